@@ -4,12 +4,13 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { METHODS } from '../src/adapters/emacs/connection.ts';
+import { initializeDesk } from '../src/adapters/emacs/desks.ts';
 import { FRAME_BYTES, LONGEST_FRAME } from '../src/adapters/emacs/frames.ts';
 import { RPC_CODES, toWireError } from '../src/adapters/errors.ts';
 import { toolsFor } from '../src/adapters/mcp/server.ts';
 import { ERROR_CODES, HiveError } from '../src/domain/errors.ts';
 import { EVENT_TYPES } from '../src/domain/events.ts';
-import { HANDSHAKE, METHODS } from './emacs-methods.mjs';
 
 const root = join(import.meta.dirname, '..');
 const golden = join(root, 'test/wire/golden');
@@ -18,6 +19,11 @@ const target = join(root, 'docs/internals/protocol.md');
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 const LINE = 110;
 const TOOLS = toolsFor('coordinator');
+/** The connection itself ends with it: no capability has it. */
+const SHUTDOWN = {
+  params: null,
+  says: 'Replies with null. The notification `exit`, or the end of stdin, then ends the sidecar.',
+};
 
 /** JSON with line breaks only where a value does not fit on one line. */
 function pretty(value, indent = '') {
@@ -103,7 +109,7 @@ function fieldTable(rows) {
 
 const exampleSection = ({ arguments: given, result }) => `${block(given)}\n\nreturns\n\n${block(result)}`;
 
-function methodSection(name, [params, does], { request, reply }) {
+function methodSection(name, { params, says: does }, { request, reply }) {
   const shape = params === null ? {} : z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' });
   return [
     `### ${name}`,
@@ -163,7 +169,11 @@ function protocolPage() {
   };
   const frames = framesIn(join(golden, 'sidecar'));
   const requests = frames.filter((frame) => frame.request !== undefined && frame.reply !== undefined);
-  const methods = Object.entries({ ...HANDSHAKE, ...METHODS });
+  const methods = [
+    ['initialize', initializeDesk],
+    ['shutdown', SHUTDOWN],
+    ...Object.entries(METHODS).sort(([one], [other]) => (one < other ? -1 : 1)),
+  ];
   // A successful reply shows more than a refusal.
   const bestOf = (method) => {
     const own = requests.filter((frame) => frame.request.method === method);

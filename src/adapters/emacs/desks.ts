@@ -25,79 +25,95 @@ import {
 } from './method.ts';
 
 /** Opens the desk: from here on agents see that a human is present. */
-export const initializeDesk: Method = takes(initializeParams, async (params, connection) => {
-  const { protocol_version, client, human, seat_key, flush_folders } = params;
-  if (protocol_version !== PROTOCOL_VERSION) {
-    const older = protocol_version < PROTOCOL_VERSION ? 'the Emacs package hive-mode' : 'hive-sidecar';
-    throw invalidInput(
-      `Emacs speaks protocol ${protocol_version}, this sidecar ${PROTOCOL_VERSION}: update ${older}.`,
-    );
-  }
-  if (connection.opening) throw invalidInput('This desk is already open: send initialize only once.');
-  connection.opening = true;
-  try {
-    const { hive, pid } = connection;
-    hive.flushFolders(flush_folders ?? []);
-    if (human !== null && human !== undefined) connection.human = cleanName('name of the human', human);
-    connection.desk = await hive.desks.open({
-      seat: connection.seat,
+export const initializeDesk: Method = takes(
+  initializeParams,
+  'Opens the desk, once per connection. Another protocol_version is refused.',
+  async (params, connection) => {
+    const { protocol_version, client, human, seat_key, flush_folders } = params;
+    if (protocol_version !== PROTOCOL_VERSION) {
+      const older = protocol_version < PROTOCOL_VERSION ? 'the Emacs package hive-mode' : 'hive-sidecar';
+      throw invalidInput(
+        `Emacs speaks protocol ${protocol_version}, this sidecar ${PROTOCOL_VERSION}: update ${older}.`,
+      );
+    }
+    if (connection.opening) throw invalidInput('This desk is already open: send initialize only once.');
+    connection.opening = true;
+    try {
+      const { hive, pid } = connection;
+      hive.flushFolders(flush_folders ?? []);
+      if (human !== null && human !== undefined) connection.human = cleanName('name of the human', human);
+      connection.desk = await hive.desks.open({
+        seat: connection.seat,
+        human: connection.human,
+        pid,
+        client: `${client.name} ${client.version}`,
+      });
+    } catch (error) {
+      connection.opening = false;
+      throw error;
+    }
+    const { seats, trust } = connection.hive;
+    if (seat_key != null) seats.useKey(seat_key);
+    const { pid } = connection;
+    const seat = seat_key == null ? null : await seats.register({ pid, via: 'emacs' });
+    await trust.note();
+    connection.head_seq = await connection.hive.history.head();
+    return {
+      server: { name: 'hive-sidecar', version: VERSION },
+      protocol_version: PROTOCOL_VERSION,
+      desk_id: connection.desk.desk_id,
       human: connection.human,
-      pid,
-      client: `${client.name} ${client.version}`,
-    });
-  } catch (error) {
-    connection.opening = false;
-    throw error;
-  }
-  const { seats, trust } = connection.hive;
-  if (seat_key != null) seats.useKey(seat_key);
-  const { pid } = connection;
-  const seat = seat_key == null ? null : await seats.register({ pid, via: 'emacs' });
-  await trust.note();
-  connection.head_seq = await connection.hive.history.head();
-  return {
-    server: { name: 'hive-sidecar', version: VERSION },
-    protocol_version: PROTOCOL_VERSION,
-    desk_id: connection.desk.desk_id,
-    human: connection.human,
-    store_id: connection.hive.store_id,
-    head_seq: connection.head_seq,
-    seat,
-  };
-});
+      store_id: connection.hive.store_id,
+      head_seq: connection.head_seq,
+      seat,
+    };
+  },
+);
 
 export const deskMethods: Methods = {
-  'desk/focus': takes(focusParams, async ({ focused }, { desk }) => {
-    if (desk === null) throw new HiveError('invalid_input', 'Send initialize first: there is no desk yet.');
-    await desk.setFocused(focused);
-    return {};
-  }),
+  'desk/focus': takes(
+    focusParams,
+    'Says whether this Emacs has the focus, which decides who shows popups.',
+    async ({ focused }, { desk }) => {
+      if (desk === null) throw new HiveError('invalid_input', 'Send initialize first: there is no desk yet.');
+      await desk.setFocused(focused);
+      return {};
+    },
+  ),
 
   'seat/register': acting(
-    takes(seatRegisterParams, async ({ name, key }, { hive, pid }) => {
-      const state = await hive.seats.admit(
-        { name: cleanName('name of the seat', name), key },
-        { pid, via: 'emacs' },
-      );
-      await hive.trust.note();
-      return { ...state };
-    }),
+    takes(
+      seatRegisterParams,
+      'Registers the public key of a further seat for this store, which the human has confirmed. Refused unless the key that this Emacs gave in `initialize` is registered for this store. Returns `registered`, `is_new` and a `text` for the human, as `seat` in the reply to `initialize` does.',
+      async ({ name, key }, { hive, pid }) => {
+        const state = await hive.seats.admit(
+          { name: cleanName('name of the seat', name), key },
+          { pid, via: 'emacs' },
+        );
+        await hive.trust.note();
+        return { ...state };
+      },
+    ),
   ),
 
   'desk/preferences': acting(
-    takes(preferencesParams, async (params, connection) => {
-      const { hive, seat, human, pid, desk } = connection;
-      const { outreach: changes, popup_permissions, notify_command, ...ofSeat } = params;
-      const setter = { by: human, pid, from: desk?.desk_id ?? null };
-      // Outreach settings apply to every seat: they belong to the agents, not to this desk.
-      const outreach = await (changes === undefined || changes === null
-        ? hive.outreach.settings()
-        : hive.outreach.setSettings(changes, setter));
-      const authority = await hive.trust.lend({ popup_permissions, notify_command }, setter);
-      const stored = await hive.desks.setPreferences(seat, ofSeat, setter);
-      const quiet_times = await hive.desks.quietTimes(seat);
-      return { preferences: { ...stored, ...authority, outreach, quiet_times } };
-    }),
+    takes(
+      preferencesParams,
+      "Changes the seat's preferences. Null restores the default; a preference that is left out keeps its value. Returns all of them. `outreach` applies to every seat. `quiet_times` in the reply are the quiet hours that are on, or the next ones.",
+      async (params, connection) => {
+        const { hive, seat, human, pid, desk } = connection;
+        const { outreach: changes, popup_permissions, notify_command, ...ofSeat } = params;
+        const setter = { by: human, pid, from: desk?.desk_id ?? null };
+        // Outreach settings apply to every seat: they belong to the agents, not to this desk.
+        const outreach = await (changes === undefined || changes === null
+          ? hive.outreach.settings()
+          : hive.outreach.setSettings(changes, setter));
+        const authority = await hive.trust.lend({ popup_permissions, notify_command }, setter);
+        const stored = await hive.desks.setPreferences(seat, ofSeat, setter);
+        const quiet_times = await hive.desks.quietTimes(seat);
+        return { preferences: { ...stored, ...authority, outreach, quiet_times } };
+      },
+    ),
   ),
 };
 
@@ -134,17 +150,21 @@ function isFor(seat: string, { data }: HiveEvent): boolean {
 }
 
 export const noticeMethods = {
-  'notice/list': takes(noticeListParams, async ({ limit, cursor }, { hive, seat }) => {
-    const size = limit ?? DEFAULT_PAGE;
-    const before = cursor === null || cursor === undefined ? undefined : Number(cursor);
-    const found = await hive.notices.list(size + 1, before);
-    const page = found.slice(0, size);
-    const own = page.filter((event) => isFor(seat, event)).map(toNotice);
-    const notices = own.slice(0, countThatFits(own, FRAME_BYTES));
-    const cut = notices.length < own.length ? notices.at(-1)?.notice_id : undefined;
-    const next = cut ?? (found.length > size ? page.at(-1)?.seq : undefined);
-    return { notices, next_cursor: next === undefined ? null : String(next) };
-  }),
+  'notice/list': takes(
+    noticeListParams,
+    'Returns the notices for the human, newest first, 100 per page by default (`limit`).',
+    async ({ limit, cursor }, { hive, seat }) => {
+      const size = limit ?? DEFAULT_PAGE;
+      const before = cursor === null || cursor === undefined ? undefined : Number(cursor);
+      const found = await hive.notices.list(size + 1, before);
+      const page = found.slice(0, size);
+      const own = page.filter((event) => isFor(seat, event)).map(toNotice);
+      const notices = own.slice(0, countThatFits(own, FRAME_BYTES));
+      const cut = notices.length < own.length ? notices.at(-1)?.notice_id : undefined;
+      const next = cut ?? (found.length > size ? page.at(-1)?.seq : undefined);
+      return { notices, next_cursor: next === undefined ? null : String(next) };
+    },
+  ),
 } satisfies Methods;
 
 function toNotice({ seq, at, session_id, data }: HiveEvent): { notice_id: number } & Record<string, unknown> {
@@ -175,7 +195,7 @@ export function startDeskPopups(
 // ---- The doctor ----
 
 export const doctorMethods: Methods = {
-  'doctor/run': withoutParams(async ({ hive }) => {
+  'doctor/run': withoutParams('Returns what `hive doctor` finds.', async ({ hive }) => {
     return { checks: await hive.doctor.run() };
   }),
 };

@@ -19,108 +19,144 @@ import {
   sessionRef,
 } from '../../schemas/editors.ts';
 import { listed } from './frames.ts';
-import { acting, type DeskConnection, type Method, type Methods, type OpenDialog, takes } from './method.ts';
+import {
+  acting,
+  type DeskConnection,
+  described,
+  type Method,
+  type Methods,
+  type OpenDialog,
+  takes,
+} from './method.ts';
 
 /** The earlier messages of each connection: a dialog is opened only once its session is introduced. */
 const before = new WeakMap<DeskConnection, Promise<unknown>>();
 
 /** The same method, but in the order in which Emacs has sent its requests. */
 function inOrder(method: Method): Method {
-  return (params, connection) => {
+  return described(method.params, method.says, (params, connection) => {
     const run = (): Promise<object | null> => method(params, connection);
     const done = (before.get(connection) ?? Promise.resolve()).then(run, run);
     before.set(connection, done);
     return done;
-  };
+  });
 }
 
 const methods = {
   'session/introduce': acting(
-    takes(introduceParams, async (params, connection) => {
-      const { hive, agents } = connection;
-      const {
-        session_id,
-        client,
-        directory: cwd,
-        client_session_id = null,
-        pid = null,
-        name = null,
-      } = params;
-      const agent = cleanDeep({ session_id, client_session_id, client, name, pid, cwd });
-      let session = agents.sessions.get(session_id);
-      if (session === undefined) {
-        session = hive.editorSessions.attach(agent, {
-          interrupt: (by) => connection.notify('session/interrupt', { session_id, by }),
-          // Not the words of the human, and marked as such for our hooks.
-          wake: (text) =>
-            connection.notify('session/wake', {
-              session_id,
-              text: `<task-notification>Hive: ${text}</task-notification>`,
-            }),
-        });
-        agents.sessions.set(session_id, session);
-        // An earlier connection of this Emacs may have left some. It opens again what still waits.
-        await hive.editors.withdrawLeft(session_id);
-      }
-      const introduced = await session.describe(agent);
-      return { session: introduced, hooked: introduced.session_id !== session_id };
-    }),
+    takes(
+      introduceParams,
+      'Introduces an agent that another package in this Emacs shows, or says what has changed. Emacs makes the id. Returns the session; where the hooks of the agent speak for it, that is theirs, and `hooked` is true.',
+      async (params, connection) => {
+        const { hive, agents } = connection;
+        const {
+          session_id,
+          client,
+          directory: cwd,
+          client_session_id = null,
+          pid = null,
+          name = null,
+        } = params;
+        const agent = cleanDeep({ session_id, client_session_id, client, name, pid, cwd });
+        let session = agents.sessions.get(session_id);
+        if (session === undefined) {
+          session = hive.editorSessions.attach(agent, {
+            interrupt: (by) => connection.notify('session/interrupt', { session_id, by }),
+            // Not the words of the human, and marked as such for our hooks.
+            wake: (text) =>
+              connection.notify('session/wake', {
+                session_id,
+                text: `<task-notification>Hive: ${text}</task-notification>`,
+              }),
+          });
+          agents.sessions.set(session_id, session);
+          // An earlier connection of this Emacs may have left some. It opens again what still waits.
+          await hive.editors.withdrawLeft(session_id);
+        }
+        const introduced = await session.describe(agent);
+        return { session: introduced, hooked: introduced.session_id !== session_id };
+      },
+    ),
   ),
 
   'session/end': acting(
-    takes(sessionRef, async ({ session_id }, connection) => {
-      await closeSession(connection, session_id, true);
-      return {};
-    }),
+    takes(
+      sessionRef,
+      'Says that an agent in Emacs is gone: its turn and its session end.',
+      async ({ session_id }, connection) => {
+        await closeSession(connection, session_id, true);
+        return {};
+      },
+    ),
   ),
 
   'turn/begin': acting(
-    takes(beginTurnParams, async ({ session_id, client_turn_id }, connection) => {
-      const turn = await sessionOf(connection, session_id).beginTurn(client_turn_id ?? null);
-      return { turn_id: turn?.turn_id ?? null };
-    }),
+    takes(
+      beginTurnParams,
+      'Says that an agent in Emacs begins a turn. What it asks from then on falls with it. `turn_id` is null where its hooks report its turns.',
+      async ({ session_id, client_turn_id }, connection) => {
+        const turn = await sessionOf(connection, session_id).beginTurn(client_turn_id ?? null);
+        return { turn_id: turn?.turn_id ?? null };
+      },
+    ),
   ),
 
   'turn/end': acting(
-    takes(endTurnParams, async ({ session_id, stop_reason }, connection) => {
-      const session = sessionOf(connection, session_id);
-      await withdrawAll(connection, session_id, stop_reason === 'cancelled' ? 'interrupted' : 'withdrawn');
-      await session.endTurn(stop_reason ?? null);
-      return {};
-    }),
+    takes(
+      endTurnParams,
+      'Says that the turn of an agent in Emacs has ended, and all its dialogs with it. `cancelled` as the reason means that somebody stopped it.',
+      async ({ session_id, stop_reason }, connection) => {
+        const session = sessionOf(connection, session_id);
+        await withdrawAll(connection, session_id, stop_reason === 'cancelled' ? 'interrupted' : 'withdrawn');
+        await session.endTurn(stop_reason ?? null);
+        return {};
+      },
+    ),
   ),
 
   'dialog/open': acting(
-    takes(openParams, async (params, connection) => {
-      const { session_id, key } = params;
-      const dialog = connection.agents.dialogs.get(key) ?? openDialog(connection, params);
-      if (dialog.session_id !== session_id)
-        throw invalidInput(`The key "${key}" is that of a dialog of another session.`);
-      const opened = await dialog.race.opened;
-      if (opened === null) return { prompts: [], hooked: true, answer: null };
-      const { offered, answer } = opened;
-      const found = await Promise.all(offered.ask_ids.map((ask_id) => connection.hive.prompts.get(ask_id)));
-      return { prompts: found.map(listed), hooked: false, answer };
-    }),
+    takes(
+      openParams,
+      'Offers a dialog of an agent at the desks, with its own options in its order, or with `form` the fields of a form. Returns its `prompts`; none where only Emacs can show it. Sent again with the same key, it is the same dialog. `answer` is there at once where a rule of the human has answered, or a desk did before Emacs connected again. With `hooked`, the hooks of the agent offer it. It falls with the connection and with the turn, and then nothing is allowed.',
+      async (params, connection) => {
+        const { session_id, key } = params;
+        const dialog = connection.agents.dialogs.get(key) ?? openDialog(connection, params);
+        if (dialog.session_id !== session_id)
+          throw invalidInput(`The key "${key}" is that of a dialog of another session.`);
+        const opened = await dialog.race.opened;
+        if (opened === null) return { prompts: [], hooked: true, answer: null };
+        const { offered, answer } = opened;
+        const found = await Promise.all(offered.ask_ids.map((ask_id) => connection.hive.prompts.get(ask_id)));
+        return { prompts: found.map(listed), hooked: false, answer };
+      },
+    ),
   ),
 
   'dialog/close': acting(
-    takes(closeParams, async ({ key, reason, decision }, connection) => {
-      const dialog = connection.agents.dialogs.get(key);
-      if (dialog === undefined) return { accepted: false };
-      return { accepted: await close(connection, dialog, reason, decision ?? null) };
-    }),
+    takes(
+      closeParams,
+      'Says that a dialog no longer waits: its editor has answered it (`answered_elsewhere`, with what was answered as `decision`), its agent has withdrawn it, or its turn was interrupted. `accepted` is false where a desk answered first, or nothing is open under this key.',
+      async ({ key, reason, decision }, connection) => {
+        const dialog = connection.agents.dialogs.get(key);
+        if (dialog === undefined) return { accepted: false };
+        return { accepted: await close(connection, dialog, reason, decision ?? null) };
+      },
+    ),
   ),
 
   'dialog/handed': acting(
-    takes(handedParams, async ({ key }, { hive, agents }) => {
-      const dialog = agents.dialogs.get(key);
-      if (dialog === undefined) return {};
-      agents.dialogs.delete(key);
-      dialog.race.end();
-      await hive.editors.acted(dialog.session_id, key);
-      return {};
-    }),
+    takes(
+      handedParams,
+      'Says that Emacs has given the agent the answer of `dialog/answered`. That is the proof that it arrived.',
+      async ({ key }, { hive, agents }) => {
+        const dialog = agents.dialogs.get(key);
+        if (dialog === undefined) return {};
+        agents.dialogs.delete(key);
+        dialog.race.end();
+        await hive.editors.acted(dialog.session_id, key);
+        return {};
+      },
+    ),
   ),
 } satisfies Methods;
 

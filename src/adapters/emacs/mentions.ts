@@ -31,53 +31,72 @@ async function addresseeOf(
 }
 
 export const mentionMethods = {
-  'mention/list': takes(mentionListParams, async ({ session, status, limit, cursor }, { hive }) => {
-    const addressee = await addresseeOf(hive, session);
-    const filter = { session_id: addressee.session_id, status: status ?? undefined };
-    const { items, next_cursor } = await fitPage(
-      (size, from) => hive.mentions.history({ ...filter, limit: size, cursor: from }),
-      (mention) => mention,
-      limit ?? DEFAULT_PAGE,
-      cursor ?? null,
-    );
-    const summary = await hive.mentions.summary(addressee.session_id);
-    return { mentions: items, next_cursor, ...addressee, summary };
-  }),
+  'mention/list': takes(
+    mentionListParams,
+    'Returns the mentions of the human, or of a session, newest first, 200 per page by default (`limit`).',
+    async ({ session, status, limit, cursor }, { hive }) => {
+      const addressee = await addresseeOf(hive, session);
+      const filter = { session_id: addressee.session_id, status: status ?? undefined };
+      const { items, next_cursor } = await fitPage(
+        (size, from) => hive.mentions.history({ ...filter, limit: size, cursor: from }),
+        (mention) => mention,
+        limit ?? DEFAULT_PAGE,
+        cursor ?? null,
+      );
+      const summary = await hive.mentions.summary(addressee.session_id);
+      return { mentions: items, next_cursor, ...addressee, summary };
+    },
+  ),
 
   'mention/process': acting(
-    takes(mentionProcessParams, async ({ session, mention_ids, all, note, by }, connection) => {
-      const { hive } = connection;
-      const { session_id } = await addresseeOf(hive, session);
-      const { processed, already, remaining } = await hive.mentions.process({
-        session_id,
-        actor: humanAt(connection, by),
-        mention_ids: mention_ids ?? undefined,
-        all: all ?? undefined,
-        note,
-      });
-      const ids = (mentions: readonly MentionInFull[]): string[] =>
-        mentions.map((mention) => mention.mention_id);
-      return { processed: ids(processed), already: ids(already), remaining };
-    }),
+    takes(
+      mentionProcessParams,
+      'Marks mentions as processed: `mention_ids`, or `all`.',
+      async ({ session, mention_ids, all, note, by }, connection) => {
+        const { hive } = connection;
+        const { session_id } = await addresseeOf(hive, session);
+        const { processed, already, remaining } = await hive.mentions.process({
+          session_id,
+          actor: humanAt(connection, by),
+          mention_ids: mention_ids ?? undefined,
+          all: all ?? undefined,
+          note,
+        });
+        const ids = (mentions: readonly MentionInFull[]): string[] =>
+          mentions.map((mention) => mention.mention_id);
+        return { processed: ids(processed), already: ids(already), remaining };
+      },
+    ),
   ),
 
   'mention/allow': acting(
-    takes(pairParams, async (params, { hive }) => {
-      await hive.loops.allow(params.sessions);
-      return {};
-    }),
+    takes(
+      pairParams,
+      'Allows two sessions to continue whose exchange of mentions was stopped or muted. Takes handles or ids.',
+      async (params, { hive }) => {
+        await hive.loops.allow(params.sessions);
+        return {};
+      },
+    ),
   ),
 
   'mention/mute': acting(
-    takes(pairParams, async (params, { hive }) => {
-      await hive.loops.mute(params.sessions);
-      return {};
-    }),
+    takes(
+      pairParams,
+      'Mutes two sessions: mentions of each other reach neither, until they are allowed again.',
+      async (params, { hive }) => {
+        await hive.loops.mute(params.sessions);
+        return {};
+      },
+    ),
   ),
 
-  'mention/loops': withoutParams(async ({ hive }) => {
-    return { loops: await hive.loops.list() };
-  }),
+  'mention/loops': withoutParams(
+    'Returns the pairs of sessions whose exchange was stopped or muted, and why.',
+    async ({ hive }) => {
+      return { loops: await hive.loops.list() };
+    },
+  ),
 } satisfies Methods;
 
 export const notifyMentions: EventNotifier = async (events, { hive }, notify) => {

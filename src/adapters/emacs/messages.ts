@@ -2,7 +2,7 @@
 import type { Hive } from '../../application/hive.ts';
 import { reachedBy } from '../../application/messages.ts';
 import { wrongStore } from '../../application/prompts.ts';
-import { humanAuthor } from '../../domain/messages.ts';
+import { humanAuthor, MESSAGE_LIMITS } from '../../domain/messages.ts';
 import { projectName } from '../../domain/preferences.ts';
 import { messageListParams, postParams } from '../../schemas/messages.ts';
 import { FRAME_BYTES } from './frames.ts';
@@ -26,24 +26,29 @@ function projectOf(hive: Hive, params: DirectoryParams): { project: string; proj
 
 export const messageMethods = {
   'message/post': acting(
-    takes(postParams, async ({ by, store_id, ...request }, { hive, via }) => {
-      if (store_id !== null && store_id !== undefined && store_id !== hive.store_id)
-        throw wrongStore(store_id, hive.store_id, 'message');
-      const posted = await hive.messages.post({
-        ...request,
-        priority: request.priority ?? undefined,
-        expects_reply: request.expects_reply ?? undefined,
-        scope: request.scope ?? undefined,
-        author: humanAuthor(via, projectOf(hive, request)),
-        by,
-      });
-      const { message, existing } = posted;
-      return { message, existing, ...reachedBy(posted) };
-    }),
+    takes(
+      postParams,
+      `Posts a message as the human; \`body\` has at most ${MESSAGE_LIMITS.bodyBytes / 1024} KiB. A frame sent again under its \`message_id\` is the same message.`,
+      async ({ by, store_id, ...request }, { hive, via }) => {
+        if (store_id !== null && store_id !== undefined && store_id !== hive.store_id)
+          throw wrongStore(store_id, hive.store_id, 'message');
+        const posted = await hive.messages.post({
+          ...request,
+          priority: request.priority ?? undefined,
+          expects_reply: request.expects_reply ?? undefined,
+          scope: request.scope ?? undefined,
+          author: humanAuthor(via, projectOf(hive, request)),
+          by,
+        });
+        const { message, existing } = posted;
+        return { message, existing, ...reachedBy(posted) };
+      },
+    ),
   ),
 
   'message/list': takes(
     messageListParams,
+    'Returns messages of a project: the latest, or those `after` or `before` a cursor. 200 per page by default (`limit`).',
     async ({ thread, from, query, after, before, limit, ...directory }, { hive }) => {
       const found = projectOf(hive, directory);
       const filter = {

@@ -62,27 +62,42 @@ export function humanAt(
   return { kind: 'human', by: cleanText(by ?? human), via, confirmed: true };
 }
 
-/** One JSON-RPC method. */
-export type Method = (params: unknown, connection: DeskConnection) => Promise<object | null>;
+type Handle = (params: unknown, connection: DeskConnection) => Promise<object | null>;
+
+/** One JSON-RPC method, with what docs/internals/protocol.md says about it. */
+export type Method = Handle & {
+  /** The shape of its params; null if it has none. */
+  readonly params: z.ZodType | null;
+  /** In sentences. */
+  readonly says: string;
+};
 export type Methods = Readonly<Record<string, Method>>;
 
 /** The same method, but its reply (or its error) comes after every notification that it is based on. */
 export function afterEvents(method: Method): Method {
-  return async (params, connection) => {
+  return described(method.params, method.says, async (params, connection) => {
     try {
       return await method(params, connection);
     } finally {
       await connection.following?.caughtUp();
     }
-  };
+  });
 }
 
 /** The same method, for what is done in the human's name: never for an agent that has started the sidecar. */
 export function acting(method: Method): Method {
-  return async (params, connection) => {
+  return described(method.params, method.says, async (params, connection) => {
     await connection.check();
     return method(params, connection);
-  };
+  });
+}
+
+/** A method that reads its params itself. */
+export function described(params: z.ZodType | null, says: string, handle: Handle): Method {
+  return Object.assign((given: unknown, connection: DeskConnection) => handle(given, connection), {
+    params,
+    says,
+  });
 }
 
 /** Every notification that Emacs may receive. */
@@ -135,12 +150,13 @@ export function subjectsOf(
 
 const MOST_NAMED = 10;
 
-/** A method whose params have this shape. */
+/** A method whose params have this shape, and what it does, in sentences. */
 export function takes<Schema extends z.ZodType>(
   schema: Schema,
+  says: string,
   handle: (params: z.infer<Schema>, connection: DeskConnection) => Promise<object | null>,
 ): Method {
-  return async (params, connection) => {
+  return described(schema, says, async (params, connection) => {
     const { given, unknown } = understand(schema, params ?? {});
     const parsed = schema.safeParse(given);
     if (!parsed.success)
@@ -150,14 +166,18 @@ export function takes<Schema extends z.ZodType>(
       throw withHints(error, unknown);
     });
     return { ...reply, ignored_params: unknown.slice(0, MOST_NAMED).map(({ path }) => path) };
-  };
+  });
 }
 
 const NOTHING = z.object({});
 
 /** A method without params. */
-export function withoutParams(handle: (connection: DeskConnection) => Promise<object | null>): Method {
-  return takes(NOTHING, (_params, connection) => handle(connection));
+export function withoutParams(
+  says: string,
+  handle: (connection: DeskConnection) => Promise<object | null>,
+): Method {
+  const method = takes(NOTHING, says, (_params, connection) => handle(connection));
+  return described(null, says, method);
 }
 
 function issueOf(unknown: UnknownName): z.core.$ZodIssue {

@@ -15,6 +15,7 @@ const DEFAULT_PAGE = 100;
 export const outreachMethods = {
   'outreach/list': takes(
     outreachListParams,
+    'Returns pings, cards and reports, newest first, 100 per page by default (`limit`).',
     async ({ kind, session_id, project_dir, limit, cursor }, { hive }) => {
       const filter = {
         kind: kind ?? undefined,

@@ -4,44 +4,67 @@ import { allow, invite, phoneOf, phraseFor, qrOf, revoke } from '../phones.ts';
 import { acting, type EventNotifier, type Methods, subjectsOf, takes, withoutParams } from './method.ts';
 
 export const phoneMethods: Methods = {
-  'phone/list': withoutParams(async ({ hive }) => ({
-    phones: (await hive.devices.list()).map((device) => phoneOf(hive, device)),
-  })),
-
-  'phone/invite': acting(
-    takes(inviteParams, async ({ url }, { hive, human, seat }) => {
-      const invited = await invite(hive, { human, seat, url: url ?? null });
-      const { svg, blocks } = await qrOf(invited.address);
-      return { ...invited, qr_svg: svg, qr_blocks: blocks };
+  'phone/list': withoutParams(
+    'Returns the phones that were paired, oldest first. `state` is `unconfirmed`, `confirmed` or `revoked`. `may_allow`: its key is listed among the seats. `push`: `on`, `off`, or `failed` with the reason in `push_failed`.',
+    async ({ hive }) => ({
+      phones: (await hive.devices.list()).map((device) => phoneOf(hive, device)),
     }),
   ),
 
-  'phone/paired': takes(pairedParams, async ({ code }, { hive }) => {
-    const device = await hive.devices.paired(code);
-    if (device === undefined) return { phone: null, phrase: null };
-    return {
-      phone: phoneOf(hive, device),
-      phrase: await phraseFor(device, { code, store_id: hive.store_id }),
-    };
-  }),
+  'phone/invite': acting(
+    takes(
+      inviteParams,
+      'Makes a pairing code for a phone of this human: one use, ten minutes. Returns the `code` as people type it, the `address` with the code behind `#`, which is what the QR code shows (`qr_svg`, `qr_blocks`), and a `warning` if no phone can use that address. Refused if it is not known where the inbox is.',
+      async ({ url }, { hive, human, seat }) => {
+        const invited = await invite(hive, { human, seat, url: url ?? null });
+        const { svg, blocks } = await qrOf(invited.address);
+        return { ...invited, qr_svg: svg, qr_blocks: blocks };
+      },
+    ),
+  ),
+
+  'phone/paired': takes(
+    pairedParams,
+    'Returns the phone that has used this code, and the `phrase` that it shows; both null until one has.',
+    async ({ code }, { hive }) => {
+      const device = await hive.devices.paired(code);
+      if (device === undefined) return { phone: null, phrase: null };
+      return {
+        phone: phoneOf(hive, device),
+        phrase: await phraseFor(device, { code, store_id: hive.store_id }),
+      };
+    },
+  ),
 
   'phone/confirm': acting(
-    takes(confirmParams, async (device, { hive, human }) => ({
-      phone: phoneOf(hive, await hive.devices.confirm(device, human)),
-    })),
+    takes(
+      confirmParams,
+      'Lets a phone in that has used a pairing code: its human has compared the phrases.',
+      async (device, { hive, human }) => ({
+        phone: phoneOf(hive, await hive.devices.confirm(device, human)),
+      }),
+    ),
   ),
 
   'phone/revoke': acting(
-    takes(deviceParams, async ({ device_id }, { hive, human }) => {
-      const { device, problem } = await revoke(hive, { device: device_id, by: human });
-      return { phone: phoneOf(hive, device), problem };
-    }),
+    takes(
+      deviceParams,
+      "Takes away the access of a phone, at once and for ever, and takes its key out of the human's own file. If that file could not be written, `problem` says what the human has to do.",
+      async ({ device_id }, { hive, human }) => {
+        const { device, problem } = await revoke(hive, { device: device_id, by: human });
+        return { phone: phoneOf(hive, device), problem };
+      },
+    ),
   ),
 
   'phone/allow': acting(
-    takes(deviceParams, async ({ device_id }, { hive, pid }) => ({
-      ...(await allow(hive, { device: device_id, pid, via: 'emacs' })),
-    })),
+    takes(
+      deviceParams,
+      "Lets a phone allow permissions: lists its key among the seats in the human's own file, as `seat/register` does. `text` is for the human; if `registered` is false, it says what they can do.",
+      async ({ device_id }, { hive, pid }) => ({
+        ...(await allow(hive, { device: device_id, pid, via: 'emacs' })),
+      }),
+    ),
   ),
 };
 

@@ -11,7 +11,7 @@ import { createRetries } from '../../application/retries.ts';
 import { HiveError, isTransient } from '../../domain/errors.ts';
 import { concerns, isFor, namesOf } from '../../domain/humans.ts';
 import { NO_BUS } from '../../domain/popups.ts';
-import type { Prompt } from '../../domain/prompts.ts';
+import { PROMPT_LIMITS, type Prompt } from '../../domain/prompts.ts';
 import {
   actParams,
   amendParams,
@@ -25,6 +25,7 @@ import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
 import {
   acting,
   type DeskConnection,
+  described,
   type EventNotifier,
   humanAt,
   ignoredIn,
@@ -61,27 +62,31 @@ function at(connection: Pick<DeskConnection, 'human' | 'seat'>, prompt: Prompt):
 
 /** Settles a prompt with an answer, whichever way it came. */
 const settle = acting(
-  takes(responseParams, async ({ by: given, responded_at, signature, ...answer }, connection) => {
-    const by = given ?? connection.human;
-    const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
-    const signed = signedBy(connection, { responded_at, signature });
-    const command = { ...answer, response_id, actor: humanAt(connection, by), ...signed };
-    const { outcome, prompt } = await connection.hive.prompts.respond(command);
-    const current = prompt.status === 'responded' ? prompt : prompt.late_response;
-    return {
-      ask_id: prompt.ask_id,
-      accepted: outcome === 'accepted',
-      late: outcome === 'late',
-      status: prompt.status,
-      agent: prompt.agent,
-      agent_title: prompt.agent_title,
-      decision: current?.decision ?? null,
-      by: current?.by ?? null,
-      via: current?.via ?? null,
-      attested: current?.attested ?? null,
-      responded_at: current?.responded_at ?? null,
-    };
-  }),
+  takes(
+    responseParams,
+    `Answers a question. \`selected\` wins over \`decision\`, which has at most ${PROMPT_LIMITS.decision} characters; one of them is required. A second answer gets \`accepted: false\` and the winner. A frame sent again under its \`response_id\` is the same answer. Without a \`response_id\` the sidecar makes one from this desk and the content, so a repeated frame is one answer too. \`by\` defaults to the human of this desk. Accepted as a notification too. An answer that cannot be accepted is refused, kept, and announced by \`desk/notice\` with \`notice: "unread_answer"\` and what was \`sent\`.`,
+    async ({ by: given, responded_at, signature, ...answer }, connection) => {
+      const by = given ?? connection.human;
+      const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
+      const signed = signedBy(connection, { responded_at, signature });
+      const command = { ...answer, response_id, actor: humanAt(connection, by), ...signed };
+      const { outcome, prompt } = await connection.hive.prompts.respond(command);
+      const current = prompt.status === 'responded' ? prompt : prompt.late_response;
+      return {
+        ask_id: prompt.ask_id,
+        accepted: outcome === 'accepted',
+        late: outcome === 'late',
+        status: prompt.status,
+        agent: prompt.agent,
+        agent_title: prompt.agent_title,
+        decision: current?.decision ?? null,
+        by: current?.by ?? null,
+        via: current?.via ?? null,
+        attested: current?.attested ?? null,
+        responded_at: current?.responded_at ?? null,
+      };
+    },
+  ),
 );
 
 /** The signature of a device. Emacs sends none: its sidecar signs. */
@@ -112,10 +117,11 @@ async function handleResponse(params: unknown, connection: DeskConnection): Prom
 }
 
 export const promptMethods = {
-  'hivemind-response': handleResponse,
+  'hivemind-response': described(settle.params, settle.says, handleResponse),
 
   'prompt/list': takes(
     listParams,
+    'Returns prompts, 200 per page by default (`limit`), and their total number. `mine` says whether a prompt concerns the human of this desk. A long context is cut; `prompt/get` returns it in full.',
     async ({ status, agent, project, kind, to, query, limit, cursor }, connection) => {
       const { hive } = connection;
       const filter = {
@@ -137,60 +143,84 @@ export const promptMethods = {
     },
   ),
 
-  'prompt/get': takes(promptRef, async ({ ask_id }, connection) => {
-    const { hive } = connection;
-    const prompt = await hive.prompts.get(ask_id);
-    // In a terminal without a desktop, that there is none would be in the history of every question.
-    const events = (await hive.history.eventsOf(ask_id, TRAIL)).filter(
-      ({ data }) => data['reason'] !== NO_BUS,
-    );
-    const trail = fitted(
-      events.map(({ seq, at, type, data }) => ({ seq, at, type, data })),
-      TRAIL_BYTES,
-    );
-    const shown = {
-      ...fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES),
-      ...at(connection, prompt),
-      // A device makes the digest of what it displays by itself, and does not have to believe the server.
-      ...(connection.device !== null && { fingerprint: prompt.fingerprint }),
-    };
-    const changed_files = await hive.edits.changedSince(prompt);
-    return { prompt: shown, events: trail, changed_files };
-  }),
+  'prompt/get': takes(
+    promptRef,
+    'Returns one prompt in full, with at most 200 of its events. `changed_files` has the files on this machine that a pending permission shows as diffs and that were written since.',
+    async ({ ask_id }, connection) => {
+      const { hive } = connection;
+      const prompt = await hive.prompts.get(ask_id);
+      // In a terminal without a desktop, that there is none would be in the history of every question.
+      const events = (await hive.history.eventsOf(ask_id, TRAIL)).filter(
+        ({ data }) => data['reason'] !== NO_BUS,
+      );
+      const trail = fitted(
+        events.map(({ seq, at, type, data }) => ({ seq, at, type, data })),
+        TRAIL_BYTES,
+      );
+      const shown = {
+        ...fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES),
+        ...at(connection, prompt),
+        // A device makes the digest of what it displays by itself, and does not have to believe the server.
+        ...(connection.device !== null && { fingerprint: prompt.fingerprint }),
+      };
+      const changed_files = await hive.edits.changedSince(prompt);
+      return { prompt: shown, events: trail, changed_files };
+    },
+  ),
 
   'prompt/cancel': acting(
-    takes(actParams, async ({ ask_id, by }, connection) => {
-      const actor = humanAt(connection, by);
-      const { accepted, prompt } = await connection.hive.prompts.cancel(ask_id, actor, 'human');
-      return { accepted, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
-    }),
+    takes(
+      actParams,
+      'Cancels a question. It then carries no decision.',
+      async ({ ask_id, by }, connection) => {
+        const actor = humanAt(connection, by);
+        const { accepted, prompt } = await connection.hive.prompts.cancel(ask_id, actor, 'human');
+        return { accepted, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
+      },
+    ),
   ),
 
   'prompt/amend': acting(
-    takes(amendParams, async ({ by, responded_at, signature, ...answer }, connection) => {
-      const actor = humanAt(connection, by);
-      const signed = signedBy(connection, { responded_at, signature });
-      const prompt = await connection.hive.prompts.amend({ ...answer, actor, ...signed });
-      return { accepted: true, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
-    }),
+    takes(
+      amendParams,
+      'Corrects an answer of this human until it is handed to the agent. Each correction has its own `response_id`.',
+      async ({ by, responded_at, signature, ...answer }, connection) => {
+        const actor = humanAt(connection, by);
+        const signed = signedBy(connection, { responded_at, signature });
+        const prompt = await connection.hive.prompts.amend({ ...answer, actor, ...signed });
+        return { accepted: true, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
+      },
+    ),
   ),
 
-  'prompt/seen': takes(promptRef, async (params, { hive }) => {
-    const { seen_at } = await hive.prompts.mark(params.ask_id, 'seen');
-    return { seen_at };
-  }),
+  'prompt/seen': takes(
+    promptRef,
+    'Records that the human has opened the question.',
+    async (params, { hive }) => {
+      const { seen_at } = await hive.prompts.mark(params.ask_id, 'seen');
+      return { seen_at };
+    },
+  ),
 
-  'prompt/snooze': takes(snoozeParams, async ({ ask_id, until }, connection) => {
-    const prompt = await connection.hive.prompts.snooze(ask_id, until);
-    return { prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
-  }),
+  'prompt/snooze': takes(
+    snoozeParams,
+    'Snoozes the question until the given time; null ends the snooze.',
+    async ({ ask_id, until }, connection) => {
+      const prompt = await connection.hive.prompts.snooze(ask_id, until);
+      return { prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
+    },
+  ),
 
-  'prompt/claim': takes(actParams, async ({ ask_id, by }, { hive, desk }) => {
-    const { accepted, prompt } = await hive.claims.claim(ask_id, { by, desk_id: deskIdOf(desk) });
-    return { accepted, claimed_by: prompt.claimed_by, claimed_at: prompt.claimed_at };
-  }),
+  'prompt/claim': takes(
+    actParams,
+    'Claims the question for this desk. The claim lasts as long as the desk.',
+    async ({ ask_id, by }, { hive, desk }) => {
+      const { accepted, prompt } = await hive.claims.claim(ask_id, { by, desk_id: deskIdOf(desk) });
+      return { accepted, claimed_by: prompt.claimed_by, claimed_at: prompt.claimed_at };
+    },
+  ),
 
-  'prompt/release': takes(promptRef, async (params, { hive, desk }) => {
+  'prompt/release': takes(promptRef, 'Releases a claim of this desk.', async (params, { hive, desk }) => {
     const { released, prompt } = await hive.claims.release(params.ask_id, deskIdOf(desk));
     return { released, claimed_by: prompt.claimed_by, claimed_at: prompt.claimed_at };
   }),

@@ -9,39 +9,47 @@ import { acting, type EventNotifier, humanAt, type Methods, subjectsOf, takes } 
 const DEFAULT_LIMIT = 200;
 
 export const sessionMethods = {
-  'session/list': takes(sessionListParams, async ({ state, limit }, { hive }) => {
-    const size = limit ?? DEFAULT_LIMIT;
-    const found = await hive.sessions.list({
-      state: state === 'all' ? undefined : (state ?? 'alive'),
-      limit: size + 1,
-    });
-    const sessions = found.slice(0, size);
-    // With the running turn, or how the last one ended: this also shows an outcome that came while Emacs was away.
-    const turns = await hive.turns.newestViews(sessions);
-    const waiting = await hive.mentions.unprocessedBySession();
-    const listed = sessions.map((session) => {
-      const turn = turns.get(session.session_id);
-      const unprocessed_mentions = waiting.get(session.session_id) ?? 0;
-      return { ...session, unprocessed_mentions, turn: turn ?? null, ...placeOf(session, turn) };
-    });
-    const fitting = listed.slice(0, countThatFits(listed, FRAME_BYTES));
-    // No cursor: the order is by last activity, which changes before the next page.
-    return { sessions: fitting, more: fitting.length < found.length };
-  }),
+  'session/list': takes(
+    sessionListParams,
+    'Returns sessions, newest first, 200 by default (`limit`). `more` means that others were left out.',
+    async ({ state, limit }, { hive }) => {
+      const size = limit ?? DEFAULT_LIMIT;
+      const found = await hive.sessions.list({
+        state: state === 'all' ? undefined : (state ?? 'alive'),
+        limit: size + 1,
+      });
+      const sessions = found.slice(0, size);
+      // With the running turn, or how the last one ended: this also shows an outcome that came while Emacs was away.
+      const turns = await hive.turns.newestViews(sessions);
+      const waiting = await hive.mentions.unprocessedBySession();
+      const listed = sessions.map((session) => {
+        const turn = turns.get(session.session_id);
+        const unprocessed_mentions = waiting.get(session.session_id) ?? 0;
+        return { ...session, unprocessed_mentions, turn: turn ?? null, ...placeOf(session, turn) };
+      });
+      const fitting = listed.slice(0, countThatFits(listed, FRAME_BYTES));
+      // No cursor: the order is by last activity, which changes before the next page.
+      return { sessions: fitting, more: fitting.length < found.length };
+    },
+  ),
 
   'session/configure': acting(
-    takes(configureParams, async (params, connection) => {
-      const { session_id, shared, roles, by, ...settings } = params;
-      const changes = {
-        ...settings,
-        // These two have no wider setting to follow: null leaves them, and an empty list removes the roles.
-        shared: shared ?? undefined,
-        roles: roles ?? undefined,
-      };
-      const actor = humanAt(connection, by);
-      const session = await connection.hive.sessions.configure(cleanText(session_id), changes, actor);
-      return { session };
-    }),
+    takes(
+      configureParams,
+      'Changes the settings of one session. A setting that is left out keeps its value; null restores the default.',
+      async (params, connection) => {
+        const { session_id, shared, roles, by, ...settings } = params;
+        const changes = {
+          ...settings,
+          // These two have no wider setting to follow: null leaves them, and an empty list removes the roles.
+          shared: shared ?? undefined,
+          roles: roles ?? undefined,
+        };
+        const actor = humanAt(connection, by);
+        const session = await connection.hive.sessions.configure(cleanText(session_id), changes, actor);
+        return { session };
+      },
+    ),
   ),
 } satisfies Methods;
 

@@ -4,9 +4,13 @@ import { statsParams } from '../../schemas/stats.ts';
 import { type Methods, takes } from './method.ts';
 
 export const statsMethods: Methods = {
-  'stats/read': takes(statsParams, async ({ since }, { hive }) => ({
-    stats: await hive.stats.read(since ?? daysAgo(STATS_DAYS)),
-  })),
+  'stats/read': takes(
+    statsParams,
+    'Returns how long agents waited for their humans since then, by kind, project and agent; the questions of each day; through what they were answered; what was asked most; and what rules saved. Durations are in ms.',
+    async ({ since }, { hive }) => ({
+      stats: await hive.stats.read(since ?? daysAgo(STATS_DAYS)),
+    }),
+  ),
 };
 
 function daysAgo(days: number): string {

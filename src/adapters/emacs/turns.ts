@@ -1,6 +1,6 @@
 /** Interrupts and turns over JSON-RPC. A reply may take minutes, but Emacs waits for none. */
 import type { OneOfAll } from '../../application/interrupts.ts';
-import { type InterruptOutcome, outcomeSentence } from '../../domain/interrupts.ts';
+import { INTERRUPT_LIMITS, type InterruptOutcome, outcomeSentence } from '../../domain/interrupts.ts';
 import { cancelInterruptParams, interruptAllParams, interruptParams } from '../../schemas/turns.ts';
 import { toWireError } from '../errors.ts';
 import {
@@ -26,33 +26,45 @@ function describeOne(one: OneOfAll): object {
 
 const methods = {
   'turn/interrupt': acting(
-    takes(interruptParams, async ({ session_id, by, ...request }, connection) => {
-      const actor = humanAt(connection, by);
-      return withSentence(
-        await connection.hive.interrupts.interrupt({ ...request, session: session_id, actor }),
-      );
-    }),
+    takes(
+      interruptParams,
+      `Interrupts a turn. The reply waits until the turn is over, at most \`timeout_ms\` milliseconds (${INTERRUPT_LIMITS.defaultTimeoutMs} by default), after which it says \`unconfirmed\`. It comes after the \`turn/changed\` that reports the end.`,
+      async ({ session_id, by, ...request }, connection) => {
+        const actor = humanAt(connection, by);
+        return withSentence(
+          await connection.hive.interrupts.interrupt({ ...request, session: session_id, actor }),
+        );
+      },
+    ),
   ),
 
   'turn/interrupt_all': acting(
-    takes(interruptAllParams, async ({ by, ...request }, connection) => {
-      const outcomes = await connection.hive.interrupts.interruptAll({
-        ...request,
-        actor: humanAt(connection, by),
-      });
-      return { outcomes: outcomes.map(describeOne) };
-    }),
+    takes(
+      interruptAllParams,
+      'Does the same for every running turn.',
+      async ({ by, ...request }, connection) => {
+        const outcomes = await connection.hive.interrupts.interruptAll({
+          ...request,
+          actor: humanAt(connection, by),
+        });
+        return { outcomes: outcomes.map(describeOne) };
+      },
+    ),
   ),
 
   'turn/cancel_interrupt': acting(
-    takes(cancelInterruptParams, async ({ session_id, by, ...which }, connection) => {
-      const withdrawn = await connection.hive.interrupts.cancel({
-        ...which,
-        session: session_id,
-        actor: humanAt(connection, by),
-      });
-      return { withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) };
-    }),
+    takes(
+      cancelInterruptParams,
+      'Withdraws one interrupt, or all interrupts of the turn that are pending.',
+      async ({ session_id, by, ...which }, connection) => {
+        const withdrawn = await connection.hive.interrupts.cancel({
+          ...which,
+          session: session_id,
+          actor: humanAt(connection, by),
+        });
+        return { withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) };
+      },
+    ),
   ),
 } satisfies Methods;
 
