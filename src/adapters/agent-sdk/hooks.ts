@@ -108,8 +108,8 @@ function hookCallback(hive: AgentHive): HookCallback {
 const NOBODY = 'Nobody was there to permit this. It needs a human at a desk, or a rule that they wrote.';
 
 /**
- * For `options.canUseTool` of the SDK's `query`. Allows the tools of Hive that every agent has. For others, without an answer (no desk open, the time over, `dialog_wait` off) it
- * asks `next`, and denies when there is none.
+ * For `options.canUseTool` of the SDK's `query`. Allows the tools of Hive that every agent has. For others, without an answer (no
+ * desk open, the time over, `dialog_wait` off) it asks `next`, and denies when there is none.
  *
  * It is not a gate: the SDK calls it only for what its own rules neither allow nor deny, and never for tools that only
  * read. What must block every call, such as mentions and interrupts, does so in `hiveHooks`.
