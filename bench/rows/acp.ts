@@ -12,23 +12,31 @@ const LIMIT_MS = 10_000;
 
 interface Editor {
   request(method: string, params: object): Promise<void>;
-  /** Answers the next request of the agent. */
+  /** Refuses the next request of the agent, as soon as it is here: the desks may have it first. */
   refuse(): void;
   close(): void;
 }
 
 function editorOf(child: ChildProcess): Editor {
   const waiting = new Map<unknown, () => void>();
-  let asked: unknown = null;
+  const asked: unknown[] = [];
+  let refusals = 0;
   let ids = 0;
   const send = (message: object): void => {
     child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   };
+  const refuse = (): void => {
+    for (; refusals > 0 && asked.length > 0; refusals -= 1)
+      send({ id: asked.shift(), result: { outcome: { outcome: 'selected', optionId: 'no' } } });
+  };
   if (child.stdout === null) throw new Error('The agent has no output.');
   createInterface({ input: child.stdout }).on('line', (line) => {
     const { id, method } = JSON.parse(line) as { id?: unknown; method?: string };
-    if (method === 'session/request_permission') asked = id;
-    else if (method === undefined) waiting.get(id)?.();
+    if (method === 'session/request_permission') {
+      asked.push(id);
+      refuse();
+    }
+    if (method === undefined) waiting.get(id)?.();
   });
   return {
     request: (method, params) =>
@@ -37,7 +45,10 @@ function editorOf(child: ChildProcess): Editor {
         waiting.set(ids, resolve);
         send({ id: ids, method, params });
       }),
-    refuse: () => send({ id: asked, result: { outcome: { outcome: 'selected', optionId: 'no' } } }),
+    refuse: () => {
+      refusals += 1;
+      refuse();
+    },
     close: () => child.stdin?.end(),
   };
 }
