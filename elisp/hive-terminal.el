@@ -220,32 +220,38 @@ NAME is what the agent is called; call THEN with what to announce."
                  when (string-prefix-p (concat name "=") entry)
                  return (substring entry (1+ (length name))))))))
 
+(defun hive-terminal--named (program address window chain)
+  "Return the address of PROGRAM and its window of one of CHAIN, or nil.
+ADDRESS and WINDOW are the variables that name them."
+  (let* ((pid (hive-terminal--below program chain))
+         (place (hive-terminal--variable pid address))
+         (number (hive-terminal--variable pid window)))
+    (and place number (string-match-p "\\`[0-9]+\\'" number) (list place number))))
+
 (defun hive-terminal--go-in-kitty (chain name then)
   "Go to the window of kitty that has one of CHAIN; see `hive-terminal--go'.
 NAME is what the agent is called; call THEN with what to announce."
-  (let* ((pid (hive-terminal--below "kitty" chain))
-         (address (hive-terminal--variable pid "KITTY_LISTEN_ON"))
-         (window (hive-terminal--variable pid "KITTY_WINDOW_ID")))
-    (if (not (and address window (string-match-p "\\`[0-9]+\\'" window))) (funcall then nil)
-      (hive-terminal--run
-       (list "kitty" "@" "--to" address "focus-window" "--match" (concat "id:" window))
-       (lambda (code _output)
-         (funcall then (and (eql code 0) (list 'terminal-window name "kitty"))))))))
+  (pcase (hive-terminal--named "kitty" "KITTY_LISTEN_ON" "KITTY_WINDOW_ID" chain)
+    (`(,address ,window)
+     (hive-terminal--run
+      (list "kitty" "@" "--to" address "focus-window" "--match" (concat "id:" window))
+      (lambda (code _output)
+        (funcall then (and (eql code 0) (list 'terminal-window name "kitty"))))))
+    (_ (funcall then nil))))
 
 (defun hive-terminal--go-in-wezterm (chain name then)
   "Go to the pane of WezTerm that has one of CHAIN; see `hive-terminal--go'.
 NAME is what the agent is called; call THEN with what to announce."
-  (let* ((pid (hive-terminal--below "wezterm-gui" chain))
-         (socket (hive-terminal--variable pid "WEZTERM_UNIX_SOCKET"))
-         (pane (hive-terminal--variable pid "WEZTERM_PANE")))
-    (if (not (and socket pane (string-match-p "\\`[0-9]+\\'" pane))) (funcall then nil)
-      (hive-terminal--run
-       (list "env" (concat "WEZTERM_UNIX_SOCKET=" socket) "wezterm" "cli" "activate-pane" "--pane-id" pane)
-       (lambda (code _output)
-         (if (not (eql code 0)) (funcall then nil)
-           ;; That selects the pane in its window, and does not raise the window.
-           (hive-terminal--go-to-window
-            chain name (lambda (_) (funcall then (list 'terminal-window name "WezTerm"))))))))))
+  (pcase (hive-terminal--named "wezterm-gui" "WEZTERM_UNIX_SOCKET" "WEZTERM_PANE" chain)
+    (`(,socket ,pane)
+     (hive-terminal--run
+      (list "env" (concat "WEZTERM_UNIX_SOCKET=" socket) "wezterm" "cli" "activate-pane" "--pane-id" pane)
+      (lambda (code _output)
+        (if (not (eql code 0)) (funcall then nil)
+          ;; That selects the pane in its window, and does not raise the window.
+          (hive-terminal--go-to-window
+           chain name (lambda (_) (funcall then (list 'terminal-window name "WezTerm"))))))))
+    (_ (funcall then nil))))
 
 ;;;;; Windows of the desktop
 
