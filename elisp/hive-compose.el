@@ -59,15 +59,7 @@ buffer, and the echo area says so."
         (progn
           (if (string-blank-p text)
               (when (file-exists-p file) (delete-file file))
-            (unless (file-directory-p hive-drafts-directory)
-              (with-file-modes #o700 (make-directory hive-drafts-directory t)))
-            (let ((coding-system-for-write 'utf-8-unix)
-                  (write-region-inhibit-fsync nil)
-                  (new (concat file ".new")))
-              ;; Whole or not at all: the old draft stays until the new one is there.
-              (with-file-modes #o600
-                (write-region text nil new nil 'silent))
-              (rename-file new file t)))
+            (hive-text-write file text))
           t)
       (file-error
        (hive-announce 'draft-unsaved (error-message-string oops))

@@ -26,7 +26,7 @@
 (require 'hive-notify)
 (require 'hive-outbox)
 (require 'hive-rpc)
-(require 'hive-shared-view)
+(require 'hive-shared-unread)
 (require 'hive-text)
 
 ;;;; The list in a side window

@@ -260,7 +260,7 @@ Return the new ones."
                      (cl-find (plist-get message :reply_to) new :test #'equal
                               :key (lambda (one) (plist-get one :message_id))))
             (hive-shared-adorn message from)))
-        (when hive-shared-news (hive-shared--show-news))))
+        (when hive-shared-news (hive-shared-show-news))))
     new))
 
 (defun hive-shared--insert (new)
@@ -483,7 +483,7 @@ If there would be a gap between both, start again with the last ones."
 
 ;;;; New messages
 
-(defun hive-shared--ours-p (message)
+(defun hive-shared-ours-p (message)
   "Return non-nil if MESSAGE belongs in this buffer."
   (let ((project-dir (plist-get hive-shared-place :project_dir)))
     (and (or (null project-dir)
@@ -508,56 +508,7 @@ If there would be a gap between both, start again with the last ones."
          (hive-shared-trim)
          (hive-shared-edges))))
 
-;; A message counts as unread until a buffer that has it is in a window.  Your
-;; own messages do not count.  What was unread then is below a line, until you
-;; post or until there is something new when you look again.
-
-(defvar hive-shared-unread (make-hash-table :test #'equal)
-  "The unread messages since Emacs connected.
-The keys are the directories of projects, and nil for everyone's buffer.
-A value is a list: how many, the last one, and the seq of the first one.")
-
-(defun hive-shared-unread-count ()
-  "Return how many messages are unread."
-  (let ((count 0))
-    (maphash (lambda (_key unread) (cl-incf count (car unread))) hive-shared-unread)
-    count))
-
-(defun hive-shared--note-unread (message)
-  "Count MESSAGE, a new one, as unread if its buffer is in no window."
-  (unless (or (equal "human" (plist-get message :author))
-              (cl-some (lambda (buffer)
-                         (and (get-buffer-window buffer 'visible)
-                              (with-current-buffer buffer (hive-shared--ours-p message))))
-                       (hive-shared-buffers)))
-    (let* ((project-dir (plist-get message :project_dir))
-           (before (gethash project-dir hive-shared-unread)))
-      (puthash project-dir
-               (list (1+ (or (car before) 0)) message
-                     (or (nth 2 before) (plist-get message :seq)))
-               hive-shared-unread)
-      (hive-changed))))
-
-(defun hive-shared-set-read ()
-  "Note that the human sees the messages of this buffer."
-  (let ((project-dir (plist-get hive-shared-place :project_dir)))
-    (when (and (null hive-shared-thread)
-               (if project-dir (gethash project-dir hive-shared-unread)
-                 (> (hash-table-count hive-shared-unread) 0)))
-      (let ((count 0) (first nil))
-        ;; Everyone's buffer shows the messages of all projects.
-        (maphash (lambda (key unread)
-                   (when (or (null project-dir) (equal key project-dir))
-                     (cl-incf count (car unread))
-                     (setq first (min (nth 2 unread) (or first (nth 2 unread))))))
-                 hive-shared-unread)
-        (setq hive-shared-news (cons count first)))
-      (hive-shared--show-news)
-      (if project-dir (remhash project-dir hive-shared-unread)
-        (clrhash hive-shared-unread))
-      (hive-changed))))
-
-(defun hive-shared--show-news ()
+(defun hive-shared-show-news ()
   "Show the line above what was unread when the human looked, or remove it."
   (save-restriction
     (widen)
@@ -586,22 +537,20 @@ A value is a list: how many, the last one, and the seq of the first one.")
 (defun hive-shared-forget-news ()
   "Remove the line above what was new, as the human has written something."
   (setq hive-shared-news nil)
-  (hive-shared--show-news))
+  (hive-shared-show-news))
 
 (defun hive-shared--sidecar ()
-  "Forget what is unread, and who is known, when Hive is turned off."
+  "Forget who is known when Hive is turned off."
   (when (eq hive-sidecar-state 'off)
-    (clrhash hive-shared-unread)
     (clrhash hive-shared-names)))
 
 (add-hook 'hive-sidecar-state-hook #'hive-shared--sidecar)
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'message/posted)) message)
   "Show MESSAGE, a new one, in its buffers."
-  (hive-rpc-guarded #'hive-shared--note-unread message)
   (dolist (buffer (hive-shared-buffers))
     (with-current-buffer buffer
-      (when (hive-shared--ours-p message)
+      (when (hive-shared-ours-p message)
         (hive-rpc-guarded #'hive-shared-receive message)))))
 
 (defvar hive-shared--timer-of-sessions nil "The timer of the next fetch of the sessions, or nil.")

@@ -28,6 +28,7 @@
 (require 'hive-rpc)
 (require 'hive-shared-compose)
 (require 'hive-shared-text)
+(require 'hive-shared-unread)
 (require 'hive-shared-view)
 (require 'hive-text)
 

@@ -478,6 +478,22 @@ This is an overlay, so that there is no line for point to be on."
       (overlay-put overlay 'after-string
                    (propertize (concat " " sentence) 'face 'hive-shadow 'cursor t)))))
 
+;;;; Files
+
+(defun hive-text-write (file text)
+  "Write TEXT to FILE, whole or not at all, for its owner only.
+Create its directory; signal a `file-error' if that fails."
+  (let ((directory (file-name-directory file))
+        (new (concat file ".new"))
+        (coding-system-for-write 'utf-8-unix)
+        (write-region-inhibit-fsync nil))
+    (unless (file-directory-p directory)
+      (with-file-modes #o700 (make-directory directory t)))
+    ;; What was there stays until the new text is on disk.
+    (with-file-modes #o600
+      (write-region text nil new nil 'silent))
+    (rename-file new file t)))
+
 ;;;; Times
 
 ;; Every time that Hive reads and every timer that it starts comes from

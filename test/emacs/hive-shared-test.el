@@ -8,6 +8,7 @@
 (require 'ert)
 (require 'hive-mode-line)
 (require 'hive-shared)
+(require 'hive-shared-unread)
 (require 'hive-shared-test-help)
 
 ;;;; Showing
@@ -247,6 +248,73 @@
       (hive-shared-post)
       (should-not (hive-shared-test-news))
       (should-not (string-search " new" (hive-shared--header))))))
+
+(defun hive-shared-test-turn-on ()
+  "Turn Hive on, and wait until it knows what is unread."
+  (hive-test-connect)
+  (hive-test-wait 5 hive-shared--known))
+
+(ert-deftest hive-shared/what-was-posted-while-emacs-did-not-run-is-unread ()
+  (hive-shared-test-with
+    (hive-test-wait 5 hive-shared--known)
+    (hive-shared-test-do "join" :session_id "zzz99-session" :project "other"
+                         :project_dir "/other/.git")
+    (hive-shared-test-post "seen")
+    (hive-test-wait 5 (= 1 (hive-shared-unread-count)))
+    (save-window-excursion
+      (delete-other-windows)
+      (hive-shared-test-open)
+      (set-window-buffer (selected-window) (current-buffer))
+      (hive-shared--resized (selected-window)))
+    (hive-shared-test-do "post" :from "Claude-zzz99" :body "in the other project")
+    (hive-test-wait 5 (= 1 (hive-shared-unread-count)))
+    (hive-mode -1)
+    (should (= 0 (hive-shared-unread-count)))
+    (hive-shared-test-post "first")
+    (hive-shared-test-post "second")
+    (hive-shared-test-turn-on)
+    (should (= 3 (hive-shared-unread-count)))
+    (should (equal '(2 "second") (let ((unread (gethash (expand-file-name ".git" project) hive-shared-unread)))
+                                   (list (car unread) (plist-get (nth 1 unread) :body)))))
+    ;; A second time it is the same, and what was seen is not unread again.
+    (hive-mode -1)
+    (hive-shared-test-turn-on)
+    (should (= 3 (hive-shared-unread-count)))))
+
+(ert-deftest hive-shared/on-the-first-day-nothing-is-unread ()
+  (hive-shared-test-with
+    (hive-test-wait 5 hive-shared--known)
+    (hive-shared-test-post "from last week")
+    (hive-test-wait 5 (= 1 (hive-shared-unread-count)))
+    (hive-mode -1)
+    (delete-file hive-shared-read-file)
+    (hive-shared-test-turn-on)
+    (should (= 0 (hive-shared-unread-count)))))
+
+(ert-deftest hive-shared/a-damaged-file-of-what-was-read-stops-nothing ()
+  (hive-shared-test-with
+    (hive-test-wait 5 hive-shared--known)
+    (dolist (damage '("((\"store\" 3" "(1 . 2)" "\"text\"" "((nil nil))" "" "#<buffer x>" "((\"a\" -1))"))
+      (hive-mode -1)
+      (with-temp-file hive-shared-read-file (insert damage))
+      (hive-shared-test-post "posted")
+      (hive-shared-test-turn-on)
+      (should (= 0 (hive-shared-unread-count))))
+    (hive-shared--save)
+    (should (= 1 (length (hive-shared--read-marks))))
+    (should (= #o600 (file-modes hive-shared-read-file)))))
+
+(ert-deftest hive-shared/what-is-posted-while-the-unread-are-fetched-counts-once ()
+  (hive-shared-test-with
+    (hive-test-wait 5 hive-shared--known)
+    (hive-shared-test-post "before")
+    (hive-test-wait 5 (= 1 (hive-shared-unread-count)))
+    (hive-mode -1)
+    (hive-test-connect)
+    (dotimes (n 10) (hive-shared-test-post (format "m%d" n)))
+    (hive-test-wait 5 (= 11 (hive-shared-unread-count)))
+    (hive-test-pass 2)
+    (should (= 11 (hive-shared-unread-count)))))
 
 (ert-deftest hive-shared/the-mode-line-counts-unread-messages-if-asked ()
   (hive-shared-test-with

@@ -106,6 +106,7 @@ whatever they asked it."
           (hive-rpc--beside nil)
           (hive-install-directory (expand-file-name "installed/" hive-test-temp))
           (hive-drafts-directory (expand-file-name "drafts/" hive-test-temp))
+          (hive-shared-read-file (expand-file-name "read.eld" hive-test-temp))
           (process-environment
            (append ,environment
                    (list (concat "FAKE_STATE=" (expand-file-name "state" hive-test-temp)))
