@@ -1,6 +1,9 @@
 /** Client suite 2 for Codex: a mention arrives while the real program runs. */
 import { describe, expect, test } from 'vitest';
+import { prefer } from '../support/hive.ts';
+import { eventually } from '../support/wait.ts';
 import { runCodex } from './support/codex.ts';
+import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, shell, startResponses } from './support/responses.ts';
 import { isMain, isSubagent, mention, openWorld } from './support/world.ts';
 
@@ -97,4 +100,22 @@ describe('a mention that arrives during a run of Codex', () => {
     expect(items).toMatchObject([{ status: 'processed' }]);
     expect(items[0]?.session_id).toMatch(/:/);
   });
+});
+
+test('a message typed at Codex carries the mentions of an idle agent, and a line in the terminal says so', async () => {
+  const world = await openWorld();
+  const { hive, ...rest } = world;
+  await prefer(hive, { wake: 'off' });
+  const model = await startResponses((_request, step) => ({ text: `reply ${step}` }));
+  const codex = await openCodex({ ...rest, model });
+  await codex.say('first words');
+  await codex.until(/reply 1/, 20_000);
+  await eventually(
+    async () => (await hive.sessions.list({ state: 'alive' })).some(({ state }) => state === 'idle'),
+    20_000,
+  );
+  await mention(hive, isMain);
+  await codex.say('go on');
+  await codex.until(/your message carried 1 mention to the agent, from Claude-other[\s\S]*reply \d/, 20_000);
+  expect(model.everything()).toContain('Please review auth');
 });

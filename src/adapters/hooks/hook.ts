@@ -281,9 +281,11 @@ function sayCodex({ name }: HookEvent, verdict: Verdict): object | null {
   if (name === 'PermissionRequest' && verdict.decision !== null)
     return sayCodexDecision(name, verdict.decision);
   const context = joinContext(verdict.context);
-  return context !== null && CODEX_ACCEPTS_CONTEXT.has(name)
-    ? specific(name, { additionalContext: context })
-    : null;
+  if (context === null || !CODEX_ACCEPTS_CONTEXT.has(name)) return null;
+  return {
+    ...specific(name, { additionalContext: context }),
+    ...(name === 'UserPromptSubmit' && verdict.notice !== null ? { systemMessage: verdict.notice } : {}),
+  };
 }
 
 function specific(hookEventName: string, fields: Record<string, unknown>): object {
