@@ -66,7 +66,8 @@
   "Return what is delayed and for how long, and that KEY takes it back; or nil."
   (let ((delayed (hive-amend-delayed)))
     (when delayed
-      (hive-words 'answer-delayed (hive-amend--decision (car delayed)) (hive-amend--named delayed)
+      (hive-words "%s will be sent to %s in %d s; %s takes it back"
+                  (hive-amend--decision (car delayed)) (hive-amend--named delayed)
                   (ceiling (- (hive-outbox-entry-delayed-until (car delayed)) (hive-now))) key))))
 
 (defun hive-amend-take-back (delayed)
@@ -78,8 +79,10 @@
       (condition-case oops
           (when (hive-outbox-take-back entry)
             (push (hive-outbox-entry-ask-id entry) taken))
-        (error (hive-fail 'undo-unsaved decision names (error-message-string oops)))))
-    (unless taken (hive-fail 'undo-too-late))
+        (error
+         (hive-fail "%s for %s is not sent, but Hive could not record that (%s): if Emacs ends now, the next one sends it"
+                    decision names (error-message-string oops)))))
+    (unless taken (hive-fail "Already sent; M-x hive-amend corrects it"))
     (let ((prompts (delq nil (mapcar #'hive-model-prompt (nreverse taken)))))
       (mapc #'hive-respond-release prompts)
       (hive-say 'undone decision names)
@@ -143,15 +146,15 @@ It is a plist with :decision, :comment and :by; it may be late."
           (hive-text-agent prompt 24)
           (hive-text-line (plist-get prompt :question) 60)
           (hive-text-line (plist-get (hive-amend--standing prompt) :decision) 40)
-          (cond ((plist-get prompt :handed_at) (hive-words 'amend-handed))
-                ((plist-get prompt :late_response) (hive-words 'amend-late))
+          (cond ((plist-get prompt :handed_at) (hive-words "  (already delivered)"))
+                ((plist-get prompt :late_response) (hive-words "  (came late)"))
                 (t ""))))
 
 (defun hive-amend--choose (answered)
   "Let the human choose one of the questions ANSWERED, by default the first."
   (let* ((alist (hive-read-candidates answered #'hive-amend--line))
          (line (completing-read
-                (hive-words 'which-correct (hive-text-line (caar alist) 60))
+                (hive-words "Correct which answer (default %s): " (hive-text-line (caar alist) 60))
                 (hive-read-table (mapcar #'car alist) 'hive-prompt
                                  (lambda (lines) (mapcar (lambda (line) (list line "" "")) lines)))
                 nil t nil nil (caar alist))))
@@ -172,13 +175,13 @@ A correction that is not stored yet is newer than the stored answer."
   "Read a new answer to PROMPT, and a comment if there was one or if ASK.
 The former comment can be kept, edited or deleted; what was typed
 in addition to an option is appended to it."
-  (let* ((lead (hive-words 'correct-answer-to (hive-text-title prompt 30)))
+  (let* ((lead (hive-words "Correct your answer to %s: " (hive-text-title prompt 30)))
          (answer (hive-read-answer (append (list :lead lead) prompt)))
          (former (hive-amend--former-comment prompt)))
     (when (hive-respond-empty-p answer)
       (hive-fail 'amend-nothing))
     (when (or former ask)
-      (let ((comment (read-string (hive-words 'amend-comment)
+      (let ((comment (read-string (hive-words "Comment (empty for none): ")
                                   (string-join (delq nil (list former (plist-get answer :comment)))
                                                "\n"))))
         (setq answer (plist-put answer :comment
@@ -193,7 +196,7 @@ If its agent has the first answer already, tell the agent instead."
     (let ((answer (hive-amend--read prompt ask)))
       (hive-outbox-add (plist-get prompt :ask_id) "prompt/amend"
                        (hive-respond-params prompt answer) (hive-respond-text answer))
-      (hive-say 'amend-queued))))
+      (hive-say "Correction queued"))))
 
 ;;;; Too late to correct
 
@@ -202,8 +205,10 @@ If its agent has the first answer already, tell the agent instead."
   (let* ((session (hive-model-session (plist-get prompt :session_id)))
          (agent (hive-text-title prompt 40))
          (age (hive-text-age (plist-get prompt :handed_at))))
-    (unless session (hive-fail 'amend-ended agent age))
-    (let ((words (read-string (hive-words 'amend-tell age agent))))
+    (unless session
+      (hive-fail "%s received your answer %s ago and its session has ended" agent age))
+    (let ((words (read-string
+                  (hive-words "Your answer was delivered %s ago.  Correction to %s: " age agent))))
       (when (string-blank-p words) (hive-fail 'amend-nothing))
       (hive-mention (plist-get session :handle) (hive-amend--quoted prompt words)))))
 
@@ -211,9 +216,9 @@ If its agent has the first answer already, tell the agent instead."
   "Return the message with WORDS, which correct the answer to PROMPT."
   (let ((quote-lines (lambda (text)
                        (replace-regexp-in-string "^" "> " (hive-text-inert text)))))
-    (concat (hive-words 'amend-message) "\n"
+    (concat (hive-words "This corrects an answer of mine.") "\n"
             (funcall quote-lines (truncate-string-to-width (plist-get prompt :question) 500 nil nil "…"))
-            "\n" (funcall quote-lines (hive-words 'amend-message-answer
+            "\n" (funcall quote-lines (hive-words "I answered: %s"
                                                   (hive-respond-text (hive-amend--standing prompt))))
             "\n\n" words)))
 
@@ -222,7 +227,7 @@ If its agent has the first answer already, tell the agent instead."
 (defun hive-amend--stored (entry result)
   "Report that the correction in ENTRY was stored, with RESULT."
   (when (equal (hive-outbox-entry-method entry) "prompt/amend")
-    (hive-announce 'amended
+    (hive-announce "Corrected: %s (stored)"
                    (hive-text-line (plist-get (hive-amend--standing (plist-get result :prompt))
                                               :decision)
                                    60))))
@@ -231,7 +236,9 @@ If its agent has the first answer already, tell the agent instead."
   "Report why the correction in ENTRY was rejected; put it into the kill ring."
   (when (equal (hive-outbox-entry-method entry) "prompt/amend")
     (kill-new (hive-respond-text (hive-outbox-entry-params entry)))
-    (hive-announce 'amend-rejected (hive-text-line (hive-outbox-entry-text entry) 200))))
+    (hive-announce
+     "Your answer is unchanged: %s  (your correction is in the kill ring; M-x hive-doctor shows it)"
+     (hive-text-line (hive-outbox-entry-text entry) 200))))
 
 (add-hook 'hive-outbox-stored-functions #'hive-amend--stored)
 (add-hook 'hive-outbox-rejected-functions #'hive-amend--rejected)
@@ -262,7 +269,7 @@ taken back (see `hive-undo')."
     (cond (delayed (hive-amend-take-back (list delayed)))
           ((and here (hive-amend--mine-p here)) (hive-amend--correct here comment))
           (mine (hive-amend--correct (hive-amend--choose (seq-take mine hive-amend--most)) comment))
-          (t (hive-fail 'amend-none)))))
+          (t (hive-fail "You have no recent answers to correct")))))
 
 (provide 'hive-amend)
 ;;; hive-amend.el ends here

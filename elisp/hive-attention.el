@@ -117,7 +117,8 @@ It replies with all current settings, including stored ones."
                 (hive-rpc-run-hook 'hive-attention-functions now)
                 (when then (funcall then now))))
    :error (lambda (err)
-            (hive-announce 'preference-refused (hive-text-line (plist-get err :text) 200)))))
+            (hive-announce
+             "Hive could not save the preference: %s" (hive-text-line (plist-get err :text) 200)))))
 
 (add-hook 'hive-connected-hook #'hive-attention-send)
 
@@ -141,7 +142,7 @@ It replies with all current settings, including stored ones."
        (hive-attention-tell
         (list field (vconcat (if was (remove name muted) (append muted (list name)))))
         (lambda (_)
-          (hive-announce (if was 'unmuted 'muted)
+          (hive-announce (if was "Popups of %s are on again" "Popups of %s are off")
                          (if (eq field :muted_agents) (hive-model-title-of name (hive-prompts) 60)
                            (hive-text-line name 60)))))))))
 
@@ -169,7 +170,7 @@ Its keys are what to show, its values arguments of `hive-mute-popups'."
                      (concat (if (eq field :muted_agents) (concat "  " (hive-text-line name 24)) "")
                              (if (member name (if (eq field :muted_agents) hive-attention--muted-agents
                                                 hive-attention--muted))
-                                 (hive-words 'mute-is-muted)
+                                 (hive-words "  off")
                                ""))
                      'face 'completions-annotations))))
           lines))
@@ -181,7 +182,7 @@ A typed name with an @, or one that is a handle, is an agent; another
 one that is not offered is a project."
   (let* ((alist (hive-attention--mutable))
          (name (string-trim
-                (completing-read (hive-words 'which-mute)
+                (completing-read (hive-words "Turn popups off or on for: ")
                                  (hive-read-table (mapcar #'car alist) 'hive-session
                                                   (lambda (lines) (hive-attention--mute-affix lines alist))))))
          (handle (string-remove-prefix "@" name)))
@@ -239,9 +240,10 @@ is muted where that is announced, in `hive-notices' and `hive'."
                                 (pcase kind ('yes-no '("yes" "no")) ('hours '("none")))
                                 '("default")))
                (given (string-trim
-                       (completing-read (hive-words 'preference-value key (if unit (concat " in " unit) "")
-                                                    (hive-attention--shown key scope))
-                                        offered))))
+                       (completing-read
+                        (hive-words "%s%s (now %s): " key (if unit (concat " in " unit) "")
+                                    (hive-attention--shown key scope))
+                        offered))))
     (cond ((equal given "") (hive-fail 'nothing-chosen))
           ((equal given "default") 'default)
           ((assoc-default given '(("yes" . t))))
@@ -257,7 +259,7 @@ The value `default' restores its default.  A setting that is in the
 option `hive-settings' is set again when Emacs next connects."
   (interactive
    (let* ((stored (mapcar (lambda (setting) (symbol-name (car setting))) (hive-attention--stored)))
-          (name (completing-read (hive-words 'which-preference)
+          (name (completing-read (hive-words "Setting: ")
                                  (hive-read-table stored 'hive-setting #'hive-attention--setting-affix)
                                  nil t)))
      (when (string-empty-p name) (hive-fail 'nothing-chosen))
@@ -270,8 +272,10 @@ option `hive-settings' is set again when Emacs next connects."
     (hive-attention-tell
      parameters
      (lambda (_)
-       (hive-announce 'preference-stored key (hive-attention--shown key scope)
-                      (if (assq key hive-settings) (hive-words 'preference-in-option) ""))))))
+       (hive-announce "%s: %s%s" key (hive-attention--shown key scope)
+                      (if (assq key hive-settings)
+                          (hive-words ". Your option hive-settings has it, too, and sets it again when Emacs next connects")
+                        ""))))))
 
 ;;;; Do not disturb
 
@@ -297,9 +301,13 @@ Name how many of them are critical and were not announced."
                                     (not (member (plist-get prompt :ask_id) hive-attention--broke))))
                              arrived)))
     (setq hive-attention--broke nil)
-    (hive-announce (if hours 'quiet-hours-arrived 'quiet-arrived)
+    (hive-announce (if hours
+                       "Quiet hours are over; %s arrived%s"
+                     "Do not disturb is off; %s arrived%s")
                    (hive-count (length arrived) "question")
-                   (if (> silent 0) (hive-words 'quiet-silent silent) ""))))
+                   (if (> silent 0)
+                       (hive-words "; %d of them are critical and were not announced"
+                                   silent) ""))))
 
 (defvar hive-attention--since nil "When do-not-disturb began, or nil.")
 (defvar hive-attention--end-timer nil "The timer of its end, or nil.")
@@ -322,8 +330,8 @@ questions that arrived."
        (list :do_not_disturb (or until t))
        (lambda (_)
          (hive-attention--begin until)
-         (hive-announce 'quiet-begins
-                        (if minutes (hive-words 'quiet-for (hive-count minutes "minute")) "")))))))
+         (hive-announce "Do not disturb is on%s; only a few critical questions are announced"
+                        (if minutes (hive-words " for %s" (hive-count minutes "minute")) "")))))))
 
 (defun hive-attention--begin (until)
   "Note that do-not-disturb is on, UNTIL a time, or if nil without end."
@@ -345,7 +353,7 @@ questions that arrived."
       (hive-changed)
       (if arrived
           (hive-attention--say-arrived arrived nil)
-        (hive-announce 'quiet-nothing-new)))))
+        (hive-announce "Do not disturb is off; nothing new")))))
 
 ;;;; Quiet hours
 
@@ -395,9 +403,10 @@ A plist of :begins_at and :ends_at.")
 
 (defun hive-quiet-text ()
   "Return why notifications are suppressed, in words, or nil if they are not."
-  (cond (hive-attention--since (hive-words 'quiet-help))
+  (cond (hive-attention--since
+         (hive-words "Do not disturb is on; M-x hive-do-not-disturb turns it off"))
         ((hive-attention--hours-p)
-         (hive-words 'quiet-until
+         (hive-words "Quiet hours until %s"
                      (format-time-string
                       "%H:%M" (hive-text-seconds (plist-get hive-attention--times :ends_at)))))))
 

@@ -84,8 +84,8 @@ of each, as `hive-read-below' returns them."
 (defun hive-batch-count (batch)
   "Return how many agents ask the questions of BATCH, in words."
   (if (= (length batch) (length (delete-dups (mapcar #'hive-text-agent batch))))
-      (hive-words 'batch-agents (length batch))
-    (hive-words 'batch-questions (length batch))))
+      (hive-words "%d agents ask the same" (length batch))
+    (hive-words "%d questions are alike" (length batch))))
 
 (defun hive-batch-text (batch &optional width)
   "Return the text of BATCH, alike questions, without their options.
@@ -146,9 +146,10 @@ may be given."
        (setf (hive-batch-report-open report)
              (- (hive-batch-report-open report) (- (length batch) sent)))
        (if (zerop sent) (signal (car oops) (cdr oops))
-         (hive-fail 'batch-unsaved sent (length batch) (error-message-string oops)))))
+         (hive-fail "Only %d of %d answers were queued; the others could not be saved (%s)"
+                    sent (length batch) (error-message-string oops)))))
     (if (hive-outbox-delayed) (run-hooks 'hive-respond-delayed-hook)
-      (hive-say 'answers-queued (length batch)))))
+      (hive-say "%d answers queued" (length batch)))))
 
 (defun hive-batch--fitted (prompt answer)
   "Return ANSWER to PROMPT: words that are the label of an option choose it."
@@ -169,8 +170,10 @@ may be given."
       (cond ((hive-rpc-true-p result :accepted)
              (push agent (hive-batch-report-stored report)))
             ((hive-rpc-true-p result :late)
-             (push (hive-words 'batch-late agent) (hive-batch-report-other report)))
-            (t (push (hive-words 'batch-second agent (hive-text-by result 30)
+             (push
+              (hive-words "your answer to %s came late and is stored"
+                          agent) (hive-batch-report-other report)))
+            (t (push (hive-words "%s was answered first by %s: %s" agent (hive-text-by result 30)
                                  (hive-text-line (plist-get result :decision) 40))
                      (hive-batch-report-other report))))
       (hive-batch--known report))))
@@ -180,7 +183,7 @@ may be given."
   (let ((report (hive-outbox-entry-report entry))
         (prompt (hive-model-prompt (hive-outbox-entry-ask-id entry))))
     (when (hive-batch-report-p report)
-      (push (hive-words 'batch-rejected
+      (push (hive-words "your answer to %s could not be stored: %s"
                         (if prompt (hive-text-agent prompt 30)
                           (hive-text-line (hive-outbox-entry-ask-id entry) 40))
                         (hive-text-line (hive-outbox-entry-text entry) 100))
@@ -200,10 +203,12 @@ may be given."
            (decision (hive-text-line (hive-batch-report-decision report) 60))
            (names (hive-text-line (string-join (delete-dups (copy-sequence stored)) ", ") 120)))
       (cond ((not (or stored other)))   ; all were taken back
-            ((null other) (hive-announce 'batch-answered (length stored) decision names))
-            (stored (hive-announce 'batch-partly (length stored) decision names
-                                   (string-join other "; ")))
-            (t (hive-announce 'batch-none (string-join other "; ")))))))
+            ((null other)
+             (hive-announce "Answered %d: %s (stored for %s)" (length stored) decision names))
+            (stored
+             (hive-announce "Answered %d: %s (stored for %s); %s" (length stored) decision names
+                            (string-join other "; ")))
+            (t (hive-announce "None of your answers was accepted: %s" (string-join other "; ")))))))
 
 (add-hook 'hive-outbox-stored-functions #'hive-batch--stored)
 (add-hook 'hive-outbox-rejected-functions #'hive-batch--rejected)
@@ -232,7 +237,7 @@ Signal a `user-error' if no answer would fit them all."
          (first (car batch))
          (free (cl-every (lambda (prompt) (hive-rpc-true-p prompt :allow_free_text)) batch)))
     (unless (or common free)
-      (hive-fail 'batch-nothing-common))
+      (hive-fail "These questions have no option in common; answer them one by one"))
     (list :ask_id (plist-get first :ask_id)
           :batch batch
           :lead (hive-batch--lead batch)
@@ -251,9 +256,9 @@ Signal a `user-error' if no answer would fit them all."
 (defun hive-batch--lead (batch)
   "Return the beginning of the minibuffer prompt for BATCH."
   (let ((permissions (cl-count-if #'hive-permission-p batch)))
-    (hive-words 'batch-lead (hive-count (length batch) "question")
+    (hive-words "Answer %s%s: " (hive-count (length batch) "question")
                 (if (> permissions 0)
-                    (propertize (hive-words 'batch-permissions
+                    (propertize (hive-words ", including %s"
                                             (hive-count permissions "PERMISSION" "PERMISSIONS"))
                                 'face 'hive-warning)
                   ""))))
@@ -266,7 +271,8 @@ Then show all of BATCH in a buffer, where it can be read."
                         (not (hive-display-digest prompt))))
                  batch)
     (hive-batch-show batch)
-    (hive-fail 'batch-unread)))
+    (hive-fail
+     "Not sent: scroll through all of these permissions without skipping any part, then answer again")))
 
 (defun hive-batch--confirm (batch answer)
   "Let the human confirm ANSWER if it may permit something of BATCH at once."
@@ -277,8 +283,9 @@ Then show all of BATCH in a buffer, where it can be read."
                                            (not (hive-respond-undo-delay prompt answer)))))
                                   batch)))
     (unless (or (zerop permissions)
-                (y-or-n-p (hive-words 'batch-permissions? (hive-count permissions "permission")
-                                      (hive-text-line (hive-respond-text answer) 60))))
+                (y-or-n-p
+                 (hive-words "Answer %s with \"%s\"? " (hive-count permissions "permission")
+                             (hive-text-line (hive-respond-text answer) 60))))
       (hive-fail 'still-all-pending))))
 
 (defun hive-batch-answer (batch)

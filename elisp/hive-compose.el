@@ -62,7 +62,8 @@ buffer, and the echo area says so."
             (hive-text-write file text))
           t)
       (file-error
-       (hive-announce 'draft-unsaved (error-message-string oops))
+       (hive-announce "Hive could not save your draft (%s); it exists only in its buffer"
+                      (error-message-string oops))
        nil))))
 
 ;;;; Drafts in buffers
@@ -163,21 +164,27 @@ which your text is then a comment."
      "%" "%%"
      (if fate
          (propertize (if (hive-respond-lost-p prompt)
-                         (hive-words 'compose-lost fate)
-                       (hive-words 'compose-closed fate))
+                         (hive-words
+                          " This question is already %s.  Your answer would not be accepted; your text stays here."
+                          fate)
+                       (hive-words
+                        " This question is already %s.  If you send your answer, it is stored as late; your text stays here."
+                        fate))
                      'face 'hive-warning)
        (concat " " (hive-permission-mark prompt)
                (string-trim-right
                 (if (hive-prompt-pending-p prompt)
-                    (hive-words 'answer-to (hive-text-agent prompt 30))
+                    (hive-words "To %s: " (hive-text-agent prompt 30))
                   (hive-words 'late-answer-to (hive-text-agent prompt 30)))
                 ": ")
                (if hive-compose--option
-                   (hive-words 'compose-beside (hive-text-line hive-compose--option 30))
+                   (hive-words " + %s" (hive-text-line hive-compose--option 30))
                  "")
-               (substitute-command-keys (hive-words 'compose-keys))
+               (substitute-command-keys
+                (hive-words "\\<hive-compose-mode-map>  \\[hive-compose-send] sends  \\[hive-compose-put-aside] draft  \\[hive-compose-quote] quote  \\[hive-compose-insert-template] template"))
                (if (append (plist-get prompt :options) nil)
-                   (substitute-command-keys (hive-words 'compose-option-key))
+                   (substitute-command-keys
+                    (hive-words "\\<hive-compose-mode-map>  \\[hive-compose-choose] option"))
                  "")))
      t t)))
 
@@ -192,8 +199,9 @@ which your text is then a comment."
             (mapconcat (lambda (note) (concat "\n" note "\n")) (hive-read-notes prompt) "")
             (if context (concat "\n" (hive-text-trimmed (hive-text-inert context)) "\n") "")
             (if (hive-rpc-true-p prompt :context_truncated) (hive-words 'context-loading) "")
-            (if (string-empty-p options) "" (concat "\n" (hive-words 'compose-options) options "\n"))
-            "\n" (propertize (hive-words 'compose-below) 'face 'hive-shadow) "\n")))
+            (if (string-empty-p options) "" (concat "\n" (hive-words "Options: ") options "\n"))
+            "\n" (propertize
+                  (hive-words "Your answer, below this line:") 'face 'hive-shadow) "\n")))
 
 (defun hive-compose--print (prompt)
   "Show PROMPT above the answer, in place of what was there."
@@ -285,7 +293,8 @@ The lines are added to the end of your answer, each after a >."
   (interactive
    (list (completing-read (hive-words 'which-template)
                           (or (hive-template-texts hive-compose--prompt)
-                              (hive-fail 'compose-no-templates))
+                              (hive-fail
+                               "You have no templates for this question; customize `hive-reply-templates'"))
                           nil t))
    hive-compose-mode)
   (when (< (point) hive-compose--begin) (goto-char (point-max)))
@@ -295,7 +304,7 @@ The lines are added to the end of your answer, each after a >."
   "Answer with the option LABEL; your text becomes a comment on it.
 With an empty LABEL, your text is the answer itself."
   (interactive
-   (list (completing-read (hive-words 'which-beside)
+   (list (completing-read (hive-words "Option to send with your text (empty for none): ")
                           (mapcar (lambda (option) (plist-get option :label))
                                   (or (append (plist-get hive-compose--prompt :options) nil)
                                       (hive-fail 'compose-no-options)))
@@ -329,7 +338,7 @@ With an empty LABEL, your text is the answer itself."
   (hive-draft-save)
   (let ((prompt hive-compose--prompt))
     (quit-window t)
-    (hive-say 'draft-kept (hive-respond-still prompt))))
+    (hive-say "Draft saved; %s" (hive-respond-still prompt))))
 
 (provide 'hive-compose)
 ;;; hive-compose.el ends here

@@ -193,7 +193,7 @@ first characters of its lines."
   (let ((begin (+ 4 (point))) (end (line-end-position)))
     (add-text-properties begin end
                          (list 'mouse-face 'highlight 'follow-link t
-                               'help-echo (hive-words 'diff-visit)
+                               'help-echo (hive-words "Visit this file")
                                'face '(underline diff-file-header)))))
 
 (defun hive-diff--hunks ()
@@ -254,13 +254,16 @@ The last is nil if the lines are those of the whole file."
   "Return NAME, from a diff, as the name of a file of this machine, or signal."
   (let ((file (if (file-name-absolute-p name) name
                 (and hive-diff-directory (expand-file-name name hive-diff-directory)))))
-    (unless file (hive-fail 'diff-no-directory (hive-text-line name 80)))
+    (unless file
+      (hive-fail "%s is a relative path, and its directory is unknown" (hive-text-line name 80)))
     ;; A diff in the style of Git.
     (when (and (not (file-name-absolute-p name)) (string-match-p "\\`[ab]/" name)
                (not (file-exists-p (concat "/:" file))))
       (setq file (expand-file-name (substring name 2) hive-diff-directory)))
     ;; Nothing that an agent wrote makes Emacs connect to another machine.
-    (when (file-remote-p file) (hive-fail 'diff-remote (hive-text-line file 80)))
+    (when (file-remote-p file)
+      (hive-fail "%s is on another machine; visit it yourself if you want to"
+                 (hive-text-line file 80)))
     file))
 
 (defun hive-diff--line ()
@@ -347,7 +350,7 @@ Each has the number of its first old line, its old and its new lines."
   (let ((attributes (file-attributes file)))
     (unless (and attributes (file-regular-p file)) (hive-fail 'diff-gone (hive-text-line file 80)))
     (when (> (file-attribute-size attributes) hive-diff--most-bytes)
-      (hive-fail 'diff-large (hive-text-line file 80)))
+      (hive-fail "%s is too large to compare" (hive-text-line file 80)))
     (with-temp-buffer
       (let ((coding-system-for-read 'utf-8-auto)) (insert-file-contents file))
       (split-string (buffer-string) "\n"))))
@@ -380,9 +383,10 @@ If point is not on a diff, take the first one."
                          (hive-diff--file-lines (hive-diff--file-name old))))
                (after (if parts (mapcan (lambda (hunk) (copy-sequence (nth 2 hunk))) hunks)
                         (hive-diff--applied before hunks))))
-    (unless (or parts after) (hive-fail 'diff-misfit (hive-text-line name 80)))
-    (let ((one (hive-diff--buffer (hive-words 'diff-before) name before))
-          (other (hive-diff--buffer (hive-words 'diff-after) name after))
+    (unless (or parts after)
+      (hive-fail "%s has changed since this diff was made" (hive-text-line name 80)))
+    (let ((one (hive-diff--buffer (hive-words "before") name before))
+          (other (hive-diff--buffer (hive-words "after") name after))
           (configuration (current-window-configuration)))
       (require 'ediff)
       (ediff-buffers

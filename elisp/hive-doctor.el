@@ -95,11 +95,13 @@ argument, read SOURCE: a release file or a directory; without one, see
 `hive-install-package'."
   (interactive
    (list (and current-prefix-arg
-              (expand-file-name (read-file-name (hive-words 'install-which) nil nil t)))))
-  (unless (executable-find "npm") (hive-fail 'npm-missing))
+              (expand-file-name (read-file-name
+                                 (hive-words "Install from (release file or directory): ") nil nil t)))))
+  (unless (executable-find "npm")
+    (hive-fail "The program `npm' was not found; install Node.js 20 or newer with npm first"))
   (let ((source (or source (hive-doctor--install-origin)))
         (default-directory temporary-file-directory))
-    (hive-announce 'installing source)
+    (hive-announce "Installing Hive from %s" source)
     (with-current-buffer
         (compilation-start (hive-doctor--install-command source) nil
                            (lambda (_) "*hive install*"))
@@ -108,10 +110,12 @@ argument, read SOURCE: a release file or a directory; without one, see
 (defun hive-doctor--install-done (buffer outcome)
   "Restart Hive, or point to BUFFER if OUTCOME is a failure."
   (cond ((not (string-prefix-p "finished" outcome))
-         (hive-announce 'install-failed (buffer-name buffer)))
+         (hive-announce "Hive was not installed; the buffer %s shows why" (buffer-name buffer)))
         ((not (hive-program-installed))
-         (hive-announce 'install-incomplete hive-install-directory))
-        (t (hive-announce 'installed)
+         (hive-announce
+          "The installation finished, but there is no program `hive' in %s; the buffer *hive install* has details"
+          hive-install-directory))
+        (t (hive-announce "Hive is installed")
            (unless (eq hive-sidecar-state 'off) (hive-restart)))))
 
 ;;;; A check
@@ -129,8 +133,9 @@ The STATE is `ok', `not-set-up' or `broken'."
 
 (defun hive-doctor--emacs ()
   "Check the version of Emacs."
-  (hive-doctor-check :name (hive-words 'doctor-emacs) :state (hive-doctor--state (version<= "28.1" emacs-version))
-                     :text emacs-version :advice (hive-words 'doctor-emacs-old)))
+  (hive-doctor-check
+   :name (hive-words "Emacs") :state (hive-doctor--state (version<= "28.1" emacs-version))
+   :text emacs-version :advice (hive-words "Hive needs Emacs 28.1 or newer")))
 
 (defun hive-doctor--program ()
   "Check that the sidecar's program exists."
@@ -139,7 +144,7 @@ The STATE is `ok', `not-set-up' or `broken'."
                          :text (string-join (hive-program-command) " "))
     (hive-program-missing
      (hive-doctor-check :name (hive-words 'doctor-program) :state 'broken :text (cadr oops)
-                        :advice (hive-words 'doctor-then-restart)))))
+                        :advice (hive-words "Afterwards run M-x hive-restart")))))
 
 (defun hive-doctor--sidecar ()
   "Check the handshake."
@@ -147,22 +152,22 @@ The STATE is `ok', `not-set-up' or `broken'."
     (if (hive-sidecar-connected-p)
         (hive-doctor-check
          :name (hive-words 'doctor-sidecar) :state 'ok
-         :text (hive-words 'doctor-connected
+         :text (hive-words "%s %s, protocol %s"
 			   (plist-get server :name) (plist-get server :version)
 			   (plist-get hive-sidecar-info :protocol_version)))
       (hive-doctor-check
        :name (hive-words 'doctor-sidecar) :state 'broken
        :text (format "%s%s" hive-sidecar-state
                      (if hive-sidecar-problem (concat ": " hive-sidecar-problem) ""))
-       :advice (if (eq hive-sidecar-state 'off) (hive-words 'doctor-turn-on)
-                 (hive-words 'doctor-see-log))))))
+       :advice (if (eq hive-sidecar-state 'off) (hive-words "turn it on with M-x hive-mode")
+                 (hive-words "the buffer *hive log* has details; M-x hive-restart tries again"))))))
 
 (defun hive-doctor--store ()
   "Report which store is in use."
   (let ((store (plist-get hive-sidecar-info :store_id)))
-    (hive-doctor-check :name (hive-words 'doctor-store) :state (hive-doctor--state store)
-                       :text (or store (hive-words 'doctor-store-unknown))
-                       :advice (hive-words 'doctor-store-later))))
+    (hive-doctor-check :name (hive-words "Store") :state (hive-doctor--state store)
+                       :text (or store (hive-words "not known yet"))
+                       :advice (hive-words "Shown once the sidecar is connected"))))
 
 (defun hive-doctor--outbox ()
   "Check the outbox: unsent and rejected answers."
@@ -172,20 +177,22 @@ The STATE is `ok', `not-set-up' or `broken'."
          (elsewhere (cl-remove-if #'hive-outbox-sendable-p pending)))
     (cons
      (hive-doctor-check
-      :name (hive-words 'doctor-outbox-name) :state (hive-doctor--state (not (or rejected elsewhere unverified)))
-      :text (hive-words 'doctor-outbox (length pending) (length rejected)
+      :name (hive-words "Outbox")
+      :state (hive-doctor--state (not (or rejected elsewhere unverified)))
+      :text (hive-words "%d unsent, %d rejected%s, in %s" (length pending) (length rejected)
                         (if unverified
-                            (hive-words 'doctor-outbox-unverified (length unverified))
+                            (hive-words ", %d not signed with your key" (length unverified))
                           "")
                         (abbreviate-file-name hive-outbox-directory))
-      :advice (cond (unverified (hive-words 'doctor-review))
-                    (rejected (hive-words 'doctor-forget-rejected))
-                    (elsewhere (hive-words 'doctor-other-store
+      :advice (cond (unverified
+                     (hive-words "M-x hive-outbox-review shows what is not signed with your key"))
+                    (rejected (hive-words "M-x hive-outbox-review deletes the rejected entries"))
+                    (elsewhere (hive-words "%s to another store; set `hive-store' to it"
                                            (hive-count (length elsewhere)
                                                        "entry belongs" "entries belong")))))
      (mapcar (lambda (entry)
                (hive-doctor-check
-                :name (hive-words 'doctor-rejected) :state 'broken
+                :name (hive-words "Rejected") :state 'broken
                 :text (format "%s: %S" (or (hive-outbox-entry-ask-id entry) "message")
                               (or (plist-get (hive-outbox-entry-params entry) :body)
                                   (hive-respond-text (hive-outbox-entry-params entry))))
@@ -198,10 +205,10 @@ The STATE is `ok', `not-set-up' or `broken'."
   (let ((running (and (bound-and-true-p server-process)
                       (process-live-p server-process))))
     (hive-doctor-check
-     :name (hive-words 'doctor-server) :state (hive-doctor--state (not running))
-     :text (if running (hive-words 'doctor-server-runs server-name)
-             (hive-words 'doctor-server-none))
-     :advice (hive-words 'doctor-server-advice))))
+     :name (hive-words "Emacs server") :state (hive-doctor--state (not running))
+     :text (if running (hive-words "running as \"%s\"" server-name)
+             (hive-words "not running"))
+     :advice (hive-words "Any program of yours, and any agent that is not sandboxed, can run Lisp in this Emacs with emacsclient and grant permissions in your name.  Stop the server with M-x server-force-delete"))))
 
 ;;;; The buffer
 
@@ -215,7 +222,7 @@ The STATE is `ok', `not-set-up' or `broken'."
               ('not-set-up (propertize "  --  " 'face 'hive-warning))
               (_ (propertize "FAIL  " 'face 'hive-critical)))
             (format "%-14s " (hive-text-line (hive-doctor-check-name check) 40))
-            (if (eq state 'not-set-up) (hive-words 'doctor-not-set-up) "")
+            (if (eq state 'not-set-up) (hive-words "not set up: ") "")
             (hive-text-line (hive-doctor-check-text check) 400) "\n")
     (when (and (not (eq state 'ok)) (hive-doctor-check-advice check))
       (insert "        → " (hive-text-line (hive-doctor-check-advice check) 600) "\n"))))
@@ -226,7 +233,7 @@ The STATE is `ok', `not-set-up' or `broken'."
     (with-current-buffer buffer
       (hive-text-reprint
        (lambda ()
-         (insert (hive-words 'doctor-title) "\n\n")
+         (insert (hive-words "Hive doctor") "\n\n")
          (mapc #'hive-doctor--insert
                (append (list (hive-doctor--emacs) (hive-doctor--program) (hive-doctor--sidecar))
                        ;; A sidecar that is connected checks its Node and its store itself.
@@ -234,7 +241,7 @@ The STATE is `ok', `not-set-up' or `broken'."
                        (hive-doctor--outbox)
                        (list (hive-doctor--server))
                        hive-doctor--remote))
-         (insert "\n" (hive-words 'doctor-again) "\n"))))))
+         (insert "\n" (hive-words "Press g to check again.") "\n"))))))
 
 (defun hive-doctor--add (buffer lines)
   "Append LINES, which others found, to BUFFER."
@@ -254,10 +261,13 @@ The STATE is `ok', `not-set-up' or `broken'."
   "Ask node for its version; the result appears in BUFFER."
   (let ((node (or (and (not hive-node-program) (hive-program-node))
                   (executable-find (or hive-node-program "node"))))
-        (advice (hive-words 'doctor-node-old hive-program-node-version)))
+        (advice
+         (hive-words "Hive needs Node.js %s or newer; install it, or set `hive-node-program'"
+                     hive-program-node-version)))
     (if (not node)
         (hive-doctor--add buffer (list (hive-doctor-check
-                                        :name (hive-words 'doctor-node) :state 'broken :text (hive-words 'doctor-node-missing)
+                                        :name (hive-words 'doctor-node) :state 'broken
+                                        :text (hive-words "not found")
                                         :advice advice)))
       (let ((default-directory "/") (said ""))
         (make-process
@@ -296,7 +306,7 @@ The STATE is `ok', `not-set-up' or `broken'."
    (lambda (err)
      (unless (hive-rpc-failed-p err 'method-not-found) ; it has no doctor
        (hive-doctor--add
-        buffer (list (hive-doctor-check :name (hive-words 'doctor-sidecar-checks) :state 'broken
+        buffer (list (hive-doctor-check :name (hive-words "The sidecar's checks") :state 'broken
                                         :text (plist-get err :text))))))))
 
 (define-derived-mode hive-doctor-mode special-mode "Hive-Doctor"

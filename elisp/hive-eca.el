@@ -97,7 +97,8 @@ Each with the version in which it was seen, and what is called after it.")
          (setq hive-eca--later (append hive-eca--later (list text))))
         ;; ECA gives it to the chat that was visited last, which may be another.
         ((cdr (eca-chat-buffers (car hive-eca--chat)))
-         (hive-announce 'editor-several-chats (hive-text-line text 80)))
+         (hive-announce "ECA has several chats open, so Hive passed this to none of them: %s"
+                        (hive-text-line text 80)))
         (t (eca-chat-send-prompt text))))
 
 ;;;; Approvals

@@ -186,9 +186,10 @@ DECISION is what was answered in its buffer."
                  (hive-editors--tell 'dialog/handed (list :key key)))
         (error
          (hive-rpc-log "the answer to %s could not be given: %S" key oops)
-         (hive-announce 'editor-answer-failed
-                        (hive-text-line (hive-editor-client (hive-editors--dialog-agent dialog))
-                                        40)))))))
+         (hive-announce
+          "The answer could not be given to %s; its buffer shows what became of the dialog"
+          (hive-text-line (hive-editor-client (hive-editors--dialog-agent dialog))
+                          40)))))))
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'dialog/answered)) params)
   "Give an agent the answer of a desk, in PARAMS."

@@ -100,7 +100,7 @@ That is the mode line of a file, and links of Org."
 
 (defun hive-history-export-write (search file)
   "Write the results of SEARCH to FILE, and report when that is done."
-  (hive-say 'export-begins (abbreviate-file-name file))
+  (hive-say "Writing %s…" (abbreviate-file-name file))
   (hive-history--export-fetch search (expand-file-name file) nil nil))
 
 (defun hive-history--export-fetch (search file cursor found)
@@ -166,11 +166,11 @@ was found into a file, as Org or Markdown.
 \\{hive-history-mode-map}"
   :interactive nil
   (hive-text-guard-files)
-  (setq tabulated-list-format (vector (list (hive-words 'column-when) 16 t)
+  (setq tabulated-list-format (vector (list (hive-words "When") 16 t)
                                       (list (hive-words 'column-agent) 18 t)
                                       (list (hive-words 'column-project) 16 t)
-                                      (list (hive-words 'column-what) 9 t)
-                                      (list (hive-words 'column-text) 0 nil))
+                                      (list (hive-words "What") 9 t)
+                                      (list (hive-words "Text") 0 nil))
         tabulated-list-padding 1
         tabulated-list-sort-key nil
         tabulated-list-entries (lambda () (mapcar #'hive-history--row hive-history--entries))
@@ -187,7 +187,7 @@ was found into a file, as Org or Markdown.
         (vector (hive-history-export-time (plist-get entry :at))
                 (hive-history--author entry)
                 (hive-text-line (plist-get entry :project) 30)
-                (if (equal (plist-get entry :kind) "message") (hive-words 'history-message)
+                (if (equal (plist-get entry :kind) "message") (hive-words "message")
                   (hive-text-value (plist-get entry :status) 9))
                 (concat (hive-text-line (plist-get entry :text) 200)
                         (if (plist-get entry :decision)
@@ -199,7 +199,7 @@ was found into a file, as Org or Markdown.
   "Print the results."
   (tabulated-list-print t)
   (hive-text-say-empty (unless hive-history--entries
-                         (or (hive-sidecar-absence) (hive-words 'history-empty))))
+                         (or (hive-sidecar-absence) (hive-words "Nothing was found."))))
   (setq mode-line-process
         ;; A percent sign in a mode line is a directive.
         (string-replace
@@ -207,7 +207,7 @@ was found into a file, as Org or Markdown.
          (concat (cl-loop for (key value) on hive-history--search by #'cddr
                           for words = (pcase key
                                         (:agent 'filter-agent) (:project 'filter-project)
-                                        (:since 'filter-since) (:until 'filter-until)
+                                        (:since "since %s") (:until "until %s")
                                         (_ 'filter-text))
                           for shown = (if (eq key :agent) (hive-model-title-of value hive-history--entries 30)
                                       (hive-text-line value 30))
@@ -235,7 +235,8 @@ was found into a file, as Org or Markdown.
                               hive-history--cursor (plist-get result :next_cursor))
                         (hive-history--print)))))
        :error (lambda (err)
-                (hive-announce 'search-failed (hive-text-line (plist-get err :text) 200)))))))
+                (hive-announce "Hive could not search the history: %s"
+                               (hive-text-line (plist-get err :text) 200)))))))
 
 (defun hive-history--go (search)
   "Show the results of SEARCH."
@@ -264,7 +265,7 @@ TEXT is a date such as 2026-01-31, or an age such as 3h or 7d."
          (cl-flet ((part (n) (string-to-number (match-string n text))))
            (format-time-string "%FT%T.000Z"
                                (encode-time (list 0 0 0 (part 3) (part 2) (part 1) nil -1 nil)) t)))
-        (t (hive-fail 'date-unclear))))
+        (t (hive-fail "Type a date such as 2026-01-31, or an age such as 3h or 7d"))))
 
 ;;;; Commands
 
@@ -272,7 +273,8 @@ TEXT is a date such as 2026-01-31, or an age such as 3h or 7d."
 (defun hive-history (query)
   "Search all questions, answers and messages for QUERY.
 An empty QUERY shows everything, newest first."
-  (interactive (list (read-string (hive-words 'which-search) nil 'hive-history-queries)))
+  (interactive (list (read-string
+                      (hive-words "Search the history for: ") nil 'hive-history-queries)))
   (let ((buffer (get-buffer-create hive-history--name)))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-history-mode) (hive-history-mode))
@@ -308,7 +310,7 @@ Nothing is fetched yet: that is what reverting the buffer does."
 (defun hive-history-open ()
   "Open the question or the message at point."
   (interactive nil hive-history-mode)
-  (let ((entry (or (tabulated-list-get-id) (hive-fail 'no-entry-here))))
+  (let ((entry (or (tabulated-list-get-id) (hive-fail "There is no entry on this line"))))
     (if (equal (plist-get entry :kind) "message")
         (hive-history--show-message entry)
       ;; The rest is fetched.  Looking it up here does not mark it as seen.
@@ -342,12 +344,12 @@ Nothing is fetched yet: that is what reverting the buffer does."
 (defun hive-history-by-agent (agent)
   "Find only what AGENT asked or wrote; if empty, what anybody did.
 AGENT is a title or a handle; the beginning is enough."
-  (interactive (list (hive-read-agent 'which-search-agent hive-history--entries)) hive-history-mode)
+  (interactive (list (hive-read-agent "Only agent: " hive-history--entries)) hive-history-mode)
   (hive-history--by :agent (hive-model-expand-handle agent hive-history--entries)))
 
 (defun hive-history-by-project (project)
   "Find only entries of PROJECT; if empty, of all projects."
-  (interactive (list (completing-read (hive-words 'which-search-project) (hive-history--known :project)))
+  (interactive (list (completing-read (hive-words "Only project: ") (hive-history--known :project)))
                hive-history-mode)
   (hive-history--by :project project))
 
@@ -357,12 +359,12 @@ AGENT is a title or a handle; the beginning is enough."
 
 (defun hive-history-since (moment)
   "Find only entries since MOMENT: 2026-01-31, or 7d for a week ago."
-  (interactive (list (read-string (hive-words 'which-search-since))) hive-history-mode)
+  (interactive (list (read-string (hive-words "Since (2026-01-31, 3h, 7d): "))) hive-history-mode)
   (hive-history--by :since (hive-history--moment moment)))
 
 (defun hive-history-until (moment)
   "Find only entries before MOMENT: 2026-01-31, or 7d for a week ago."
-  (interactive (list (read-string (hive-words 'which-search-until))) hive-history-mode)
+  (interactive (list (read-string (hive-words "Until (2026-01-31, 3h, 7d): "))) hive-history-mode)
   (hive-history--by :until (hive-history--moment moment)))
 
 (defun hive-history-by-nothing ()
@@ -374,11 +376,12 @@ AGENT is a title or a handle; the beginning is enough."
 (defun hive-history-export (file)
   "Write all results of the search to FILE, including those not shown.
 A name that ends in .org is written as Org, any other as Markdown."
-  (interactive (list (read-file-name (hive-words 'which-export) nil nil nil "hive.org"))
+  (interactive (list (read-file-name
+                      (hive-words "Write to (.org or .md): ") nil nil nil "hive.org"))
                hive-history-mode)
   (when (and (file-exists-p file)
-             (not (y-or-n-p (hive-words 'overwrite? (abbreviate-file-name file)))))
-    (hive-fail 'export-declined))
+             (not (y-or-n-p (hive-words "Overwrite %s? " (abbreviate-file-name file)))))
+    (hive-fail "Nothing was written"))
   (hive-history-export-write hive-history--search file))
 
 (provide 'hive-history)

@@ -47,12 +47,12 @@ It is that its session has ended, whom it is for, and who is answering it."
   (let ((to (plist-get prompt :to)) (by (hive-human-claimer prompt)))
     (concat (and (eq t (plist-get prompt :orphaned))
                  (equal "pending" (plist-get prompt :status))
-                 (hive-words 'mark-ended))
-            (and to (hive-words 'for-whom (hive-text-line to 30)
+                 (hive-words "[session ended] "))
+            (and to (hive-words "[for %s%s] " (hive-text-line to 30)
                                 (if (plist-get prompt :escalated_at)
-                                    (hive-words 'for-everybody)
+                                    (hive-words ", now for everybody")
                                   "")))
-            (and by (hive-words 'claimed (hive-text-line by 30))))))
+            (and by (hive-words "[%s is answering] " (hive-text-line by 30))))))
 
 ;;;; Which project a directory belongs to
 

@@ -78,7 +78,7 @@ What it lists arrives later, at the latest once the sidecar is connected."
     ;; A file may hold any name; only these are known.
     ('(command hive-outreach) (set-buffer (hive-outreach-buffer)))
     ('(command hive-check-mentions) (set-buffer (hive-check-mentions-buffer nil)))
-    (_ (hive-fail 'view-unknown))))
+    (_ (hive-fail "That is not a Hive buffer"))))
 
 (defun hive-integrations--connected ()
   "Fetch what the buffers show that were opened before."
@@ -158,7 +158,7 @@ What it lists arrives later, at the latest once the sidecar is connected."
 With RESET, count from the beginning.  For `next-error-function'."
   (when reset (goto-char (point-min)))
   (dotimes (_ (abs count))
-    (unless (hive-diff-next (< count 0)) (hive-fail 'diff-no-more)))
+    (unless (hive-diff-next (< count 0)) (hive-fail "There are no more hunks")))
   (let ((window (get-buffer-window)))
     (when window (set-window-point window (point))))
   (hive-diff-visit))
@@ -171,7 +171,7 @@ With RESET, count from the beginning.  For `next-error-function'."
                     ('hive-list-mode
                      '((menu-list-show . hive-list-show) (menu-list-answer . hive-list-answer)
                        (menu-list-snooze . hive-list-snooze) (menu-list-cancel . hive-list-cancel)
-                       (menu-list-interrupt . hive-list-interrupt)
+                       ("interrupt the agent" . hive-list-interrupt)
                        (menu-list-terminal . hive-list-visit-terminal)))
                     ('hive-prompt-mode
                      '((menu-list-answer . hive-prompt-answer) (menu-list-snooze . hive-prompt-snooze)

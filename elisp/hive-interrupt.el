@@ -59,8 +59,9 @@
   "Return in a few words what TURN is doing, and for how long."
   (let ((tool (plist-get turn :tool)))
     (if tool
-        (hive-words 'doing (hive-text-line tool 40) (hive-text-age (plist-get turn :tool_since)))
-      (hive-words 'running (hive-text-age (plist-get turn :started_at))))))
+        (hive-words
+         "%s for %s" (hive-text-line tool 40) (hive-text-age (plist-get turn :tool_since)))
+      (hive-words "running for %s" (hive-text-age (plist-get turn :started_at))))))
 
 (defun hive-turns-said (session-id)
   "Return what the agent of SESSION-ID said last in its newest turn, or nil.
@@ -75,7 +76,7 @@ It is one line, at most WIDTH columns wide."
          (line (and said (hive-text-line said)))
          (begin (and line (- (length line) width))))
     (when line
-      (hive-words 'said-last
+      (hive-words "It said: %s"
                   (if (< begin 1) line (concat "…" (substring line (1+ begin))))))))
 
 (defun hive-interrupt--remember (turn)
@@ -167,7 +168,7 @@ The value is t once the result of the request has been reported.")
       ;; This error names the agent itself.
       (if (eq 'no_turn (plist-get err :name))
           (hive-announce 'from-sidecar text)
-        (hive-announce 'interrupt-failed (hive-text-line agent 40) text)))))
+        (hive-announce "Hive could not interrupt %s: %s" (hive-text-line agent 40) text)))))
 
 (defun hive-interrupt--turn (turn)
   "Report the results of the requests to stop TURN.
@@ -213,7 +214,7 @@ The result is reported when it is known."
               ;; sidecar reports the result.
               (unless (memq (plist-get err :name) '(disconnected timeout))
                 (hive-interrupt--fail id err))))
-    (hive-say 'interrupt-sent (hive-text-line agent 40))))
+    (hive-say "Asked %s to stop…" (hive-text-line agent 40))))
 
 (defun hive-interrupt-idle-p (session-id)
   "Return non-nil if the session SESSION-ID is known to run nothing."
@@ -229,13 +230,14 @@ non-nil if the human confirmed."
   (let ((running (cl-remove-if (lambda (agent) (hive-interrupt-idle-p (car agent))) agents))
         (name (lambda (agent) (hive-text-line (cdr agent) 40))))
     (cond (running)
-          ((cdr agents) (hive-fail 'interrupt-idle-several (length agents)))
-          (t (hive-fail 'interrupt-idle (funcall name (car agents)))))
-    (when (y-or-n-p (if (cdr running) (hive-words 'interrupt-several? (length running))
-                      (hive-words 'interrupt? (funcall name (car running)))))
+          ((cdr agents)
+           (hive-fail "These %d agents are idle; nothing to interrupt" (length agents)))
+          (t (hive-fail "%s is idle; nothing to interrupt" (funcall name (car agents)))))
+    (when (y-or-n-p (if (cdr running) (hive-words "Interrupt %d agents? " (length running))
+                      (hive-words "Interrupt %s? " (funcall name (car running)))))
       (pcase-dolist (`(,session-id . ,agent) running)
         (hive-interrupt-session session-id agent note))
-      (when (cdr running) (hive-say 'interrupt-several-sent (length running)))
+      (when (cdr running) (hive-say "Asked %d agents to stop…" (length running)))
       t)))
 
 (defun hive-interrupt--pending (turn)
@@ -280,7 +282,8 @@ buffer shows, or the agent whose terminal or buffer it is."
                        (concat "  " (hive-text-line (plist-get turn :project) 24)
                                "  " (hive-turns-doing turn)
                                "  " (hive-text-line (plist-get turn :agent) 24)
-                               (if (hive-interrupt--pending turn) (hive-words 'asked-to-stop) ""))
+                               (if (hive-interrupt--pending turn)
+                                   (hive-words "  asked to stop") ""))
                        'face 'completions-annotations))))
             lines)))
 
@@ -302,7 +305,7 @@ error when there are none."
                  nil t nil nil current)))
       (or (cdr (assoc name alist))
           (hive-model-session-of among name)
-          (hive-fail 'interrupt-nobody-chosen)))))
+          (hive-fail "Nobody was interrupted: type or choose the title of an agent")))))
 
 ;;;###autoload
 (defun hive-interrupt (turn note)
@@ -314,12 +317,12 @@ request instead: you choose among the agents that were asked and have
 not stopped."
   (interactive
    (if current-prefix-arg
-       (list (hive-interrupt--read 'which-withdraw
+       (list (hive-interrupt--read "Withdraw the interrupt for"
                                    (cl-remove-if-not #'hive-interrupt--pending (hive-turns-running))
-                                   'interrupt-none-asked)
+                                   "No interrupt is pending")
              'withdraw)
-     (let ((turn (hive-interrupt--read 'which-interrupt (hive-turns-running) 'interrupt-none)))
-       (list turn (read-string (hive-words 'interrupt-why
+     (let ((turn (hive-interrupt--read "Interrupt" (hive-turns-running) 'interrupt-none)))
+       (list turn (read-string (hive-words "Reason for %s (RET for none): "
                                            (hive-text-title turn 40)))))))
   (if (eq note 'withdraw) (hive-interrupt-withdraw turn)
     (hive-interrupt-session (plist-get turn :session_id) (hive-text-title turn) note)))
@@ -331,8 +334,8 @@ not stopped."
   (let ((rest (cl-remove "aborted" outcomes :test #'equal
                          :key (lambda (one) (plist-get one :outcome)))))
     (if (null outcomes)
-        (hive-words 'interrupt-all-none)
-      (hive-words 'interrupt-all-result
+        (hive-words "No agent was running")
+      (hive-words "%d of %d agents stopped%s"
                   (- (length outcomes) (length rest)) (length outcomes)
                   (mapconcat (lambda (one)
                                (concat "; "
@@ -346,15 +349,16 @@ not stopped."
   (let ((turns (hive-turns-running)))
     (pcase (length turns)
       (0 (hive-fail 'interrupt-none))
-      (1 (hive-words 'interrupt-one? (hive-text-title (car turns) 40)))
-      (count (hive-words 'interrupt-all? count)))))
+      (1 (hive-words "Interrupt the one running agent (%s)? " (hive-text-title (car turns) 40)))
+      (count (hive-words "Interrupt all %d running agents? " count)))))
 
 ;;;###autoload
 (defun hive-interrupt-all (&optional note)
   "Ask every running agent to stop, after one confirmation.
 With a prefix argument, ask for a NOTE that they all read.  One line
 reports the results."
-  (interactive (list (when current-prefix-arg (read-string (hive-words 'interrupt-all-why)))))
+  (interactive (list (when current-prefix-arg (read-string
+                                               (hive-words "Reason for all (RET for none): ")))))
   (hive-sidecar-demand)
   (when (y-or-n-p (hive-interrupt--all-question))
     (hive-rpc-request
@@ -366,8 +370,9 @@ reports the results."
                 (hive-notify-say "%s" (hive-interrupt--summary
                                        (append (plist-get result :outcomes) nil))))
      :error (lambda (err)
-              (hive-announce 'interrupt-all-failed (hive-text-line (plist-get err :text) 200))))
-    (hive-say 'interrupt-all-sent)))
+              (hive-announce "Hive could not interrupt all agents: %s"
+                             (hive-text-line (plist-get err :text) 200))))
+    (hive-say "Asked all running agents to stop…")))
 
 ;;;; Withdrawing a request
 
@@ -385,11 +390,12 @@ reports the results."
                                   :by (hive-human-name))
      :success (lambda (result)
                 (if (seq-empty-p (plist-get result :withdrawn))
-                    (hive-announce 'interrupt-nothing-to-withdraw agent)
-                  (hive-announce 'interrupt-withdrawn agent)))
+                    (hive-announce "There is no pending interrupt for %s" agent)
+                  (hive-announce "Withdrew the interrupt for %s" agent)))
      :error (lambda (err)
               (funcall mark (hive-text-title turn))
-              (hive-announce 'interrupt-withdraw-failed (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce "Hive could not withdraw the interrupt: %s"
+                             (hive-text-line (plist-get err :text) 200))))))
 
 (provide 'hive-interrupt)
 ;;; hive-interrupt.el ends here

@@ -114,8 +114,8 @@ so is what a mailto address has behind the mailbox."
 (defun hive-links-open (address host)
   "Open ADDRESS, which leads to HOST, once the human has confirmed it."
   (when (y-or-n-p (if (string-prefix-p "mailto:" address)
-                      (hive-words 'link-mail? (string-remove-prefix "mailto:" address))
-                    (hive-words 'link-open? host (hive-text-line address 400))))
+                      (hive-words "Write to %s? " (string-remove-prefix "mailto:" address))
+                    (hive-words "Visit %s?  %s " host (hive-text-line address 400))))
     (browse-url address)))
 
 (define-button-type 'hive-links
@@ -161,14 +161,14 @@ Only the first 100 count."
 If SHOWN, a text there, looks like another host, show HOST behind it."
   (let ((face (get-text-property begin 'face)))
     (make-text-button begin end 'type 'hive-links 'hive-address address 'hive-host host
-                      'help-echo (hive-words 'link-help address))
+                      'help-echo (hive-words "Visit %s" address))
     (when face (add-face-text-property begin end 'button))
     (when shown
       (let ((overlay (make-overlay (1- end) end nil t)))
         (overlay-put overlay 'evaporate t)
         (overlay-put overlay 'hive-links t)
         (overlay-put overlay 'after-string
-                     (propertize (hive-words 'link-goes-to host) 'face 'hive-warning))))))
+                     (propertize (hive-words " → %s" host) 'face 'hive-warning))))))
 
 (defun hive-links-activate (beg end)
   "Make the addresses between BEG and END buttons.

@@ -123,9 +123,9 @@ What only questions have, their kind and recipient, no row has."
         (name (alist-get hive-list--view hive-list--view-names)))
     (concat (if name (concat " " (hive-words name)) "")
             (cond ((> hive-list--offset 0)
-                   (hive-words 'list-range (1+ hive-list--offset)
+                   (hive-words " %d-%d of %d" (1+ hive-list--offset)
                                (+ hive-list--offset shown) total))
-                  ((> total shown) (hive-words 'list-part shown total))
+                  ((> total shown) (hive-words " %d of %d" shown total))
                   ;; Its headings say how many there are.
                   ((eq hive-list--view 'status) "")
                   (t (format " %d" total))))))
@@ -138,8 +138,8 @@ What only questions have, their kind and recipient, no row has."
              collect (pcase key
                        (:agent (hive-words 'filter-agent (hive-model-title-of value (append hive-list--page (hive-prompts)) 30)))
                        (:project (hive-words 'filter-project shown))
-                       (:kind (hive-words 'filter-kind shown))
-                       (:to (hive-words 'filter-for shown))
+                       (:kind (hive-words "kind %s" shown))
+                       (:to (hive-words "for %s" shown))
                        (_ (hive-words 'filter-text shown)))
              into parts
              finally return (string-join parts ", "))))
@@ -165,7 +165,8 @@ Call THEN in the list's buffer when it has arrived."
                             hive-list--total (plist-get result :total))
                       (funcall then)))))
      :error (lambda (err)
-              (hive-announce 'list-fetch-failed (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce
+               "Hive could not fetch the list: %s" (hive-text-line (plist-get err :text) 200))))))
 
 ;;;; Changing view and page
 
@@ -235,8 +236,8 @@ Return nil if there is none."
   :group 'hive)
 
 (defconst hive-list--status-sections
-  '((needs . section-needs) (working . section-working) (idle . section-idle)
-    (room . section-room) (ended . section-ended))
+  '((needs . "Needs you") (working . "Working") (idle . "Idle and done")
+    (room . "The room") (ended . "Ended"))
   "The sections of the status, in their order.
 Each has the name of its own name in `hive-messages'.")
 
@@ -314,12 +315,12 @@ If it is as before, it is one of OLD, the former headings by key."
               (if (eq 'room (hive-list-section-key heading)) (number-to-string rows)
                 (concat (hive-count rows "agent")
                         (if (hive-list-section-more heading) "+" "")
-                        (if (> unread 0) (hive-words 'section-unread unread) ""))))
+                        (if (> unread 0) (hive-words " (%d unread)" unread) ""))))
             (when (> count 0)
               (concat (hive-count count (if ended "open question" "question"))
                       (if (zerop permissions) ""
                         (format " (%s)" (hive-count permissions "permission")))
-                      (if ended (hive-words 'section-cancel-ended) "")))))
+                      (if ended (hive-words "; C cancels them") "")))))
      ", ")))
 
 ;; With thousands of questions a garbage collection takes 50 ms, so an arrival
@@ -449,25 +450,25 @@ These are SIGN, AGENT, HANDLE, CLIENT, PROJECT, BRANCH, KIND, AGE and TEXT."
       (hive-list--agent-columns
        :sign '("" 1 nil)
        :agent `(,(hive-words 'column-agent) 22 t)
-       :handle `(,(hive-words 'column-handle) 14 t)
-       :client `(,(hive-words 'column-client) 12 t)
+       :handle `(,(hive-words "Handle") 14 t)
+       :client `(,(hive-words "Client") 12 t)
        :project `(,(hive-words 'column-project) 12 t)
-       :branch `(,(hive-words 'column-branch) 12 t)
+       :branch `(,(hive-words "Branch") 12 t)
        :kind `(,(hive-words 'column-kind) 4 t)
-       :age `(,(hive-words 'column-since) 5 nil :right-align t)
-       :text `(,(hive-words 'column-doing) 0 t))
+       :age `(,(hive-words "Since") 5 nil :right-align t)
+       :text `(,(hive-words "Activity") 0 t))
     (hive-list--columns
      `(("" 1 nil)
        (,(hive-words 'column-agent) 16 t)
-       (,(hive-words 'column-source) 6 t)
+       (,(hive-words "Source") 6 t)
        (,(hive-words 'column-project) 16 t)
        (,(hive-words 'column-kind) 4 t)
-       (,(hive-words 'column-age) 5 nil :right-align t)
+       (,(hive-words "Age") 5 nil :right-align t)
        ,@(if (eq hive-list--view 'waiting)
-             `((,(hive-words 'column-expires) 7 nil :right-align t)
-               (,(hive-words 'column-question) 0 t))
-           `((,(hive-words 'column-ended) 7 nil :right-align t)
-             (,(hive-words 'column-outcome) 0 t)))))))
+             `((,(hive-words "Expires") 7 nil :right-align t)
+               (,(hive-words "Question") 0 t))
+           `((,(hive-words "Ended") 7 nil :right-align t)
+             (,(hive-words "Outcome and question") 0 t)))))))
 
 (defun hive-list--fit (&rest _)
   "Show the columns that fit into the narrowest window of the list."
@@ -495,7 +496,7 @@ These are SIGN, AGENT, HANDLE, CLIENT, PROJECT, BRANCH, KIND, AGE and TEXT."
       (setq header-line-format
             (list header-line-format
                   ;; A percent sign in a header line is a directive.
-                  (propertize (string-replace "%" "%%" (hive-words 'list-filter filter))
+                  (propertize (string-replace "%" "%%" (hive-words "  only %s" filter))
                               'face 'hive-list-filter))))))
 
 (defun hive-list--face (prompt)
@@ -518,7 +519,7 @@ These are SIGN, AGENT, HANDLE, CLIENT, PROJECT, BRANCH, KIND, AGE and TEXT."
          (answer (or late (and (plist-get prompt :decision) prompt)))
          (by (lambda (thing) (hive-text-line (or (plist-get thing :by) "") 30))))
     ;; An expired or cancelled question has no decision, but may have a late answer.
-    (cond (answer (hive-words (if late 'list-outcome-late 'list-outcome)
+    (cond (answer (hive-words (if late "late: %s (%s)" "%s (%s)")
                               (hive-text-line (plist-get answer :decision) 60)
                               (hive-text-by answer 30)))
           ((equal (plist-get prompt :status) "cancelled")
@@ -547,7 +548,7 @@ In this order, as the end of a long question is cut off."
     (cl-flet ((cell (text) (propertize text 'face face)))
       (let ((sign (cell (hive-list--sign prompt)))
             (project (cell (hive-text-line (plist-get prompt :project) 30)))
-            (kind (cell (if (hive-permission-p prompt) (hive-words 'list-permission) "")))
+            (kind (cell (if (hive-permission-p prompt) (hive-words "perm") "")))
             (age (cell (hive-text-age (plist-get prompt :created_at))))
             (question (cell (hive-list--question prompt))))
         (if (hive-list-agents-p)
@@ -729,13 +730,14 @@ If its line is gone, go to the one that was below it."
          (hive-words 'loading))
         ((and hive-list--filter (or (hive-prompts) (not (eq hive-list--view 'waiting))))
          (if (eq hive-list--view 'waiting)
-             (hive-words 'list-empty-filter (hive-count (length (hive-prompts)) "pending question"))
-           (hive-words 'list-empty-filtered)))
+             (hive-words "The filter hides %s; / / removes it."
+                         (hive-count (length (hive-prompts)) "pending question"))
+           (hive-words "No questions match the filter; / / removes it.")))
         (t (hive-words (pcase hive-list--view
-                         ('answered 'list-empty-answered) ('late 'list-empty-late)
-                         ('expired 'list-empty-expired) ('cancelled 'list-empty-cancelled)
-                         ('status 'list-empty-status) ('agents 'no-agents)
-                         (_ 'list-empty))))))
+                         ('answered "No answered questions.") ('late "No late answers.")
+                         ('expired "No expired questions.") ('cancelled "No cancelled questions.")
+                         ('status "Nothing needs you, and no agents are online.") ('agents 'no-agents)
+                         (_ "No questions are pending."))))))
 
 (defun hive-list--count ()
   "Show the view and the counts in the mode line."
@@ -751,7 +753,7 @@ If its line is gone, go to the one that was below it."
                         (cl-loop for line in hive-list--lines
                                  when (hive-list-section-p line) sum (hive-list-section-rows line))
                       (length hive-list--shown)))
-                   (if (> marked 0) (hive-words 'list-marked marked) ""))))))
+                   (if (> marked 0) (hive-words ", %d marked" marked) ""))))))
 
 (defun hive-list--marked ()
   "Return the marked questions of this view, in order.

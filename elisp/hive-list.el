@@ -86,30 +86,32 @@ Of what they do, only the beginning and the end of a turn are reported."
 (defun hive-list-filter-agent (agent)
   "Show only the questions from AGENT; if empty, from all agents.
 AGENT is a title or a handle; the beginning is enough."
-  (interactive (list (hive-read-agent 'which-agent (append hive-list--shown (hive-prompts))))
+  (interactive (list (hive-read-agent "Questions from agent: " (append hive-list--shown (hive-prompts))))
                hive-list-mode)
   (hive-list--filter-by
    :agent (hive-model-expand-handle agent (append hive-list--shown (hive-prompts)))))
 
 (defun hive-list-filter-project (project)
   "Show only the questions from PROJECT; if empty, from all projects."
-  (interactive (list (completing-read (hive-words 'which-project) (hive-list--known :project)))
+  (interactive (list (completing-read
+                      (hive-words "Questions from project: ") (hive-list--known :project)))
                hive-list-mode)
   (hive-list--filter-by :project project))
 
 (defun hive-list-filter-kind (kind)
   "Show only the questions of KIND; if empty, of all kinds."
-  (interactive (list (completing-read (hive-words 'which-kind) '("question" "permission") nil t)) hive-list-mode)
+  (interactive (list (completing-read
+                      (hive-words "Kind: ") '("question" "permission") nil t)) hive-list-mode)
   (hive-list--filter-by :kind kind))
 
 (defun hive-list-filter-text (text)
   "Show only the questions that contain TEXT; if empty, all."
-  (interactive (list (read-string (hive-words 'which-text))) hive-list-mode)
+  (interactive (list (read-string (hive-words "Questions containing: "))) hive-list-mode)
   (hive-list--filter-by :query text))
 
 (defun hive-list-filter-for (name)
   "Show only the questions for NAME, a human or a team; if empty, all."
-  (interactive (list (completing-read (hive-words 'which-recipient)
+  (interactive (list (completing-read (hive-words "Questions for: ")
                                       (append (delq nil (hive-list--known :to))
                                               (list (hive-human-name)))))
                hive-list-mode)
@@ -123,7 +125,7 @@ AGENT is a title or a handle; the beginning is enough."
 (defun hive-list--turn (forward)
   "Turn the page, to the next if FORWARD."
   (unless (hive-list-page-turn forward)
-    (hive-fail (if forward 'last-page 'first-page)))
+    (hive-fail (if forward "This is the last page" "This is the first page")))
   (goto-char (point-min))
   (if (hive-list-live-p) (hive-list--print) (hive-list--renew))
   (hive-list--to-first))
@@ -502,7 +504,7 @@ those of `hive-list-at-point'.  Signal a `user-error' if there are none."
    (or (if (use-region-p) (hive-list--region) (hive-list--marked))
        (hive-list-at-point)
        (let ((session (and (hive-sessions-row-at-point) (hive-sessions-at-point))))
-         (if session (hive-fail 'session-none-pending (hive-text-title session 60))
+         (if session (hive-fail "%s has no pending questions" (hive-text-title session 60))
            (hive-fail 'list-none-here))))))
 
 (defun hive-list--agents ()
@@ -554,7 +556,7 @@ the region, the marked ones, those of an agent, or those of a section."
   (interactive nil hive-list-mode)
   (let ((prompts (hive-list-selected)))
     (when (y-or-n-p (if (cdr prompts)
-                        (hive-words 'cancel-several? (hive-count (length prompts) "question"))
+                        (hive-words "Cancel %s? " (hive-count (length prompts) "question"))
                       (hive-words 'cancel-of?
                                   (hive-text-title (car prompts) 40))))
       (mapc #'hive-cancel-prompt prompts)
@@ -599,7 +601,7 @@ With a prefix argument, ask for a note that they read."
   (interactive nil hive-list-mode)
   (let ((agents (hive-list--agents)))
     (when (hive-interrupt-confirmed
-           agents (and current-prefix-arg (read-string (hive-words 'session-why))))
+           agents (and current-prefix-arg (read-string (hive-words "Reason (RET for none): "))))
       (hive-list--done))))
 
 (defun hive-list-refresh ()
@@ -679,11 +681,12 @@ One decision may answer all of them."
   (interactive nil hive-list-mode)
   (let ((alike (hive-prompts-alike (hive-list--prompt) hive-list--shown)))
     (hive-list--set-marks alike t)
-    (hive-say 'list-alike (length alike))))
+    (hive-say "%d alike marked; a answers them together" (length alike))))
 
 (defun hive-list-mark-regexp (regexp)
   "Mark the questions of this page whose agent, project or text matches REGEXP."
-  (interactive (list (read-regexp (hive-words 'which-regexp))) hive-list-mode)
+  (interactive (list (read-regexp
+                      (hive-words "Mark questions matching (regexp): "))) hive-list-mode)
   (let ((matching (cl-remove-if-not
                    (lambda (prompt)
                      (cl-some (lambda (key)
@@ -691,7 +694,7 @@ One decision may answer all of them."
                                   (and (stringp text) (string-match-p regexp text))))
                               '(:question :agent :project)))
                    hive-list--shown)))
-    (unless matching (hive-fail 'list-none-matching))
+    (unless matching (hive-fail "No question matches"))
     (hive-list--set-marks matching t)))
 
 ;;;; Commands for sections
@@ -733,7 +736,7 @@ One decision may answer all of them."
                                              (save-excursion (goto-char start)
                                                              (line-beginning-position))))
       (goto-char start)
-      (hive-fail (if back 'list-first-section 'list-last-section)))))
+      (hive-fail (if back "This is the first section" "This is the last section")))))
 
 (defun hive-list-previous-section ()
   "Go to the heading of this section, or of the previous one."
@@ -744,7 +747,8 @@ One decision may answer all of them."
   "Make sections by project, by agent, or none, in turn, and sort as usual.
 A view with agents always has the same sections."
   (interactive nil hive-list-mode)
-  (when (and (hive-list-agents-p) (null tabulated-list-sort-key)) (hive-fail 'list-fixed))
+  (when (and (hive-list-agents-p) (null tabulated-list-sort-key))
+    (hive-fail "This view always has the same sections; G after S removes the order"))
   (setq-local hive-list-group
               (cond (tabulated-list-sort-key hive-list-group)
                     ((eq hive-list-group 'project) 'agent)
@@ -755,8 +759,8 @@ A view with agents always has the same sections."
   (hive-list--print)
   (unless (hive-list-agents-p)
     (hive-say (pcase hive-list-group
-                ('project 'list-grouped-project) ('agent 'list-grouped-agent)
-                (_ 'list-grouped-none)))))
+                ('project "Sections are projects") ('agent "Sections are agents")
+                (_ "No sections")))))
 
 ;;;; Preview
 

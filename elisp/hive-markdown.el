@@ -292,7 +292,8 @@ Blank lines at the end do not count."
       (overlay-put overlay 'invisible 'hive-fold)
       (overlay-put overlay 'isearch-open-invisible #'hive-fold--show-overlay)
       (overlay-put overlay 'after-string
-                   (propertize (hive-words 'fold-hidden (hive-count lines "line")) 'face 'hive-shadow)))))
+                   (propertize
+                    (hive-words " … %s" (hive-count lines "line")) 'face 'hive-shadow)))))
 
 (defun hive-fold--show-overlay (overlay)
   "Show what OVERLAY hides."
@@ -357,7 +358,7 @@ What was folded in the same text stays folded."
          (inside (cl-loop for (at) in below for one from number
                           while (<= (count-lines here at) lines) collect one))
          (hidden (cl-intersection inside (mapcar #'car hive-fold--folded))))
-    (when (zerop lines) (hive-fail 'fold-empty))
+    (when (zerop lines) (hive-fail "There is nothing below this heading"))
     (setq hive-fold--folded (cl-remove-if (lambda (fold) (memq (car fold) inside)) hive-fold--folded))
     (unless hidden (push (cons number lines) hive-fold--folded))
     (hive-fold--print)))

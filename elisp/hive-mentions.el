@@ -110,7 +110,7 @@
          (first (car fresh))
          (others (length (cdr fresh))))
     (when first
-      (hive-announce 'mentions-you
+      (hive-announce "%s mentions you: %s%s%s"
                      (hive-text-author first 40)
                      (hive-text-line (plist-get first :body) (max 20 (- (frame-width) 70)))
                      (if (> others 0) (hive-words 'and-more others) "")
@@ -177,10 +177,11 @@ what was done.  Call THEN when that is stored."
    :success (lambda (result)
               (let ((done (length (plist-get result :processed)))
                     (left (plist-get result :remaining)))
-                (hive-announce 'mentions-done (hive-count done "mention") left))
+                (hive-announce "Marked %s done; %s left" (hive-count done "mention") left))
               (when then (funcall then)))
    :error (lambda (err)
-            (hive-announce 'mentions-done-failed (hive-text-line (plist-get err :text) 200)))))
+            (hive-announce "Hive could not mark the mention done: %s"
+                           (hive-text-line (plist-get err :text) 200)))))
 
 ;;;; Loops
 
@@ -236,7 +237,9 @@ what was done.  Call THEN when that is stored."
    method (list :sessions (vector (plist-get loop :first_session_id)
                                   (plist-get loop :second_session_id)))
    :success (lambda (_)
-              (hive-announce (if (eq method 'mention/allow) 'loop-continues 'loop-muted)
+              (hive-announce (if (eq method 'mention/allow)
+                                 "%s may continue"
+                               "Muted the pair %s: mentions of each other reach neither")
                              (hive-loop-text loop))
               (hive-mentions--fetch-loops))
    :error (lambda (err) (hive-announce 'from-sidecar (hive-text-line (plist-get err :text) 200)))))
@@ -253,19 +256,19 @@ what was done.  Call THEN when that is stored."
     (insert (mapconcat (lambda (handle) (format "@%s " handle)) handles ""))))
 
 (defconst hive-mentions--loop-actions
-  '((?c loop-continue . (lambda (loop) (hive-mentions--decide-loop loop 'mention/allow)))
-    (?m loop-mute . (lambda (loop) (hive-mentions--decide-loop loop 'mention/mute)))
-    (?w loop-write . hive-mentions--write-loop))
+  '((?c "let them continue" . (lambda (loop) (hive-mentions--decide-loop loop 'mention/allow)))
+    (?m "mute this pair" . (lambda (loop) (hive-mentions--decide-loop loop 'mention/mute)))
+    (?w "write to them" . hive-mentions--write-loop))
   "What can be done about a loop: a key, the name of its label, and a function.")
 
 (defun hive-loop-decide (loop)
   "Let the human decide about LOOP with a key."
   (pcase (assq (read-char-choice
-                (concat (hive-words 'loop-stopped (hive-loop-text loop)) "  "
+                (concat (hive-words "%s keep replying to each other." (hive-loop-text loop)) "  "
                         (mapconcat (pcase-lambda (`(,key ,label . ,_))
                                      (format "[%c] %s" key (hive-words label)))
                                    hive-mentions--loop-actions "  ")
-                        "  " (hive-words 'loop-later) " ")
+                        "  " (hive-words "[l] later") " ")
                 '(?c ?m ?w ?l))
                hive-mentions--loop-actions)
     (`(,_key ,_label . ,act) (funcall act loop))))
@@ -297,8 +300,8 @@ A loop that is over has nothing to decide about."
 (defun hive-mentions--whose ()
   "Return whose mentions these are, in words."
   (if hive-mentions--session
-      (hive-words 'mentions-of (hive-text-line hive-mentions--session 40))
-    (hive-words 'mentions-yours)))
+      (hive-words "Mentions of %s" (hive-text-line hive-mentions--session 40))
+    (hive-words "Mentions of you")))
 
 (defun hive-mentions--header ()
   "Return the header line: the summary."
@@ -308,14 +311,16 @@ A loop that is over has nothing to decide about."
      (if (null summary)
          (concat " " (hive-mentions--whose))
        (cl-flet ((count (key) (or (plist-get summary key) 0)))
-         (concat (hive-words 'mentions-summary (hive-mentions--whose) (count :total)
-                             (count :processed) (count :unprocessed))
-                 (if (> (count :expired) 0)
-                     (hive-words 'stats-expired (count :expired))
-                   "")
-                 (if hive-mentions--session
-                     (hive-words 'mentions-gating (count :gating) (count :denials))
-                   ""))))
+         (concat
+          (hive-words " %s: %d in total, %d done, %d open" (hive-mentions--whose) (count :total)
+                      (count :processed) (count :unprocessed))
+          (if (> (count :expired) 0)
+              (hive-words 'stats-expired (count :expired))
+            "")
+          (if hive-mentions--session
+              (hive-words
+               "; %d hold it, %d tool calls denied" (count :gating) (count :denials))
+            ""))))
      t t)))
 
 ;;;; The buffer: mentions
@@ -323,14 +328,14 @@ A loop that is over has nothing to decide about."
 (defun hive-mentions--became (mention)
   "Return the status of MENTION, in words."
   (pcase (plist-get mention :status)
-    ("processed" (hive-words 'mention-processed
+    ("processed" (hive-words "done by %s%s"
                              (hive-text-line (plist-get mention :processed_by) 40)
                              (if (plist-get mention :note)
                                  (concat ": " (hive-text-line (plist-get mention :note) 200))
                                "")))
     ("expired" (hive-words 'fate-expired))
     (_ (if (plist-get mention :delivered_at)
-           (hive-words 'mention-delivered (hive-text-age (plist-get mention :delivered_at)))
+           (hive-words "delivered %s ago" (hive-text-age (plist-get mention :delivered_at)))
          ""))))
 
 (defun hive-mentions--insert (mention)
@@ -362,9 +367,9 @@ A loop that is over has nothing to decide about."
          (inhibit-read-only t))
     (erase-buffer)
     (if (null hive-mentions--mentions)
-        (insert (or (hive-sidecar-absence) (hive-words 'mentions-none)) "\n")
+        (insert (or (hive-sidecar-absence) (hive-words "No open mentions.")) "\n")
       (mapc #'hive-mentions--insert hive-mentions--mentions))
-    (when hive-mentions--cursor (insert (hive-words 'mentions-more)))
+    (when hive-mentions--cursor (insert (hive-words "There are more; + shows them.\n")))
     (goto-char (hive-mentions--position here))
     (pcase-dolist (`(,window . ,id) places)
       (set-window-point window (hive-mentions--position id)))))
@@ -450,7 +455,8 @@ session.
                          (buffer-live-p buffer)
                          (not (buffer-local-value 'hive-mentions--addressee buffer)))
                 (kill-buffer buffer))
-              (hive-announce 'mentions-fetch-failed (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce "Hive could not fetch the mentions: %s"
+                             (hive-text-line (plist-get err :text) 200))))))
 
 (defun hive-mentions--changed (mention)
   "Fetch again in buffers that may show MENTION, once for several of them."
@@ -475,7 +481,7 @@ session.
 (defun hive-mentions--demand ()
   "Return the mention at point, or signal a `user-error'."
   (or (get-text-property (point) 'hive-mention)
-      (hive-fail 'mention-none-here)))
+      (hive-fail "There is no mention here")))
 
 (defun hive-mentions--read-note ()
   "With a prefix argument, read a note and return it."
@@ -488,8 +494,8 @@ With a prefix argument, ask for a NOTE about what was done."
   (let ((mention (hive-mentions--demand)))
     (unless (hive-mentions-waiting-p mention)
       (if (equal "expired" (plist-get mention :status))
-          (hive-fail 'mention-already-expired)
-        (hive-fail 'mention-already-done)))
+          (hive-fail "This mention has expired")
+        (hive-fail "Already marked done")))
     (hive-mentions-process (list (plist-get mention :mention_id))
                            :session hive-mentions--session :note note)
     (ignore-errors (hive-check-mentions-next))))
@@ -499,8 +505,8 @@ With a prefix argument, ask for a NOTE about what was done."
 With a prefix argument, ask for a NOTE about what was done."
   (interactive (list (hive-mentions--read-note)) hive-check-mentions-mode)
   (let ((count (or (plist-get hive-mentions--summary :unprocessed) 0)))
-    (when (zerop count) (hive-fail 'mentions-none-open))
-    (when (y-or-n-p (hive-words 'mentions-all-done? (hive-mentions--whose) count))
+    (when (zerop count) (hive-fail "There are no open mentions"))
+    (when (y-or-n-p (hive-words "%s: mark all %d done? " (hive-mentions--whose) count))
       (hive-mentions-process nil :all t :session hive-mentions--session :note note))))
 
 (defun hive-mentions--place (mention)
@@ -530,7 +536,7 @@ yours."
   (let* ((mention (hive-mentions--demand))
          (templates (hive-template-messages (plist-get mention :project)))
          (text (hive-read-template
-                (hive-words 'reply-to-mention (hive-text-author mention 30)) templates)))
+                (hive-words "Reply to %s: " (hive-text-author mention 30)) templates)))
     ;; The shared buffer shows mentions and therefore loads this file.
     (require 'hive-shared)
     ;; Check first: with an address in front, the text is never blank.
@@ -545,13 +551,13 @@ yours."
   (interactive nil hive-check-mentions-mode)
   (let ((pos (next-single-property-change (point) 'hive-mention)))
     (if (and pos (get-text-property pos 'hive-mention)) (goto-char pos)
-      (hive-fail 'mentions-last))))
+      (hive-fail "This is the last mention"))))
 
 (defun hive-check-mentions-previous ()
   "Go to the previous mention."
   (interactive nil hive-check-mentions-mode)
   (let* ((start (hive-mentions--position (hive-mentions--id-at (point)))))
-    (if (= start (point-min)) (hive-fail 'mentions-first)
+    (if (= start (point-min)) (hive-fail "This is the first mention")
       (goto-char (hive-mentions--position
                   (hive-mentions--id-at (1- start)))))))
 
@@ -564,12 +570,12 @@ yours."
 (defun hive-check-mentions-more ()
   "Show the next page."
   (interactive nil hive-check-mentions-mode)
-  (unless hive-mentions--cursor (hive-fail 'mentions-no-more))
+  (unless hive-mentions--cursor (hive-fail "There are no more mentions"))
   (hive-mentions--fetch t))
 
 (defun hive-mentions--read-handle ()
   "Ask whose mentions to show: return a handle, or nil for the human's."
-  (let ((name (completing-read (hive-words 'which-mentions-of)
+  (let ((name (completing-read (hive-words "Mentions of (empty for yours): ")
                                (hive-read-table (mapcar #'hive-text-title (hive-model-sessions))
                                                 'hive-session #'hive-read-session-affix))))
     (unless (member (downcase name) '("" "human"))

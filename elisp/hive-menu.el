@@ -52,34 +52,34 @@
   (defconst hive-menu--rows
     ;; Two rows, since one row would be wider than a terminal.
     '(((menu-answer
-        ("n" menu-next hive-next)
-        ("r" menu-respond hive-respond)
-        ("l" menu-list hive-list)
-        ("a" menu-amend hive-amend)
-        ("u" menu-undo hive-undo))
-       (menu-talk
+        ("n" "answer one by one" hive-next)
+        ("r" "answer a question" hive-respond)
+        ("l" "list of questions" hive-list)
+        ("a" "correct an answer" hive-amend)
+        ("u" "undo the last answer" hive-undo))
+       ("Talk"
         ("s" menu-shared hive-shared)
-        ("@" menu-mentions hive-check-mentions)
+        ("@" "mentions of you" hive-check-mentions)
         ("S" menu-sessions hive-sessions))
-       (menu-look
-        ("o" menu-outreach hive-outreach)
-        ("N" menu-notices hive-notices)
-        ("h" menu-history hive-history)
-        ("R" menu-rules hive-rules)
-        ("L" menu-stats hive-stats)))
-      ((menu-stop
-        ("i" menu-interrupt hive-interrupt)
-        ("I" menu-interrupt-all hive-interrupt-all))
-       (menu-notifications
-        ("z" menu-do-not-disturb hive-do-not-disturb)
-        ("p" menu-preferences hive-settings))
-       (menu-hive
-        ("d" menu-doctor hive-doctor)
-        ("M" menu-manual hive-manual)
-        ("X" menu-install hive-install-sidecar)
-        ("T" menu-token hive-token-for-directory)
-        ("P" menu-phone hive-phone-list)
-        ("O" menu-on-off hive-mode))))
+       ("View"
+        ("o" "cards, pings, reports" hive-outreach)
+        ("N" "notices" hive-notices)
+        ("h" "history" hive-history)
+        ("R" "rules" hive-rules)
+        ("L" "statistics" hive-stats)))
+      (("Stop"
+        ("i" "interrupt one" hive-interrupt)
+        ("I" "interrupt all" hive-interrupt-all))
+       ("Notifications"
+        ("z" "do not disturb" hive-do-not-disturb)
+        ("p" "settings" hive-settings))
+       ("Hive"
+        ("d" "doctor" hive-doctor)
+        ("M" "manual" hive-manual)
+        ("X" "install the sidecar" hive-install-sidecar)
+        ("T" "agents elsewhere" hive-token-for-directory)
+        ("P" "phones" hive-phone-list)
+        ("O" "turn on or off" hive-mode))))
     "The rows of the menu of everything.
 A row has groups, a group a title and commands, each with its key and
 its label.  Titles and labels are names in `hive-messages'."))
@@ -114,75 +114,75 @@ its label.  Titles and labels are names in `hive-messages'."))
 (eval-and-compile
   (defconst hive-menu--list-rows
     ;; Together they fit into 80 columns, and into 24 lines with another window.
-    '(((menu-questions
+    '((("Questions"
         ("RET" menu-list-show hive-list-show)
         ("a" menu-list-answer hive-list-answer)
         ("s" menu-list-snooze hive-list-snooze)
         ("c" menu-list-cancel hive-list-cancel)
-        ("C" menu-list-cancel-ended hive-list-cancel-ended)
+        ("C" "cancel ended ones" hive-list-cancel-ended)
         ("A" menu-list-always hive-list-always))
-       (menu-agents
+       ("Agents"
         ("i" menu-prompt-stop hive-list-interrupt)
-        ("j" menu-agent-terminal hive-list-visit-terminal)
-        ("w" menu-agent-write hive-session-mention)
+        ("j" "its terminal" hive-list-visit-terminal)
+        ("w" "write to it" hive-session-mention)
         ("o" menu-shared hive-session-shared)
-        ("M" menu-agent-mentions hive-session-mentions)
-        ("d" menu-agent-directory hive-session-visit)
-        ("e" menu-agent-configure hive-session-configure))
-       (menu-show
-        ("0" menu-view-status hive-list-choose-view)
-        ("1" menu-view-pending hive-list-choose-view)
+        ("M" "its mentions" hive-session-mentions)
+        ("d" "its project" hive-session-visit)
+        ("e" "configure it" hive-session-configure))
+       ("Show"
+        ("0" "status" hive-list-choose-view)
+        ("1" "pending" hive-list-choose-view)
         ("2" menu-view-answered hive-list-choose-view)
         ("3" menu-view-late hive-list-choose-view)
         ("4" menu-view-expired hive-list-choose-view)
         ("5" menu-view-cancelled hive-list-choose-view)
         ("6" menu-sessions hive-list-choose-view))
-       (menu-page
-        (">" menu-list-next-page hive-list-next-page)
-        ("<" menu-list-previous-page hive-list-previous-page)
+       ("Page"
+        (">" "next page" hive-list-next-page)
+        ("<" "previous page" hive-list-previous-page)
         ("g" menu-list-refresh hive-list-refresh)
-        ("h" menu-everything hive-menu)))
-      ((menu-marks
-        ("m" menu-list-mark hive-list-mark)
-        ("u" menu-list-unmark hive-list-undo)
-        ("U" menu-list-unmark-all hive-list-unmark-all)
-        ("t" menu-list-toggle hive-list-toggle-marks)
-        ("% m" menu-list-regexp hive-list-mark-regexp)
-        ("=" menu-list-alike hive-list-mark-alike))
-       (menu-sections
-        ("TAB" menu-list-fold hive-list-fold)
-        ("<backtab>" menu-list-fold-all hive-list-fold-all)
-        ("M-n" menu-list-next-section hive-list-next-section)
-        ("M-p" menu-list-previous-section hive-list-previous-section)
-        ("G" menu-list-regroup hive-list-regroup)
-        ("F" menu-list-follow hive-list-follow))
-       (menu-filter
-        ("/ a" menu-filter-agent hive-list-filter-agent)
-        ("/ p" menu-filter-project hive-list-filter-project)
-        ("/ k" menu-filter-kind hive-list-filter-kind)
-        ("/ f" menu-filter-for hive-list-filter-for)
-        ("/ t" menu-filter-text hive-list-filter-text)
-        ("/ /" menu-filter-none hive-list-filter-none))))
+        ("h" "everything else" hive-menu)))
+      (("Marks"
+        ("m" "mark" hive-list-mark)
+        ("u" "unmark, or take back" hive-list-undo)
+        ("U" "unmark all" hive-list-unmark-all)
+        ("t" "toggle marks" hive-list-toggle-marks)
+        ("% m" "mark by regexp" hive-list-mark-regexp)
+        ("=" "mark what is alike" hive-list-mark-alike))
+       ("Sections"
+        ("TAB" "fold" hive-list-fold)
+        ("<backtab>" "fold all" hive-list-fold-all)
+        ("M-n" "next section" hive-list-next-section)
+        ("M-p" "previous section" hive-list-previous-section)
+        ("G" "other sections" hive-list-regroup)
+        ("F" "preview while moving" hive-list-follow))
+       ("Filter"
+        ("/ a" "by agent" hive-list-filter-agent)
+        ("/ p" "by project" hive-list-filter-project)
+        ("/ k" "by kind" hive-list-filter-kind)
+        ("/ f" "by recipient" hive-list-filter-for)
+        ("/ t" "by text" hive-list-filter-text)
+        ("/ /" "remove filters" hive-list-filter-none))))
     "The rows of the menu of the status buffer, as in `hive-menu--rows'.")
 
   (defconst hive-menu--prompt-rows
     '(((menu-answer
         ("a" menu-list-answer hive-prompt-answer)
-        ("e" menu-prompt-compose hive-prompt-compose)
-        ("+" menu-prompt-words hive-prompt-choose-with-words)
-        ("u" menu-prompt-undo hive-undo)
+        ("e" "answer in a buffer" hive-prompt-compose)
+        ("+" "option and words" hive-prompt-choose-with-words)
+        ("u" "take back or correct" hive-undo)
         ("A" menu-list-always hive-prompt-always)
         ("s" menu-list-snooze hive-prompt-snooze)
         ("c" menu-list-cancel hive-prompt-cancel))
-       (menu-prompt-read
-        ("n" menu-prompt-next hive-prompt-next)
-        ("p" menu-prompt-previous hive-prompt-previous)
-        ("N" menu-prompt-next-question hive-prompt-next-question)
-        ("P" menu-prompt-previous-question hive-prompt-previous-question)
-        ("E" menu-prompt-ediff hive-diff-ediff)
-        ("TAB" menu-prompt-fold hive-prompt-tab)
+       ("Read"
+        ("n" "next hunk or question" hive-prompt-next)
+        ("p" "previous hunk or question" hive-prompt-previous)
+        ("N" "next question" hive-prompt-next-question)
+        ("P" "previous question" hive-prompt-previous-question)
+        ("E" "compare in Ediff" hive-diff-ediff)
+        ("TAB" "fold, or next button" hive-prompt-tab)
         ("g" menu-list-refresh revert-buffer))
-       (menu-prompt-agent
+       ("Agent"
         ("i" menu-prompt-stop hive-prompt-interrupt)
         ("j" menu-list-terminal hive-prompt-visit-terminal))))
     "The rows of the menu of one question, as in `hive-menu--rows'."))
@@ -191,13 +191,13 @@ its label.  Titles and labels are names in `hive-messages'."))
 
 (defun hive-menu--state ()
   "Return the title of a menu: what is pending, and what is stopped or quiet."
-  (if (not (bound-and-true-p hive-mode)) (hive-words 'menu-title-off)
+  (if (not (bound-and-true-p hive-mode)) (hive-words "Hive (off; O turns it on)")
     (let ((waiting (hive-prompts-awake)) (blocked (hive-prompts-blocked))
           (loops (length hive-loops)))
-      (concat (hive-words 'menu-title waiting)
-              (if (> blocked 0) (hive-words 'menu-title-blocked blocked) "")
+      (concat (hive-words "Hive: %d pending" waiting)
+              (if (> blocked 0) (hive-words ", %d of them blocking" blocked) "")
               (let ((quiet (hive-quiet-text))) (if quiet (concat "; " quiet) ""))
-              (if (> loops 0) (hive-words 'menu-title-loops (hive-count loops "loop")) "")))))
+              (if (> loops 0) (hive-words "; %s stopped" (hive-count loops "loop")) "")))))
 
 (defmacro hive-menu--define (name docstring rows)
   "Define NAME, a transient prefix with DOCSTRING, from ROWS.
@@ -209,7 +209,7 @@ In each menu q quits it; it is in the first row, which every window shows."
                                (cdr group)))))
     (let* ((rows (mapcar (lambda (row) (mapcar #'group row)) rows))
            (last (last (car rows))))
-      (setcar last (vconcat (car last) `(("q" ,(hive-words 'menu-quit) transient-quit-one))))
+      (setcar last (vconcat (car last) `(("q" ,(hive-words "quit this menu") transient-quit-one))))
       `(transient-define-prefix ,name ()
          ,docstring
          [:description hive-menu--state ,@(car rows)] ,@(mapcar #'vconcat (cdr rows))))))

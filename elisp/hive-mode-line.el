@@ -149,30 +149,34 @@ RANK is that of the most urgent one, or nil."
   "Return a line on the most urgent question, or nil."
   (let ((first (hive-prompts-first)))
     (when first
-      (hive-words 'mode-line-first (hive-text-agent-in first 40)
+      (hive-words "%s asks: %s" (hive-text-agent-in first 40)
                   (hive-text-line (plist-get first :question) 60)))))
 
 (defun hive-mode-line--help (waiting blocked ended mentions unread away)
   "Return the tooltip of the mode line.
 WAITING, BLOCKED, ENDED, MENTIONS and UNREAD are counts; AWAY means there
 is no sidecar."
-  (if away (hive-words 'mode-line-no-sidecar)
+  (if away (hive-words "Hive is not connected; M-x hive-doctor shows why")
     (mapconcat #'identity
                (delq nil
                      (list (hive-quiet-text)
                            (when (> blocked 0)
-                             (hive-words 'mode-line-blocked
+                             (hive-words "%s; %d wait while their agents work"
                                          (hive-count blocked "question blocks its agent"
                                                      "questions block their agents")
                                          (- waiting blocked)))
                            (hive-mode-line--first)
                            (when (> ended 0)
-                             (hive-words 'mode-line-ended (hive-count ended "question")))
+                             (hive-words
+                              "%s of sessions that have ended; C in the list cancels them"
+                              (hive-count ended "question")))
                            (when (> (+ waiting ended) 0) (hive-words 'mode-line-pending))
-                           (when (> mentions 0) (hive-words 'mode-line-mentions))
+                           (when (> mentions 0)
+                             (hive-words "Agents have mentioned you; M-x hive-check-mentions lists the mentions"))
                            (when (> unread 0)
-                             (hive-words 'mode-line-unread-help (hive-count unread "unread message")))
-                           (hive-words 'mode-line-interrupt)))
+                             (hive-words "%s in shared buffers; M-x hive-shared opens one"
+                                         (hive-count unread "unread message")))
+                           (hive-words "mouse-2: interrupt an agent")))
                "\n")))
 
 (defun hive-mode-line--text ()
@@ -186,11 +190,11 @@ is no sidecar."
          (away (not (memq hive-sidecar-state '(connected off))))
          (text (concat (hive-mode-line--counts waiting blocked (hive-prompts-rank))
                        (when (> ended 0)
-                         (concat (if (> waiting 0) "," "") (hive-words 'mode-line-count-ended ended)))
+                         (concat (if (> waiting 0) "," "") (hive-words " %d ended" ended)))
                        (when (> mentions 0) (format " %d@" mentions))
-                       (when (> unread 0) (hive-words 'mode-line-unread unread))
+                       (when (> unread 0) (hive-words " %d new" unread))
                        (when away (if (eq hive-sidecar-state 'starting) " …" " down"))
-                       (when (and away (> unsent 0)) (hive-words 'mode-line-unsent unsent))
+                       (when (and away (> unsent 0)) (hive-words " %d unsent" unsent))
                        (when (hive-quiet-text) " z"))))
     (unless (string-empty-p text)
       (propertize

@@ -77,7 +77,7 @@
   (interactive)
   (if (file-exists-p (expand-file-name "hive.info" hive-program-directory))
       (info (format "(%s)" (expand-file-name "hive.info" hive-program-directory)))
-    (hive-fail 'manual-missing
+    (hive-fail "There is no manual yet; run `npm run build' in %s"
                (abbreviate-file-name (file-name-directory
                                       (directory-file-name hive-program-directory))))))
 

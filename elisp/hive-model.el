@@ -65,7 +65,9 @@ The model relies on these fields only."
 (defun hive-prompt-waits (prompt)
   "Return how long PROMPT has waited, in words: its age, or how long it blocks."
   (if (hive-prompt-blocked-p prompt)
-      (hive-words (if (hive-prompt-in-terminal-p prompt) 'blocked-in-terminal 'blocked-for)
+      (hive-words (if (hive-prompt-in-terminal-p prompt)
+                      "waiting in its terminal for %s"
+                    "blocked for %s")
                   (hive-text-long-age (plist-get prompt :blocked_since)))
     (hive-text-age (plist-get prompt :created_at))))
 
@@ -621,9 +623,9 @@ left out."
                              (hive-text-line (plist-get session :handle) 24))
                            (hive-text-line (plist-get session :project) 24)
                            (hive-text-line (plist-get session :state) 8)))
-          ((equal name "All") (hive-words 'handle-all))
-          ((equal name "Human") (hive-words 'handle-you))
-          (t (hive-words 'handle-role)))))
+          ((equal name "All") (hive-words "  everyone here"))
+          ((equal name "Human") (hive-words "  you"))
+          (t (hive-words "  role")))))
 
 (defun hive-model-handle-table (&optional project-dir)
   "Return a completion table of what can be mentioned, ignoring case.
@@ -670,7 +672,7 @@ return TYPED; if several are, signal a `user-error' that names them."
          (found (or (funcall called #'cl-equalp)
                     (funcall called (lambda (start name) (string-prefix-p start name t))))))
     (when (cdr found)
-      (hive-fail 'handle-ambiguous (hive-text-line typed 40)
+      (hive-fail "\"%s\" matches several names: %s" (hive-text-line typed 40)
                  (mapconcat (lambda (thing) (hive-text-title thing 40)) found ", ")))
     (if found (hive-model-handle (car found)) typed)))
 

@@ -63,8 +63,9 @@ again every second."
                      (message "%s" now)))))
          (timer nil))
     (when (and new (hive-next--dropped-p (concat text (funcall below)) harmless))
-      (setq text (concat text (propertize (hive-words 'next-dropped)
-                                          'face 'hive-shadow))))
+      (setq text (concat text (propertize
+                               (hive-words "  (keys typed before this appeared were ignored)")
+                               'face 'hive-shadow))))
     (setq shown (concat text (funcall below))
           timer (hive-every 1 (lambda () (hive-rpc-guarded show))))
     (let ((key (unwind-protect (read-key shown) (cancel-timer timer))))
@@ -161,17 +162,19 @@ With WHOLE, do not shorten it."
    (delq nil
          (list first
                (when (and (plist-get prompt :options) (hive-rpc-true-p prompt :multi_select))
-                 (hive-words 'key-send))
+                 (hive-words "RET send"))
                (when (hive-rpc-true-p prompt :allow_free_text)
-                 (if (hive-rpc-true-p prompt :multi_select) (hive-words 'key-e-own-words)
-                   (hive-words 'key-own-words)))
-               (when (append (plist-get prompt :options) nil) (hive-words 'key-with-words))
-               (when (hive-prompt-ended-p prompt) (hive-words 'key-cancel-ended))
-               (hive-words 'key-skip) (hive-words 'key-snooze)
-               (hive-words 'key-full) (hive-words 'key-keys) (hive-words 'key-quit)))
+                 (if (hive-rpc-true-p prompt :multi_select) (hive-words "e type an answer")
+                   (hive-words "RET type an answer")))
+               (when (append (plist-get prompt :options) nil) (hive-words "+ add words"))
+               (when (hive-prompt-ended-p prompt) (hive-words "C cancel all that have ended"))
+               (hive-words "TAB skip") (hive-words "s snooze")
+               (hive-words "o open") (hive-words "? keys") (hive-words "q quit")))
    (if (hive-permission-p prompt)
        ;; A line of its own, like that of what the client offers to allow.
-       (concat (propertize " A " 'face 'hive-next-key) " " (hive-words 'key-always) "\n")
+       (concat (propertize " A " 'face 'hive-next-key) " "
+               (hive-words "Always allow by a rule of Hive in your trust.json, which you see first")
+               "\n")
      "")))
 
 (defun hive-next--text (batch chosen left)
@@ -247,7 +250,8 @@ With SAID, what its agent said last comes beneath the question."
    (hive-text-line (plist-get prompt :question) (* 3 (frame-width))) "\n"
    (hive-read-below prompt (frame-width))
    (if (and (hive-permission-p prompt) (not (hive-display-digest prompt)))
-       (propertize (hive-words 'permission-long) 'face 'hive-warning)
+       (propertize
+        (hive-words "Too long to show here.  A key that could grant it opens the full text first; a key that denies it works at once.\n") 'face 'hive-warning)
      "")
    choices
    (hive-next--help prompt)))
@@ -260,12 +264,14 @@ Permissions are shown in full, and questions as far as they fit."
   (let* ((prompt (car batch))
          (text (lambda (width choices)
                  (concat
-                  (propertize (hive-words 'next-all (hive-batch-heading batch) (length batch))
-                              'face 'hive-warning)
+                  (propertize
+                   (hive-words "%s: these keys answer all %d"
+                               (hive-batch-heading batch) (length batch))
+                   'face 'hive-warning)
                   (propertize (concat (if (> left 0) (hive-words 'next-more left) "") "\n")
                               'face 'hive-shadow)
                   (hive-batch-text batch width) choices
-                  (hive-next--help prompt (hive-words 'key-only-first)))))
+                  (hive-next--help prompt (hive-words "* first only")))))
          (whole (funcall text nil (hive-next--whole-choices prompt chosen))))
     (cond ((hive-permission-p prompt) (propertize whole 'hive-whole t))
           ((hive-display-fits-p whole) whole)
@@ -300,7 +306,7 @@ the questions to which they did it."
         (while (not done)
           (let* ((text (hive-next--text shown chosen (+ left (- (length batch) (length shown)))))
                  (text (if (and (cdr batch) (null (cdr shown)))
-                           (hive-next--add-key text (hive-words 'key-all (length batch)))
+                           (hive-next--add-key text (hive-words "* all %d" (length batch)))
                          text))
                  (key (prog1 (hive-keys-read text new hive-next--skip #'hive-next--delayed)
                         (when (get-text-property 0 'hive-whole text)
@@ -327,9 +333,10 @@ the questions to which they did it."
               (cond ((and chosen (hive-next--unread-p shown (list :selected chosen)))
                      (setq done (hive-next--open shown)))
                     (chosen (setq done (hive-next--send shown chosen)))
-                    (several (hive-next--say (hive-words 'next-choose-first)))
+                    (several (hive-next--say
+                              (hive-words "Choose an option first, or press e to type an answer")))
                     (free (setq done (hive-next--own-words shown)))
-                    (t (hive-next--say (hive-words 'next-options-only)))))
+                    (t (hive-next--say (hive-words "This question accepts only its options")))))
              ((and free (eq key ?e)) (setq done (hive-next--own-words shown)))
              ((and (cdr batch) (eq key ?*))
               (setq shown (if (cdr shown) (list prompt) batch)))
@@ -391,7 +398,7 @@ With BACK, scroll it back.  Return nil."
 (defun hive-next--with-words (batch text)
   "Read an option of BATCH and words beside it, and answer with both.
 TEXT is what is shown."
-  (let* ((key (hive-keys-read (concat text (propertize (hive-words 'next-with-words) 'face 'hive-warning))
+  (let* ((key (hive-keys-read (concat text (propertize (hive-words "\nPress the key of the option that your comment belongs to; any other key goes back") 'face 'hive-warning))
                               nil))
          (label (plist-get (cdr (assq key (hive-next--choices (car batch)))) :label)))
     (cond ((null label) nil)
@@ -420,7 +427,7 @@ usually does.  Return as `hive-next--undo'."
     (while (and (null key) (hive-amend-delayed))
       (let ((message-log-max nil))
         (message "%s" (concat text (hive-next--delayed)
-                              (propertize (hive-words 'next-linger) 'face 'hive-shadow))))
+                              (propertize (hive-words ", q ends the waiting") 'face 'hive-shadow))))
       (setq key (hive-next--read-event 1))
       (when (and (hive-next--typed-p key) (not (memq key '(?u ?q)))) (setq key nil)))
     (if (eq key ?u)
@@ -457,7 +464,7 @@ Like `read-key', it knows the keys that a terminal sends as sequences."
 (defun hive-next--open (batch)
   "Show BATCH in full, because it must be read before it is allowed."
   (hive-next--show batch)
-  (hive-say 'permission-open)
+  (hive-say "Read it to the end, then press the number of your answer")
   'leave)
 
 (defun hive-next--say (text)
@@ -471,7 +478,7 @@ Return nil to stay if KEY is the key of an option that this question
 lacks, or would insert itself."
   (if (and (not (seq-contains-p hive-next--keys key)) (hive-keys-foreign-p key))
       (progn (hive-keys-give-back key) 'leave)
-    (hive-next--say (hive-words 'next-stray (key-description (vector key))))))
+    (hive-next--say (hive-words "%s does nothing here; q quits" (key-description (vector key))))))
 
 (defun hive-next--confirm (batch answer description)
   "Let the human confirm ANSWER to BATCH if need be, and return answered.
@@ -492,8 +499,8 @@ DESCRIPTION is that of its option, or nil."
          (said (lambda (width)
                  (concat (propertize (hive-text-line decision width) 'face 'hive-next-chosen)
                          (if description (concat ": " (hive-text-line description width)) "")
-                         (propertize (if (cdr batch) (hive-words 'next-confirm-all (length batch))
-                                       (hive-words 'next-confirm))
+                         (propertize (if (cdr batch) (hive-words "\nRET or y gives this answer to all %d   n goes back" (length batch))
+                                       (hive-words "\nRET or y gives this answer   n goes back"))
                                      'face 'hive-shadow))))
          (whole (concat (hive-batch-text batch) (funcall said nil))))
     (if (hive-display-fits-p whole)
@@ -586,7 +593,7 @@ buffer instead, until SPC has shown all of it.  Any other key quits,
 and does what it usually does."
   (interactive)
   (when executing-kbd-macro
-    (hive-fail 'next-macro))
+    (hive-fail "A keyboard macro cannot answer questions, because nobody would have read them"))
   (let ((passed nil) (waiting (hive-next--following nil)) (answered 0))
     (unless (or waiting (hive-prompts)) (hive-sidecar-demand))
     (unless waiting (hive-say 'none-pending (hive-respond-others)))
@@ -598,8 +605,10 @@ and does what it usually does."
         (when (eq (car done) 'answered) (setq answered (+ answered (length (cdr done)))))
         (setq waiting (and done (hive-next--following passed)))
         (when (and done (null waiting) (null back))
-          (setq back (cdr (hive-next--linger (if (> answered 0) (hive-words 'next-done answered)
-                                               (hive-words 'next-none))))))
+          (setq back (cdr (hive-next--linger (if (> answered 0)
+                                                 (hive-words "%d answered; no other questions"
+                                                             answered)
+                                               (hive-words "No other questions are pending"))))))
         (when back
           ;; What was taken back is asked again at once.
           (setq passed (cl-set-difference passed (hive-next--ids back) :test #'equal)

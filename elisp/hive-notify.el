@@ -85,11 +85,11 @@ through here."
         (nconc hive-notify--lines (list (apply #'format format args))))
   (hive-notify--soon 0))
 
-(defun hive-announce (key &rest args)
-  "Show the sentence KEY of `hive-messages', filled in with ARGS.
+(defun hive-announce (sentence &rest args)
+  "Show SENTENCE, filled in with ARGS as by `hive-words'.
 Like `hive-notify-say', wait until the human is free."
   (declare (compiler-macro hive-messages-check))
-  (hive-notify-say "%s" (apply #'hive-words key args)))
+  (hive-notify-say "%s" (apply #'hive-words sentence args)))
 
 (defun hive-notify--soon (delay)
   "Check in DELAY seconds whether the human is free."
@@ -138,7 +138,7 @@ Leave out those that are already settled or answered."
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))
          (others (1- (length fresh))))
     (when first
-      (hive-words 'asks (hive-text-agent-in first 40)
+      (hive-words "%s asks: %s%s%s" (hive-text-agent-in first 40)
                   (hive-text-question first (max 20 (- (frame-width) 50)))
                   (if (> others 0) (hive-words 'and-more others) "")
                   (hive-with-keys "  \\[hive-next]")))))
@@ -156,7 +156,8 @@ Leave out those that are already settled or answered."
     (let* ((id (hive-outbox-entry-ask-id entry))
            (prompt (hive-model-prompt id)))
       ;; Of a question that is no longer in the model, only the id is known.
-      (hive-announce 'answer-rejected (if prompt (hive-text-agent prompt 40) (hive-text-line id 60))
+      (hive-announce "Your answer to %s could not be stored: %s  (M-x hive-doctor shows it)"
+                     (if prompt (hive-text-agent prompt 40) (hive-text-line id 60))
                      (hive-text-line (hive-outbox-entry-text entry) 200)))))
 
 (defun hive-notify-start ()
@@ -243,7 +244,7 @@ If an answer from this Emacs was rejected, its outbox has reported it."
       (with-current-buffer buffer
         (hive-text-reprint
          (lambda ()
-           (unless hive-notify--list (insert (hive-words 'no-notices) "\n"))
+           (unless hive-notify--list (insert (hive-words "There are no notices.") "\n"))
            (mapc #'hive-notify--insert hive-notify--list)
            (hive-wrap-heed (point-min) (point-max))))))))
 
@@ -256,7 +257,7 @@ If an answer from this Emacs was rejected, its outbox has reported it."
           "\n")
   (when (hive-notify--loop-p notice) (hive-loop-insert-actions notice))
   (when (stringp (plist-get notice :sent))
-    (insert (propertize (hive-words 'notice-sent) 'face 'hive-shadow) " "
+    (insert (propertize (hive-words "What was sent:") 'face 'hive-shadow) " "
             (hive-text-inert (plist-get notice :sent)) "\n")))
 
 ;;;###autoload

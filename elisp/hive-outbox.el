@@ -204,7 +204,7 @@ file is made before it is needed, and stays as long as this Emacs.")
               (vector directory
                       (file-name-directory (expand-file-name hive-outbox-key-file)))))
     ;; An answer that cannot be kept is refused when it is given.
-    (error (hive-announce 'outbox-unusable (error-message-string oops)) nil)))
+    (error (hive-announce "Hive cannot keep answers: %s" (error-message-string oops)) nil)))
 
 (add-hook 'hive-rpc-greeting-functions #'hive-outbox--greeting)
 
@@ -450,7 +450,10 @@ it is delayed before it is sent, by default none."
                             (hive-outbox-entry-record entry))
       ((error quit)
        (unless (string-empty-p text) (kill-new text))
-       (hive-fail (if ask-id 'answer-unsaved 'message-unsaved) (error-message-string oops))))
+       (hive-fail (if ask-id
+                      "Hive could not save your answer (%s).  Nothing was sent; the text is in the kill ring"
+                    "Hive could not save your message (%s).  Nothing was sent; the text is in the kill ring")
+                  (error-message-string oops))))
     (setq hive-outbox--entries (nconc hive-outbox--entries (list entry)))
     (hive-model-set-answered ask-id t)
     (hive-outbox-flush)
@@ -466,7 +469,9 @@ A file that cannot be read is left alone, for the next time."
         (hive-model-set-answered (hive-outbox-entry-ask-id entry) t)))
     (let ((unverified (cl-count 'unverified entries :key #'hive-outbox-entry-state)))
       (when (> unverified 0)
-        (hive-announce 'outbox-unverified (hive-count unverified "entry" "entries"))))
+        (hive-announce
+         "The outbox has %s not signed with your key; M-x hive-outbox-review shows them"
+         (hive-count unverified "entry" "entries"))))
     (hive-outbox--compact file)))
 
 (defun hive-outbox-open ()
@@ -638,8 +643,10 @@ What is not stored then is sent by the next Emacs."
       (hive-text-guard-files)
       (visual-line-mode)
       (erase-buffer)
-      (insert (hive-words 'outbox-about (hive-text-line (hive-outbox-entry-file entry))) "\n\n"
-              (hive-text-line (hive-outbox-entry-method entry)) "\n\n")
+      (insert
+       (hive-words "This entry in %s is not signed with your key.  Send it only if it is yours."
+                   (hive-text-line (hive-outbox-entry-file entry))) "\n\n"
+                   (hive-text-line (hive-outbox-entry-method entry)) "\n\n")
       (cl-loop for (key value) on (hive-outbox-entry-params entry) by #'cddr
                do (insert (hive-text-line (substring (symbol-name key) 1)) ": "
                           (hive-text-inert (if (stringp value) value (format "%S" value)))
@@ -672,16 +679,19 @@ delete the answers that were rejected, if you confirm it: their text is
 lost then; `hive-doctor' shows it."
   (interactive)
   (let ((unverified (hive-outbox-entries 'unverified)) (rejected (hive-outbox-entries 'rejected)))
-    (unless (or unverified rejected) (hive-say 'outbox-nothing-to-review))
+    (unless (or unverified rejected)
+      (hive-say "Nothing in the outbox needs you: all of it is signed with your key, and none is rejected"))
     (dolist (entry (copy-sequence unverified))
       (hive-outbox--print-unverified entry)
       (let ((known (member (hive-outbox-entry-method entry) hive-outbox--methods)))
-        (pcase (read-char-choice (hive-words (if known 'outbox-review 'outbox-review-unknown))
+        (pcase (read-char-choice (hive-words (if known
+                                                 "[s] send it as your own  [d] delete it  [l] later "
+                                               "This is neither an answer nor a message, so it cannot be sent.  [d] delete it  [l] later "))
                                  (if known '(?s ?d ?l) '(?d ?l)))
           (?s (hive-outbox--confirm entry))
           (?d (hive-outbox--discard entry)))))
     (when (and rejected
-               (yes-or-no-p (hive-words 'delete-rejected
+               (yes-or-no-p (hive-words "Delete %s? "
                                         (hive-count (length rejected) "rejected answer"))))
       (setq hive-outbox--entries
             (cl-remove-if (lambda (entry) (memq entry rejected)) hive-outbox--entries))

@@ -77,7 +77,7 @@
   "Answer the question ASK-ID of a card with LABEL, one of its buttons."
   (let ((prompt (hive-model-prompt ask-id)))
     (unless (and prompt (hive-prompt-unanswered-p prompt))
-      (hive-fail 'card-closed))
+      (hive-fail "This card is already answered or closed"))
     (hive-respond-seen prompt)
     (hive-respond-send prompt (list :decision label :selected (vector label)))))
 
@@ -141,9 +141,9 @@
 (defun hive-outreach--line (item before &optional short)
   "Return a line about ITEM, after the words BEFORE; without a key if SHORT."
   (if (equal (plist-get item :kind) "ping")
-      (hive-words 'ping before (hive-text-agent-in item 40)
+      (hive-words "%s%s: %s" before (hive-text-agent-in item 40)
                   (hive-text-line (plist-get item :message) (if short 100 500)))
-    (hive-words 'card before (hive-text-agent-in item 40)
+    (hive-words "%s%s sends a card: %s%s" before (hive-text-agent-in item 40)
                 (hive-text-line (plist-get item :title) 100)
                 (if short "" (concat "  " (hive-outreach--key))))))
 
@@ -162,10 +162,10 @@
   "Announce what arrived: each in a line, or many in one line."
   (let* ((items (reverse hive-outreach--arrived))
          (away (if (cl-some (lambda (item) (equal (plist-get item :status) "unseen")) items)
-                   (hive-words 'while-away) "")))
+                   (hive-words "While you were away: ") "")))
     (setq hive-outreach--arrived nil)
     (if (length> items hive-outreach--several)
-        (hive-announce 'outreach-many away (length items)
+        (hive-announce "%s%d messages from agents; the latest: %s  %s" away (length items)
                        (hive-outreach--line (car (last items)) "" t) (hive-outreach--key))
       (dolist (item items)
         (hive-notify-say "%s" (hive-outreach--line item away))))))
@@ -247,7 +247,7 @@ older ones, \\[revert-buffer] fetches them again.
                               (hive-text-value (plist-get item :status) 20)
                               (when (plist-get item :reason)
                                 (hive-text-line (plist-get item :reason) 100))
-                              (when (hive-rpc-true-p item :critical) (hive-words 'mark-critical))))
+                              (when (hive-rpc-true-p item :critical) (hive-words "critical"))))
               " · ")
              'face 'hive-shadow)
             "\n")
@@ -270,10 +270,10 @@ older ones, \\[revert-buffer] fetches them again.
                                windows))
                (here (hive-outreach--place (point))))
           (erase-buffer)
-          (unless hive-outreach--items (insert (hive-words 'outreach-empty)))
+          (unless hive-outreach--items (insert (hive-words "Nothing here yet.\n")))
           (mapc #'hive-outreach--insert hive-outreach--items)
           (when hive-outreach--cursor
-            (insert (hive-words 'outreach-older (substitute-command-keys "\\[hive-outreach-older]"))))
+            (insert (hive-words "%s shows older ones\n" (substitute-command-keys "\\[hive-outreach-older]"))))
           (hive-wrap-heed (point-min) (point-max))
           (set-buffer-modified-p nil)
           (goto-char (hive-outreach--position here))
@@ -321,7 +321,8 @@ replaces this one."
              (mapc #'hive-outreach--take (reverse (cdr arrivals))))
            (hive-outreach--print))))
      :error (lambda (err)
-              (hive-announce 'outreach-fetch-failed (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce "Hive could not fetch the cards, pings and reports: %s"
+                             (hive-text-line (plist-get err :text) 200))))))
 
 ;;;; Commands
 
@@ -352,7 +353,8 @@ replaces this one."
 
 (defun hive-outreach-choose-kind (kind)
   "Show only items of KIND; if empty, all."
-  (interactive (list (completing-read (hive-words 'which-outreach) '("ping" "card" "report") nil t))
+  (interactive (list (completing-read
+                      (hive-words "Show only (ping, card, report): ") '("ping" "card" "report") nil t))
                hive-outreach-mode)
   (setq hive-outreach--kind (unless (string-empty-p kind) kind)
         hive-outreach--items nil

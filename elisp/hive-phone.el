@@ -69,7 +69,7 @@ Emacs.
   "Insert the QR code: a picture where this frame has pictures, else blocks."
   (if (and (display-images-p) (image-type-available-p 'svg))
       (insert-image (create-image (plist-get hive-phone--invited :qr_svg) 'svg t)
-                    (hive-words 'phone-picture))
+                    (hive-words "QR code"))
     (insert (propertize (plist-get hive-phone--invited :qr_blocks) 'face 'hive-phone-code)))
   (insert "\n\n"))
 
@@ -77,11 +77,16 @@ Emacs.
   "Insert what the phone that has used the code is called, and its phrase."
   (let ((name (hive-phone--name hive-phone--paired)))
     (insert (pcase (plist-get hive-phone--paired :state)
-              ("confirmed" (hive-words 'phone-confirmed name))
-              ("revoked" (hive-words 'phone-refused name))
-              (_ (concat (hive-words 'phone-used name) "\n\n    "
-                         (propertize hive-phone--phrase 'face 'bold) "\n\n"
-                         (substitute-command-keys (hive-words 'phone-keys)))))
+              ("confirmed"
+               (hive-words "Paired %s.  It can answer questions; M-x hive-phone-list lets it allow permissions, too."
+                           name))
+              ("revoked" (hive-words "Refused %s.  It has no access." name))
+              (_ (concat
+                  (hive-words "%s has used the code.  It shows four words; these are the ones:" name)
+                  "\n\n    "
+                  (propertize hive-phone--phrase 'face 'bold) "\n\n"
+                  (substitute-command-keys
+                   (hive-words "\\<hive-phone-mode-map>Look at the phone, then press \\[hive-phone-compare].  If it shows other words, somebody else has used the code.")))))
             "\n")))
 
 (defun hive-phone--print ()
@@ -93,7 +98,12 @@ Emacs.
         (when (stringp warning)
           (insert (propertize (hive-text-inert warning) 'face 'hive-warning) "\n\n")))
       (hive-phone--insert-code)
-      (insert (hive-words 'phone-scan
+      (insert (hive-words "Point the phone's camera at the code, or type this address there:
+
+  %s
+
+The code is %s.  It can be used once, until %s.
+This buffer shows when a phone has used it."
                           (hive-text-inert (plist-get hive-phone--invited :address))
                           (plist-get hive-phone--invited :code)
                           (format-time-string
@@ -131,13 +141,15 @@ Emacs.
                   hive-phone--phrase (hive-text-line (plist-get result :phrase) 100))
             (hive-phone--print)
             (when (and is-new (equal (plist-get phone :state) "unconfirmed"))
-              (hive-announce 'phone-arrived (hive-phone--name phone)))))))))
+              (hive-announce
+               "%s has used the pairing code; compare its phrase in the buffer *hive phone*"
+               (hive-phone--name phone)))))))))
 
 (defun hive-phone-copy ()
   "Copy the address with the code, for a browser on this machine."
   (interactive nil hive-phone-mode)
   (kill-new (plist-get hive-phone--invited :address))
-  (hive-say 'phone-copied))
+  (hive-say "Copied the address"))
 
 (defun hive-phone-compare ()
   "Compare the phrase of this buffer with that of the phone, and decide.
@@ -145,10 +157,13 @@ If you say that they are the same, the phone is let in.  If not, it is
 refused: then somebody else has used the code."
   (interactive nil hive-phone-mode)
   (let ((phone hive-phone--paired) (phrase hive-phone--phrase))
-    (unless phone (hive-fail 'phone-none-yet))
-    (unless (equal (plist-get phone :state) "unconfirmed") (hive-fail 'phone-decided))
+    (unless phone (hive-fail "No phone has used the code yet"))
+    (unless (equal (plist-get phone :state) "unconfirmed")
+      (hive-fail "This phone is paired or refused already; M-x hive-phone pairs another one"))
     (hive-rpc-request
-     (if (yes-or-no-p (hive-words 'phone-same? (hive-phone--name phone) phrase))
+     (if (yes-or-no-p
+          (hive-words "Does %s show the words \"%s\"?  Yes lets it in, no refuses it. "
+                      (hive-phone--name phone) phrase))
          'phone/confirm
        'phone/revoke)
      ;; The key of this phrase: the store may have another one by now.
@@ -162,7 +177,7 @@ refused: then somebody else has used the code."
 The phone then answers the questions of your agents.  URL is where the
 inbox is; by default where `hive-serve' or `hive serve' on this machine
 serves it.  With a prefix argument, ask for it."
-  (interactive (list (and current-prefix-arg (read-string (hive-words 'phone-url)))))
+  (interactive (list (and current-prefix-arg (read-string (hive-words "Address of the inbox: ")))))
   (hive-phone--invite (unless (equal url "") url) 0))
 
 (defun hive-phone--invite (url tries)
@@ -182,7 +197,11 @@ If none is served, try as often as TRIES says, then offer to serve it."
   (hive-phone-mode)
   (let ((inhibit-read-only t))
     (erase-buffer)
-    (insert (substitute-command-keys (hive-words 'phone-no-inbox)) "\n")
+    (insert (substitute-command-keys
+             (hive-words "\\<hive-phone-mode-map>No inbox is served on this machine, so a phone has nothing to open.
+
+  \\[hive-phone-serve]      serve it from this Emacs, and pair a phone
+  C-u \\[hive-phone]  give the address of an inbox that another machine serves")) "\n")
     (goto-char (point-min))))
 
 (defconst hive-phone--port 7373 "The port on which the inbox is served unless `hive-serve' says another.")
@@ -192,11 +211,13 @@ If none is served, try as often as TRIES says, then offer to serve it."
 Ask for the address at which phones reach it, and whether later Emacsen
 serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
   (interactive nil hive-phone-mode)
-  (let ((address (string-trim (read-string (hive-words 'phone-serve-at)
-                                           (and (stringp hive-serve-inbox) hive-serve-inbox)))))
+  (let ((address (string-trim (read-string
+                               (hive-words "Address at which phones reach it (https://…; empty: only browsers on this machine): ")
+                               (and (stringp hive-serve-inbox) hive-serve-inbox)))))
     (setq hive-serve (or hive-serve hive-phone--port)
           hive-serve-inbox (if (string-empty-p address) t address))
-    (when (and user-init-file (y-or-n-p (hive-words 'phone-serve-later?)))
+    (when (and user-init-file (y-or-n-p
+                               (hive-words "Serve it from later sessions of Emacs, too? ")))
       (customize-save-variable 'hive-serve hive-serve)
       (customize-save-variable 'hive-serve-inbox hive-serve-inbox))
     (letrec ((connected (lambda ()
@@ -226,12 +247,12 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
   :interactive nil
   (hive-text-guard-files)
   (setq tabulated-list-format
-        (vector (list (hive-words 'column-phone) 24 t)
-                (list (hive-words 'column-phone-of) 10 t)
-                (list (hive-words 'column-phone-state) 14 t)
-                (list (hive-words 'column-phone-seen) 8 nil)
-                (list (hive-words 'column-phone-may) 18 t)
-                (list (hive-words 'column-phone-push) 14 nil)))
+        (vector (list (hive-words "Phone") 24 t)
+                (list (hive-words "Of") 10 t)
+                (list (hive-words "State") 14 t)
+                (list (hive-words "Seen") 8 nil)
+                (list (hive-words "May") 18 t)
+                (list (hive-words "Notifications") 14 nil)))
   (setq tabulated-list-padding 1)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-phone--refresh)))
   (tabulated-list-init-header))
@@ -242,15 +263,15 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
         (vector (hive-phone--name phone)
                 (hive-text-line (plist-get phone :human) 20)
                 (pcase (plist-get phone :state)
-                  ("unconfirmed" (propertize (hive-words 'phone-unconfirmed) 'face 'hive-warning))
-                  ("revoked" (propertize (hive-words 'phone-revoked) 'face 'hive-shadow))
-                  (_ (hive-words 'phone-in-use)))
+                  ("unconfirmed" (propertize (hive-words "not confirmed") 'face 'hive-warning))
+                  ("revoked" (propertize (hive-words "revoked") 'face 'hive-shadow))
+                  (_ (hive-words "paired")))
                 (hive-text-age (plist-get phone :seen_at))
                 (if (hive-rpc-true-p phone :may_allow)
-                    (propertize (hive-words 'phone-may-allow) 'face 'hive-warning)
-                  (hive-words 'phone-may-answer))
+                    (propertize (hive-words "answer and allow") 'face 'hive-warning)
+                  (hive-words "answer"))
                 (pcase (plist-get phone :push)
-                  ("on" (hive-words 'phone-push-on))
+                  ("on" (hive-words "on"))
                   ("failed" (propertize (hive-text-line (plist-get phone :push_failed) 80)
                                         'face 'hive-critical))
                   (_ "")))))
@@ -269,26 +290,27 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
                       (tabulated-list-print t)
                       (hive-text-say-empty
                        (unless tabulated-list-entries
-                         (substitute-command-keys (hive-words 'phone-list-empty))))))))
+                         (substitute-command-keys
+                          (hive-words "\\<hive-phone-list-mode-map>No phone is paired.  \\[hive-phone] pairs one."))))))))
      :error #'hive-phone--failed)))
 
 (defun hive-phone--at-point ()
   "Return the phone on this line."
-  (or (tabulated-list-get-id) (hive-fail 'phone-none-here)))
+  (or (tabulated-list-get-id) (hive-fail "There is no phone on this line")))
 
 (defun hive-phone-revoke ()
   "Take away the access of the phone on this line, at once.
 It has to be paired again to come in."
   (interactive nil hive-phone-list-mode)
   (let* ((phone (hive-phone--at-point)) (name (hive-phone--name phone)))
-    (when (y-or-n-p (hive-words 'phone-revoke? name))
+    (when (y-or-n-p (hive-words "Revoke %s?  It loses its access at once. " name))
       (hive-rpc-request
        'phone/revoke (list :device_id (plist-get phone :device_id))
        :success (lambda (result)
                   (let ((problem (plist-get result :problem)))
                     (if (stringp problem)
                         (hive-announce 'from-sidecar (hive-text-line problem 400))
-                      (hive-announce 'phone-is-revoked name)))
+                      (hive-announce "Revoked %s; it has no access any more" name)))
                   (hive-phone--refresh))
        :error #'hive-phone--failed))))
 
@@ -297,8 +319,11 @@ It has to be paired again to come in."
 Its key is then listed among your seats, in your own file."
   (interactive nil hive-phone-list-mode)
   (let ((phone (hive-phone--at-point)))
-    (unless (equal (plist-get phone :state) "confirmed") (hive-fail 'phone-not-paired))
-    (when (yes-or-no-p (hive-words 'phone-allow? (hive-phone--name phone)))
+    (unless (equal (plist-get phone :state) "confirmed")
+      (hive-fail "Only a phone that is paired may allow permissions"))
+    (when (yes-or-no-p
+           (hive-words "Let %s allow what agents ask for, from anywhere, as you can here? "
+                       (hive-phone--name phone)))
       (hive-rpc-request
        'phone/allow (list :device_id (plist-get phone :device_id))
        :success (lambda (result)

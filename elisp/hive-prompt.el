@@ -42,70 +42,69 @@
 (defun hive-prompt--suppressed (reason)
   "Return REASON, the name of why a popup was suppressed, in words."
   (pcase reason
-    ("low_urgency" (hive-words 'suppressed-low))
-    ("not_urgent" (hive-words 'suppressed-urgent))
-    ("notify_never" (hive-words 'suppressed-never))
-    ("focused" (hive-words 'suppressed-focused))
-    ("muted_project" (hive-words 'suppressed-project))
-    ("muted_agent" (hive-words 'suppressed-agent))
-    ("do_not_disturb" (hive-words 'suppressed-do-not-disturb))
-    ("quiet_hours" (hive-words 'suppressed-hours))
-    ("quiet_criticals" (hive-words 'suppressed-criticals))
-    ("settled" (hive-words 'suppressed-settled))
+    ("low_urgency" (hive-words "low urgency"))
+    ("not_urgent" (hive-words "only what is critical pops up"))
+    ("notify_never" (hive-words "popups are turned off"))
+    ("focused" (hive-words "Emacs had the focus"))
+    ("muted_project" (hive-words "the project is muted"))
+    ("muted_agent" (hive-words "the agent is muted"))
+    ("do_not_disturb" (hive-words "do not disturb was on"))
+    ("quiet_hours" (hive-words "quiet hours"))
+    ("quiet_criticals" (hive-words "too many critical questions in a quiet time"))
+    ("settled" (hive-words "no longer pending"))
     (_ (hive-text-line reason 40))))
 
 (defun hive-prompt--popup (data)
   "Return the outcome of a popup, from the DATA of its event."
   (let ((outcome (hive-text-line (plist-get data :outcome) 20))
         (reason (plist-get data :reason)))
-    (hive-words
-     'event-popup (pcase outcome
-                    ("sent" (hive-words 'event-popup-sent))
-                    ("failed" (hive-words 'event-popup-failed))
-                    ("suppressed" (hive-words 'event-popup-suppressed))
-                    ;; An outcome of a newer sidecar.
-                    (_ outcome))
-     (if (stringp reason)
-         ;; If it was suppressed, the reason is a name; if it failed, a sentence.
-         (concat ": " (if (equal outcome "suppressed")
-                          (hive-prompt--suppressed reason)
-                        (hive-text-line reason 200)))
-       ""))))
+    (hive-words "popup %s%s" (pcase outcome
+                               ("sent" (hive-words "sent"))
+                               ("failed" (hive-words "failed"))
+                               ("suppressed" (hive-words "not shown"))
+                               ;; An outcome of a newer sidecar.
+                               (_ outcome))
+                (if (stringp reason)
+                    ;; If it was suppressed, the reason is a name; if it failed, a sentence.
+                    (concat ": " (if (equal outcome "suppressed")
+                                     (hive-prompt--suppressed reason)
+                                   (hive-text-line reason 200)))
+                  ""))))
 
 (defun hive-prompt--words (type data)
   "Return the words for an event of TYPE, with DATA."
-  (let ((by (if (plist-get data :by) (hive-text-by data 40) (hive-words 'somebody)))
+  (let ((by (if (plist-get data :by) (hive-text-by data 40) (hive-words "somebody")))
         (said (hive-text-line (or (plist-get data :decision) "") 80)))
     (pcase type
-      ("prompt/created" (hive-words 'event-created))
-      ("prompt/noted" (hive-words 'event-noted))
-      ("prompt/offered" (hive-words 'event-offered))
-      ("prompt/seen" (hive-words 'event-seen))
-      ("prompt/claimed" (hive-words 'event-claimed by))
-      ("prompt/released" (hive-words 'event-released by))
-      ("prompt/responded" (hive-words 'event-responded by said))
-      ("prompt/late_response" (hive-words 'event-late-response by said))
-      ("prompt/lost_response" (hive-words 'event-lost-response by said))
-      ("prompt/amended" (hive-words 'event-amended by said))
-      ("prompt/expired" (hive-words 'event-expired))
+      ("prompt/created" (hive-words "asked"))
+      ("prompt/noted" (hive-words "the agent added a note"))
+      ("prompt/offered" (hive-words "shown at a desk"))
+      ("prompt/seen" (hive-words "seen"))
+      ("prompt/claimed" (hive-words "%s began to answer" by))
+      ("prompt/released" (hive-words "%s stopped answering" by))
+      ("prompt/responded" (hive-words "answered by %s: %s" by said))
+      ("prompt/late_response" (hive-words "answered late by %s: %s" by said))
+      ("prompt/lost_response" (hive-words "a second answer, by %s, was not accepted: %s" by said))
+      ("prompt/amended" (hive-words "answer corrected by %s: %s" by said))
+      ("prompt/expired" (hive-words "expired"))
       ("prompt/cancelled" (hive-words 'event-cancelled by))
       ("prompt/handed" (if (hive-rpc-true-p data :repeated)
-                           (hive-words 'event-handed-again)
-                         (hive-words 'event-handed)))
-      ("prompt/collected" (hive-words 'event-collected))
-      ("prompt/snoozed" (hive-words 'event-snoozed))
-      ("prompt/escalated" (hive-words 'event-escalated))
-      ("prompt/moved" (hive-words 'event-moved))
+                           (hive-words "answer delivered to the agent again")
+                         (hive-words "answer delivered to the agent")))
+      ("prompt/collected" (hive-words "answer collected by the agent"))
+      ("prompt/snoozed" (hive-words "snooze changed"))
+      ("prompt/escalated" (hive-words "escalated: now for everybody"))
+      ("prompt/moved" (hive-words "moved to the agent's next session"))
       ("prompt/orphaned" (if (hive-rpc-true-p data :orphaned)
-                             (hive-words 'event-orphaned)
-                           (hive-words 'event-adopted)))
-      ("prompt/blocked" (hive-words 'event-blocked))
-      ("prompt/unblocked" (hive-words 'event-unblocked))
+                             (hive-words "its session ended")
+                           (hive-words "its session resumed")))
+      ("prompt/blocked" (hive-words "blocks its agent"))
+      ("prompt/unblocked" (hive-words "its agent goes on without the answer"))
       ("prompt/left_to_terminal" (if (plist-get data :terminal_since)
-                                     (hive-words 'event-left-to-terminal)
-                                   (hive-words 'event-back-from-terminal)))
-      ("prompt/left_to_human" (hive-words 'event-left-to-human by))
-      ("prompt/expiring" (hive-words 'event-expiring))
+                                     (hive-words "can only be answered in its terminal")
+                                   (hive-words "can be answered here again")))
+      ("prompt/left_to_human" (hive-words "%s left it to you" by))
+      ("prompt/expiring" (hive-words "about to expire"))
       ("prompt/popup" (hive-prompt--popup data))
       ;; An event of a newer sidecar.
       (_ (hive-text-line type 40)))))
@@ -118,9 +117,9 @@
             (hive-prompt--words (plist-get event :type) (plist-get event :data)))))
 
 (defconst hive-prompt--receipts
-  '((:created_at . receipt-created) (:offered_at . receipt-offered) (:seen_at . receipt-seen)
-    (:responded_at . receipt-responded) (:handed_at . receipt-handed)
-    (:collected_at . receipt-collected))
+  '((:created_at . "asked") (:offered_at . "shown at a desk") (:seen_at . "seen")
+    (:responded_at . "answered") (:handed_at . "delivered to the agent")
+    (:collected_at . "collected by the agent"))
   "The receipts of a question, in their order, and their names in `hive-messages'.")
 
 (defun hive-prompt-events-receipts (prompt)
@@ -166,7 +165,7 @@ Tables are aligned, but not in a permission, whose text is shown exactly."
         (if (hive-prompt-unanswered-p prompt)
             (insert-text-button (hive-text-line label)
                                 'follow-link t
-                                'help-echo (hive-words 'answer-with-option)
+                                'help-echo (hive-words "Answer with this option")
                                 'action (lambda (_) (hive-prompt--send-label label)))
           (insert (hive-text-line label)))
         (when (member label (append (plist-get prompt :selected) nil)) (insert "  ✓"))
@@ -179,12 +178,12 @@ Tables are aligned, but not in a permission, whose text is shown exactly."
   "Insert the answer to PROMPT, in time or late."
   (dolist (answer (delq nil (list (and (plist-get prompt :decision) prompt)
                                   (plist-get prompt :late_response))))
-    (hive-prompt--heading (if (eq answer prompt) (hive-words 'heading-the-answer)
-                            (hive-words 'heading-late-answer)))
+    (hive-prompt--heading (if (eq answer prompt) (hive-words "Answer")
+                            (hive-words "Late answer")))
     (insert (hive-text-inert (plist-get answer :decision)) "\n")
     (when (plist-get answer :comment)
       (insert (hive-text-inert (plist-get answer :comment)) "\n"))
-    (insert (propertize (hive-words 'answer-by
+    (insert (propertize (hive-words "by %s via %s, %s ago\n"
                                     (hive-text-by answer 40)
                                     (hive-text-value (plist-get answer :via) 20)
                                     (hive-text-age (plist-get answer :responded_at)))
@@ -192,11 +191,11 @@ Tables are aligned, but not in a permission, whose text is shown exactly."
 
 (defun hive-prompt--insert-receipts (prompt)
   "Insert the history of PROMPT."
-  (hive-prompt--heading (hive-words 'heading-events))
+  (hive-prompt--heading (hive-words "What happened"))
   (insert (hive-prompt-events-receipts prompt) "\n")
   (pcase-dolist (`(,event . ,count) (hive-prompt--folded hive-prompt--events))
     (insert (propertize (format "  %s%s\n" (hive-prompt-events-line event)
-                                (if (> count 1) (hive-words 'event-times count) ""))
+                                (if (> count 1) (hive-words "  ×%d" count) ""))
                         'face 'hive-shadow))))
 
 (defun hive-prompt--folded (events)
@@ -216,14 +215,14 @@ It is below what a permission displays: nothing of it is allowed."
   (let ((said (and (hive-prompt-unanswered-p prompt)
                    (hive-turns-said (plist-get prompt :session_id)))))
     (when said
-      (hive-prompt--heading (hive-words 'heading-said))
+      (hive-prompt--heading (hive-words "Its last words"))
       (hive-markdown-insert (hive-text-inert said) (min 79 (or (hive-wrap-room) 79)))
       (insert "\n"))))
 
 (defun hive-prompt--insert-others ()
   "Insert the other questions of this agent."
   (when hive-prompt--others
-    (hive-prompt--heading (hive-words 'heading-others))
+    (hive-prompt--heading (hive-words "From the same agent"))
     (dolist (other hive-prompt--others)
       (insert "  ")
       (insert-text-button (hive-text-line (plist-get other :question) 80)
@@ -237,7 +236,7 @@ It is below what a permission displays: nothing of it is allowed."
 (defun hive-prompt--print-options (prompt)
   "Insert the options of PROMPT under a heading, if it has any."
   (when (append (plist-get prompt :options) nil) ; an empty vector is not nil
-    (hive-prompt--heading (hive-words 'heading-options))
+    (hive-prompt--heading (hive-words "Options"))
     (hive-prompt--insert-options prompt)))
 
 (defun hive-prompt--directory (prompt)
@@ -252,7 +251,7 @@ It is below what a permission displays: nothing of it is allowed."
 (defun hive-prompt--print-context (prompt)
   "Insert the context of PROMPT under a heading, if it has one."
   (when (plist-get prompt :context)
-    (hive-prompt--heading (hive-words 'heading-context))
+    (hive-prompt--heading (hive-words "Context"))
     (setq hive-diff-directory (hive-prompt--directory prompt))
     (hive-prompt--insert-context prompt))
   (when (hive-rpc-true-p prompt :context_truncated)
@@ -280,7 +279,7 @@ It is below what a permission displays: nothing of it is allowed."
                             (unless (string-empty-p note) note))
                           (when (and (hive-prompt-pending-p prompt)
                                      (plist-get prompt :expires_at))
-                            (hive-words 'expires-in
+                            (hive-words "expires in %s"
                                         (hive-text-until (plist-get prompt :expires_at))))
                           (when (hive-prompt-blocked-p prompt) (hive-prompt-waits prompt))))
               " · ")
@@ -426,7 +425,7 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
   "Return the buffer of PROMPT; details are added when they arrive."
   ;; A longer name would push what waits out of the mode line.
   (let ((buffer (or (hive-prompt-find-buffer prompt)
-                    (generate-new-buffer (hive-words 'prompt-buffer
+                    (generate-new-buffer (hive-words "*hive: %s – %s*"
                                                      (hive-text-title prompt 16)
                                                      (hive-text-line (plist-get prompt :question) 20))))))
     (with-current-buffer buffer
@@ -459,7 +458,7 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
 (defun hive-prompt-cancel ()
   "Cancel the question of this buffer: its agent gets no answer."
   (interactive nil hive-prompt-mode)
-  (when (y-or-n-p (hive-words 'cancel-this?)) (hive-cancel-prompt hive-prompt--prompt)))
+  (when (y-or-n-p (hive-words "Cancel this question? ")) (hive-cancel-prompt hive-prompt--prompt)))
 
 (defun hive-prompt-snooze ()
   "Snooze or un-snooze the question of this buffer."
@@ -500,7 +499,9 @@ It is written only when you say so."
   "Show the next pending question in this window; with BACK, the one before."
   (interactive nil hive-prompt-mode)
   (let ((prompt (hive-prompt--beside back)))
-    (unless prompt (hive-fail (if back 'prompt-first 'prompt-last)))
+    (unless prompt (hive-fail (if back
+                                  "This is the first pending question"
+                                "This is the last pending question")))
     (hive-respond-seen prompt)
     (pop-to-buffer-same-window (hive-prompt-buffer prompt))))
 
@@ -541,7 +542,7 @@ It is written only when you say so."
   (interactive nil hive-prompt-mode)
   (let* ((number (- last-command-event ?0))
          (option (nth (1- number) (append (plist-get hive-prompt--prompt :options) nil))))
-    (unless option (hive-fail 'prompt-no-option number))
+    (unless option (hive-fail "This question has no option %d" number))
     (hive-prompt--send-label (plist-get option :label))))
 
 (defun hive-prompt-choose-with-words ()
@@ -550,7 +551,7 @@ It is written only when you say so."
   (let* ((options (append (plist-get hive-prompt--prompt :options) nil))
          (count (min 9 (length options)))
          (number (if (zerop count) (hive-fail 'compose-no-options)
-                   (- (read-char-choice (hive-words 'which-option count)
+                   (- (read-char-choice (hive-words "Option (1-%d): " count)
                                         (number-sequence ?1 (+ ?0 count)))
                       ?1)))
          (label (plist-get (nth number options) :label))

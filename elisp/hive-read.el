@@ -43,7 +43,7 @@
 (defun hive-permission-mark (prompt)
   "Return the label of PROMPT if it asks for a permission, or \"\"."
   (if (hive-permission-p prompt)
-      (propertize (concat (hive-words 'permission-mark) " ") 'face 'hive-warning)
+      (propertize (concat (hive-words "PERMISSION") " ") 'face 'hive-warning)
     ""))
 
 (defun hive-permission-refuses-p (prompt label)
@@ -70,12 +70,13 @@ Then show PROMPT in a buffer, where its whole text can be read."
   (when (and (hive-permission-allows-p prompt answer)
              (not (hive-display-digest prompt)))
     (unless (hive-display-here-p prompt) (hive-prompt-show prompt))
-    (hive-fail 'permission-unread)))
+    (hive-fail
+     "Not sent: scroll through the whole permission without skipping any part, then answer again")))
 
 (defun hive-read-notes (prompt)
   "Return what the agent has added to PROMPT since, a list of texts."
   (mapcar (lambda (note)
-            (hive-words 'note-added (hive-text-age (plist-get note :at))
+            (hive-words "The agent added %s ago: %s" (hive-text-age (plist-get note :at))
                         (hive-text-inert (plist-get note :text))))
           (append (plist-get prompt :notes) nil)))
 
@@ -102,9 +103,9 @@ these are the first lines, at most that wide, and how many follow."
                   (concat "  " (if width (hive-text-line line (max 20 (- width 3))) line) "\n"))
                 (butlast lines (length rest)) "")
      (cond ((hive-rpc-true-p prompt :context_truncated)
-            (propertize (hive-words 'context-more) 'face 'hive-warning))
+            (propertize (hive-words "  … and more; SPC scrolls all of it in a side window\n") 'face 'hive-warning))
            (rest
-            (propertize (hive-words 'context-lines-more (hive-count (length rest) "more line"))
+            (propertize (hive-words "  … and %s; SPC scrolls them in a side window\n" (hive-count (length rest) "more line"))
                         'face 'hive-warning))
            (t "")))))
 
@@ -233,10 +234,11 @@ option; otherwise only with REMARK, a yes-or-no question."
 (defun hive-read--question (typed numbered)
   "Return the question which of NUMBERED the human meant by TYPED.
 NUMBERED is an alist of keys and options."
-  (hive-words 'which-meant (hive-text-line typed 40)
-              (mapconcat (lambda (cell)
-                           (format "[%c] %s" (car cell) (hive-text-line (cdr cell) 60)))
-                         numbered "  ")))
+  (hive-words
+   "Which did you mean by \"%s\"?  %s  [w] send it as typed  [e] edit it " (hive-text-line typed 40)
+   (mapconcat (lambda (cell)
+                (format "[%c] %s" (car cell) (hive-text-line (cdr cell) 60)))
+              numbered "  ")))
 
 ;;;; Reply templates
 
@@ -333,7 +335,7 @@ semicolon or a dash, or else free text."
                       (hive-text-line (plist-get prompt :project) 24)
                       (hive-prompt-waits prompt)
                       (if (hive-permission-p prompt)
-                          (concat "  " (hive-words 'permission-annotation))
+                          (concat "  " (hive-words "permission"))
                         ""))
               'face 'completions-annotations))
 
@@ -369,7 +371,7 @@ If LINE has lost its property, it is the first that looks so.  Signal a
 (defun hive-read--line (prompt)
   "Return the words of the completion candidate for PROMPT, or for a batch."
   (concat (if (plist-get prompt :batch)
-              (hive-words 'batch-choice (length (plist-get prompt :batch)))
+              (hive-words "%d alike, answer all" (length (plist-get prompt :batch)))
             (hive-text-agent prompt 30))
           ": "
           (hive-text-question prompt 100)))
@@ -397,7 +399,8 @@ with all of them as :batch."
                                     (hive-read--annotation prompt))))
                           lines)))
          (line (completing-read
-                (hive-words 'which-question (length waiting) (hive-text-line (caar alist) 60))
+                (hive-words "Answer (%d pending, default %s): "
+                            (length waiting) (hive-text-line (caar alist) 60))
                 (hive-read-table (mapcar #'car alist) 'hive-question affix
                                  (lambda (line)
                                    (hive-text-line (plist-get (cdr (assoc line alist)) :project) 40)))
@@ -477,7 +480,7 @@ It begins with the :lead of PROMPT, if any, instead of the agent."
             (cond ((plist-get prompt :lead))
                   ((member (plist-get prompt :status) '("expired" "cancelled"))
                    (hive-words 'late-answer-to agent))
-                  (t (hive-words 'agent-asks agent)))
+                  (t (hive-words "%s asks: " agent)))
             (hive-text-line (plist-get prompt :question) 240)
             (if what (format " (%s)" what) "") " ")))
 
@@ -582,13 +585,15 @@ If it may permit something at once, ask whether it is meant so."
     (and (or (not (plist-get answer :comment))
              (not (hive-permission-allows-p prompt answer))
              (hive-respond-undo-delay prompt answer)
-             (y-or-n-p (hive-words 'permission-words? (hive-text-line (plist-get answer :decision) 40)
-                                   (hive-text-line (plist-get answer :comment) 80))))
+             (y-or-n-p
+              (hive-words "Answer \"%s\" with the comment \"%s\"? "
+                          (hive-text-line (plist-get answer :decision) 40)
+                          (hive-text-line (plist-get answer :comment) 80))))
          answer)))
 
 (defun hive-read--offer (alist free)
   "Return the possible answers: the options in ALIST, and if FREE, free text."
-  (concat (string-join (mapcar #'car alist) " / ") (if free (hive-words 'offer-own-words) "")))
+  (concat (string-join (mapcar #'car alist) " / ") (if free (hive-words " / your own words") "")))
 
 (defun hive-read--options (prompt)
   "Read several options of PROMPT, one after the other.
@@ -602,13 +607,13 @@ the answer, or if options are chosen, a comment."
          (chosen nil) (own nil) (typed nil) (done nil))
     (while (not done)
       (let* ((names (mapconcat #'hive-text-line (reverse chosen) ", "))
-             (finish (hive-words 'offer-done (if chosen names (hive-words 'offer-nothing))))
+             (finish (hive-words "[done: %s]" (if chosen names (hive-words "nothing chosen"))))
              (text (hive-read--one
                     (hive-read-prompt-line
                      prompt
                      (concat (hive-read--offer alist free)
-                             (if chosen (hive-words 'offer-chosen names)
-                               (hive-words 'offer-several))))
+                             (if chosen (hive-words "; chosen: %s; empty RET sends" names)
+                               (hive-words "; RET adds one, empty RET sends"))))
                     (cons finish (mapcar #'car alist))
                     (funcall affix chosen) (not free) finish typed))
              (ended (or (string-blank-p text) (equal text finish)))
@@ -616,8 +621,9 @@ the answer, or if options are chosen, a comment."
                           ((hive-read--meant text alist) text)
                           (t (hive-read-meant
                               text (mapcar #'car alist)
-                              (hive-words (if chosen 'not-an-option-comment
-                                            'not-an-option-answer)
+                              (hive-words (if chosen
+                                              "\"%s\" is not an option.  Send it as a comment? "
+                                            "\"%s\" is not an option.  Send it as your answer? ")
                                           (hive-text-line text 40))))))
              (label (and meant (hive-read--meant meant alist))))
         (setq typed (unless (or ended meant) text))

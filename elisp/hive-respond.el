@@ -145,13 +145,17 @@ PROMPT is as it was when it was opened.  If it was settled while the
 human typed, report that, and put TEXT into the kill ring."
   (let ((fate (hive-respond-settled-since prompt)))
     (cond ((not (hive-prompt-pending-p prompt))
-           (hive-say 'late-answer-queued))
-          ((null fate) (hive-say 'answer-queued))
+           (hive-say "Late answer queued"))
+          ((null fate) (hive-say "Answer queued"))
           (t
            (unless (string-empty-p text) (kill-new text))
            (if (hive-respond-lost-p prompt)
-               (hive-say 'answer-queued-lost fate)
-             (hive-say 'answer-queued-closed fate))))))
+               (hive-say
+                "This question is already %s, so your answer will not count; it is still sent, and its text is in the kill ring"
+                fate)
+             (hive-say
+              "This question is already %s; your answer will be stored as late.  Its text is in the kill ring"
+              fate))))))
 
 ;;;; What happened to a question
 
@@ -169,9 +173,9 @@ human typed, report that, and put TEXT into the kill ring."
   "Return the current state of PROMPT, as a clause.
 PROMPT is as it was when it was opened."
   (let ((fate (hive-respond-settled-since prompt)))
-    (cond (fate (hive-words 'already-closed fate))
-          ((hive-prompt-pending-p prompt) (hive-words 'still-pending))
-          (t (hive-words 'stays-closed (hive-respond-fate prompt))))))
+    (cond (fate (hive-words "the question is already %s" fate))
+          ((hive-prompt-pending-p prompt) (hive-words "still pending"))
+          (t (hive-words "the question stays %s" (hive-respond-fate prompt))))))
 
 (defun hive-respond-open (prompt)
   "Return the current state of PROMPT, so that it can be answered.
@@ -189,25 +193,29 @@ Signal a `user-error' if it is already answered."
          (decision (hive-text-line (plist-get answer :decision) 40)))
     (cond
      ((and answer (not (equal by (hive-human-name))))
-      (hive-fail 'answered-by-other (hive-text-line by 40) question decision))
+      (hive-fail "%s already answered \"%s\": %s" (hive-text-line by 40) question decision))
      ((and answer (plist-get now :handed_at))
-      (hive-fail 'answered-handed question decision
-                 (hive-text-title now 40)))
+      (hive-fail
+       "You answered \"%s\": %s; this answer was already delivered to %s, so send a message instead"
+       question decision
+       (hive-text-title now 40)))
      (answer
-      (hive-fail 'answered-amendable question decision))
+      (hive-fail "You already answered \"%s\": %s; M-x hive-amend corrects it" question decision))
      ((hive-prompt-in-terminal-p now)
-      (hive-fail 'in-terminal-only question (hive-text-title now 40)))
+      (hive-fail "\"%s\" waits in the terminal of %s; answer it there (j in the list goes to it)"
+                 question (hive-text-title now 40)))
      ((and (hive-prompt-pending-p now) known (not (hive-prompt-unanswered-p known)))
-      (hive-fail 'answer-unstored question))
+      (hive-fail
+       "Your answer to \"%s\" is not stored yet; once it is, M-x hive-amend corrects it" question))
      (t now))))
 
 (defun hive-respond-fate (prompt)
   "Return how PROMPT was settled, in words."
   (pcase (plist-get prompt :status)
-    ("responded" (hive-words 'fate-answered (hive-text-by prompt 40)))
+    ("responded" (hive-words "answered by %s" (hive-text-by prompt 40)))
     ("expired" (hive-words 'fate-expired))
     ("cancelled" (hive-words 'fate-cancelled))
-    (_ (hive-words 'fate-closed))))
+    (_ (hive-words "closed"))))
 
 (defun hive-respond--settled (entry result)
   "Note in the model that the answer in ENTRY settled its question, with RESULT.
@@ -237,10 +245,11 @@ The news of that comes a moment later; `hive-amend' may be quicker."
      ((hive-rpc-true-p result :accepted)
       (hive-announce 'answered agent decision))
      ((hive-rpc-true-p result :late)
-      (hive-announce 'answered-late agent))
+      (hive-announce "Your answer to %s came late; it is stored, and the agent will see it" agent))
      (t
-      (hive-announce 'answered-second agent (hive-text-by result 40)
-                     decision)))))
+      (hive-announce
+       "Your answer to %s was not accepted; %s answered first: %s" agent (hive-text-by result 40)
+       decision)))))
 
 (add-hook 'hive-outbox-stored-functions #'hive-respond--stored)
 
@@ -263,7 +272,8 @@ cancelled gets a late answer."
         (when comment
           (setq answer (plist-put answer :comment
                                   ;; Free text beside chosen options is a comment already.
-                                  (read-string (hive-words 'which-comment) (plist-get answer :comment)))))
+                                  (read-string
+                                   (hive-words "Comment: ") (plist-get answer :comment)))))
         (hive-respond-send prompt answer))
     (hive-respond-release prompt)))
 
@@ -296,10 +306,13 @@ Emacs says so, and reaches the agent even if Emacs or the sidecar crashes."
                                    (and (hive-prompt-in-terminal-p prompt)
                                         (not (hive-prompt-snoozed-p prompt))))
                                  mine))
-         (parts (delq nil (list (and (> away 0) (hive-words 'count-snoozed away))
-                                (and (> elsewhere 0) (hive-words 'count-in-terminals elsewhere))
-                                (and (> others 0) (hive-words 'count-for-others others))))))
-    (if parts (hive-words 'others-pending (string-join parts ", ")) "")))
+         (parts (delq nil (list (and (> away 0) (hive-words "%d snoozed" away))
+                                (and (> elsewhere 0)
+                                     (hive-words "%d in the terminals of their agents"
+                                                 elsewhere))
+                                (and (> others 0) (hive-words "%d for others" others))))))
+    (if parts
+        (hive-words " for you now (%s; M-x hive-list shows them)" (string-join parts ", ")) "")))
 
 (defun hive-cancel-prompt (prompt)
   "Cancel PROMPT, a plist of the model: its agent gets no answer."
@@ -309,7 +322,7 @@ Emacs says so, and reaches the agent even if Emacs or the sidecar crashes."
      :success (lambda (result)
                 (if (hive-rpc-true-p result :accepted)
                     (hive-announce 'cancelled agent)
-                  (hive-announce 'cancel-late agent
+                  (hive-announce "Not cancelled: %s's question is already %s" agent
                                  (hive-respond-fate (plist-get result :prompt)))))
      :error (lambda (err)
               (hive-announce 'cancel-failed (hive-text-line (plist-get err :text) 200))))))
@@ -317,12 +330,14 @@ Emacs says so, and reaches the agent even if Emacs or the sidecar crashes."
 (defun hive-cancel-ended ()
   "Cancel the questions of sessions that have ended, and return them.
 Nobody waits for their answers."
-  (let* ((ended (or (hive-prompts-ended) (hive-fail 'none-ended)))
+  (let* ((ended (or (hive-prompts-ended)
+                    (hive-fail "No pending question is of a session that has ended")))
          (left (length ended)) (done 0)
          (known (lambda (cancelled)
                   (setq left (1- left) done (+ done cancelled))
                   (when (zerop left)
-                    (hive-announce 'cancelled-ended (hive-count done "question"))))))
+                    (hive-announce
+                     "Cancelled %s of sessions that have ended" (hive-count done "question"))))))
     (dolist (prompt ended)
       (hive-rpc-request
        'prompt/cancel (list :ask_id (plist-get prompt :ask_id) :by (hive-human-name))
@@ -358,10 +373,12 @@ Return non-nil if it is snoozed."
      'prompt/snooze (list :ask_id id
                           :until (unless back (hive-text-before (* -60 minutes))))
      :error (lambda (err)
-              (hive-announce (if back 'unsnooze-failed 'snooze-failed)
+              (hive-announce (if back
+                                 "Hive could not un-snooze the question: %s"
+                               "Hive could not snooze the question: %s")
                              (hive-text-line (plist-get err :text) 200))))
     (let ((agent (hive-text-title prompt 40)))
-      (if back (hive-say 'unsnoozed agent)
+      (if back (hive-say "Un-snoozed %s" agent)
         (hive-say 'snoozed agent (hive-count minutes "minute"))))
     (not back)))
 

@@ -152,7 +152,7 @@ starts (\\[hive-restart])."
   "Return the absolute name of PROGRAM, or signal an error with WHAT-TO-DO."
   (or (executable-find program)
       (signal 'hive-program-missing
-              (list (hive-words 'program-missing program what-to-do)))))
+              (list (hive-words "the program `%s' was not found; %s" program what-to-do)))))
 
 (defun hive-program-installed ()
   "Return the program `hive' in `hive-install-directory', or nil."
@@ -198,7 +198,8 @@ What `hive install' has installed starts with a shell script."
       (and hive-rpc--beside (file-executable-p hive-rpc--beside)
            hive-rpc--beside)
       (hive-rpc--find
-       "hive" (hive-words 'program-missing-hive))))
+       "hive"
+       (hive-words "install it with M-x hive-install-sidecar; if it is already installed, add its directory to `exec-path' or set `hive-sidecar-command' to (\"/path/to/hive\" \"sidecar\")"))))
 
 (defun hive-program-command ()
   "Return the command of the sidecar, with absolute names of programs.
@@ -492,7 +493,7 @@ defaults to `hive-rpc-connection'."
                   (hive-rpc-log "%s failed: %s" method (plist-get err :text))))))
     (if (not (hive-rpc-pipe-live-p conn))
         (funcall fail (list :code -1 :name 'disconnected
-                            :text (hive-words 'request-not-connected)))
+                            :text (hive-words "not connected (M-x hive-doctor shows why)")))
       (condition-case oops
           (hive-rpc-pipe-sending conn
             (jsonrpc-async-request
@@ -515,7 +516,7 @@ defaults to `hive-rpc-connection'."
                (hive-rpc-log "no answer to %s" method)
                (hive-rpc-pipe-missed conn)
                (funcall fail (list :code -1 :name 'timeout
-                                   :text (hive-words 'request-timeout))))))
+                                   :text (hive-words "the sidecar did not reply"))))))
         ((wrong-type-argument json-error) ; it cannot be encoded as JSON
          (funcall fail (list :code (alist-get 'invalid-params hive-rpc-codes) :name nil
                              :text (error-message-string oops))))
@@ -600,8 +601,8 @@ The sentence says what to do."
   (cond ((hive-sidecar-connected-p) nil)
         ((eq hive-sidecar-state 'off) (hive-words 'off))
         (hive-sidecar-problem
-         (hive-words 'not-connected-because hive-sidecar-problem))
-        (t (hive-words 'not-connected))))
+         (hive-words "Hive is not connected.  %s  (M-x hive-doctor has more)" hive-sidecar-problem))
+        (t (hive-words "Hive is not connected yet; M-x hive-doctor shows why"))))
 
 (defun hive-sidecar-demand ()
   "Signal a `user-error' with a sentence unless the sidecar is connected.
@@ -671,11 +672,14 @@ Each returns a new plist.")
 (defun hive-rpc--mismatch (theirs)
   "Return a sentence if the sidecar's protocol THEIRS is not ours."
   (cond ((not (integerp theirs))
-         (hive-words 'protocol-missing))
+         (hive-words
+          "The program that was started is not a Hive sidecar; check `hive-sidecar-command'"))
         ((< theirs hive-sidecar-protocol)
-         (hive-words 'sidecar-too-old))
+         (hive-words
+          "The Hive sidecar is older than hive-mode; update it with M-x hive-install-sidecar"))
         ((> theirs hive-sidecar-protocol)
-         (hive-words 'sidecar-too-new))))
+         (hive-words
+          "Your hive-mode is older than the Hive sidecar; update the package hive-mode, then restart Emacs"))))
 
 (defun hive-rpc--refused (conn err)
   "Handle the error ERR of CONN's handshake."
@@ -716,15 +720,19 @@ Each returns a new plist.")
        ((and (memq status '(126 127)) (not hive-node-program))
         (hive-rpc--become
          'failed
-         (hive-words 'node-missing hive-program-node-version)))
+         (hive-words
+          "The program `hive' did not find Node.js; install Node.js %s or newer, or set `hive-node-program', then run M-x hive-restart"
+          hive-program-node-version)))
        ((and words (string-match-p "\\bNode\\(?:\\.js\\)?\\b.*[0-9]" words))
         (hive-rpc--become
-         'failed (hive-words 'node-unsuitable (hive-rpc--sentence words))))
+         'failed
+         (hive-words "%s  Or set `hive-node-program' and run M-x hive-restart"
+                     (hive-rpc--sentence words))))
        ;; The sidecar refuses an Emacs that an agent has started (docs/cli.md).
        ((and (eql status 7) words)
         (hive-rpc--become 'failed (hive-rpc--sentence words)))
        (t (hive-rpc--retry
-           (or words (hive-words 'sidecar-stopped-with status))))))))
+           (or words (hive-words "the sidecar exited with status %s" status))))))))
 
 (defun hive-rpc--last-words (conn)
   "Return the most useful line of CONN's standard error, or nil."
@@ -740,7 +748,7 @@ Each returns a new plist.")
     (setq hive-rpc--delay (min 60 (* 2 delay))
           hive-rpc--start-timer (hive-later delay #'hive-sidecar-start))
     (hive-rpc--become 'waiting
-                      (hive-words 'retrying sentence delay))))
+                      (hive-words "%s  Retrying in %s s" sentence delay))))
 
 ;;;; Stop
 

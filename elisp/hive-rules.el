@@ -118,23 +118,26 @@
   (let ((problem (plist-get trial :problem)))
     (when problem
       (insert "\n" (propertize (hive-text-line problem 400) 'face 'hive-critical) "\n")))
-  (insert "\n" (hive-words 'rule-would-have (plist-get trial :days)) "\n  ")
+  (insert "\n"
+          (hive-words "In the last %s days it would have answered" (plist-get trial :days)) "\n  ")
   (let ((denied (plist-get trial :denied)))
-    (insert (hive-words 'rule-counts
-                        (plist-get trial :allowed)
-                        (propertize (number-to-string denied)
-                                    'face (if (> denied 0) 'hive-rule-against 'default))
-                        (plist-get trial :elsewhere) (plist-get trial :unanswered)
-                        (plist-get trial :by_rules))
-            "\n"))
-  (hive-rule--insert-calls (hive-words 'rule-against) (plist-get trial :counter_examples)
+    (insert
+     (hive-words "%s that you allowed, %s that you denied, %s that you answered in a terminal,\n  %s that nobody answered; %s were answered by a rule."
+                 (plist-get trial :allowed)
+                 (propertize (number-to-string denied)
+                             'face (if (> denied 0) 'hive-rule-against 'default))
+                 (plist-get trial :elsewhere) (plist-get trial :unanswered)
+                 (plist-get trial :by_rules))
+     "\n"))
+  (hive-rule--insert-calls (hive-words "You decided otherwise") (plist-get trial :counter_examples)
                            'hive-rule-against)
-  (hive-rule--insert-calls (hive-words 'rule-examples) (plist-get trial :examples) 'default))
+  (hive-rule--insert-calls (hive-words "Examples") (plist-get trial :examples) 'default))
 
 (defun hive-rule--print ()
   "Print the rule of this buffer."
   (setq header-line-format
-        (unless hive-rule--written (substitute-command-keys (hive-words 'rule-keys))))
+        (unless hive-rule--written (substitute-command-keys
+                                    (hive-words "\\<hive-rule-mode-map>\\[hive-rule-write] write   \\[hive-rule-edit] edit input   \\[hive-rule-set-end] end   \\[hive-rule-toggle-project] project   \\[quit-window] quit"))))
   (hive-text-reprint #'hive-rule--insert))
 
 (defun hive-rule--insert ()
@@ -142,23 +145,23 @@
   (let ((rule hive-rule--rule))
     (if (not rule)
         (insert (hive-words 'loading))
-      (insert (propertize (if hive-rule--written (hive-words 'rule-written)
-                            (hive-words 'rule-not-written))
+      (insert (propertize (if hive-rule--written (hive-words "This rule answers in your place:")
+                            (hive-words "A rule, not written yet.  It would answer in your place:"))
                           'face 'hive-shadow)
               "\n\n  " (hive-rules--decision rule)
               (make-string (max 1 (- 9 (length (plist-get rule :decision)))) ?\s)
               (hive-text-inert (plist-get rule :tool)) "\n")
-      (hive-rule--field 'rule-input
+      (hive-rule--field "input"
                         (if (plist-get rule :input) (hive-text-inert (plist-get rule :input))
-                          (hive-words 'rule-any-input)))
-      (hive-rule--field 'rule-project
+                          (hive-words "whatever its arguments are")))
+      (hive-rule--field "project"
                         (if (plist-get rule :project) (hive-text-inert (plist-get rule :project))
                           (hive-words 'rule-everywhere)))
-      (dolist (more '((:source . rule-source) (:machine . rule-machine) (:note . rule-note)))
+      (dolist (more '((:source . "source") (:machine . "machine") (:note . "note")))
         (when (plist-get rule (car more))
           (hive-rule--field (cdr more) (hive-text-inert (plist-get rule (car more))))))
       (hive-rule--field 'rule-ends (or (plist-get rule :expires) (hive-words 'rule-never)))
-      (hive-rule--field 'rule-name (and (plist-get rule :name)
+      (hive-rule--field "name" (and (plist-get rule :name)
                                         (hive-text-inert (plist-get rule :name))))
       (if hive-rule--trial (hive-rule--insert-trial hive-rule--trial)
         (insert "\n" (hive-words 'loading) "\n")))
@@ -203,7 +206,8 @@
 (defun hive-rule--demand ()
   "Signal an error unless the rule of this buffer can be changed."
   (unless hive-rule--rule (hive-fail 'loading))
-  (when hive-rule--written (hive-fail 'rule-in-file)))
+  (when hive-rule--written
+    (hive-fail "This rule is in your file already; revoke it in M-x hive-rules, or edit the file")))
 
 (defun hive-rule-edit ()
   "Edit the pattern of the rule in the minibuffer.
@@ -212,7 +216,7 @@
   (hive-rule--demand)
   (let* ((now (plist-get hive-rule--rule :input))
          (typed (string-trim (read-from-minibuffer
-                              (hive-words 'rule-edit) now nil nil nil
+                              (hive-words "Input of the rule (M-n: suggestions): ") now nil nil nil
                               (cl-remove now (append hive-rule--inputs nil) :test #'equal)))))
     ;; Its name said what it was about.
     (setq hive-rule--rule (plist-put (copy-sequence hive-rule--rule) :name nil))
@@ -222,7 +226,7 @@
   "Set the day on which the rule ends."
   (interactive nil hive-rule-mode)
   (hive-rule--demand)
-  (let ((typed (string-trim (read-string (hive-words 'rule-edit-end)
+  (let ((typed (string-trim (read-string (hive-words "Ends on (2027-03-31; empty: never): ")
                                          (plist-get hive-rule--rule :expires)))))
     (hive-rule--change :expires (unless (string-empty-p typed) typed))))
 
@@ -244,14 +248,16 @@ one, too."
   (hive-rule--demand)
   (unless hive-rule--trial (hive-fail 'loading))
   (when (plist-get hive-rule--trial :problem)
-    (hive-fail 'rule-problem (hive-text-line (plist-get hive-rule--trial :problem) 300)))
+    (hive-fail "Not written: %s" (hive-text-line (plist-get hive-rule--trial :problem) 300)))
   (let* ((prompt (and hive-rule--prompt (hive-prompt-unanswered-p hive-rule--prompt)
                       (hive-display-digest hive-rule--prompt)
                       hive-rule--prompt))
          (what (hive-rules--what hive-rule--rule))
          (buffer (current-buffer)))
-    (unless (y-or-n-p (if prompt (hive-words 'rule-write-and-allow? what)
-                        (hive-words 'rule-write? what)))
+    (unless (y-or-n-p (if prompt
+                          (hive-words "Allow this, and let the rule \"%s\" answer in your place from now on? "
+                                      what)
+                        (hive-words "Let the rule \"%s\" answer in your place? " what)))
       (hive-fail 'rule-nothing-written))
     (hive-rpc-request
      'rule/add (list :rule (hive-rule--sent hive-rule--rule))
@@ -261,7 +267,7 @@ one, too."
 (defun hive-rule--added (buffer rule prompt)
   "Report RULE, now in the file, and close BUFFER, where it was displayed.
 Unless PROMPT is nil, allow it."
-  (hive-announce 'rule-added (hive-text-line (plist-get rule :name) 60)
+  (hive-announce "Added the rule \"%s\"; it ends: %s" (hive-text-line (plist-get rule :name) 60)
                  (or (plist-get rule :expires) (hive-words 'rule-never)))
   (when (and prompt (hive-prompt-unanswered-p prompt))
     (hive-respond-send prompt (list :decision "Allow" :selected ["Allow"])))
@@ -274,7 +280,7 @@ Unless PROMPT is nil, allow it."
   "Show the rule that the permission PROMPT suggests.
 It says what the rule would have answered in the past.  Nothing is
 written before you say so."
-  (unless (hive-permission-p prompt) (hive-fail 'rule-only-permissions))
+  (unless (hive-permission-p prompt) (hive-fail "Rules answer permissions only"))
   (hive-rule--show nil prompt)
   (let ((buffer (get-buffer hive-rule--name)))
     (hive-rpc-request
@@ -336,7 +342,7 @@ rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismis
    (truncate-string-to-width (hive-rules--project rule) 12 nil nil "…")
    (plist-get rule :uses)
    (hive-text-age (plist-get rule :last_used_at))
-   (concat (if (hive-rpc-true-p rule :expired) (propertize (hive-words 'rule-ended) 'face 'hive-warning)
+   (concat (if (hive-rpc-true-p rule :expired) (propertize (hive-words "ended") 'face 'hive-warning)
              (or (plist-get rule :expires) (hive-words 'rule-never)))
            (if (plist-get rule :line) (format "  :%d" (plist-get rule :line)) ""))))
 
@@ -348,7 +354,7 @@ rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismis
      (hive-rules--decision rule)
      (truncate-string-to-width (hive-rules--what rule) 38 nil nil "…")
      (truncate-string-to-width (hive-rules--project rule) 12 nil nil "…")
-     (plist-get proposal :allowed) "" (hive-words 'rule-proposed))))
+     (plist-get proposal :allowed) "" (hive-words "proposed"))))
 
 (defun hive-rules--heading (text)
   "Insert TEXT as a heading."
@@ -356,7 +362,8 @@ rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismis
 
 (defun hive-rules--print ()
   "Print the list; point stays on its line."
-  (setq header-line-format (substitute-command-keys (hive-words 'rules-keys)))
+  (setq header-line-format (substitute-command-keys
+                            (hive-words "\\<hive-rules-mode-map>\\[hive-rules-visit] visit   \\[hive-rules-try] try on the history   \\[hive-rules-revoke] revoke   \\[hive-rules-dismiss] dismiss   \\[revert-buffer] refresh   \\[quit-window] quit")))
   (hive-text-reprint #'hive-rules--insert)
   (unless (get-text-property (point) 'hive-rule) (hive-rules--go 1)))
 
@@ -369,16 +376,16 @@ rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismis
       (dolist (problem (append (plist-get list :problems) nil))
         (insert (propertize (hive-text-inert problem) 'face 'hive-critical) "\n"))
       (when proposals
-        (hive-rules--heading (hive-words 'rules-proposals))
+        (hive-rules--heading (hive-words "Proposed, because you always allowed it"))
         (mapc #'hive-rules--insert-proposal proposals)
         (insert "\n"))
       (hive-rules--heading
-       (hive-words 'rules-in (abbreviate-file-name (or (plist-get list :path) ""))))
-      (if (not rules) (insert (hive-words 'rules-none) "\n")
+       (hive-words "Rules in %s" (abbreviate-file-name (or (plist-get list :path) ""))))
+      (if (not rules) (insert (hive-words "  None yet.  Press A at a permission to make one.") "\n")
         (insert (propertize
-                 (format "  %-5s  %-38s  %-12s  %5s  %5s  %s\n" "" (hive-words 'rule-rule)
-                         (hive-words 'column-project) (hive-words 'rule-used)
-                         (hive-words 'rule-last) (hive-words 'rule-ends))
+                 (format "  %-5s  %-38s  %-12s  %5s  %5s  %s\n" "" (hive-words "Rule")
+                         (hive-words 'column-project) (hive-words "Used")
+                         (hive-words "Last") (hive-words 'rule-ends))
                  'face 'hive-shadow))
         (mapc #'hive-rules--insert-rule rules)))))
 
@@ -404,7 +411,8 @@ rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismis
 
 (defun hive-rules--at-point ()
   "Return the rule or the proposal on this line."
-  (or (get-text-property (line-beginning-position) 'hive-rule) (hive-fail 'rule-none-here)))
+  (or (get-text-property (line-beginning-position) 'hive-rule)
+      (hive-fail "There is no rule on this line")))
 
 (defun hive-rules-refresh ()
   "Fetch the rules and print them."
@@ -448,15 +456,17 @@ What it said is in the kill ring afterwards.  A rule that denies is
 revoked only after you have confirmed it."
   (interactive nil hive-rules-mode)
   (let ((rule (hive-rules--at-point)))
-    (unless (plist-get rule :rule_id) (hive-fail 'rule-not-yet))
+    (unless (plist-get rule :rule_id) (hive-fail "This is a proposal; d dismisses it"))
     (when (and (equal "deny" (plist-get rule :decision))
-               (not (y-or-n-p (hive-words 'rule-revoke? (hive-rules--what rule)))))
+               (not (y-or-n-p
+                     (hive-words "Revoke the rule that denies \"%s\"? " (hive-rules--what rule)))))
       (hive-fail 'rule-nothing-written))
     (hive-rpc-request
      'rule/revoke (list :rule_id (plist-get rule :rule_id))
      :success (lambda (_)
                 (kill-new (json-encode (hive-rule--sent rule)))
-                (hive-announce 'rule-revoked (hive-text-line (plist-get rule :name) 60))
+                (hive-announce "Revoked the rule \"%s\"; its text is in the kill ring"
+                               (hive-text-line (plist-get rule :name) 60))
                 (hive-rules--refresh-shown))
      :error #'hive-rules--failed)))
 
@@ -464,11 +474,11 @@ revoked only after you have confirmed it."
   "Dismiss the proposal on this line; it will not be proposed again."
   (interactive nil hive-rules-mode)
   (let ((proposal (hive-rules--at-point)))
-    (unless (plist-get proposal :draft) (hive-fail 'rule-no-proposal))
+    (unless (plist-get proposal :draft) (hive-fail "This is a rule; k revokes it"))
     (hive-rpc-request
      'rule/dismiss (list :key (plist-get proposal :key))
      :success (lambda (_)
-                (hive-announce 'rule-dismissed)
+                (hive-announce "Dismissed the proposal; it will not be proposed again")
                 (hive-rules--refresh-shown))
      :error #'hive-rules--failed)))
 

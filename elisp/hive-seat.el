@@ -113,8 +113,9 @@ Hive registers the first key of a store by itself.  A further one,
 such as that of another Emacs, is registered with this command in
 an Emacs whose own key is registered.  `hive-doctor' shows the key
 of an Emacs that is not."
-  (interactive (list (read-string (hive-words 'seat-name)) (string-trim (read-string (hive-words 'seat-key)))))
-  (when (yes-or-no-p (hive-words 'seat-confirm name key))
+  (interactive (list (read-string (hive-words "Name of the seat (user@machine): "))
+                     (string-trim (read-string (hive-words "Its public key: ")))))
+  (when (yes-or-no-p (hive-words "Let the seat %s (key %s) grant permissions to agents? " name key))
     (hive-rpc-request 'seat/register (list :name name :key key)
                       :success #'hive-seat--state
                       :error (lambda (err)

@@ -301,12 +301,12 @@ used again: do not modify it."
 (defun hive-sessions--doing (row)
   "Return what the session of ROW does, or how its last turn ended."
   (let ((turn (hive-row-turn row)) (prompt (hive-row-blocking row)))
-    (cond (prompt (hive-words 'session-blocked (hive-prompt-waits prompt)
+    (cond (prompt (hive-words "%s: %s" (hive-prompt-waits prompt)
                               (hive-text-line (plist-get prompt :question) 80)))
           ((null turn) "")
           ((plist-get turn :tool) (hive-turns-doing turn))
           ;; Since when is in a column of its own.
-          ((eq 'working (hive-row-section row)) (hive-words 'row-running))
+          ((eq 'working (hive-row-section row)) (hive-words "running"))
           ;; How it ended is what it said, unless it was stopped.
           ((and (equal "completed" (plist-get turn :state)) (hive-sessions--said row)) "")
           (t (hive-text-line (plist-get turn :sentence) 80)))))
@@ -323,14 +323,16 @@ Of one that works it is the end, of one that is done the first line."
   "Return the last column of ROW."
   (let ((thing (hive-row-thing row)) (mentions (hive-row-mentions row)))
     (pcase (car (hive-row-id row))
-      ('loop (hive-words 'room-loop (hive-text-line (plist-get thing :reason) 80)))
-      ('mention (hive-words 'room-mention (hive-text-line (plist-get thing :body) 200)))
-      ('held (hive-words 'room-held (hive-count (hive-row-unread row) "open mention")))
-      ('room (hive-words 'room-unread (hive-count (hive-row-unread row) "unread message")
+      ('loop
+       (hive-words "keep replying to each other (%s); RET decides"
+                   (hive-text-line (plist-get thing :reason) 80)))
+      ('mention (hive-words "mentions you: %s" (hive-text-line (plist-get thing :body) 200)))
+      ('held (hive-words "has %s" (hive-count (hive-row-unread row) "open mention")))
+      ('room (hive-words "%s; the last: %s" (hive-count (hive-row-unread row) "unread message")
                          (hive-text-line (plist-get thing :body) 200)))
       (_ (string-join
           (delq nil
-                (list (unless (hive-rpc-true-p thing :shared) (hive-words 'session-not-shared))
+                (list (unless (hive-rpc-true-p thing :shared) (hive-words "[not shared] "))
                       (let ((doing (hive-sessions--doing row)))
                         (unless (string-empty-p doing) doing))
                       (let ((said (hive-sessions--said row)))
@@ -348,17 +350,17 @@ Of one that works it is the end, of one that is done the first line."
 (defun hive-sessions--which ()
   "Return the session that point is about, or let the human choose one."
   (if (derived-mode-p 'hive-list-mode)
-      (or (hive-sessions-at-point) (hive-fail 'no-session-here))
+      (or (hive-sessions-at-point) (hive-fail "There is no session on this line"))
     (let* ((sessions (or (hive-model-sessions) (hive-sidecar-demand)
                          (hive-fail 'no-agents)))
-           (name (completing-read (hive-words 'which-session)
+           (name (completing-read (hive-words "Session: ")
                                   (hive-read-or-handle
                                    (hive-read-table (mapcar #'hive-text-title sessions)
                                                     'hive-session #'hive-read-session-affix)
                                    (mapcar (lambda (session) (plist-get session :handle)) sessions))
                                   nil t)))
       (or (hive-model-session-of sessions name)
-          (hive-fail 'no-session-chosen)))))
+          (hive-fail "No session chosen")))))
 
 (defun hive-sessions-row-at-point ()
   "Return the row at point, or nil if a question, a heading or nothing is there."
@@ -390,7 +392,7 @@ Of one that works it is the end, of one that is done the first line."
   (let* ((project-dir (or (plist-get session :project_dir) ""))
          (directory (replace-regexp-in-string "/\\.git/?\\'" "/" project-dir)))
     (unless (and (file-name-absolute-p directory) (file-directory-p directory))
-      (hive-fail 'no-directory (hive-text-line directory)))
+      (hive-fail "There is no directory %s on this machine" (hive-text-line directory)))
     (dired directory)))
 
 (defun hive-session-shared (session)
@@ -410,7 +412,7 @@ holds an agent whose mentions only remind, too."
   (interactive
    (let ((session (hive-sessions--which)))
      (list session
-           (hive-post-read (hive-words (if current-prefix-arg 'tell-urgent 'tell)
+           (hive-post-read (hive-words (if current-prefix-arg "Urgent message to @%s: " 'tell)
                                        (hive-sessions--title session))
                            (hive-sessions--place session))
            current-prefix-arg)))
@@ -429,14 +431,14 @@ holds an agent whose mentions only remind, too."
 ;;;; Commands: configuring
 
 (defconst hive-sessions--settings
-  '(("name" :name setting-name)
-    ("shared" :shared setting-shared "yes" "no")
-    ("roles" :roles setting-roles)
-    ("gate" :gate setting-gate "block" "remind" "off" "default")
-    ("room" :room setting-room "off" "count" "text" "default")
-    ("source" :source setting-source "main" "bg" "fork" "detected")
-    ("ping" :allow_ping setting-ping "yes" "no" "default")
-    ("reports" :report_policy setting-reports
+  '(("name" :name "Name it (empty: as its client or its project does): ")
+    ("shared" :shared "May other agents mention it? " "yes" "no")
+    ("roles" :roles "Its roles, such as reviewer: ")
+    ("gate" :gate "What open mentions do to its tool calls: " "block" "remind" "off" "default")
+    ("room" :room "How it notices messages that do not mention it: " "off" "count" "text" "default")
+    ("source" :source "How it runs: " "main" "bg" "fork" "detected")
+    ("ping" :allow_ping "May it ping you? " "yes" "no" "default")
+    ("reports" :report_policy "When it must report: "
      "on_ping" "always" "freely" "remind" "blocked" "default"))
   "The settings: name, field, sentence that asks, and values.")
 
@@ -462,8 +464,9 @@ do to its tool calls, `room' how it notices other messages."
   (declare (modes hive-list-mode))
   (interactive
    (let* ((session (hive-sessions--which))
-          (name (completing-read (hive-words 'which-setting (hive-sessions--title session))
-                                 (mapcar #'car hive-sessions--settings) nil t))
+          (name (completing-read
+                 (hive-words "Change which setting of %s: " (hive-sessions--title session))
+                 (mapcar #'car hive-sessions--settings) nil t))
           (setting (or (assoc name hive-sessions--settings)
                        (hive-fail 'nothing-chosen))))
      (list session setting (hive-sessions--value setting))))
@@ -472,9 +475,10 @@ do to its tool calls, `room' how it notices other messages."
      'session/configure (list :session_id (plist-get session :session_id)
                               :by (hive-human-name)
                               (nth 1 setting) value)
-     :success (lambda (_) (hive-announce 'setting-saved (car setting) handle))
+     :success (lambda (_) (hive-announce "Changed the setting %s of %s" (car setting) handle))
      :error (lambda (err)
-              (hive-announce 'setting-failed (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce "Hive could not change the setting: %s"
+                             (hive-text-line (plist-get err :text) 200))))))
 
 
 ;;;; Opening a row

@@ -56,9 +56,10 @@ A function that has reported it returns non-nil.")
 (defun hive-post-check (body)
   "Signal an error unless BODY can be posted."
   (when (string-blank-p body)
-    (hive-fail 'post-empty))
+    (hive-fail "There is nothing to post; write something first"))
   (when (> (string-bytes (encode-coding-string body 'utf-8)) hive-post-most)
-    (hive-fail 'post-too-long)))
+    (hive-fail
+     "This message is too long: the limit is 32 KB; put the rest into a file and name the file")))
 
 (cl-defun hive-post-send (body &key place thread reply-to priority heading)
   "Post BODY, a string, and return the id of the message.
@@ -111,7 +112,7 @@ It mentions the author if that is an agent."
   (when (equal (hive-outbox-entry-method entry) "message/post")
     (let ((problems (hive-shared-compose--problems result))
           (id (hive-outbox-entry-response-id entry)))
-      (when problems (hive-announce 'posted-but problems))
+      (when problems (hive-announce "Posted.  %s" problems))
       (hive-rpc-run-hook 'hive-post-stored-functions id result))))
 
 (defun hive-shared-compose--post-rejected (entry)
@@ -121,14 +122,16 @@ It mentions the author if that is an agent."
           (id (hive-outbox-entry-response-id entry)))
       (unless (run-hook-with-args-until-success 'hive-post-rejected-functions id text)
         (kill-new (plist-get (hive-outbox-entry-params entry) :body))
-        (hive-announce 'message-rejected text)))))
+        (hive-announce "Your message could not be stored: %s  (it is in the kill ring)" text)))))
 
 (add-hook 'hive-outbox-stored-functions #'hive-shared-compose--post-stored)
 (add-hook 'hive-outbox-rejected-functions #'hive-shared-compose--post-rejected)
 
 (defun hive-post-say-queued ()
   "Report that a message is queued."
-  (hive-say (if (hive-sidecar-connected-p) 'message-queued 'message-kept)))
+  (hive-say (if (hive-sidecar-connected-p)
+                "Message queued"
+              "Message saved; it will be posted when the sidecar connects")))
 
 ;;;; Posting from the minibuffer
 
@@ -148,7 +151,8 @@ It mentions the author if that is an agent."
           (setq hive-model-project-dir (plist-get place :project_dir))
           (add-hook 'completion-at-point-functions #'hive-model-complete-handle nil t))
       (read-from-minibuffer (if templates
-                                (hive-words 'with-templates (string-remove-suffix ": " prompt))
+                                (hive-words
+                                 "%s (M-n: templates): " (string-remove-suffix ": " prompt))
                               prompt)
                             nil hive-post-map nil 'hive-post-history templates))))
 
@@ -195,7 +199,7 @@ behind them."
                                (list (cons (hive-text-line (plist-get here :project) 60) here)))
                      projects))
          (everyone (hive-words 'everyone))
-         (name (completing-read (hive-words 'which-shared)
+         (name (completing-read (hive-words "Shared buffer of: ")
                                 (append (mapcar #'car projects) (list everyone))
                                 nil t nil nil (caar projects))))
     (unless (equal name everyone) (cdr (assoc name projects)))))
@@ -221,9 +225,10 @@ if there are several, the one that the human chooses."
 (defun hive-shared-compose--prompt (place)
   "Return the prompt for a message to PLACE, with how many agents get it."
   (let ((count (length (hive-shared-agents place)))
-        (where (if place (hive-text-line (plist-get place :project) 30) (hive-words 'all-projects))))
-    (if (zerop count) (hive-words 'post-to-nobody where)
-      (hive-words 'post-to (hive-count count "agent") where))))
+        (where (if place (hive-text-line (plist-get place :project) 30)
+                 (hive-words "all projects"))))
+    (if (zerop count) (hive-words "Post to %s, where no agent is now: " where)
+      (hive-words "Post to %s in %s: " (hive-count count "agent") where))))
 
 ;;;###autoload
 (defun hive-post (body &optional everyone place)
@@ -249,7 +254,7 @@ The mention holds the session at its next tool call until it is
 processed, unless the session's mentions only remind."
   (interactive
    (let* ((place (hive-shared-place-here))
-          (handle (completing-read (hive-words 'which-mention)
+          (handle (completing-read (hive-words "Mention: ")
                                    (hive-model-handle-table (plist-get place :project_dir)))))
      (hive-shared-compose--demand-name handle)
      (list handle (hive-post-read (hive-words 'tell (hive-text-line handle 40)) place) place)))
@@ -267,11 +272,12 @@ processed, unless the session's mentions only remind."
 (defun hive-shared-compose--demand-name (handle)
   "Return HANDLE without an @; signal a `user-error' if nobody has it."
   (let ((name (string-remove-prefix "@" (string-trim handle))))
-    (when (string-empty-p name) (hive-fail 'mention-nobody))
+    (when (string-empty-p name) (hive-fail "No name given"))
     (when (and (hive-sidecar-connected-p)
                (not (hive-model-session-named name))
                (not (cl-member name (hive-model-known-handles) :test #'cl-equalp)))
-      (hive-fail 'mention-unknown (hive-text-line name 40)))
+      (hive-fail
+       "Nobody is called %s; TAB completes the names that there are" (hive-text-line name 40)))
     name))
 
 ;;;; Posting messages of other programs
@@ -313,10 +319,11 @@ ORIGIN says where it came from, as in `hive-post-send'."
         (overlay-put overlay 'evaporate t)
         (overlay-put overlay 'face 'hive-shared-note)
         (overlay-put overlay 'after-string
-                     (propertize (hive-words 'block-posting) 'face 'hive-shared-note))
+                     (propertize (hive-words "[posting]\n") 'face 'hive-shared-note))
         (hive-shared-compose--remember block))
     ((error quit)
-     (hive-announce 'block-failed (buffer-name) (error-message-string oops)))))
+     (hive-announce
+      "A message found in %s was not posted: %s" (buffer-name) (error-message-string oops)))))
 
 (defun hive-shared-compose--remember (block)
   "Remember that BLOCK was posted from here, so as not to post it again."
@@ -358,8 +365,9 @@ or if it was not posted because an equal message existed."
   (let ((overlay (hive-shared-compose--overlay id)))
     (when overlay
       (overlay-put overlay 'after-string
-                   (propertize (hive-words 'block-not-posted why) 'face 'hive-critical))
-      (hive-announce 'block-rejected (buffer-name (overlay-buffer overlay)) why)
+                   (propertize (hive-words "[not posted: %s]\n" why) 'face 'hive-critical))
+      (hive-announce
+       "A message found in %s could not be stored: %s" (buffer-name (overlay-buffer overlay)) why)
       t)))
 
 (add-hook 'hive-post-stored-functions #'hive-shared-compose--stored)
@@ -648,7 +656,7 @@ An error here would remove the hook."
 (defun hive-shared-refuse ()
   "Say that messages are not edited here."
   (interactive nil hive-shared-mode)
-  (hive-fail 'shared-not-above))
+  (hive-fail "Messages are not edited here; write below the line (M->)"))
 
 ;;;; Commands of shared buffers
 
@@ -687,7 +695,9 @@ The next one is no reply and is not urgent."
     (hive-shared--clear)
     (hive-shared-plain-draft)
     (hive-draft-save)
-    (hive-say (if (string-blank-p draft) 'no-draft 'draft-discarded))))
+    (hive-say (if (string-blank-p draft)
+                  "There is no draft"
+                "Draft discarded; its text is in the kill ring"))))
 
 (defun hive-shared-toggle-urgent ()
   "Make the draft urgent, or normal again.
@@ -695,13 +705,15 @@ An urgent mention holds a session even if its mentions only remind."
   (interactive nil hive-shared-mode)
   (setq hive-shared-urgent (not hive-shared-urgent))
   (force-mode-line-update)
-  (hive-say (if hive-shared-urgent 'draft-urgent 'draft-normal)))
+  (hive-say (if hive-shared-urgent
+                "The message will be urgent"
+              "The message will have normal priority")))
 
 (defun hive-shared--demand ()
   "Return the message at point, or signal a `user-error'."
   (or (hive-shared-message-at)
       (and (> (point) (point-min)) (hive-shared-message-at (1- (point))))
-      (hive-fail 'no-message-here)))
+      (hive-fail "There is no message here")))
 
 (defun hive-shared-reply (&optional message)
   "Reply to MESSAGE, by default the one at point, below the line.
@@ -718,7 +730,8 @@ Posting the reply marks its mention of you done."
   (when (string-blank-p (hive-shared-draft))
     (insert (hive-post-address message)))
   (force-mode-line-update)
-  (message "%s" (substitute-command-keys (hive-words 'draft-keys))))
+  (message "%s" (substitute-command-keys
+                 (hive-words "\\<hive-shared-mode-map>\\[hive-shared-post] posts your message, \\[hive-shared-discard] discards it, \\[hive-shared-insert-template] inserts a template"))))
 
 (defun hive-shared--project ()
   "Return the project of the draft, or nil."
@@ -741,7 +754,7 @@ With a prefix argument, ask for a NOTE about what you did."
   (declare (modes hive-shared-mode))
   (interactive (list (and current-prefix-arg (read-string (hive-words 'which-done-note)))))
   (let ((mention (hive-mentions-open-p (hive-shared--demand))))
-    (unless mention (hive-fail 'no-mention-in-message))
+    (unless mention (hive-fail "This message has no open mention of you"))
     (hive-mentions-process (list (plist-get mention :mention_id)) :note note)))
 
 ;;;; Saving the draft
@@ -801,7 +814,7 @@ If that fails, put it into the kill ring."
      (delq nil
            (list (when hive-shared-urgent (propertize (hive-words 'mark-urgent) 'face 'hive-warning))
                  (when hive-shared-reply-to
-                   (hive-words 'target-reply
+                   (hive-words "replying to %s: %s"
                                (hive-text-author hive-shared-reply-to 30)
                                (hive-text-line (plist-get hive-shared-reply-to :body) 40)))
                  (when thread

@@ -432,8 +432,8 @@ beside it does not inherit that."
                          'keymap hive-shared-heading-map
                          'hive-heading t
                          'help-echo (if (equal "unverified" (plist-get message :author))
-                                        (hive-words 'heading-unverified)
-                                      (hive-words 'heading-reply)))
+                                        (hive-words "Posted under a name that was not verified")
+                                      (hive-words "RET replies to this message")))
              "\n\n" (hive-shared--body message) "\n\n")
      'hive-message message
      'rear-nonsticky t)))
@@ -480,9 +480,9 @@ It replies to PARENT, if that is not nil."
                   (hive-words 'mark-as (hive-text-line as 40)))
                 (when (equal "urgent" (plist-get message :priority)) (hive-words 'mark-urgent))
                 (when (eq t (plist-get message :expects_reply)) (hive-words 'mark-expects-reply))
-                (cond (parent (hive-words 'mark-reply-to (hive-text-author parent 20)
+                (cond (parent (hive-words "reply to %s: %s" (hive-text-author parent 20)
                                           (hive-text-line (plist-get parent :body) 30)))
-                      ((plist-get message :reply_to) (hive-words 'mark-reply)))
+                      ((plist-get message :reply_to) (hive-words "reply")))
                 (when (and thread (not (string-prefix-p "msg-" thread)))
                   (hive-words 'target-thread (hive-text-line thread 40)))))))
 
@@ -496,11 +496,11 @@ message that it replies to, if that is shown."
        (when marks (propertize (concat "  (" (string-join marks ", ") ")")
                                'face 'hive-shared-note))
        (when open
-         (concat "  " (hive-shared--button (hive-words 'button-reply)
-                                           (hive-words 'button-reply-help)
+         (concat "  " (hive-shared--button (hive-words "[reply]")
+                                           (hive-words "Reply to this mention of you")
                                            'hive-shared-reply)
-                 " " (hive-shared--button (hive-words 'button-done)
-                                          (hive-words 'button-done-help)
+                 " " (hive-shared--button (hive-words "[done]")
+                                          (hive-words "Mark this mention done")
                                           'hive-shared-done)))))))
 
 (provide 'hive-shared-text)

@@ -85,7 +85,7 @@ It is a cons, or nil if nothing was.")
   (let ((beg (text-property-any (point-min) (hive-shared-end) 'hive-edge 'introduction)))
     (if beg (next-single-property-change beg 'hive-edge nil (hive-shared-end)) (point-min))))
 
-(defconst hive-shared--rule-words (hive-words 'shared-rule)
+(defconst hive-shared--rule-words (hive-words "-------- write below, C-c C-c posts ")
   "The beginning of the line.")
 
 (defun hive-shared--rule ()
@@ -150,9 +150,9 @@ Insert it at POS, with LABEL, to run COMMAND."
   (save-restriction
     (widen)
     (hive-shared--edge 'earlier hive-shared-earlier (hive-shared-top)
-                       (hive-words 'button-earlier) 'hive-shared-page-back)
+                       (hive-words "[Earlier messages]") 'hive-shared-page-back)
     (hive-shared--edge 'later hive-shared-later (hive-shared-end)
-                       (hive-words 'button-later) 'hive-shared-page-forward)))
+                       (hive-words "[Later messages]") 'hive-shared-page-forward)))
 
 ;;;; The position of a message
 
@@ -379,7 +379,7 @@ A later fetch replaces this one."
        :error (lambda (err)
                 (finish (lambda (err)
                           (unless (eq 'disconnected (plist-get err :name))
-                            (hive-announce 'shared-fetch-failed
+                            (hive-announce "Hive could not fetch the messages: %s"
                                            (hive-text-line (plist-get err :text) 200))))
                         err))))))
 
@@ -453,7 +453,7 @@ If there would be a gap between both, start again with the last ones."
 (defun hive-shared-page-back ()
   "Show older messages."
   (interactive nil hive-shared-mode)
-  (cond ((not hive-shared-earlier) (hive-fail 'shared-first))
+  (cond ((not hive-shared-earlier) (hive-fail "There are no earlier messages"))
         (t (hive-sidecar-demand)
            (hive-shared--back hive-shared-limit))))
 
@@ -461,7 +461,7 @@ If there would be a gap between both, start again with the last ones."
   "Show newer messages, after you have paged back."
   (interactive nil hive-shared-mode)
   (cond
-   ((not hive-shared-later) (hive-fail 'shared-last))
+   ((not hive-shared-later) (hive-fail "There are no later messages"))
    (t (hive-sidecar-demand)
       (hive-shared--request
        (list :after (plist-get (hive-shared-last) :seq) :limit (min 500 hive-shared-limit))
@@ -522,7 +522,7 @@ If there would be a gap between both, start again with the last ones."
           (overlay-put overlay 'hive-news t)
           (overlay-put overlay 'evaporate t)
           (overlay-put overlay 'before-string
-                       (propertize (hive-words 'shared-new-line
+                       (propertize (hive-words "-------- %s new since %s --------\n\n"
                                                (hive-count (car hive-shared-news) "message")
                                                (hive-shared--clock (plist-get first :at)))
                                    'face 'hive-shared-new)))))))

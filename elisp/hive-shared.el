@@ -51,12 +51,13 @@ Skip hidden text.  Return nil if there is none."
 (defun hive-shared-next-mention ()
   "Go to the next mention of you."
   (interactive nil hive-shared-mode)
-  (unless (hive-shared--next 'hive-mention 1) (hive-fail 'shared-no-next-mention)))
+  (unless (hive-shared--next 'hive-mention 1) (hive-fail "You are not mentioned after this point")))
 
 (defun hive-shared-previous-mention ()
   "Go to the previous mention of you."
   (interactive nil hive-shared-mode)
-  (unless (hive-shared--next 'hive-mention -1) (hive-fail 'shared-no-previous-mention)))
+  (unless (hive-shared--next 'hive-mention -1)
+    (hive-fail "You are not mentioned before this point")))
 
 (defun hive-shared-next-message ()
   "Go to the next message, or to the draft."
@@ -66,7 +67,7 @@ Skip hidden text.  Return nil if there is none."
 (defun hive-shared-previous-message ()
   "Go to the previous message."
   (interactive nil hive-shared-mode)
-  (unless (hive-shared--next 'hive-heading -1) (hive-fail 'shared-first-message)))
+  (unless (hive-shared--next 'hive-heading -1) (hive-fail "No earlier message is shown")))
 
 ;;;; Threads
 
@@ -81,7 +82,7 @@ What you post then goes to that thread."
   (setq hive-shared-narrowed (unless hive-shared-narrowed (hive-shared--thread-at)))
   (mapc #'hive-shared-hide hive-shared-messages)
   (force-mode-line-update)
-  (hive-say (if hive-shared-narrowed 'shared-narrowed 'shared-widened)))
+  (hive-say (if hive-shared-narrowed "Showing only this thread" "Showing all messages")))
 
 (defun hive-shared-open-thread (thread)
   "Open THREAD in a buffer of its own; by default that of the message at point.
@@ -119,17 +120,18 @@ begins; one without replies is left out."
                            (last (car messages)))
                 (list name ""
                       (propertize
-                       (hive-words 'thread-last (hive-count (length messages) "message")
-                                   (hive-text-author last 20) (hive-text-age (plist-get last :at))
-                                   (if (string-prefix-p "msg-" thread) ""
-                                     (concat ": " (hive-text-line (plist-get (car (last messages)) :body) 40))))
+                       (hive-words
+                        "  %s, the last by %s %s ago%s" (hive-count (length messages) "message")
+                        (hive-text-author last 20) (hive-text-age (plist-get last :at))
+                        (if (string-prefix-p "msg-" thread) ""
+                          (concat ": " (hive-text-line (plist-get (car (last messages)) :body) 40))))
                        'face 'completions-annotations))))
             names)))
 
 (defun hive-shared--read-thread ()
   "Let the human choose a thread, or name a new one."
   (let* ((threads (hive-shared--threads))
-         (name (string-trim (completing-read (hive-words 'which-thread)
+         (name (string-trim (completing-read (hive-words "Thread: ")
                                              (hive-read-table (mapcar #'car threads) 'hive-thread
                                                               (hive-shared--thread-affix threads))))))
     (when (string-empty-p name) (hive-fail 'nothing-chosen))
@@ -157,7 +159,7 @@ The default name is shared-YYYYMMDD.md.  To write all messages, use
 the command line: hive messages --format shared."
   (declare (modes hive-shared-mode))
   (interactive
-   (list (read-file-name (hive-words 'which-shared-file)
+   (list (read-file-name (hive-words "Save messages to: ")
                          (or hive-shared-directory default-directory) nil nil
                          (format-time-string "shared-%Y%m%d.md"))))
   (let ((text (hive-shared-file-text))
@@ -411,12 +413,12 @@ With DELETE, delete the text."
   (let ((target (hive-shared-target))
         (open (hive-mentions-count)))
     (concat " " (replace-regexp-in-string "%" "%%" (hive-shared--name) t t)
-            (cond ((not (hive-sidecar-connected-p)) (hive-words 'shared-not-connected))
+            (cond ((not (hive-sidecar-connected-p)) (hive-words "   not connected"))
                   (hive-shared--fetch "   …")
-                  (t (hive-words 'shared-shown (hive-shared-count))))
-            (if hive-shared-later (hive-words 'shared-later) "")
-            (if hive-shared-news (hive-words 'shared-new (car hive-shared-news)) "")
-            (if (> open 0) (hive-words 'shared-for-you open) "")
+                  (t (hive-words "   %d shown" (hive-shared-count))))
+            (if hive-shared-later (hive-words "   later messages below: C-c C-l") "")
+            (if hive-shared-news (hive-words "   %d new" (car hive-shared-news)) "")
+            (if (> open 0) (hive-words "   %d for you" open) "")
             (if (string-empty-p target) ""
               (concat "   " (replace-regexp-in-string "%" "%%" target t t)))
             (replace-regexp-in-string "%" "%%" (hive-shared--here) t t))))
@@ -431,11 +433,11 @@ Those that are held come first."
          (order (append held (cl-set-difference agents held)))
          (more (nthcdr hive-shared--most-here order)))
     (if (null agents) ""
-      (hive-words 'shared-here
+      (hive-words "   here: %s"
                   (concat (mapconcat (lambda (agent)
                                        (let ((title (hive-text-title agent 24)))
                                          (if (memq agent held)
-                                             (propertize (hive-words 'shared-held title) 'face 'bold)
+                                             (propertize (hive-words "%s (held)" title) 'face 'bold)
                                            title)))
                                      (seq-take order hive-shared--most-here) ", ")
                           (if more (hive-words 'and-more (length more)) ""))))))
@@ -522,7 +524,7 @@ Write below the line; \\[hive-shared-post] posts."
 (defun hive-shared--read-position ()
   "Let the human choose where the shared buffer appears."
   (let ((default (symbol-name hive-shared-position)))
-    (intern (completing-read (format-prompt (hive-words 'which-position) default)
+    (intern (completing-read (format-prompt (hive-words "Where") default)
                              '("right" "left" "current") nil t nil nil default))))
 
 (provide 'hive-shared)

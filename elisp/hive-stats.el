@@ -96,7 +96,7 @@
                   (propertize (bar :asked) 'face 'hive-stats-bar)
                   (propertize (bar :answered_by_rules) 'face 'hive-stats-rules)
                   (format " %d" (plist-get day :asked))
-                  (if (> ruled 0) (hive-words 'stats-by-rules ruled) "")
+                  (if (> ruled 0) (hive-words " + %d by rules" ruled) "")
                   "\n"))))))
 
 (defun hive-stats--insert-plot (days)
@@ -104,7 +104,7 @@
   (if (and (display-images-p) (image-type-available-p 'svg))
       (progn (insert "  ")
              (insert-image (svg-image (hive-stats--picture days))
-                           (hive-words 'stats-picture))
+                           (hive-words "[the questions of each day]"))
              (insert "\n"))
     (hive-stats--insert-bars (last days 31))))
 
@@ -146,13 +146,13 @@ NAME returns what to show for the name of one."
 (defun hive-stats--via (via)
   "Return VIA, through what something was answered, in words."
   (pcase via
-    ("emacs" (hive-words 'stats-emacs))
-    ("notification" (hive-words 'stats-popup))
-    ("terminal" (hive-words 'stats-terminal))
-    ("cli" (hive-words 'stats-shell))
-    ("rule" (hive-words 'stats-rule))
-    ("mcp" (hive-words 'stats-agent))
-    ("library" (hive-words 'stats-program))
+    ("emacs" (hive-words "Emacs"))
+    ("notification" (hive-words "a popup"))
+    ("terminal" (hive-words "the agent's terminal"))
+    ("cli" (hive-words "a shell"))
+    ("rule" (hive-words "a rule"))
+    ("mcp" (hive-words "another agent"))
+    ("library" (hive-words "a program"))
     ;; One of a newer sidecar.
     (_ (hive-text-line via 20))))
 
@@ -160,22 +160,23 @@ NAME returns what to show for the name of one."
   "Return the first lines for STATS."
   (let ((total (plist-get stats :total)))
     (concat
-     (hive-words 'stats-summary (hive-count hive-stats--days "day")
+     (hive-words "The last %s: %s, %d answered in time" (hive-count hive-stats--days "day")
                  (hive-count (plist-get total :asked) "question") (plist-get total :answered))
      (mapconcat (lambda (part)
                   (let ((count (plist-get stats (car part))))
                     (if (> count 0) (hive-words (cdr part) count) "")))
-                '((:late . stats-late) (:expired . stats-expired)
-                  (:cancelled . stats-cancelled) (:pending . stats-pending))
+                '((:late . ", %d late") (:expired . stats-expired)
+                  (:cancelled . ", %d cancelled") (:pending . ", %d pending"))
                 "")
      (if (plist-get stats :pending_since)
-         (hive-words 'stats-longest (hive-text-age (plist-get stats :pending_since)))
+         (hive-words ", the longest for %s" (hive-text-age (plist-get stats :pending_since)))
        "")
      ".\n")))
 
 (defun hive-stats--print ()
   "Print the statistics; point stays on its line."
-  (setq header-line-format (substitute-command-keys (hive-words 'stats-keys)))
+  (setq header-line-format (substitute-command-keys
+                            (hive-words "\\<hive-stats-mode-map>\\[hive-stats-set-days] period   \\[revert-buffer] refresh   \\[quit-window] quit")))
   (hive-text-reprint #'hive-stats--insert))
 
 (defun hive-stats--insert ()
@@ -183,24 +184,26 @@ NAME returns what to show for the name of one."
   (let ((stats hive-stats--stats))
     (if (not stats) (insert (hive-words 'loading))
       (insert (hive-stats--summary stats))
-      (hive-stats--heading 'stats-days)
+      (hive-stats--heading "Questions per day")
       (hive-stats--insert-plot (append (plist-get stats :days) nil))
-      (hive-stats--heading 'stats-waited)
+      (hive-stats--heading "How long they waited for you")
       (insert (propertize (format "  %-10s %6s %8s %8s %8s\n" ""
-                                  (hive-words 'stats-asked) (hive-words 'stats-median)
-                                  (hive-words 'stats-worst) (hive-words 'stats-blocked))
+                                  (hive-words "Asked") (hive-words "Median")
+                                  (hive-words "Worst") (hive-words "Blocked"))
                           'face 'hive-shadow))
-      (hive-stats--insert-waits (hive-words 'stats-all) (list (plist-get stats :total)))
-      (hive-stats--insert-waits (hive-words 'stats-kind) (plist-get stats :kinds))
-      (hive-stats--insert-waits (hive-words 'stats-project) (plist-get stats :projects))
-      (hive-stats--insert-waits (hive-words 'stats-agents) (plist-get stats :agents))
-      (hive-stats--insert-counts 'stats-where (plist-get stats :answered_via) #'hive-stats--via)
-      (hive-stats--insert-counts 'stats-most (plist-get stats :most_asked)
+      (hive-stats--insert-waits (hive-words "all") (list (plist-get stats :total)))
+      (hive-stats--insert-waits (hive-words "by kind") (plist-get stats :kinds))
+      (hive-stats--insert-waits (hive-words "by project") (plist-get stats :projects))
+      (hive-stats--insert-waits (hive-words "by agent") (plist-get stats :agents))
+      (hive-stats--insert-counts "Answered in" (plist-get stats :answered_via) #'hive-stats--via)
+      (hive-stats--insert-counts "Asked most" (plist-get stats :most_asked)
                                  (lambda (text) (hive-text-line text 66)))
-      (hive-stats--insert-counts 'stats-rules (plist-get stats :rules)
+      (hive-stats--insert-counts "Answered by rules" (plist-get stats :rules)
                                  (lambda (text) (hive-text-line text 66)))
       (when (and (plist-get stats :saved_ms) (append (plist-get stats :rules) nil))
-        (insert (hive-words 'stats-saved (hive-stats--duration (plist-get stats :saved_ms))) "\n")))))
+        (insert
+         (hive-words "  About %s of waiting saved (estimated from the median for permissions)."
+                     (hive-stats--duration (plist-get stats :saved_ms))) "\n")))))
 
 ;;;; Commands
 
@@ -240,11 +243,12 @@ NAME returns what to show for the name of one."
                       (setq hive-stats--stats (plist-get result :stats))
                       (hive-stats--print)))))
      :error (lambda (err)
-              (hive-announce 'stats-failed (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce "Hive could not count the questions: %s"
+                             (hive-text-line (plist-get err :text) 200))))))
 
 (defun hive-stats-set-days (days)
   "Show the statistics of the last DAYS days."
-  (interactive (list (read-number (hive-words 'stats-how-many) hive-stats--days)) hive-stats-mode)
+  (interactive (list (read-number (hive-words "How many days: ") hive-stats--days)) hive-stats-mode)
   (hive-stats--choose days)
   (hive-stats--print)
   (hive-stats--fetch))

@@ -87,17 +87,19 @@ They go before the search among the processes of this Emacs.")
               (machine (or (plist-get session :machine) ""))
               (pid (or (plist-get session :pid) (plist-get session :shell_pid)))
               (buffer (and session (hive-terminal-buffer pid))))
-         (cond ((null session) (hive-announce 'terminal-gone name))
+         (cond ((null session) (hive-announce "%s is no longer running" name))
                ;; A process of another machine has its numbers there.
                ((string-prefix-p "token:" machine)
-                (hive-announce 'terminal-machine name (hive-text-line (substring machine 6) 40)))
+                (hive-announce "%s runs on another machine, which has the token %s"
+                               name (hive-text-line (substring machine 6) 40)))
                ((null buffer) (hive-terminal--visit-outside (hive-terminal--ancestors pid) name))
                ;; If the human has moved on, show the buffer without selecting it.
                ((and (eq from (selected-window)) (not (hive-notify-busy-p)))
                 (pop-to-buffer buffer))
                (t (display-buffer buffer)))))
      :error (lambda (err)
-              (hive-announce 'terminal-failed name (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce "Hive could not find out where %s runs: %s"
+                             name (hive-text-line (plist-get err :text) 200))))))
 
 ;;;; Outside of this Emacs
 
@@ -109,7 +111,7 @@ CHAIN are the ids of its process and of those above it, nearest first."
          #'hive-terminal--go-to-window)
    chain name
    (lambda (said)
-     (apply #'hive-announce (or said (list 'terminal-elsewhere name (hive-terminal--words chain)))))))
+     (apply #'hive-announce (or said (list "%s runs %s, where Hive cannot take you" name (hive-terminal--words chain)))))))
 
 (defun hive-terminal--go (places chain name then)
   "Try PLACES one after the other for the agent called NAME with CHAIN.
@@ -126,8 +128,8 @@ first that is not nil, or with nil."
   "Return in words the terminal of the process whose id is the first of CHAIN."
   (let ((terminal (and chain (alist-get 'ttname (process-attributes (car chain))))))
     (if (and (stringp terminal) (not (string-empty-p terminal)))
-        (hive-words 'terminal-device (hive-text-line terminal 30))
-      (hive-words 'terminal-none))))
+        (hive-words "at %s" (hive-text-line terminal 30))
+      (hive-words "without a terminal"))))
 
 (defun hive-terminal--run (command then)
   "Run COMMAND, a list of a program and its arguments.
@@ -195,7 +197,7 @@ NAME is what the agent is called; call THEN with what to announce."
         (hive-terminal--tmux
          socket (list "select-window" "-t" id ";" "select-pane" "-t" id ";" "switch-client" "-t" id)
          (lambda (code _output)
-           (funcall then (list (if (eql code 0) 'terminal-tmux 'terminal-tmux-hidden)
+           (funcall then (list (if (eql code 0) "%s is in the tmux session %s" "%s is in the tmux session %s, which no terminal shows")
                                name (hive-text-line session 40))))))))))
 
 ;;;;; kitty and WezTerm
@@ -268,7 +270,7 @@ program with several windows does not say which has the agent."
            (hive-terminal--run
             (list "xdotool" "windowactivate" (car windows))
             (lambda (code _output)
-              (funcall then (and (eql code 0) (list 'terminal-desktop name)))))))))))
+              (funcall then (and (eql code 0) (list "%s is in the window that was raised" name)))))))))))
 
 (provide 'hive-terminal)
 ;;; hive-terminal.el ends here

@@ -350,7 +350,7 @@ had another name, that comes behind it."
   "Return who gave ANSWER, a plist with :by, at most WIDTH columns wide.
 An answer that no key of a person signed is marked."
   (let ((by (hive-text-line (or (plist-get answer :by) "") width)))
-    (if (eq (plist-get answer :attested) :json-false) (hive-words 'by-unattested by) by)))
+    (if (eq (plist-get answer :attested) :json-false) (hive-words "%s, unattested" by) by)))
 
 (defun hive-text-value (value width)
   "Return the words for VALUE, a name such as a status, at most WIDTH columns wide.

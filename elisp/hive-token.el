@@ -54,9 +54,11 @@ Signal a `user-error' with what it complains about."
 (defun hive-token--make (name)
   "Return the secret of a token called NAME, a new one or a rotated one."
   (if (hive-token--known-p name)
-      (if (yes-or-no-p (hive-words 'token-rotate name))
+      (if (yes-or-no-p
+           (hive-words "Token %s already exists.  Replace its secret?  The old one stops working. "
+                       name))
           (plist-get (hive-token--run "rotate" name) :secret)
-        (hive-fail 'token-kept name))
+        (hive-fail "Token %s was not changed; choose another name" name))
     (plist-get (hive-token--run "make" name) :secret)))
 
 ;;;; The file over there
@@ -79,7 +81,7 @@ A file of its own takes the place of whatever was there."
             (set-file-modes draft #o600)
             (write-region (concat secret "\n") nil draft nil 'quiet))
           (unless (eq #o600 (file-modes draft))
-            (hive-fail 'token-open draft))
+            (hive-fail "%s can be read by others there, so the token was not stored there" draft))
           (rename-file draft file t))
       (ignore-errors (delete-file draft)))))
 
@@ -122,7 +124,17 @@ A file of its own takes the place of whatever was there."
       (special-mode)
       (let ((inhibit-read-only t))
         (erase-buffer)
-        (insert (hive-words 'token-help name file command command url name name) "\n")
+        (insert (hive-words "The token %s is in %s.
+
+Register Hive with an agent there, where the command hive must be installed:
+
+  claude mcp add --scope user hive -- %s
+  codex mcp add hive -- %s
+
+From there, %s must lead to hive serve, or to an Emacs with hive-serve set.
+Its agents ask as token:%s.  To take the token away:
+
+  hive token revoke %s" name file command command url name name) "\n")
         (goto-char (point-min))))
     (pop-to-buffer buffer)))
 
@@ -137,16 +149,18 @@ agents.  URL is the address of `hive-serve' or of the command hive serve
 as it is seen from there.  If there is a token called NAME already, make
 a new secret for it; the old one stops working."
   (interactive
-   (let ((directory (read-directory-name (hive-words 'token-directory) nil nil t)))
+   (let ((directory (read-directory-name
+                     (hive-words "Let agents ask from (a directory of TRAMP): ") nil nil t)))
      (unless (file-remote-p directory) (hive-fail 'token-local directory))
      (list directory
-           (read-string (hive-words 'token-name) (hive-token--name directory))
-           (read-string (hive-words 'token-url) (hive-token--url)))))
+           (read-string (hive-words "Name of the token: ") (hive-token--name directory))
+           (read-string
+            (hive-words "Address of hive serve, as seen from there: ") (hive-token--url)))))
   (unless (file-remote-p directory) (hive-fail 'token-local directory))
   (let ((file (hive-token--file directory)))
     (hive-token--install name file)
     (hive-token--show name file url)
-    (hive-say 'token-installed name file)))
+    (hive-say "Token %s is in %s; the buffer *hive token* shows what to run there" name file)))
 
 (provide 'hive-token)
 ;;; hive-token.el ends here

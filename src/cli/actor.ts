@@ -19,7 +19,35 @@ import { findProject } from '../infrastructure/platform/project.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { confirmAnswer, type Format, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { ACTOR, type Action, CONFIRM } from './sentences.ts';
+
+/** Actions of a human alone, as they follow "Only a human may". */
+export const ACTION = {
+  answer: 'answer',
+  cancel: "cancel another session's question",
+  interrupt: 'interrupt other agents',
+  mentions: "read or process another session's mentions",
+  loops: 'decide whether two agents may continue',
+  sessions: "change a session's settings",
+  settings: 'change settings',
+  teams: 'change teams',
+  tokens: 'read or change tokens',
+  phones: 'pair, list or revoke phones',
+  runs: 'start or stop runs',
+  prune: 'remove old records',
+  restore: 'restore a backup',
+  coordinator: 'make an agent a coordinator',
+  post: 'post as the human',
+  desk: 'open a desk',
+  serve: 'accept connections from other machines',
+} as const;
+
+export type Action = (typeof ACTION)[keyof typeof ACTION];
+
+const ACTOR = {
+  noAgent: '--as-agent is for an agent, and no agent is running this command. Leave it out.',
+  onlyHuman: (action: Action, because: string): string =>
+    `Only a human may ${action}. This process belongs to an agent (${because}).`,
+} as const;
 
 /** The help of `--by`. */
 export const BY = 'the name recorded for you; default: HIVE_USER, else your login name';
@@ -53,7 +81,12 @@ export async function findActor(
     return humanActor(options);
   }
   if (!declared && isOwn?.(caller) !== true)
-    throw new HiveError('not_allowed', ACTOR.onlyHumanUnlessDeclared(action, caller.agent_because));
+    throw new HiveError(
+      'not_allowed',
+      action === ACTION.answer || action === ACTION.interrupt
+        ? `${ACTOR.onlyHuman(action, caller.agent_because)} An agent that its human lets be a coordinator does it with its tools of Hive.`
+        : `${ACTOR.onlyHuman(action, caller.agent_because)} To act in its own name, the agent adds --as-agent.`,
+    );
   const session = await registerCaller(hive, caller);
   return { ...(await hive.sessions.actor(session, 'cli', caller.sessions)), declared };
 }
@@ -75,10 +108,21 @@ export function confirmActor(
   refuse(refusalToAnswer({ ...actor, confirmed: true }, prompt) ?? refusalOfTerminal(prompt));
   const { allow_scripts_to_answer, terminal_may_allow, path } = hive.trust.file();
   if (isAllowing(prompt, answer) && !terminal_may_allow)
-    throw new HiveError('not_allowed', CONFIRM.onlyEmacsAllows(path));
+    throw new HiveError(
+      'not_allowed',
+      `You can grant a permission only in Emacs; here you can only deny it. To grant permissions at a terminal too, set "terminal_may_allow": true in ${path}.`,
+    );
   if (isAtTerminal() && confirmAnswer(prompt, decision, isShown)) return { ...actor, confirmed: true };
-  if (prompt.kind === 'permission') throw new HiveError('not_allowed', CONFIRM.permissionNeedsTerminal);
-  if (!allow_scripts_to_answer) throw new HiveError('not_allowed', CONFIRM.needsTerminal(path));
+  if (prompt.kind === 'permission')
+    throw new HiveError(
+      'not_allowed',
+      'A permission must be confirmed at a terminal, and there is none here. Run the command in a terminal, or answer in Emacs.',
+    );
+  if (!allow_scripts_to_answer)
+    throw new HiveError(
+      'not_allowed',
+      `An answer must be confirmed at a terminal, and there is none here. Run the command in a terminal, or answer in Emacs. To let your scripts answer questions, set "allow_scripts_to_answer": true in ${path}.`,
+    );
   return actor;
 }
 
@@ -133,7 +177,7 @@ export interface Caller {
 /** The evidence of an agent whose shell has cleared the variables of this command, whichever store it names. */
 function hiddenAgent(): string | null {
   const variable = agentVariableAbove(processes, process.pid);
-  return variable === null ? null : ACTOR.hidden(variable);
+  return variable === null ? null : `${variable} is set in a process that started this one`;
 }
 
 export async function findCaller(hive: Hive, env: NodeJS.ProcessEnv = process.env): Promise<Caller> {
@@ -146,9 +190,9 @@ export async function findCaller(hive: Hive, env: NodeJS.ProcessEnv = process.en
   const nearest = above[0];
   const because =
     variable !== null
-      ? ACTOR.variable(variable)
+      ? `${variable} is set`
       : nearest !== undefined
-        ? ACTOR.above(nearest.handle)
+        ? `it runs under ${nearest.handle}`
         : hiddenAgent();
   // An agent started by an agent inherits its variables; the nearest ancestor process says which of the two is meant.
   const named =

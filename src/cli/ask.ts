@@ -13,7 +13,6 @@ import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
 import { currentAnswer, parseDuration, print, printJson, promptJson, remark, stateOf } from './output.ts';
 import { waitForAny } from './poll.ts';
 import { withHive } from './program.ts';
-import { ASK } from './sentences.ts';
 
 interface AskOptions {
   option?: string[];
@@ -113,8 +112,11 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
     return EXIT.done;
   }
   print(ask_id);
-  if (existing) remark(ASK.existing(stateOf(asked.prompt)));
-  else if (desks_online === 0) remark(ASK.nobodyOnline(to));
+  if (existing) remark(`You asked this before. It is ${stateOf(asked.prompt)}.`);
+  else if (desks_online === 0)
+    remark(
+      `${to === null ? 'No desk is online' : `No desk of "${to}" is online`}; the question is stored and stays pending.`,
+    );
   return EXIT.done;
 }
 
@@ -124,8 +126,8 @@ async function note(hive: Hive, ask_id: string, text: string, { json }: AskOptio
   await carrierOf(hive, caller);
   const { accepted, prompt } = await hive.prompts.note(ask_id, text, await registerCaller(hive, caller));
   if (json === true) printJson({ ask_id, accepted, status: prompt.status, notes: prompt.notes });
-  else if (accepted) print(ASK.noted(ask_id));
-  else remark(ASK.notNoted(ask_id, stateOf(prompt)));
+  else if (accepted) print(`Added to ${ask_id}.`);
+  else remark(`Not added: ${ask_id} is ${stateOf(prompt)}.`);
   return accepted ? EXIT.done : EXIT.notAccepted;
 }
 
@@ -142,8 +144,9 @@ async function printDecision(
   const answer = currentAnswer(prompt);
   if (json === true) printJson(promptJson(prompt));
   else if (answer !== null) print(answer.decision);
-  if (prompt.status === 'pending') remark(ASK.stillPending(ask_id));
-  else if (prompt.status !== 'responded') remark(ASK.settled(ask_id, stateOf(prompt)));
+  if (prompt.status === 'pending')
+    remark(`${ask_id} has no answer yet. Check again with: hive poll ${ask_id}`);
+  else if (prompt.status !== 'responded') remark(`${ask_id} is ${stateOf(prompt)}.`);
   return exitCodeOfPrompts([prompt]);
 }
 
@@ -152,6 +155,6 @@ function readContext(file: string): string {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    throw invalidInput(ASK.unreadable(file, error.message));
+    throw invalidInput(`The context file ${file} cannot be read: ${error.message}. Nothing was asked.`);
   }
 }

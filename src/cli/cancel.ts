@@ -1,11 +1,10 @@
 /** `hive cancel`: cancels a question, which then carries no decision. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import { type ActorOptions, BY, type Caller, findActor } from './actor.ts';
+import { ACTION, type ActorOptions, BY, type Caller, findActor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark, stateOf } from './output.ts';
 import { withHive } from './program.ts';
-import { ACTION, CANCEL } from './sentences.ts';
 
 type CancelOptions = Format & ActorOptions;
 
@@ -32,7 +31,7 @@ async function cancel(hive: Hive, ask_id: string, options: CancelOptions): Promi
   );
   const { status, by, via } = prompt;
   if (options.json === true) printJson({ ask_id, accepted, status, by, via });
-  else if (accepted) print(CANCEL.cancelled(ask_id));
-  else remark(CANCEL.notPending(ask_id, stateOf(prompt)));
+  else if (accepted) print(`Cancelled ${ask_id}.`);
+  else remark(`Nothing to cancel: ${ask_id} is ${stateOf(prompt)}.`);
   return accepted ? EXIT.done : EXIT.notAccepted;
 }

@@ -16,11 +16,10 @@ import {
 } from '../domain/settings.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { terminalName } from '../infrastructure/platform/processes.ts';
-import { refuseAgents } from './actor.ts';
+import { ACTION, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { ACTION, CONFIG } from './sentences.ts';
 
 /** The settings of a person's first week; --all lists the others too. */
 const FIRST_WEEK: ReadonlySet<SettingKey> = new Set([
@@ -60,11 +59,14 @@ async function config(
   { all = false, unset = false, json = false, phone: given }: ConfigOptions,
 ): Promise<ExitCode> {
   const phone = given === undefined ? null : await hive.devices.find(given);
-  if (unset && key === undefined) throw invalidInput(CONFIG.unsetNeedsKey);
-  if (unset && value !== undefined) throw invalidInput(CONFIG.valueOrUnset);
+  if (unset && key === undefined) throw invalidInput('--unset needs the KEY of a setting.');
+  if (unset && value !== undefined) throw invalidInput('Give a VALUE or --unset, not both.');
   if (key === undefined) return showAll(hive, { phone, json }, all || json || phone !== null);
   const setting = settingNamed(key);
-  if (phone !== null && !isOfPhones(setting)) throw invalidInput(CONFIG.notOfPhones(setting.key));
+  if (phone !== null && !isOfPhones(setting))
+    throw invalidInput(
+      `A phone has no ${setting.key} of its own. hive config --phone PHONE lists what it may have.`,
+    );
   if (value === undefined && !unset) return showOne(hive, setting, { phone, json });
   await refuseAgents(hive, ACTION.settings);
   return set(hive, setting, value ?? null, { phone, json });
@@ -77,7 +79,12 @@ function settingsAt(hive: Hive, phone: Device | null): Promise<StoredSetting[]> 
   return phone === null ? hive.settings.list(thisSeat()) : hive.settings.ofPhone(phone);
 }
 
-const ORIGINS: Readonly<Record<Origin, string>> = CONFIG.origins;
+const ORIGINS: Readonly<Record<Origin, string>> = {
+  default: 'default',
+  stored: 'stored',
+  emacs: 'Emacs',
+  inherited: 'seat',
+};
 
 async function showAll(hive: Hive, { phone, json }: ShowOptions, isAll: boolean): Promise<ExitCode> {
   const settings = await settingsAt(hive, phone);
@@ -87,28 +94,30 @@ async function showAll(hive: Hive, { phone, json }: ShowOptions, isAll: boolean)
   }
   const shown = settings.filter(({ key, origin }) => isAll || origin !== 'default' || FIRST_WEEK.has(key));
   const rows = shown.map(({ key, value, origin, text }) => [key, showSetting(value), ORIGINS[origin], text]);
-  printRows([CONFIG.columns, ...rows], '', true);
+  printRows([['KEY', 'VALUE', 'ORIGIN', 'DESCRIPTION'], ...rows], '', true);
   const others = settings.length - shown.length;
-  if (others > 0) remark(CONFIG.others(others));
+  if (others > 0) remark(`hive config --all shows ${others} more.`);
   return EXIT.done;
 }
 
 async function showOne(hive: Hive, { key }: Setting, { phone, json }: ShowOptions): Promise<ExitCode> {
   const setting = (await settingsAt(hive, phone)).find((one) => one.key === key);
-  if (setting === undefined) throw invalidInput(CONFIG.unknown(key));
+  if (setting === undefined) throw invalidInput(`There is no setting "${key}". hive config lists them.`);
   if (json) printJson({ setting });
   else {
     print(showSetting(setting.value));
-    remark(CONFIG.described(setting.text, source(setting)));
+    remark(`${setting.text}. ${source(setting)}`);
   }
   return EXIT.done;
 }
 
 /** Where a value comes from, in a sentence. */
 function source({ origin, default: fallback }: StoredSetting): string {
-  if (origin === 'default') return CONFIG.isDefault;
-  if (origin === 'inherited') return CONFIG.byPairing;
-  return origin === 'emacs' ? CONFIG.byEmacs(showSetting(fallback)) : CONFIG.byConfig(showSetting(fallback));
+  if (origin === 'default') return 'This is the default.';
+  if (origin === 'inherited') return 'The phone has it from the seat at which it was paired.';
+  return origin === 'emacs'
+    ? `Set in Emacs; the default is ${showSetting(fallback)}.`
+    : `Set with hive config; the default is ${showSetting(fallback)}.`;
 }
 
 async function set(
@@ -130,9 +139,11 @@ async function set(
   });
   const after = (await find()) ?? stored;
   if (json) printJson({ setting: after });
-  else print(CONFIG.set(after.key, showSetting(after.value)));
+  else print(`${after.key}: ${showSetting(after.value)}`);
   // Emacs sends an option each time it connects, but runs a command only once.
   if (before?.origin === 'emacs' && setting.emacs === EMACS_OPTION)
-    remark(CONFIG.emacsSetsAgain(EMACS_OPTION));
+    remark(
+      `Emacs set this. If it is in the option ${EMACS_OPTION} there, Emacs sets it again when it next connects.`,
+    );
   return EXIT.done;
 }

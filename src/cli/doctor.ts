@@ -6,7 +6,7 @@ import { examineWithoutStore, openHive } from '../open-hive.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson } from './output.ts';
 import { examineAgentFiles, reportErrors } from './program.ts';
-import { DOCTOR } from './sentences.ts';
+import { checkLine, checksSummary } from './sentences.ts';
 
 export function defineDoctor(command: Command): void {
   command
@@ -18,8 +18,8 @@ async function doctor({ json }: Format): Promise<ExitCode> {
   const checks = await examineAll();
   if (json === true) printJson({ checks });
   else {
-    for (const check of checks) print(DOCTOR.check(check));
-    print(DOCTOR.summary(checks));
+    for (const check of checks) print(checkLine(check));
+    print(checksSummary(checks));
   }
   return checks.every(({ state }) => state !== 'broken') ? EXIT.done : EXIT.error;
 }

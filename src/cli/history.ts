@@ -8,7 +8,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { type Format, moment, parseDuration, print, printJson, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { HISTORY, LIST, UNATTESTED } from './sentences.ts';
+import { more, SOMEBODY, UNATTESTED } from './sentences.ts';
 
 interface HistoryOptions extends Format {
   agent?: string;
@@ -53,10 +53,10 @@ async function history(hive: Hive, query: string | undefined, options: HistoryOp
     printJson({ entries: items, next_cursor });
     return EXIT.done;
   }
-  if (items.length === 0) remark(HISTORY.nothing);
+  if (items.length === 0) remark('Nothing in the history matches.');
   if (format === 'text') printRows(items.map(toRow));
   else for (const entry of items) print(toSection(entry, format));
-  if (next_cursor !== null) remark(LIST.more(limit, next_cursor));
+  if (next_cursor !== null) remark(more(limit, next_cursor));
   return EXIT.done;
 }
 
@@ -89,7 +89,7 @@ function toSection(entry: HistoryEntry, format: 'org' | 'markdown'): string {
       ? kind === 'prompt'
         ? `(${status})`
         : ''
-      : `${HISTORY.answered(by, attested ? '' : UNATTESTED)}\n\n${quoted(decision)}`;
+      : `${by ?? SOMEBODY} answered${attested ? '' : UNATTESTED}:\n\n${quoted(decision)}`;
   return [`${heading} ${moment(at)} ${author(entry)}`, quoted(text), outcome, '']
     .filter((part, index) => part !== '' || index === 3)
     .join('\n\n');

@@ -8,7 +8,7 @@ import { clientTitle } from '../domain/sessions.ts';
 import { isReadableByOthers } from '../domain/tokens.ts';
 import { files, readFileOnly } from '../infrastructure/platform/files.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
-import { HOOK, MCP } from './sentences.ts';
+import { plainHttp } from './sentences.ts';
 
 export interface RemoteHook {
   url: string;
@@ -30,8 +30,8 @@ export function remoteOf(args: readonly string[]): RemoteHook | null {
     args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
   const [url, token_file] = [option('--url'), option('--token-file')];
   if (url === undefined) return null;
-  if (token_file === undefined) throw new Error(HOOK.urlNeedsTokenFile);
-  if (!args.includes('--insecure') && isReadableByOthers(new URL(url))) throw new Error(MCP.plainHttp(url));
+  if (token_file === undefined) throw new Error('--url needs --token-file FILE.');
+  if (!args.includes('--insecure') && isReadableByOthers(new URL(url))) throw new Error(plainHttp(url));
   return { url, token_file };
 }
 
@@ -125,7 +125,10 @@ function post(
 ): Promise<Record<string, unknown>> {
   const target = new URL(path, url);
   const token = readFileOnly(token_file).trim();
-  if (token === '') throw new Error(HOOK.emptyToken(token_file));
+  if (token === '')
+    throw new Error(
+      `The token file ${token_file} is empty. Make a new secret with hive token rotate NAME on the machine that runs hive serve, and write it into this file.`,
+    );
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const request = send(
@@ -147,7 +150,12 @@ function post(
           const answer = parse(received);
           const failure = answer['error'] as { message?: unknown } | undefined;
           if (response.statusCode === 200 && failure === undefined) resolve(answer);
-          else reject(new Refused(HOOK.refused(target.host, response.statusCode, String(failure?.message))));
+          else
+            reject(
+              new Refused(
+                `${target.host} refused the event (${response.statusCode}): ${String(failure?.message)}`,
+              ),
+            );
         });
       },
     );
@@ -160,6 +168,6 @@ function parse(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch {
-    return { error: { message: HOOK.notJson } };
+    return { error: { message: 'the reply is not JSON' } };
   }
 }

@@ -11,7 +11,6 @@ import { files } from '../infrastructure/platform/files.ts';
 import { codexSocket, thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHooks } from '../open-hive.ts';
-import { HOOK } from './sentences.ts';
 
 /** The client waits for the hook, so a store that is locked or gone must not delay it longer than this. */
 const LIMIT_MS = 2_000;
@@ -42,7 +41,7 @@ async function main(
 ): Promise<void> {
   let name: string | null = null;
   const setLimit = (): NodeJS.Timeout =>
-    setTimeout(() => fail(HOOK.noReply(LIMIT_MS / 1000), env, name), LIMIT_MS);
+    setTimeout(() => fail(`no reply from the store within ${LIMIT_MS / 1000} s`, env, name), LIMIT_MS);
   let limit = setLimit();
   try {
     if (args.includes('--wake')) {
@@ -51,7 +50,7 @@ async function main(
       // This hook only wakes agents, so a failure blocks nobody.
       await wake(text, env, args).catch((error: unknown) =>
         process.stderr.write(
-          `hive hook: ${HOOK.willNotWake(error instanceof Error ? error.message : String(error))}\n`,
+          `hive hook: idle agents will not be woken: ${error instanceof Error ? error.message : String(error)}\n`,
         ),
       );
       process.exit(0);
@@ -61,7 +60,7 @@ async function main(
     if (args.includes('--url')) {
       const { remoteOf, sendHook } = await import('./hook-remote.ts');
       const remote = remoteOf(args);
-      if (remote === null) throw new Error(HOOK.urlNeedsAddress);
+      if (remote === null) throw new Error('--url needs an address.');
       const cwd = env['CLAUDE_PROJECT_DIR'] ?? event.cwd;
       const reply = await sendHook(remote, { text, client: clientOf(args), env, cwd }, () =>
         clearTimeout(limit),

@@ -50,11 +50,27 @@ import type { TomlTable } from '../infrastructure/installation/toml-edits.ts';
 import { clientVersion } from '../infrastructure/installation/try-out.ts';
 import { unifiedDiff } from '../infrastructure/platform/edits.ts';
 import { openHive } from '../open-hive.ts';
-import { findCaller, refuseAgents } from './actor.ts';
+import { ACTION, findCaller, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
 import { isOnPath, packageFolder, reportErrors, thisProgram } from './program.ts';
-import { ACTION, INIT } from './sentences.ts';
+import { agentBenefit, changedByOther, counted } from './sentences.ts';
+
+/** How much changes in a file. */
+interface ChangeSize {
+  isNew: boolean;
+  isGone: boolean;
+  added: number;
+  removed: number;
+}
+
+const fileLine = (path: string, { isNew, isGone, added, removed }: ChangeSize): string =>
+  `${path} (${isNew ? `new file, ${counted(added, 'line')}` : isGone ? 'the file is removed' : `${counted(added, 'line')} added, ${removed} removed`})`;
+
+const WHAT_HOOKS_DO =
+  'They report the steps of each session to Hive, which can stop a step, add text to it, or answer its dialog:';
+
+const WHAT_TOOLS_DO = 'They can only ask, post, report and look; they decide nothing.';
 
 interface CodexOptions extends SetUpOptions {
   role?: Role;
@@ -117,12 +133,15 @@ function setUpEmacs(direction: Direction, options: SetUpOptions): Promise<ExitCo
   const key = emacsKey(text) ?? freeEmacsKey(text);
   const partsWith = (prefix: string): Part[] => [emacsPart(file, `${packageFolder()}/elisp`, prefix)];
   return setUp(direction, partsWith(key), options, {
-    benefit: INIT.emacsBenefit(key),
+    benefit: `The mode line of Emacs then shows when an agent asks you something, and ${key} n answers it.`,
     choice: {
-      question: INIT.askEmacs(key),
+      question: `Set this up? [Y/n, or another key than ${key}, d shows every line] `,
       parts: (answer) => (isEmacsKey(answer) ? partsWith(answer) : null),
     },
-    done: direction === 'init' ? INIT.emacsDone : INIT.emacsUndone,
+    done:
+      direction === 'init'
+        ? 'Done. Hive starts the next time you start Emacs. Check the setup there with M-x hive-doctor.'
+        : 'Removed. Emacs no longer starts Hive.',
   });
 }
 
@@ -134,7 +153,15 @@ async function printAcp(agent: readonly string[], { json }: Format): Promise<Exi
   const zed = { agent_servers: { [`${agent[0]} with Hive`]: { type: 'custom', command, args } } };
   const agent_shell = `(${words.map((word) => JSON.stringify(word)).join(' ')})`;
   if (json === true) printJson({ agent_shell, zed });
-  else print(INIT.acp(agent_shell, JSON.stringify(zed, null, 2)));
+  else
+    print(`For agent-shell in Emacs, set the command of your agent, for example of Claude:
+
+(setq agent-shell-anthropic-claude-acp-command
+      '${agent_shell})
+
+For Zed, add to its settings:
+
+${JSON.stringify(zed, null, 2)}`);
   return EXIT.done;
 }
 
@@ -162,7 +189,7 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
     direction === 'init' &&
     scope === 'user' &&
     naming({ path: settings }, () => hasHivePlugin(readText(settings)));
-  if (byPlugin) remark(INIT.byPlugin);
+  if (byPlugin) remark("Claude Code has Hive's plugin, which contains the server and the hooks.");
   const server = byPlugin ? PLUGIN_SERVER : SERVER_NAME;
   const partsWith = byPlugin
     ? (rules: Part | null): Part[] => (rules === null ? [] : [rules])
@@ -171,21 +198,26 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
   const text = readText(settings) ?? '';
   const isNew = direction === 'init' && (text.trim() === '' || !naming(all, () => all.isRight(text)));
   const code = await setUp(direction, partsWith(direction === 'init' ? all : none), options, {
-    benefit: INIT.agentBenefit('Claude Code'),
+    benefit: agentBenefit('Claude Code'),
     ...(isNew && { choice: withoutRules(partsWith, scope) }),
     done: doneSentence(direction, 'Claude Code'),
   });
-  if (direction === 'init' && scope === 'project' && !isOnPath('hive')) remark(INIT.projectNeedsPath);
+  if (direction === 'init' && scope === 'project' && !isOnPath('hive'))
+    remark(
+      'The project\'s configuration runs "hive" from PATH, and it is not on yours. Everybody who works on the project needs it there.',
+    );
   return code;
 }
 
 /** The person may set up everything but the permission rules: then Claude Code asks at each call. */
 function withoutRules(partsWith: (rules: Part | null) => Part[], scope: Scope): Choice {
   return {
-    question: INIT.askClaude(scope),
+    question: `Set this up, and let ${scope === 'user' ? 'agents' : 'the agents of everybody who works on this project'} use Hive's own tools without asking each time? [Y/n, a: set it up, but ask each time, d shows every line] `,
     parts(answer) {
       if (!/^a(sk)?$/i.test(answer)) return null;
-      remark(INIT.toolsWillAsk);
+      remark(
+        "Claude Code will ask you before each call of Hive's tools, and refuse the call where it cannot ask. To change that, run hive init claude again.",
+      );
       return partsWith(null);
     },
   };
@@ -238,14 +270,14 @@ function hookWayIn(settings: string | null): HookWay | null {
 /** bin/hive goes on above a folder that is gone, but a project's files belong nowhere else. @throws HiveError `invalid_input`. */
 function refuseGoneFolder(folder: string | undefined): void {
   if (folder !== undefined && process.cwd() !== folder && !existsSync(folder))
-    throw invalidInput(INIT.folderGone(folder));
+    throw invalidInput(`The folder ${folder} is gone, so there is no project here. Nothing was written.`);
 }
 
 /** The best way for the client that is installed here. One that cannot be asked counts as current. */
 async function wayOf(client: HookClient): Promise<HookWay> {
   const version = await clientVersion(client, process.env);
   if (version === null || knowsConnection(client, version)) return 'connection';
-  remark(INIT.tooOldForConnection(client, version));
+  remark(`${client} ${version} is too old for hooks over the connection, so each hook will start a process.`);
   return 'process';
 }
 
@@ -255,7 +287,9 @@ function hookProgram(program: readonly string[], way: HookWay): HookProgram {
 }
 
 function doneSentence(direction: Direction, client: string): string {
-  return direction === 'init' ? INIT.done(client) : INIT.undone(client);
+  return direction === 'init'
+    ? `Done. New sessions of ${client} will use Hive. Check the setup with: hive doctor`
+    : `Removed. New sessions of ${client} will not use Hive.`;
 }
 
 // ---- Codex ----
@@ -266,7 +300,7 @@ async function setUpCodex(direction: Direction, options: CodexOptions): Promise<
   const isAsked = direction === 'init' && options.yes !== true && options.print !== true;
   const trusts = isAsked && (await noPersonBecause(options)) === null;
   const code = await setUp(direction, await codexParts(options.role, trusts), options, {
-    benefit: INIT.agentBenefit('Codex'),
+    benefit: agentBenefit('Codex'),
     done: doneSentence(direction, 'Codex'),
   });
   return direction === 'init' && code === EXIT.done ? offerTrust(options) : code;
@@ -282,7 +316,9 @@ async function codexParts(role: Role | undefined, trusts: boolean): Promise<Part
   const now = naming({ path: config }, () => readText(config) ?? '');
   const kept = naming({ path: config }, () => codexRole(now));
   if (role !== undefined && role !== kept && isForeign(now))
-    throw invalidInput(INIT.ownServerRole(config, role));
+    throw invalidInput(
+      `${config} already has a server that starts Hive, and Hive does not change that. Set the role there: args = ["mcp", "--role", "${role}"].`,
+    );
   const part = hookPart('codex', hooks, hookProgram(thisProgram(), await wayOf('codex')));
   const text = readText(hooks);
   const change = planInit(part, text, createInstaller(process.env).receiptOf(hooks));
@@ -296,24 +332,28 @@ async function offerTrust(options: SetUpOptions): Promise<ExitCode> {
   const { config, hooks } = codexPaths(process.env);
   const text = readText(config) ?? '';
   if (options.print === true) return EXIT.done;
-  if (isForeign(text)) remark(INIT.ownServer(config));
+  if (isForeign(text)) remark(`${config} already has a server that starts Hive. It was left as it is.`);
   const tables = trustTables(readText(hooks) ?? '{}');
   if (trustIn(text, tables).length === tables.length) return EXIT.done;
   const missing = await noPersonBecause(options);
   if (missing !== null) {
-    remark(INIT.untrusted(missing));
+    remark(
+      `Codex silently skips these hooks until you trust them. Run hive init codex in a terminal, or use /hooks in Codex. (Hive did not ask now: ${missing}.)`,
+    );
     return EXIT.done;
   }
-  print(INIT.aboutTrust(tables.length));
-  if (!/^y(es)?$/i.test(await ask(INIT.askTrust))) {
-    remark(INIT.notTrusted);
+  print(
+    `Codex skips hooks that nobody has trusted. These ${tables.length} report each step of every session to Hive. Most start "hive hook" with your full permissions; the others use the connection to "hive mcp".`,
+  );
+  if (!/^y(es)?$/i.test(await ask('Trust them? [y/N] '))) {
+    remark('Not trusted. Codex skips the hooks until you trust them, here or with /hooks in Codex.');
     return EXIT.done;
   }
   const installer = createInstaller(process.env);
   const part = codexConfig(config, thisProgram(), tables, codexRole(text));
   const change = planInit(part, readText(config), installer.receiptOf(config));
   if (change !== null) write('init', installer, [change]);
-  print(INIT.trusted);
+  print('Trusted.');
   return EXIT.done;
 }
 
@@ -325,7 +365,7 @@ function trustTables(text: string): TomlTable[] {
 }
 
 async function noPersonBecause({ json }: SetUpOptions): Promise<string | null> {
-  if (json === true || !hasTerminal()) return INIT.noTerminal;
+  if (json === true || !hasTerminal()) return 'there is no terminal';
   const hive = await openHive();
   try {
     return (await findCaller(hive)).agent_because;
@@ -390,7 +430,7 @@ async function setUp(
   if (changes.length > 0 && options.yes !== true) {
     const agreed = await agree(direction, parts, changes, choice);
     if (agreed === null) {
-      remark(INIT.nothingWritten);
+      remark('Nothing was written.');
       return EXIT.notAccepted;
     }
     if (agreed !== parts) changes = planned(agreed);
@@ -399,7 +439,7 @@ async function setUp(
   if (direction === 'uninit') changes.reverse();
   write(direction, installer, changes);
   if (options.json === true) printJson({ changed: changes.map(({ path }) => path) });
-  else print(changes.length === 0 ? INIT.nothingToDo : done);
+  else print(changes.length === 0 ? 'Nothing to do.' : done);
   return EXIT.done;
 }
 
@@ -410,9 +450,12 @@ function write(direction: Direction, installer: Installer, changes: readonly Fil
     changed = installer.write(changes);
   } catch (error) {
     if (!(error instanceof HiveError)) throw error;
-    throw new HiveError(error.code, `${error.message} ${INIT.byHand(direction)}`);
+    throw new HiveError(
+      error.code,
+      `${error.message} Nothing was written. If another program manages this file, ${direction === 'init' ? 'let it add' : 'let it remove'} what the same hive init command shows with --print.`,
+    );
   }
-  if (changed !== null) throw new HiveError('invalid_input', INIT.changedByOther(changed));
+  if (changed !== null) throw new HiveError('invalid_input', changedByOther(changed));
 }
 
 /** A change that a person decides about. */
@@ -442,7 +485,7 @@ function describe({ path, before, after, part, diff }: ShownChange): void {
     added: lines(/^\+/gm),
     removed: lines(/^-/gm),
   };
-  print(INIT.file(onOneLine(path), size));
+  print(fileLine(onOneLine(path), size));
   const sentences = [
     ...aboutServer(old.filter(isServer), now.filter(isServer)),
     ...aboutHooks(old.filter(isHook), now.filter(isHook)),
@@ -468,49 +511,70 @@ function entriesIn(part: Part, text: string | null): Entry[] {
 
 function aboutServer([old]: readonly Of<'server'>[], [now]: readonly Of<'server'>[]): string[] {
   if (isDeepStrictEqual(old, now)) return [];
-  if (now === undefined) return [INIT.removesServer];
-  const what = old === undefined ? INIT.addsServer(now.command) : INIT.changesServer(now.command);
-  return now.variables === 0 ? [what] : [what, INIT.variables(now.variables)];
+  if (now === undefined) return ['Removes the MCP server "hive".'];
+  const what =
+    old === undefined
+      ? `Adds the MCP server "hive", which runs: ${now.command}`
+      : `Changes the entry of the MCP server "hive", which then runs: ${now.command}`;
+  return now.variables === 0
+    ? [what]
+    : [
+        what,
+        `Codex passes ${now.variables} environment variables to it, beside those that every server gets.`,
+      ];
 }
 
 function aboutHooks(old: readonly Of<'hook'>[], now: readonly Of<'hook'>[]): string[] {
-  if (now.length === 0) return old.length === 0 ? [] : [INIT.removesHooks(old.length)];
+  if (now.length === 0)
+    return old.length === 0 ? [] : [`Removes Hive's ${counted(old.length, 'hook')}, and no others.`];
   const ways = Map.groupBy(now, ({ program }) => program);
   return [
-    old.length === 0 ? INIT.addsHooks(now.length) : INIT.replacesHooks(old.length, now.length),
+    old.length === 0
+      ? `Adds ${counted(now.length, 'hook')}. ${WHAT_HOOKS_DO}`
+      : `Replaces Hive's ${counted(old.length, 'hook')} with ${now.length}. ${WHAT_HOOKS_DO}`,
     ...[...ways].map(([program, hooks]) => {
       const counts = [...Map.groupBy(hooks, ({ event }) => event)];
       const events = counts.map(([event, { length }]) => (length === 1 ? event : `${event} (${length})`));
       return program === null
-        ? INIT.hooksOverConnection(hooks.length, events)
-        : INIT.hooksByProcess(hooks.length, program, events);
+        ? `- ${hooks.length} use the connection to the MCP server: ${events.join(', ')}`
+        : `- ${hooks.length} start "${program} hook": ${events.join(', ')}`;
     }),
-    INIT.otherHooksStay,
+    'Leaves all other hooks as they are.',
   ];
 }
 
 function aboutTrust(old: readonly Entry[], now: readonly Entry[]): string[] {
   const count = (entries: readonly Entry[]): number => entries.filter(({ kind }) => kind === 'trust').length;
   const lost = count(old) - count(now);
-  if (lost < 0) return [INIT.addsTrust(-lost)];
-  return lost > 0 ? [INIT.removesTrust(lost)] : [];
+  if (lost < 0) return [`Lets Codex run ${counted(-lost, 'hook')}: it skips hooks that nobody has trusted.`];
+  return lost > 0
+    ? [`Removes your trust in Hive's ${counted(lost, 'hook')}, because they change or go.`]
+    : [];
 }
 
 function aboutRules(old: readonly Of<'rule'>[], now: readonly Of<'rule'>[]): string[] {
   if (isDeepStrictEqual(old, now)) return [];
-  return [now.length === 0 ? INIT.removesRules(old.length) : INIT.addsRules(now.length - old.length)];
+  return [
+    now.length === 0
+      ? `Removes Hive's ${counted(old.length, 'permission rule')}.`
+      : `Adds ${counted(now.length - old.length, 'permission rule')}, so that agents use Hive's own tools without asking you. ${WHAT_TOOLS_DO}`,
+  ];
 }
 
 function aboutCommands([old]: readonly Of<'command'>[], [now]: readonly Of<'command'>[]): string[] {
-  if (now !== undefined) return [INIT.addsCommand(now.command)];
-  return old === undefined ? [] : [INIT.removesCommand(old.command)];
+  if (now !== undefined) return [`Adds the command ${now.command}.`];
+  return old === undefined ? [] : [`Removes the command ${old.command}.`];
 }
 
 function aboutLines(old: readonly Of<'line'>[], now: readonly Of<'line'>[]): string[] {
   const lines = (now.length === 0 ? old : now).map(({ text }) => `  ${text}`);
   if (lines.length === 0) return [];
   return [
-    now.length === 0 ? INIT.removesLines : old.length === 0 ? INIT.addsLines : INIT.replacesLines,
+    now.length === 0
+      ? 'Removes these lines, and the comments around them:'
+      : old.length === 0
+        ? 'Adds these lines at the end, between two comments:'
+        : "Replaces Hive's lines with these:",
     ...lines,
   ];
 }
@@ -523,18 +587,24 @@ async function agree(
   choice: Choice | undefined,
 ): Promise<readonly Part[] | null> {
   if (!hasTerminal()) {
-    remark(INIT.cannotAsk);
+    remark(
+      'Hive cannot ask for confirmation without a terminal. Use --yes to write without asking, or --show to see every line that would change.',
+    );
     return null;
   }
   const isInit = direction === 'init';
   for (;;) {
-    const answer = await ask(isInit ? (choice?.question ?? INIT.askSetUp) : INIT.askRemove);
+    const answer = await ask(
+      isInit
+        ? (choice?.question ?? 'Set this up? [Y/n, d shows every line] ')
+        : 'Remove this? [y/N, d shows every line] ',
+    );
     if (/^y(es)?$/i.test(answer) || (answer === '' && isInit)) return parts;
     if (/^no?$/i.test(answer) || answer === '') return null;
     const chosen = isInit ? (choice?.parts(answer) ?? null) : null;
     if (chosen !== null) return chosen;
     if (/^d(iff)?$/i.test(answer)) for (const change of changes) show(change);
-    else print(INIT.notUnderstood(answer));
+    else print(`"${answer}" is none of these.`);
   }
 }
 

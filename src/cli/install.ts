@@ -34,7 +34,40 @@ import {
   usualPlace,
 } from '../infrastructure/installation/versions.ts';
 import { stateDirectory } from '../infrastructure/platform/paths.ts';
-import { DOCTOR, INIT, INSTALL } from './sentences.ts';
+import { changedByOther, checkLine, checksSummary, listed } from './sentences.ts';
+
+const STEPS = {
+  pack: 'Packing the program',
+  fetch: 'Fetching what it needs from npm',
+  try: 'Trying it',
+  compile: 'Compiling the Emacs package',
+  check: 'Checking the setup',
+} as const;
+
+const notFound = (
+  names: readonly string[],
+  folders: readonly string[],
+  commands: readonly string[],
+): string =>
+  `Did not find ${listed(names, 'or')}: not on PATH${folders.length === 0 ? '' : `, nor in ${listed(folders, 'or')}`}. An alias of your shell cannot be seen from here. If you have ${names.length === 1 ? 'it, run' : 'one of them, run'}: ${commands.join(', or: ')}`;
+
+const pathWritten = (file: string): string => `${file} has the line. New terminals find the command hive.`;
+
+/** The last line: how to ask and answer a first question. `key` is the prefix of Hive's keys in Emacs. */
+const tryIt = ({ agent, key, hive }: { agent: string | null; key: string | null; hive: string }): string => {
+  const answer = key === null ? `answer it with: ${hive} respond` : `press ${key} n in Emacs to answer it`;
+  const first = key === null ? 'Try it:' : 'Try it: restart Emacs,';
+  return agent === null
+    ? `\n${first} run ${hive} ask "Does Hive work?" --option yes in a shell, and ${answer}`
+    : `\n${first} start ${agent} in a project, type "Ask me through Hive which colour I like", and ${answer}`;
+};
+
+const lookingAt = (client: string): string => `\n${client}: looking at its files …`;
+
+const aboutRemoving = (things: readonly string[]): string => `This removes ${listed(things)}.`;
+
+const stillUsed = (clients: readonly string[]): string =>
+  `Hive was not removed, because it is still configured for ${clients.join(' and ')}. Run hive uninit for ${clients.length === 1 ? 'it' : 'them'}, then try again.`;
 
 interface FolderOptions {
   to?: string;
@@ -82,41 +115,46 @@ async function install({ emacs, agents, ...options }: InstallOptions): Promise<v
   const { version } = manifest;
   const minimum = manifest.engines.node.replace('>=', '');
   const node = await chooseNode(process.env, minimum, manifest.devDependencies.node);
-  say(INSTALL.installing(version, folders.folder));
+  say(`Installing Hive ${version} in ${folders.folder} …`);
   const needs = Object.fromEntries(
     Object.entries(manifest.dependencies).filter(([name]) => manifest.unbundled.includes(name)),
   );
   const progress = showProgress();
-  const begins = (step: InstallStep): void => progress.begin(INSTALL.steps[step]);
+  const begins = (step: InstallStep): void => progress.begin(STEPS[step]);
   const editor = findProgram('emacs', process.env) ?? findProgram('Emacs', process.env);
   let uncompiled: string | null = null;
   let installed: Installed;
   try {
     installed = await installVersion({ ...folders, source, needs, node, begins }, process.env);
     if (editor !== null) {
-      progress.begin(INSTALL.steps.compile);
+      progress.begin(STEPS.compile);
       uncompiled = await compileLisp(installed.version, editor, process.env);
     }
   } finally {
     progress.end();
   }
   const command = folders.bin === null ? join(folders.folder, 'bin', 'hive') : join(folders.bin, 'hive');
-  say(installed.changed ? INSTALL.installed(command) : INSTALL.unchanged(command));
-  if (uncompiled !== null) say(INSTALL.notCompiled(uncompiled));
+  say(
+    installed.changed
+      ? `Installed. The command is ${command}.`
+      : `This version is already installed. The command is ${command}.`,
+  );
+  if (uncompiled !== null)
+    say(`Emacs could not compile the package, so it runs uncompiled, which is slower: ${uncompiled}`);
   say(
     node.path === null
-      ? INSTALL.ownNode(node.version, minimum, node.instead_of)
-      : INSTALL.machineNode(node.version, node.path),
+      ? `Hive uses its own Node ${node.version}, because ${node.instead_of === null ? 'there is no node on PATH' : `${node.instead_of} is older than ${minimum}`}.`
+      : `Hive runs on Node ${node.version} (${node.path}).`,
   );
   const program = join(folders.folder, 'bin', 'hive');
   const wanted = [...(emacs ? [EMACS] : []), ...(agents ? [CLAUDE, CODEX] : [])];
   await offer(folders, program, wanted, options);
   if (folders.bin !== null) await offerPath(folders.bin, options);
-  progress.begin(INSTALL.steps.check);
+  progress.begin(STEPS.check);
   const checked = await outputOf(program, ['doctor', '--json']);
   progress.end();
   sayWhatDoctorFound(checked);
-  say(INSTALL.tryIt(firstQuestion(folders, program, wanted, command)));
+  say(tryIt(firstQuestion(folders, program, wanted, command)));
 }
 
 /**
@@ -177,10 +215,10 @@ async function offer(
   }));
   const found = looked.flatMap(({ client, path }) => (path === null ? [] : [{ client, path }]));
   const missing = looked.filter(({ path }) => path === null).map(({ client }) => client);
-  if (found.length > 0) say(INSTALL.found(found.map(({ client, path }) => `${client.name} (${path})`)));
+  if (found.length > 0) say(`Found ${listed(found.map(({ client, path }) => `${client.name} (${path})`))}.`);
   if (missing.length > 0)
     say(
-      INSTALL.notFound(
+      notFound(
         missing.map(({ name }) => name),
         searchedFolders(process.env),
         missing.map(initOf),
@@ -190,11 +228,14 @@ async function offer(
   if (options.yes !== true && !hasTerminal()) {
     // One that names this installation already needs nothing.
     const later = found.filter(({ client }) => !names(folders, program, client));
-    if (later.length > 0) say(INSTALL.later(later.map(({ client }) => initOf(client))));
+    if (later.length > 0)
+      say(
+        `Hive cannot ask for confirmation without a terminal, so no other file was changed. Use --yes, or run later: ${later.map(({ client }) => initOf(client)).join('; ')}`,
+      );
     return;
   }
   for (const { client } of found) {
-    say(INSTALL.part(client.name));
+    say(lookingAt(client.name));
     await run(program, ['init', ...client.args, ...passedOn(options)]);
   }
 }
@@ -209,22 +250,24 @@ async function offerPath(bin: string, { yes }: FolderOptions): Promise<void> {
   const found = findOnPath('hive', process.env);
   if (found === join(bin, 'hive')) return;
   if (isOnPath(bin, process.env) && found !== null) {
-    say(INSTALL.other(found, bin));
+    say(
+      `"hive" in your shell runs another copy, ${found}, which comes first on PATH. Remove it, or put ${bin} first.`,
+    );
     return;
   }
   const file = shellFile(process.env);
   const part = pathPart(file, bin);
   if (hasPathLine(file)) {
-    say(INSTALL.pathWritten(file));
+    say(pathWritten(file));
     return;
   }
-  say(INSTALL.notOnPath(file, part.fragment));
-  if (yes === true || !hasTerminal() || !isYes(await ask(INSTALL.askPath))) return;
+  say(`\nPATH: with this line in ${file}, new terminals find the command hive:\n\n${part.fragment}\n`);
+  if (yes === true || !hasTerminal() || !isYes(await ask('Write it there? [Y/n] '))) return;
   const installer = createInstaller(process.env);
   const change = planInit(part, readText(file), installer.receiptOf(file));
   if (change === null || installer.write([change]) !== null)
-    throw new HiveError('invalid_input', INIT.changedByOther(file));
-  say(INSTALL.pathWritten(file));
+    throw new HiveError('invalid_input', changedByOther(file));
+  say(pathWritten(file));
 }
 
 function sayWhatDoctorFound(output: string): void {
@@ -232,11 +275,11 @@ function sayWhatDoctorFound(output: string): void {
   try {
     ({ checks } = JSON.parse(output) as { checks: Check[] });
   } catch {
-    say(INSTALL.doctorSilent);
+    say('hive doctor did not run. Run it yourself to see why.');
     return;
   }
-  say(INSTALL.doctor(DOCTOR.summary(checks)));
-  for (const check of checks.filter(({ state }) => state !== 'ok')) say(DOCTOR.check(check));
+  say(`\nhive doctor: ${checksSummary(checks)}`);
+  for (const check of checks.filter(({ state }) => state !== 'ok')) say(checkLine(check));
 }
 
 /** How this person asks and answers a first question: with the agent and the editor that now use Hive. */
@@ -245,7 +288,7 @@ function firstQuestion(
   program: string,
   wanted: readonly Client[],
   command: string,
-): Parameters<typeof INSTALL.tryIt>[0] {
+): Parameters<typeof tryIt>[0] {
   const used = (client: Client): boolean => wanted.includes(client) && names(folders, program, client);
   const file = emacsInitFile(process.env);
   const agent = [CLAUDE, CODEX].find(used);
@@ -263,20 +306,24 @@ async function uninstall(options: FolderOptions): Promise<void> {
   const folders = foldersOf(options);
   const program = installedProgram(folders);
   if (program === null && !existsSync(folders.folder)) {
-    say(INSTALL.nothingInstalled(folders.folder));
+    say(`Hive is not installed in ${folders.folder}.`);
     return;
   }
   const shell = shellFile(process.env);
   const hasLine = folders.bin !== null && hasPathLine(shell);
   say(
-    INSTALL.aboutRemoving([
+    aboutRemoving([
       folders.folder,
       ...(folders.bin === null ? [] : [join(folders.bin, 'hive')]),
-      ...(hasLine ? [INSTALL.lineIn(shell)] : []),
+      ...(hasLine ? [`the PATH line in ${shell}`] : []),
     ]),
   );
-  if (!yes && !hasTerminal()) throw new HiveError('invalid_input', INSTALL.cannotAskRemove);
-  if (!yes && !/^y(es)?$/i.test(await ask(INSTALL.askRemove))) {
+  if (!yes && !hasTerminal())
+    throw new HiveError(
+      'invalid_input',
+      'Hive cannot ask for confirmation without a terminal. Use --yes to remove Hive without asking. Nothing was removed.',
+    );
+  if (!yes && !/^y(es)?$/i.test(await ask('Continue? [y/N] '))) {
     process.exitCode = NOT_ACCEPTED;
     return;
   }
@@ -284,25 +331,26 @@ async function uninstall(options: FolderOptions): Promise<void> {
   for (const client of program === null
     ? []
     : [CODEX, CLAUDE, EMACS].filter((each) => names(folders, program, each))) {
-    say(INSTALL.part(client.name));
+    say(lookingAt(client.name));
     await run(program ?? '', ['uninit', `${client.args[0]}`, ...passedOn(options)]);
   }
   const left = program === null ? [] : [EMACS, CLAUDE, CODEX].filter((each) => names(folders, program, each));
-  if (left.length > 0) throw new HiveError('invalid_input', INSTALL.stillUsed(left.map(({ name }) => name)));
+  if (left.length > 0) throw new HiveError('invalid_input', stillUsed(left.map(({ name }) => name)));
   if (hasLine && folders.bin !== null) removePathLine(shell, folders.bin);
   removeInstallation(folders);
   // Compiled code, which can be made again, and the key that is only for it.
   const state = stateDirectory(process.env);
   for (const name of ['code', 'code.key']) rmSync(join(state, name), { recursive: true, force: true });
-  say(INSTALL.removed(folders.folder));
-  if (existsSync(state)) say(INSTALL.dataKept(state));
+  say(`Removed ${folders.folder}.`);
+  if (existsSync(state))
+    say(`Your questions and answers are kept in ${state}. Delete that folder if you no longer want them.`);
 }
 
 function removePathLine(file: string, bin: string): void {
   const installer = createInstaller(process.env);
   const change = planUninit(pathPart(file, bin), readText(file), installer.receiptOf(file));
   if (change !== null && installer.write([change]) !== null)
-    throw new HiveError('invalid_input', INIT.changedByOther(file));
+    throw new HiveError('invalid_input', changedByOther(file));
 }
 
 /** Whether a file of the client names this installation. */

@@ -4,11 +4,10 @@ import type { Hive } from '../application/hive.ts';
 import { type HiveError, invalidInput } from '../domain/errors.ts';
 import { type InterruptOutcome, outcomeSentence } from '../domain/interrupts.ts';
 import { labelled } from '../domain/sources.ts';
-import { type ActorOptions, BY, findActor } from './actor.ts';
+import { ACTION, type ActorOptions, BY, findActor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, parseDuration, print, printJson, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { ACTION, INTERRUPT } from './sentences.ts';
 
 interface InterruptOptions extends Format, ActorOptions {
   all?: boolean;
@@ -38,9 +37,16 @@ async function interrupt(
   agent: string | undefined,
   options: InterruptOptions,
 ): Promise<ExitCode> {
-  if ((agent === undefined) === (options.all !== true)) throw invalidInput(INTERRUPT.oneOrAll);
-  if (agent === undefined && options.cancel === true) throw invalidInput(INTERRUPT.cancelNeedsAgent);
-  if (agent === undefined && options.turn !== undefined) throw invalidInput(INTERRUPT.turnNeedsAgent);
+  if ((agent === undefined) === (options.all !== true))
+    throw invalidInput('Name one agent, or use --all. Nobody was interrupted.');
+  if (agent === undefined && options.cancel === true)
+    throw invalidInput(
+      '--all does not go with --cancel. Nobody was interrupted. To withdraw an interrupt, name its agent: hive interrupt AGENT --cancel',
+    );
+  if (agent === undefined && options.turn !== undefined)
+    throw invalidInput(
+      '--turn names a turn of one agent, so it does not go with --all. Leave one of them out. Nobody was interrupted.',
+    );
   const actor = await findActor(hive, { action: ACTION.interrupt }, options);
   const timeout_ms = options.timeout === undefined ? undefined : parseDuration(options.timeout);
   const request = { actor, timeout_ms, note: options.note };
@@ -51,15 +57,16 @@ async function interrupt(
   if (options.cancel === true) {
     const withdrawn = await hive.interrupts.cancel({ session: session_id, turn_id: options.turn, actor });
     if (options.json === true) printJson({ withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) });
-    else if (withdrawn.length > 0) print(INTERRUPT.withdrawn(called));
-    else remark(INTERRUPT.noneOpen(called));
+    else if (withdrawn.length > 0) print(`Interrupt withdrawn. ${called} continues.`);
+    else remark(`There is no pending interrupt for ${called}.`);
     return withdrawn.length > 0 ? EXIT.done : EXIT.notAccepted;
   }
   const [newest] = await hive.turns.newestOf([session_id]);
-  if (options.json !== true && newest?.turn.state === 'in_progress') remark(INTERRUPT.waiting(called));
+  if (options.json !== true && newest?.turn.state === 'in_progress')
+    remark(`Asked ${called} to stop. Waiting for its turn to end.`);
   const outcome = await hive.interrupts.interrupt({ ...request, session: session_id, turn_id: options.turn });
   if (options.json === true) printJson(interrupted(outcome));
-  else print(INTERRUPT.outcome(called, outcomeSentence(outcome)));
+  else print(`${called}: ${outcomeSentence(outcome)}`);
   return exitOf([outcome]);
 }
 
@@ -73,8 +80,8 @@ async function all(
     printJson({ outcomes: outcomes.map((one) => ('error' in one ? failed(one) : interrupted(one))) });
   } else {
     for (const one of outcomes)
-      print(INTERRUPT.outcome(one.called, 'error' in one ? one.error.message : outcomeSentence(one)));
-    if (outcomes.length === 0) remark(INTERRUPT.nobodyBusy);
+      print(`${one.called}: ${'error' in one ? one.error.message : outcomeSentence(one)}`);
+    if (outcomes.length === 0) remark('No agent is running.');
   }
   const errors = outcomes.filter((one) => 'error' in one);
   const answered = outcomes.filter((one) => !('error' in one));

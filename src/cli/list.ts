@@ -5,7 +5,17 @@ import type { PromptFilter } from '../application/ports.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, printJson, promptJson, remark, showPrompts } from './output.ts';
 import { withHive } from './program.ts';
-import { LIST } from './sentences.ts';
+import { more } from './sentences.ts';
+
+/** The questions that `hive list --status` lists, as they follow "There are no". */
+const QUESTIONS = {
+  pending: 'pending questions',
+  waiting: 'questions waiting for an answer',
+  responded: 'answered questions',
+  late: 'questions with a late answer',
+  expired: 'expired questions',
+  cancelled: 'cancelled questions',
+} as Readonly<Record<string, string>>;
 
 interface ListOptions extends Format {
   status: NonNullable<PromptFilter['status']> | 'all';
@@ -44,7 +54,7 @@ async function list(
   }
   if (items.length === 0) remark(nothing(status, { project, agent, to }));
   else showPrompts(items);
-  if (next_cursor !== null) remark(LIST.more(limit, next_cursor));
+  if (next_cursor !== null) remark(more(limit, next_cursor));
   return EXIT.done;
 }
 
@@ -52,12 +62,13 @@ async function list(
 function nothing(status: string, filter: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   const which = given.map(([name, value]) => ` --${name} ${value}`).join('');
-  return LIST.nothing(status, which);
+  return `There are no ${QUESTIONS[status] ?? 'questions'}${which === '' ? '' : ` with${which}`}.`;
 }
 
 /** For commander: a whole number above zero. */
 export function wholeNumber(text: string): number {
   const number = Number(text);
-  if (!Number.isSafeInteger(number) || number < 1) throw new InvalidArgumentError(LIST.notPositive);
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new InvalidArgumentError('It must be a whole number, 1 or more.');
   return number;
 }

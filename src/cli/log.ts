@@ -5,7 +5,6 @@ import type { HiveEvent } from '../domain/events.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, printJsonLine, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { LOG } from './sentences.ts';
 
 interface LogOptions extends Format {
   follow?: boolean;
@@ -32,7 +31,8 @@ async function log(hive: Hive, options: LogOptions): Promise<ExitCode> {
   hive.feed.follow({
     cursor: last,
     onEvents: async (events) => show(events, options),
-    onResync: async () => remark(LOG.prunedWhileFollowing),
+    onResync: async () =>
+      remark('Some events are missing here: retention removed them before they could be shown.'),
   });
   // Ends with the process: after a signal, or when the reader of stdout is gone.
   return new Promise<never>(() => {});
@@ -41,7 +41,8 @@ async function log(hive: Hive, options: LogOptions): Promise<ExitCode> {
 async function printSince(hive: Hive, after: number, options: LogOptions): Promise<number> {
   let cursor = after;
   const pruned = await hive.history.prunedUpTo();
-  if (options.after !== undefined && pruned > after) remark(LOG.pruned(pruned));
+  if (options.after !== undefined && pruned > after)
+    remark(`Retention has removed the events up to ${pruned}; the rest follows.`);
   for (;;) {
     const events = await hive.history.eventsAfter(cursor, PAGE);
     show(events, options);
@@ -66,6 +67,6 @@ function show(events: readonly HiveEvent[], { subject, json }: LogOptions): void
 }
 
 function sequence(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError(LOG.notSequence);
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number, 0 or more.');
   return Number(text);
 }

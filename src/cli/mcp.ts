@@ -29,7 +29,7 @@ import { openHive } from '../open-hive.ts';
 import { exitCodeOfError } from './exit-codes.ts';
 import { parseDuration } from './output.ts';
 import { endSoon, untilAbandoned } from './program.ts';
-import { MCP } from './sentences.ts';
+import { plainHttp } from './sentences.ts';
 
 export function defineMcp(command: Command): void {
   command
@@ -99,12 +99,20 @@ async function runRemote(
 ): Promise<void> {
   const stop = untilAbandoned();
   const url = URL.parse(given);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw invalidInput(MCP.badUrl(given));
-  if (!insecure && isReadableByOthers(url)) throw invalidInput(MCP.plainHttp(given));
-  if (role !== undefined) throw invalidInput(MCP.roleIsLocal(role));
-  if (source !== undefined) throw invalidInput(MCP.sourceIsLocal);
-  if (tool_timeout !== undefined) throw invalidInput(MCP.timeoutIsLocal);
-  if (token_file === undefined) throw invalidInput(MCP.needsTokenFile);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw invalidInput(`--url ${given} is not an http:// or https:// address.`);
+  if (!insecure && isReadableByOthers(url)) throw invalidInput(plainHttp(given));
+  if (role !== undefined)
+    throw invalidInput(
+      `--role does not work with --url: the token decides. Your human makes a token with: hive token make NAME --role ${role}`,
+    );
+  if (source !== undefined)
+    throw invalidInput(
+      "--source does not work with --url. Set HIVE_SOURCE in the client's environment; its hooks report it.",
+    );
+  if (tool_timeout !== undefined)
+    throw invalidInput('--tool-timeout does not work with --url. Leave it out.');
+  if (token_file === undefined) throw invalidInput('--url needs --token-file FILE.');
   if (url.pathname === '/') url.pathname = MCP_PATH;
   const { runBridge } = await import('../adapters/mcp/bridge.ts');
   // With TLS, which takes 5 ms to load and which only this needs.
@@ -230,7 +238,7 @@ async function announce(
   try {
     await hive.callers.openConnection(connection);
   } catch (error) {
-    hive.log.error(MCP.storeUnavailable, {
+    hive.log.error('Hive cannot write to the store. It refuses every call until it can.', {
       error: String(error),
     });
   }

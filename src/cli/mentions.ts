@@ -11,6 +11,7 @@ import type { MentionInFull, MentionStatus } from '../domain/mentions.ts';
 import { authorName } from '../domain/messages.ts';
 import { HUMAN_HANDLE, UNVERIFIED_HANDLE } from '../domain/sessions.ts';
 import {
+  ACTION,
   type ActorOptions,
   BY,
   type Caller,
@@ -24,7 +25,13 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { age, type Format, print, printJson, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { ACTION, MENTIONS } from './sentences.ts';
+import { SOMEBODY } from './sentences.ts';
+
+const loopActions = ([a, b]: readonly [string, string]): string =>
+  `Let them continue: hive mentions allow ${a} ${b}\n  Mute this pair: hive mentions mute ${a} ${b}\n  Write to them: hive post "@${a} @${b} …"`;
+
+const mutedActions = ([a, b]: readonly [string, string]): string =>
+  `Let them mention each other again: hive mentions allow ${a} ${b}`;
 
 interface MentionsOptions extends Format, ActorOptions {
   session?: string;
@@ -70,7 +77,7 @@ async function mentions(
   const whose = await addresseeOf(hive, caller, options);
   if (action === 'list') return list(hive, whose, options);
   if (action === 'process') return processThem(hive, whose, names, options);
-  throw invalidInput(MENTIONS.noAction(action));
+  throw invalidInput(`There is no "hive mentions ${action}". Use list, process, allow, mute or loops.`);
 }
 
 interface Whose {
@@ -125,11 +132,16 @@ async function list(
     return EXIT.done;
   }
   for (const mention of items) show(mention);
-  if (items.length === 0) remark(MENTIONS.nothing(handle, status));
-  else if (open) remark(MENTIONS.howToProcess);
+  if (items.length === 0)
+    remark(`There are no ${status === 'any' ? '' : `${status} `}mentions of ${handle}.`);
+  else if (open)
+    remark('Mark them processed with: hive mentions process ID…, or: hive mentions process --all');
   const left = summary.unprocessed - items.length;
-  if (open && left > 0) remark(MENTIONS.moreUnprocessed(left, limit));
-  if (next_cursor !== null) remark(MENTIONS.more(next_cursor));
+  if (open && left > 0)
+    remark(
+      `There ${left === 1 ? 'is' : 'are'} ${left} more. To see ${left === 1 ? 'it' : 'them'}, add --limit ${limit * 2}`,
+    );
+  if (next_cursor !== null) remark(`There are more. To see them, add --cursor ${next_cursor}`);
   return EXIT.done;
 }
 
@@ -137,11 +149,13 @@ function show(mention: MentionInFull): void {
   const { mention_id, at, status, priority, processed_by, note, thread, body } = mention;
   const marks = [
     mention.by,
-    priority === 'urgent' ? MENTIONS.urgent : null,
-    mention.expects_reply ? MENTIONS.expectsReply : null,
-    status === 'processed' ? MENTIONS.processed(processed_by, note) : null,
-    status === 'expired' ? MENTIONS.expired : null,
-    thread === null ? null : MENTIONS.thread(thread),
+    priority === 'urgent' ? 'urgent' : null,
+    mention.expects_reply ? 'expects a reply' : null,
+    status === 'processed'
+      ? `processed by ${processed_by ?? SOMEBODY}${note === null ? '' : `: ${note}`}`
+      : null,
+    status === 'expired' ? 'expired' : null,
+    thread === null ? null : `in ${thread}`,
   ].filter((mark) => mark !== null);
   print(
     `${authorName(mention)}, ${age(at)} ago [${mention_id}]${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`,
@@ -164,7 +178,7 @@ async function processThem(
     return EXIT.done;
   }
   for (const mention of shown) show(mention);
-  print(MENTIONS.done(processed.length, handle, remaining));
+  print(`Processed ${processed.length} of ${handle}'s mentions; ${remaining} left.`);
   return EXIT.done;
 }
 
@@ -178,21 +192,27 @@ async function loops(
   if (action === 'loops') {
     const found = await hive.loops.list();
     if (options.json === true) printJson({ loops: found });
-    else if (found.length === 0) remark(MENTIONS.noLoops);
+    else if (found.length === 0) remark('There are no loops and no muted pairs.');
     else
       for (const { handles, state, reason } of found) {
-        print(MENTIONS.loop(handles.join(' and '), state, reason));
-        print(`  ${state === 'tripped' ? MENTIONS.loopActions(handles) : MENTIONS.mutedActions(handles)}`);
+        print(`${handles.join(' and ')}: ${state} (${reason})`);
+        print(`  ${state === 'tripped' ? loopActions(handles) : mutedActions(handles)}`);
       }
     return EXIT.done;
   }
   await refuseAgents(hive, ACTION.loops);
-  if (a === undefined || b === undefined || more.length > 0) throw invalidInput(MENTIONS.nameTwo(action));
+  if (a === undefined || b === undefined || more.length > 0)
+    throw invalidInput(`Name two sessions, for example: hive mentions ${action} Claude-abc12 Claude-def34`);
   const named = async (name: string): Promise<string> =>
     name === UNVERIFIED_HANDLE ? name : (await hive.sessions.resolve(name)).handle;
   const pair = [await named(a), await named(b)] as const;
   await hive.loops[action](pair);
   if (options.json === true) printJson({ sessions: pair, state: action === 'allow' ? 'allowed' : 'muted' });
-  else print(action === 'allow' ? MENTIONS.allowed(pair.join(' and ')) : MENTIONS.muted(pair.join(' and ')));
+  else
+    print(
+      action === 'allow'
+        ? `${pair.join(' and ')} may continue.`
+        : `${pair.join(' and ')} are muted: neither is notified when the other mentions it.`,
+    );
   return EXIT.done;
 }

@@ -10,7 +10,6 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { type Format, print, printJson, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { MESSAGES } from './sentences.ts';
 
 interface MessagesOptions extends Format {
   after?: string;
@@ -73,9 +72,9 @@ function show(message: Message): void {
   const marks = [
     agent_title === from_handle ? null : agent_title,
     by,
-    as_handle === null ? null : MESSAGES.as(as_handle),
-    priority === 'urgent' ? MESSAGES.urgent : null,
-    thread === null ? null : MESSAGES.thread(thread),
+    as_handle === null ? null : `as ${as_handle}`,
+    priority === 'urgent' ? 'urgent' : null,
+    thread === null ? null : `in ${thread}`,
   ].filter((mark) => mark !== null);
   const rest = marks.length === 0 ? '' : ` (${marks.join(', ')})`;
   print(`${stampOf(at, zoneOf(at))} ${from_handle}${rest} [${message_id}]`);
@@ -87,9 +86,14 @@ function reportMore(
   forward: boolean,
   isEverywhere: boolean,
 ): void {
-  if (items.length === 0) remark(MESSAGES.nothing(isEverywhere));
-  else if (more && forward) remark(MESSAGES.newer(next_cursor));
-  else if (more) remark(MESSAGES.older(previous_cursor));
+  if (items.length === 0)
+    remark(
+      isEverywhere
+        ? 'No messages were found.'
+        : 'No messages were found in this project. To see those of every project, add --all',
+    );
+  else if (more && forward) remark(`There are more. To see them, add --after ${next_cursor}`);
+  else if (more) remark(`There are older ones. To see them, add --before ${previous_cursor}`);
 }
 
 async function printShared(

@@ -6,7 +6,7 @@ import { HiveError } from '../domain/errors.ts';
 import { permissionLines } from '../domain/permissions.ts';
 import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
 import { calledBy, sourcePrefix } from '../domain/sources.ts';
-import { CONFIRM, LIST, PROMPT_ROWS, STATE, UNATTESTED } from './sentences.ts';
+import { SOMEBODY, UNATTESTED } from './sentences.ts';
 
 /** Every command has it. */
 export interface Format {
@@ -197,18 +197,18 @@ export function mark(answer: Pick<PromptAnswer, 'attested'> | null): string {
 /** The state of a prompt, as it follows "ask-… is". */
 export function stateOf(prompt: Prompt): string {
   const { status, by, late_response } = prompt;
-  const late = late_response === null ? '' : STATE.answeredLate(late_response.by) + mark(late_response);
+  const late = late_response === null ? '' : `; ${late_response.by} answered late${mark(late_response)}`;
   switch (status) {
     case 'responded':
-      return STATE.answered(by, prompt.amended) + mark(prompt);
+      return `answered by ${by ?? SOMEBODY}${prompt.amended ? ', corrected' : ''}${mark(prompt)}`;
     case 'expired':
-      return STATE.expired + late;
+      return `expired, with no answer${late}`;
     case 'cancelled':
-      return STATE.cancelled(by) + late;
+      return (by === null ? 'cancelled' : `cancelled by ${by}`) + late;
     default:
       return (
-        STATE.pending(age(prompt.created_at)) +
-        (prompt.orphaned ? STATE.ended : '') +
+        `pending for ${age(prompt.created_at)}` +
+        (prompt.orphaned ? ', its session has ended' : '') +
         describeAddressee(prompt)
       );
   }
@@ -216,41 +216,41 @@ export function stateOf(prompt: Prompt): string {
 
 /** The addressees of a question, and the human who has begun to answer. */
 function describeAddressee({ to, escalated_at, claimed_by }: Prompt): string {
-  const addressee = to === null ? '' : STATE.addressee(to, escalated_at !== null);
-  return addressee + (claimed_by === null ? '' : STATE.claimed(claimed_by));
+  const addressee =
+    to === null ? '' : `, addressed to ${to}${escalated_at !== null ? ', now to everybody' : ''}`;
+  return addressee + (claimed_by === null ? '' : `, ${claimed_by} is answering`);
 }
 
 export function showPrompt(prompt: Prompt): void {
   const answer = currentAnswer(prompt);
   print(`${prompt.ask_id}  ${stateOf(prompt)}`);
-  const rows: [string, string][] = [[PROMPT_ROWS.question, prompt.question]];
+  const rows: [string, string][] = [['question', prompt.question]];
   if (prompt.status === 'pending' && prompt.options.length > 0)
-    rows.push([PROMPT_ROWS.options, prompt.options.map((option) => option.label).join(' | ')]);
-  for (const { text, at } of prompt.notes) rows.push([PROMPT_ROWS.note(age(at)), text]);
-  if (prompt.expires_at !== null && prompt.status === 'pending')
-    rows.push([PROMPT_ROWS.expires, prompt.expires_at]);
-  if (answer !== null) rows.push([PROMPT_ROWS.decision, answer.decision]);
-  if (answer?.comment != null) rows.push([PROMPT_ROWS.comment, answer.comment]);
+    rows.push(['options', prompt.options.map((option) => option.label).join(' | ')]);
+  for (const { text, at } of prompt.notes) rows.push([`note, ${age(at)} ago`, text]);
+  if (prompt.expires_at !== null && prompt.status === 'pending') rows.push(['expires', prompt.expires_at]);
+  if (answer !== null) rows.push(['decision', answer.decision]);
+  if (answer?.comment != null) rows.push(['comment', answer.comment]);
   const warning = againstNotes(prompt).trim();
-  if (warning !== '') rows.push([PROMPT_ROWS.warning, warning]);
+  if (warning !== '') rows.push(['warning', warning]);
   printRows(rows, '  ');
 }
 
 function statusOf({ status, late_response, attested, orphaned }: Prompt): string {
-  if (status === 'pending' && orphaned) return LIST.ended;
-  if (late_response !== null) return LIST.late(status, late_response.attested);
-  return status === 'responded' && !attested ? LIST.unattested(status) : status;
+  if (status === 'pending' && orphaned) return 'pending, ended';
+  if (late_response !== null) return `${status}, late${late_response.attested ? '' : ', unattested'}`;
+  return status === 'responded' && !attested ? `${status}, unattested` : status;
 }
 
 export function showPrompts(prompts: readonly Prompt[]): void {
   printRows([
-    LIST.columns,
+    ['ASK', 'STATUS', 'AGE', 'URGENCY', 'FOR', 'AGENT', 'PROJECT', 'QUESTION'],
     ...prompts.map((prompt) => [
       prompt.ask_id,
       statusOf(prompt),
       age(prompt.created_at),
-      prompt.kind === 'permission' ? LIST.permission(prompt.urgency) : prompt.urgency,
-      `${prompt.to ?? '-'}${prompt.claimed_by === null || prompt.status !== 'pending' ? '' : LIST.claimed(prompt.claimed_by)}`,
+      prompt.kind === 'permission' ? `${prompt.urgency}, permission` : prompt.urgency,
+      `${prompt.to ?? '-'}${prompt.claimed_by === null || prompt.status !== 'pending' ? '' : ` (${prompt.claimed_by} is answering)`}`,
       `${sourcePrefix(prompt.source)}${calledBy(prompt)}`,
       prompt.project,
       `${noteCount(prompt)}${prompt.question}`,
@@ -260,7 +260,7 @@ export function showPrompts(prompts: readonly Prompt[]): void {
 
 /** In front of the question, because the end of a long row is cut. */
 function noteCount({ notes }: Prompt): string {
-  return notes.length === 0 ? '' : LIST.notes(notes.length);
+  return notes.length === 0 ? '' : `[${notes.length} note${notes.length === 1 ? '' : 's'}] `;
 }
 
 // ---- Confirming an answer ----
@@ -278,13 +278,13 @@ export function confirmAnswer(prompt: Prompt, decision: string, isShown: boolean
   try {
     if (isShown && prompt.kind === 'question') return true;
     if (!isShown) showToConfirm(terminal, prompt);
-    writeSync(terminal, CONFIRM.confirm(line(decision)));
+    writeSync(terminal, `Answer "${line(decision)}"? Type yes to confirm: `);
     const typed = readLine(terminal);
     if (typed === 'yes' || typed === prompt.ask_id) return true;
   } finally {
     closeSync(terminal);
   }
-  throw new HiveError('not_allowed', CONFIRM.notConfirmed(prompt.ask_id));
+  throw new HiveError('not_allowed', `Not confirmed. ${prompt.ask_id} was not answered.`);
 }
 
 /** Shows a prompt at the terminal, and returns the answer that the person types there; empty if there is no terminal. */
@@ -293,7 +293,7 @@ export function readAnswer(prompt: Prompt): string {
   if (terminal === null) return '';
   try {
     showToConfirm(terminal, prompt);
-    writeSync(terminal, CONFIRM.answer);
+    writeSync(terminal, 'Your answer: ');
     return readLine(terminal);
   } finally {
     closeSync(terminal);
@@ -302,13 +302,17 @@ export function readAnswer(prompt: Prompt): string {
 
 function showToConfirm(terminal: number, prompt: Prompt): void {
   const { kind, project, orphaned } = prompt;
-  writeSync(terminal, `${CONFIRM.asks(kind, line(calledBy(prompt)), line(project))}\n`);
-  if (orphaned) writeSync(terminal, `${CONFIRM.ended}\n`);
-  if (prompt.status !== 'pending') writeSync(terminal, `${CONFIRM.late(stateOf(prompt))}\n`);
+  writeSync(
+    terminal,
+    `${`${line(calledBy(prompt))} (${line(project)}) asks${kind === 'permission' ? ' for permission' : ''}:`}\n`,
+  );
+  if (orphaned) writeSync(terminal, `${'Its session has ended.'}\n`);
+  if (prompt.status !== 'pending')
+    writeSync(terminal, `${`It is ${stateOf(prompt)}. Your answer is kept as a late one.`}\n`);
   const { columns, rows } = process.stdout;
   for (const [n, screen] of screensOf(linesToConfirm(prompt), { columns, rows }).entries()) {
     if (n > 0) {
-      writeSync(terminal, CONFIRM.more);
+      writeSync(terminal, '-- Press Enter for more --');
       readLine(terminal);
     }
     writeSync(terminal, `${screen.join('\n')}\n`);
@@ -330,7 +334,7 @@ export function confirmTyped(lines: readonly string[], question: string): boolea
 function linesToConfirm(prompt: Prompt): string[] {
   if (prompt.kind === 'permission') return permissionLines(prompt).map((text) => `  ${revealed(text)}`);
   const options = prompt.options.map(({ label }) => line(label)).join(' | ');
-  return [...revealed(prompt.question).split('\n'), ...(options === '' ? [] : [CONFIRM.options(options)])];
+  return [...revealed(prompt.question).split('\n'), ...(options === '' ? [] : [`Options: ${options}`])];
 }
 
 /** The terminal of this process; null where it has none. */

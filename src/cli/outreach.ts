@@ -8,7 +8,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { age, type Format, print, printJson, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { LIST, OUTREACH } from './sentences.ts';
+import { more } from './sentences.ts';
 
 interface OutreachOptions extends Format {
   kind?: OutreachKind;
@@ -28,9 +28,10 @@ export function defineOutreach(command: Command): void {
 async function outreach(hive: Hive, { kind, limit, cursor, json }: OutreachOptions): Promise<ExitCode> {
   const { items, next_cursor } = await hive.outreach.list({ kind, limit, cursor });
   if (json === true) printJson({ outreach: items, next_cursor });
-  else if (items.length === 0) remark(OUTREACH.nothing(kind));
+  else if (items.length === 0)
+    remark(`There are no ${kind === undefined ? 'pings, cards or reports' : `${kind}s`}.`);
   else for (const item of items) print(`${inWords(item)}\n`);
-  if (next_cursor !== null) remark(LIST.more(limit, next_cursor));
+  if (next_cursor !== null) remark(more(limit, next_cursor));
   // Only a person's look counts: an agent may list them too.
   if ((await findCaller(hive)).agent_because === null)
     for (const { outreach_id, status } of items)
@@ -54,7 +55,7 @@ function inWords(item: Outreach): string {
       ? [
           title,
           cardText(item),
-          ask_id === null ? '' : OUTREACH.answerWith(buttons, ask_id),
+          ask_id === null ? '' : `${buttons} Answer with: hive respond ${ask_id} LABEL`,
           sourceLabel(source),
         ]
       : [message];

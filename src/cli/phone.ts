@@ -7,7 +7,7 @@ import { HiveError } from '../domain/errors.ts';
 import { foldName } from '../domain/humans.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { seatSecret } from '../infrastructure/platform/seat-file.ts';
-import { humanCommands } from './actor.ts';
+import { ACTION, humanCommands } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import {
   age,
@@ -20,7 +20,9 @@ import {
   printRows,
   remark,
 } from './output.ts';
-import { ACTION, PHONE } from './sentences.ts';
+
+const phoneState = (state: 'unconfirmed' | 'confirmed' | 'revoked', revoked_at: string): string =>
+  ({ unconfirmed: 'not confirmed', confirmed: 'paired', revoked: `revoked ${revoked_at}` })[state];
 
 interface AddOptions extends Format {
   url?: string;
@@ -42,7 +44,7 @@ export function definePhone(command: Command): void {
     async (hive, given, { json }) => {
       const { device, problem } = await revoke(hive, { device: given, by: humanName(process.env) });
       if (json === true) printJson({ phone: phoneOf(hive, device) });
-      else print(PHONE.revoked(device.name));
+      else print(`Revoked ${device.name}. It has no access any more.`);
       if (problem !== null) remark(problem);
       return problem === null ? EXIT.done : EXIT.error;
     },
@@ -60,21 +62,31 @@ async function add(hive: Hive, { url, by, json }: AddOptions): Promise<ExitCode>
   const say = (text: string): void =>
     void (json === true ? process.stderr : process.stdout).write(`${text}\n`);
   const { blocks } = await qrOf(address);
-  say(`${onBlack(blocks)}\n${PHONE.scan(address, code)}`);
+  say(
+    `${onBlack(blocks)}\n${`Open this with the phone's camera, or type the address there:\n  ${address}\nThe code is ${code}; it can be used once, within 10 minutes. Waiting for the phone…`}`,
+  );
   const device = await hive.feed.until(() => hive.devices.paired(code), { wait_ms: PAIRING_MS });
   if (device === undefined) {
-    remark(PHONE.nobodyCame);
+    remark('No phone has used the code, which no longer counts. Try again with: hive phone add');
     return EXIT.expired;
   }
   const phrase = await phraseFor(device, { code, store_id: hive.store_id });
-  const text = PHONE.compare(line(device.name, LONGEST_NAME), phrase);
-  if (!confirmTyped([text], PHONE.confirm)) {
+  const text = `${line(device.name, LONGEST_NAME)} has used the code. The phone shows four words; here they are:\n\n    ${phrase}\n`;
+  if (
+    !confirmTyped(
+      [text],
+      'Does your phone show the same four words? Type yes to let it in; anything else refuses it: ',
+    )
+  ) {
     await revoke(hive, { device: device.device_id, by: human });
-    throw new HiveError('not_allowed', PHONE.refused(device.name));
+    throw new HiveError('not_allowed', `Not confirmed: ${device.name} was refused.`);
   }
   const confirmed = await hive.devices.confirm(device, human);
   if (json === true) printJson({ phone: phoneOf(hive, confirmed) });
-  else print(PHONE.paired(confirmed.name));
+  else
+    print(
+      `Paired ${confirmed.name}. It can answer questions. To let it allow permissions, too: hive phone allow, or M-x hive-phone-list in Emacs`,
+    );
   return EXIT.done;
 }
 
@@ -92,7 +104,11 @@ function onBlack(blocks: string): string {
 
 /** A command that lets somebody in is typed by a person. @throws HiveError `not_allowed` without a terminal. */
 function requireTerminal(): void {
-  if (!process.stdin.isTTY) throw new HiveError('not_allowed', PHONE.needsTerminal);
+  if (!process.stdin.isTTY)
+    throw new HiveError(
+      'not_allowed',
+      'Pairing a phone must be confirmed at a terminal, and there is none here. Run the command in a terminal, or use M-x hive-phone in Emacs.',
+    );
 }
 
 async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
@@ -101,18 +117,18 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
     printJson({ phones });
     return EXIT.done;
   }
-  if (phones.length === 0) remark(PHONE.none);
+  if (phones.length === 0) remark('No phone is paired. Pair one with: hive phone add');
   else
     printRows([
-      PHONE.columns,
+      ['PHONE', 'NAME', 'OF', 'STATE', 'SEEN', 'MAY', 'NOTIFICATIONS'],
       ...phones.map(({ device_id, name, human, state, revoked_at, seen_at, may_allow, push }) => [
         device_id,
         name,
         human,
-        PHONE.state(state, revoked_at === null ? '' : moment(revoked_at)),
-        seen_at === null ? '-' : PHONE.ago(age(seen_at)),
-        may_allow ? PHONE.mayAllow : PHONE.mayAnswer,
-        PHONE.push[push],
+        phoneState(state, revoked_at === null ? '' : moment(revoked_at)),
+        seen_at === null ? '-' : `${age(seen_at)} ago`,
+        may_allow ? 'answer and allow' : 'answer',
+        push,
       ]),
     ]);
   return EXIT.done;
@@ -123,9 +139,20 @@ async function allowPhone(hive: Hive, given: string, { json }: Format): Promise<
   const device = await hive.devices.find(given);
   if (terminal_may_allow) requireTerminal();
   hive.devices.requireConfirmed(device);
-  if (!terminal_may_allow) throw new HiveError('not_allowed', PHONE.onlyEmacsAllows(entryOf(device), path));
-  if (!confirmTyped(PHONE.allowing(line(device.name, LONGEST_NAME), device.key), PHONE.confirmAllow))
-    throw new HiveError('not_allowed', PHONE.notAllowed(device.name));
+  if (!terminal_may_allow)
+    throw new HiveError(
+      'not_allowed',
+      `A phone gets the right to allow permissions in Emacs, with M-x hive-phone-list. You can also add ${entryOf(device)} to the list "seats" in ${path} yourself, or set "terminal_may_allow": true there to do it at a terminal.`,
+    );
+  if (
+    !confirmTyped(
+      [
+        `${line(device.name, LONGEST_NAME)} (key ${device.key}) will be able to allow what agents ask for, from anywhere, as you can here.`,
+      ],
+      'Let it? Type yes to confirm: ',
+    )
+  )
+    throw new HiveError('not_allowed', `Not confirmed: ${device.name} may still not allow anything.`);
   if (ssh_agent_key === null) hive.seats.useKey(seatSecret(process.env));
   const { registered, text } = await allow(hive, { device: device.device_id, pid: process.pid, via: 'cli' });
   if (json === true) printJson({ phone: phoneOf(hive, device), allowed: registered });

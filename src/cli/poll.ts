@@ -12,7 +12,10 @@ import { type Caller, carrierOf, findCaller, isForCaller } from './actor.ts';
 import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
 import { type Format, parseDuration, printJson, promptJson, remark, showPrompt } from './output.ts';
 import { withHive } from './program.ts';
-import { POLL } from './sentences.ts';
+import { counted } from './sentences.ts';
+
+const timeIsUp = (pending: number): string =>
+  `The time is up. ${counted(pending, 'question')} ${pending === 1 ? 'is' : 'are'} still pending.`;
 
 interface PollOptions extends WaitOptions {
   wait?: boolean;
@@ -31,7 +34,8 @@ export function definePoll(command: Command): void {
 }
 
 async function poll(hive: Hive, ids: string[], options: WaitOptions): Promise<ExitCode> {
-  if (options.all === true || options.timeout !== undefined) throw invalidInput(POLL.needsWait);
+  if (options.all === true || options.timeout !== undefined)
+    throw invalidInput('--all and --timeout need --wait, for example: hive poll --wait --all');
   const caller = await findCaller(hive);
   const carrier = await carrierOf(hive, caller);
   if (ids.length === 0) {
@@ -80,9 +84,15 @@ async function report(
     printJson(single ? views[0] : { prompts: views, ...(more === null ? {} : { more }) });
   } else {
     for (const { prompt } of shown) showPrompt(prompt);
-    if (shown.length === 0) remark(POLL.noneOpen);
-    if (more !== null && more.settled > 0) remark(POLL.moreSettled(more.settled));
-    if (more !== null && more.pending > 0) remark(POLL.morePending(more.pending));
+    if (shown.length === 0) remark('You have no pending questions and no unread answers.');
+    if (more !== null && more.settled > 0)
+      remark(
+        `${more.settled} more ${more.settled === 1 ? 'is' : 'are'} settled. Run hive poll again to see them.`,
+      );
+    if (more !== null && more.pending > 0)
+      remark(
+        `${more.pending} more ${more.pending === 1 ? 'is' : 'are'} pending. hive list shows all of them, hive poll ID shows one.`,
+      );
   }
   return exitCodeOfPrompts(shown.map(({ prompt }) => prompt));
 }
@@ -115,11 +125,11 @@ async function wait(hive: Hive, ids: string[], options: WaitOptions): Promise<Ex
     const open = await waitForOpen(hive, { limit_ms, all, waiter });
     if (open.prompts.length === 0) {
       if (options.json === true) printJson({ prompts: [] });
-      remark(POLL.nothingToWaitFor);
+      remark('You have no pending questions and no unread answers, so there is nothing to wait for.');
       return EXIT.pending;
     }
     const done = all ? open.pending === 0 : open.settled > 0;
-    if (!done) remark(POLL.timeIsUp(open.pending));
+    if (!done) remark(timeIsUp(open.pending));
     const shown = done ? open.prompts.filter(({ status }) => status !== 'pending') : open.prompts;
     // The caller waited for settled prompts, so the pending ones are not counted.
     const counted = done ? { ...open, prompts: shown, pending: 0 } : open;
@@ -130,7 +140,7 @@ async function wait(hive: Hive, ids: string[], options: WaitOptions): Promise<Ex
     return report(hive, settled, { caller, carrier, single: ids.length === 1, ...options });
   const prompts = await Promise.all(ids.map((ask_id) => hive.prompts.get(ask_id)));
   const pending = prompts.filter(({ status }) => status === 'pending').length;
-  if (pending > 0) remark(POLL.timeIsUp(pending));
+  if (pending > 0) remark(timeIsUp(pending));
   return report(hive, prompts, { caller, carrier, single: ids.length === 1, ...options });
 }
 

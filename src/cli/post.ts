@@ -20,7 +20,9 @@ import { BY, findAuthor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { POST } from './sentences.ts';
+
+const EXAMPLE_BLOCK =
+  'A block is a heading such as "## 2026-01-11 18:00:00 Claude-abc12" with the message below it';
 
 interface PostOptions extends Format {
   asHeading?: boolean;
@@ -83,24 +85,30 @@ function postedView(posted: Posted): Record<string, unknown> {
 }
 
 function reportMentions({ mentions, unresolved, undecided, trips }: Posted): void {
-  if (mentions.length > 0) remark(POST.mentioned(mentions.map((mention) => mention.handle).join(', ')));
+  if (mentions.length > 0) remark(`Mentioned: ${mentions.map((mention) => mention.handle).join(', ')}.`);
   for (const name of unresolved) remark(explainUnresolved(name));
   const open = explainUndecided(undecided);
   if (open !== null) remark(open);
-  if (trips.length > 0) remark(POST.notHeld(trips.map((trip) => trip.addressee.handle).join(', ')));
+  if (trips.length > 0)
+    remark(
+      `Mentioned but not held, because the conversation looks like a loop: ${trips.map((trip) => trip.addressee.handle).join(', ')}.`,
+    );
 }
 
 /** The blocks of a text or of a saved file. @throws HiveError `invalid_input` if a part of it could not be posted. */
 function blocksIn(text: string): Block[] {
   const { front, lead, blocks, empty } = parseShared(text);
   if (lead !== '' && front['type'] !== 'shared') {
-    throw invalidInput(POST.noHeading);
+    throw invalidInput(`The text does not begin with a heading. ${EXAMPLE_BLOCK}. Nothing was posted.`);
   }
   const [bare] = empty;
   if (bare !== undefined) {
-    throw invalidInput(POST.emptyBlock(bare.stamp, bare.handle));
+    throw invalidInput(
+      `There is no message below the heading "## ${bare.stamp} ${bare.handle}". Nothing was posted.`,
+    );
   }
-  if (blocks.length === 0) throw invalidInput(POST.noBlock);
+  if (blocks.length === 0)
+    throw invalidInput(`The text contains no block. ${EXAMPLE_BLOCK}. Nothing was posted.`);
   return blocks.map((block) => ({
     stamp: block.stamp,
     handle: bounded('handle', block.handle, MESSAGE_LIMITS.thread),
@@ -124,7 +132,10 @@ async function postBlocks(
     ({ heading }) => authorOfBlock(writer, heading, by).kind === 'unverified',
   )?.heading;
   if (asAgent === true && foreign !== undefined) {
-    throw new HiveError('not_allowed', POST.foreignHeading(writer.handle, foreign.handle));
+    throw new HiveError(
+      'not_allowed',
+      `This shell belongs to ${writer.handle}, so it cannot post as ${foreign.handle}. Nothing was posted. Leave out --as-agent to post it as unverified.`,
+    );
   }
   const all: Posted[] = [];
   for (const block of headed) all.push(await hive.messages.post({ ...common, ...block }));
@@ -149,9 +160,9 @@ async function postBlocks(
 
 function reportAuthor({ message, existing }: Posted, writer: Author): void {
   const { message_id, author } = message;
-  if (existing) remark(POST.postedBefore(message_id));
+  if (existing) remark(`${message_id} was posted before and was not posted again.`);
   else if (author === 'unverified') {
-    const where = writer.kind === 'agent' ? POST.shellOf(writer.handle) : POST.terminal;
-    remark(POST.unverified(authorName(message), where));
+    const where = writer.kind === 'agent' ? `${writer.handle}'s shell` : "a person's terminal";
+    remark(`Posted as ${authorName(message)}. The name is unverified, because it was posted from ${where}.`);
   }
 }

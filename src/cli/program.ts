@@ -8,7 +8,6 @@ import { installedNode, lastingPath } from '../infrastructure/installation/versi
 import { openHive } from '../open-hive.ts';
 import { type ExitCode, exitCodeOfError } from './exit-codes.ts';
 import { type Format, printJson, remark } from './output.ts';
-import { INIT } from './sentences.ts';
 
 /** `bin/hive`, resolved through any link by which it was called. */
 export function thisFile(): string {
@@ -27,7 +26,10 @@ export function packageFolder(): string {
 export function thisProgram(): string[] {
   const file = lastingPath(thisFile());
   if (/[/\\]_npx[/\\]/.test(file)) {
-    throw new HiveError('invalid_input', INIT.npx);
+    throw new HiveError(
+      'invalid_input',
+      'npx deletes this copy of Hive later, so no configuration may point to it. Run hive install through npx first; it installs Hive permanently.',
+    );
   }
   return [installedNode(file) ?? process.execPath, file];
 }

@@ -6,11 +6,17 @@ import { HiveError, invalidInput } from '../domain/errors.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { seatSecret } from '../infrastructure/platform/seat-file.ts';
-import { type ActorOptions, BY, confirmActor, findActor, isAtTerminal } from './actor.ts';
+import { ACTION, type ActorOptions, BY, confirmActor, findActor, isAtTerminal } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { currentAnswer, type Format, mark, print, printJson, readAnswer, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { ACTION, RESPOND } from './sentences.ts';
+import { SOMEBODY } from './sentences.ts';
+
+const giveAnswer = (ask_id: string): string =>
+  `Give the answer: hive respond ${ask_id} DECISION, or --select LABEL.`;
+
+const NAME_IT =
+  'Name the question: hive respond ID DECISION. Only at a terminal, where you see the question before you confirm, the most urgent one is taken.';
 
 interface AnswerOptions extends Format, ActorOptions {
   select?: string[];
@@ -57,17 +63,17 @@ async function promptNamed(hive: Hive, id: string, isAmendment: boolean): Promis
   const found = items.filter(({ ask_id }) => ask_id.startsWith(prefix));
   if (found.length > 1) {
     const ids = found.map(({ ask_id }) => ask_id);
-    throw invalidInput(RESPOND.several(id, ids));
+    throw invalidInput(`Several questions begin with ${id}: ${ids.join(', ')}. Give one more letter.`);
   }
   return found[0] ?? hive.prompts.get(id);
 }
 
 /** The one that a desk would show first; one whose session has ended only if there is no other. */
 async function mostUrgent(hive: Hive): Promise<Prompt> {
-  if (!isAtTerminal()) throw invalidInput(RESPOND.nameIt);
+  if (!isAtTerminal()) throw invalidInput(NAME_IT);
   const { items } = await hive.prompts.list({ status: 'waiting', limit: MOST });
   const prompt = items.find(({ orphaned }) => !orphaned) ?? items[0];
-  if (prompt === undefined) throw new HiveError('prompt_not_found', RESPOND.noneWaiting);
+  if (prompt === undefined) throw new HiveError('prompt_not_found', 'No question is waiting for an answer.');
   return prompt;
 }
 
@@ -87,10 +93,13 @@ async function answering(
 ): Promise<Answering> {
   const { select, comment } = options;
   const { id, decision: word } = wordsOf(given.id, given.decision, options);
-  if (word !== undefined && select !== undefined) throw invalidInput(RESPOND.twoAnswers);
+  if (word !== undefined && select !== undefined)
+    throw invalidInput(
+      'Give a decision or --select, not both. (Put --select last: it takes every word after it.)',
+    );
   const isMissing = word === undefined && select === undefined;
-  if (isMissing && id !== undefined && !isAtTerminal()) throw invalidInput(RESPOND.noAnswer(id));
-  if (id === undefined && isAmendment) throw invalidInput(RESPOND.nameIt);
+  if (isMissing && id !== undefined && !isAtTerminal()) throw invalidInput(giveAnswer(id));
+  if (id === undefined && isAmendment) throw invalidInput(NAME_IT);
   const found = await findActor(hive, { action: ACTION.answer }, options);
   const prompt = id === undefined ? await mostUrgent(hive) : await promptNamed(hive, id, isAmendment);
   const { ask_id } = prompt;
@@ -98,7 +107,7 @@ async function answering(
   const wouldAsk = isMissing || isAtTerminal() || prompt.kind === 'permission';
   if (prompt.status === 'responded' && !isAmendment && wouldAsk) return { prompt, command: null };
   const decision = isMissing ? readAnswer(prompt) : word;
-  if (decision === '') throw invalidInput(RESPOND.noAnswer(ask_id));
+  if (decision === '') throw invalidInput(giveAnswer(ask_id));
   // Of a permission all is displayed, and a yes typed.
   const actor = confirmActor(hive, found, prompt, { decision, selected: select }, isMissing);
   const displayed_digest = prompt.kind === 'permission' ? permissionDigest(prompt) : null;
@@ -136,11 +145,15 @@ async function respond(
       attested: answer?.attested ?? null,
     });
   } else if (accepted) {
-    print(RESPOND.answered(ask_id, mark(answer), answer?.decision));
+    print(`Answered ${ask_id}${mark(answer)}: ${answer?.decision}`);
   } else if (outcome === 'late') {
-    remark(RESPOND.late(ask_id, prompt.status));
+    remark(
+      `Kept as a late answer: ${ask_id} had already ${prompt.status === 'expired' ? 'expired' : 'been cancelled'}.`,
+    );
   } else {
-    remark(RESPOND.notAccepted(ask_id, answer?.by, mark(answer), answer?.decision));
+    remark(
+      `Not accepted: ${answer?.by ?? SOMEBODY} had already answered ${ask_id}${mark(answer)}: ${answer?.decision}`,
+    );
   }
   return accepted ? EXIT.done : EXIT.notAccepted;
 }
@@ -160,6 +173,6 @@ async function amend(
     const { status, amended } = prompt;
     const { decision: now, by, attested } = answer ?? {};
     printJson({ ask_id, accepted: true, status, amended, decision: now, by, attested });
-  } else print(RESPOND.amended(ask_id, mark(answer), answer?.decision));
+  } else print(`Corrected ${ask_id}${mark(answer)}: ${answer?.decision}`);
   return EXIT.done;
 }

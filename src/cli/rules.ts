@@ -5,7 +5,6 @@ import type { ListedRule } from '../application/rules.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { age, type Format, printJson, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { RULES } from './sentences.ts';
 
 export function defineRules(command: Command): void {
   command
@@ -18,9 +17,19 @@ async function rules(hive: Hive, { json = false }: Format): Promise<ExitCode> {
   if (json) printJson(list);
   else {
     for (const problem of list.problems) remark(problem);
-    if (list.rules.length === 0) remark(RULES.none(list.path));
-    else printRows([RULES.columns, ...list.rules.map((rule) => rowOf(rule, list.path))]);
-    if (list.proposals.length > 0) remark(RULES.proposals(list.proposals.length));
+    if (list.rules.length === 0)
+      remark(
+        `There are no rules in ${list.path}. In Emacs, press A at a permission to make one; docs/agents.md says how to write one.`,
+      );
+    else
+      printRows([
+        ['', 'RULE', 'PROJECT', 'USED', 'LAST', 'ENDS', 'WHERE'],
+        ...list.rules.map((rule) => rowOf(rule, list.path)),
+      ]);
+    if (list.proposals.length > 0)
+      remark(
+        `${list.proposals.length === 1 ? 'One rule is' : `${list.proposals.length} rules are`} proposed: see M-x hive-rules in Emacs.`,
+      );
   }
   return list.problems.length === 0 ? EXIT.done : EXIT.error;
 }
@@ -33,7 +42,7 @@ function rowOf(rule: ListedRule, path: string): string[] {
     project ?? '',
     String(uses),
     last_used_at === null ? '' : age(last_used_at),
-    expired ? RULES.ended : (expires ?? RULES.never),
+    expired ? 'ended' : (expires ?? 'never'),
     line === null ? path : `${path}:${line}`,
   ];
 }

@@ -7,11 +7,28 @@ import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { askingOptions, PATIENCE_MS, type Run, readCommand } from '../domain/runs.ts';
 import { environmentToKeep } from '../infrastructure/platform/runs.ts';
-import { refuseAgents } from './actor.ts';
+import { ACTION, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, moment, parseDuration, printJson, printRows, remark } from './output.ts';
 import { thisFile, untilSignalled, withHive } from './program.ts';
-import { ACTION, RUN } from './sentences.ts';
+
+const sleeps = (run_id: string, asks: string): string =>
+  asks === ''
+    ? `The agent of ${run_id} died. It is restarted by a sidecar, hive serve or hive run --watch. Start one if none is running.`
+    : `${run_id} sleeps until you answer ${asks}. Then a sidecar, hive serve or hive run --watch resumes it. Start one if none is running.`;
+
+const stateOf = ({
+  status,
+  exit_code,
+  problem,
+}: {
+  status: string;
+  exit_code: number | null;
+  problem: string | null;
+}): string =>
+  status !== 'ended'
+    ? status
+    : (problem ?? (exit_code === null ? 'ended' : `ended with exit code ${exit_code}`));
 
 interface RunOptions extends Format {
   dir?: string;
@@ -45,9 +62,15 @@ async function start(hive: Hive, words: string[], options: RunOptions): Promise<
   const named = options.keepEnv ?? [];
   const { env, left_out } = environmentToKeep(process.env, named);
   const missing = named.find((name) => process.env[name] === undefined);
-  if (missing !== undefined) throw invalidInput(RUN.noVariable(missing));
+  if (missing !== undefined)
+    throw invalidInput(
+      `--keep-env names ${missing}, which is not set here. Set it, or leave it out of --keep-env.`,
+    );
   const patience_ms = parseDuration(options.patience);
-  if (patience_ms > PATIENCE_MS) throw invalidInput(RUN.tooPatient(options.patience));
+  if (patience_ms > PATIENCE_MS)
+    throw invalidInput(
+      `--patience is ${options.patience}: give 9m or less, because no client lets a hook wait longer. A question stays pending as long as needed, even after the agent has ended.`,
+    );
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
   hive.startExpiry();
@@ -55,9 +78,8 @@ async function start(hive: Hive, words: string[], options: RunOptions): Promise<
   const run = await hive.runs.begin({ command, dir, env, left_out, patience_ms, stop: stop.signal });
   if (options.json === true) printJson({ run: shown(hive, run) });
   else if (run.status === 'ended') await copyOutput(hive.runs.output(run.run_id));
-  if (run.problem !== null) remark(RUN.problem(run.run_id, run.problem));
-  if (run.status === 'sleeping')
-    remark(RUN.sleeps(run.run_id, run.calls.map(({ ask_id }) => ask_id).join(', ')));
+  if (run.problem !== null) remark(`${run.run_id} has ended: ${run.problem}`);
+  if (run.status === 'sleeping') remark(sleeps(run.run_id, run.calls.map(({ ask_id }) => ask_id).join(', ')));
   if (run.status !== 'ended') return EXIT.pending;
   return run.exit_code === 0 ? EXIT.done : EXIT.error;
 }
@@ -68,13 +90,14 @@ async function copyOutput(path: string): Promise<void> {
 
 async function watch(hive: Hive, words: string[], { jobs: given }: RunOptions): Promise<ExitCode> {
   const jobs = Number(given);
-  if (words.length > 0) throw invalidInput(RUN.watchTakesNone);
-  if (!Number.isInteger(jobs) || jobs < 1) throw invalidInput(RUN.badJobs(given));
+  if (words.length > 0) throw invalidInput('--watch does not start a new agent: leave the command out.');
+  if (!Number.isInteger(jobs) || jobs < 1)
+    throw invalidInput(`--jobs is "${given}". It must be a whole number, 1 or more.`);
   await refuseAgents(hive, ACTION.runs);
   const stop = untilSignalled();
   hive.startExpiry();
   hive.startRuns({ jobs });
-  remark(RUN.watching);
+  remark('Resuming runs as their questions are answered. Press Ctrl-C to stop.');
   await new Promise<void>((done) => stop.addEventListener('abort', () => done(), { once: true }));
   return EXIT.done;
 }
@@ -101,12 +124,13 @@ async function list(hive: Hive, { all = false, stop, json }: ListOptions): Promi
   }
   const runs = await hive.runs.list({ all });
   if (json === true) printJson({ runs: runs.map((run) => shown(hive, run)) });
-  else if (runs.length === 0) remark(RUN.none);
+  else if (runs.length === 0)
+    remark('There are no active or sleeping runs. Start one with: hive run -- claude -p "…"');
   else
     printRows(
       runs.map((run) => [
         run.run_id,
-        RUN.status(run),
+        stateOf(run),
         run.calls.map(({ ask_id }) => ask_id).join(' '),
         moment(run.changed_at),
       ]),

@@ -21,10 +21,9 @@ import { randomIds } from '../infrastructure/platform/ids.ts';
 import { thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
-import { refuseAgents } from './actor.ts';
+import { ACTION, refuseAgents } from './actor.ts';
 import { remark } from './output.ts';
 import { JOBS, untilSignalled } from './program.ts';
-import { ACTION, SERVE } from './sentences.ts';
 import { FIRST_TOKEN, tokenFile, writeTokenFile } from './token.ts';
 
 interface ServeOptions {
@@ -55,16 +54,22 @@ async function serve({ port, allowHost = [], insecure = false, ...options }: Ser
   const stop = untilSignalled();
   const number = portOf('--port', port);
   if (options.cert === undefined && !insecure && !isLoopback(options.host))
-    throw invalidInput(SERVE.plainHttp(options.host));
+    throw invalidInput(
+      `Over plain HTTP, anybody on the network between here and ${options.host} can read the tokens. Use --cert and --key, listen on 127.0.0.1 behind a proxy with TLS, or add --insecure.`,
+    );
   const hive = await openHive();
   try {
     await refuseAgents(hive, ACTION.serve);
     hive.startExpiry();
     hive.startRuns({ jobs: JOBS });
     const serving = await startServing(hive, { ...options, allowHost, port: number });
-    if (serving.made_token !== null) remark(SERVE.firstToken(serving.made_token));
-    process.stdout.write(`${SERVE.serving(serving.url)}\n`);
-    if (serving.inbox_url !== null) process.stdout.write(`${SERVE.inbox(serving.inbox_url)}\n`);
+    if (serving.made_token !== null)
+      remark(`Made the first token and wrote it to ${serving.made_token}. hive token show prints it.`);
+    process.stdout.write(`${`Serving MCP at ${serving.url}`}\n`);
+    if (serving.inbox_url !== null)
+      process.stdout.write(
+        `${`Serving the inbox at ${serving.inbox_url}. Pair a phone with: hive phone add`}\n`,
+      );
     if (serving.problem !== null) remark(serving.problem);
     await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
     await serving.close();
@@ -78,7 +83,7 @@ async function serve({ port, allowHost = [], insecure = false, ...options }: Ser
 export function portOf(what: string, text: string): number {
   const port = Number(text);
   if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
-    throw invalidInput(SERVE.badPort(what, text));
+    throw invalidInput(`${what} ${text} is not a port. Give a number from 0 to 65535.`);
   return port;
 }
 
@@ -124,7 +129,10 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
   const named = options.inboxUrl === undefined ? null : inboxAddress(options.inboxUrl);
   const servesInbox = options.inbox === true || named !== null;
   // --insecure does not help: a browser gives such a page no keys.
-  if (servesInbox && cert === undefined && !isLoopback(host)) throw invalidInput(SERVE.plainInbox(host));
+  if (servesInbox && cert === undefined && !isLoopback(host))
+    throw invalidInput(
+      `Over plain HTTP a phone cannot use the inbox at ${host}: its browser makes no keys there. Use --cert and --key, or listen on 127.0.0.1 behind a proxy with TLS.`,
+    );
   const own = named === null ? [] : [new URL(named).hostname];
   const hosts = new Set(['localhost', '127.0.0.1', '[::1]', host, ...allowHost, ...own]);
   // The rules of the human who serves. Each rule says whether it applies to other machines.
@@ -168,7 +176,8 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
     try {
       forget = inbox_url === null ? null : hive.devices.servedAt(inbox_url);
     } catch (error) {
-      problem = SERVE.notRecorded(error instanceof Error ? error.message : String(error));
+      const why = error instanceof Error ? error.message : String(error);
+      problem = `hive phone and M-x hive-phone will not know where this inbox is (${why}). Give it to them with --url.`;
     }
     return {
       url: `${scheme}://${address}${MCP_PATH}`,
@@ -209,7 +218,8 @@ async function startInbox(
 ): Promise<Inbox> {
   const folder = join(import.meta.dirname, 'inbox');
   const names = await readdir(folder).catch((): string[] => []);
-  if (!names.includes('index.html')) throw invalidInput(SERVE.noInbox(folder));
+  if (!names.includes('index.html'))
+    throw invalidInput(`There is no page of the inbox in ${folder}. In a clone, run: npm run build`);
   const files = await Promise.all(
     names.map(async (name) => [name, await readFile(join(folder, name))] as const),
   );
@@ -254,7 +264,7 @@ async function makeFirstToken(hive: Hive): Promise<string | null> {
 
 /** @throws HiveError `invalid_input` where one of both is missing. */
 function tlsOf({ cert, key }: ServingOptions): { cert: string; key: string } | null {
-  if ((cert === undefined) !== (key === undefined)) throw invalidInput(SERVE.tlsNeedsBoth);
+  if ((cert === undefined) !== (key === undefined)) throw invalidInput('TLS needs both --cert and --key.');
   return cert === undefined || key === undefined
     ? null
     : { cert: readFileOnly(cert), key: readFileOnly(key) };
@@ -263,7 +273,12 @@ function tlsOf({ cert, key }: ServingOptions): { cert: string; key: string } | n
 function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(new HiveError('invalid_input', SERVE.cannotListen(host, port, error.code)));
+      reject(
+        new HiveError(
+          'invalid_input',
+          `Cannot listen on ${host}:${port} (${error.code}). Choose another port or host.`,
+        ),
+      );
     });
     server.listen(port, host, () => {
       const address = server.address();

@@ -9,11 +9,23 @@ import { nearestNames, ROOM_MODES, type Session, type SessionChanges } from '../
 import { SOURCES } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
 import type { Turn } from '../domain/turns.ts';
-import { type ActorOptions, BY, findActor, findCaller, registerCaller } from './actor.ts';
+import { ACTION, type ActorOptions, BY, findActor, findCaller, registerCaller } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { age, type Format, print, printJson, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { ACTION, SESSIONS } from './sentences.ts';
+
+const COLUMNS = [
+  'TITLE',
+  'HANDLE',
+  'STATE',
+  'SEEN',
+  'SOURCE',
+  'MENTIONS',
+  'ROLES',
+  'CLIENT',
+  'PROJECT',
+  'DOING',
+];
 
 interface SessionsOptions extends Format {
   ended?: boolean;
@@ -79,11 +91,13 @@ function readSetting(word: string): SessionChanges {
   const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
   if (setting === undefined) {
     const [near] = nearestNames(name, Object.keys(SETTINGS));
-    throw invalidInput(SESSIONS.noSetting(name, near, NAMES));
+    throw invalidInput(
+      `There is no setting "${name}".${near === undefined ? '' : ` Did you mean ${near}?`} The settings are ${NAMES}. Nothing was changed.`,
+    );
   }
   if (at < 0 || (setting.values.length > 0 && !setting.values.includes(value))) {
     const values = setting.values.length > 0 ? setting.values.join('|') : (EXAMPLES[name] ?? '');
-    throw invalidInput(SESSIONS.badValue(word, name, values));
+    throw invalidInput(`"${word}" is not valid. Write ${name}=${values}. Nothing was changed.`);
   }
   return setting.read(value);
 }
@@ -93,14 +107,15 @@ async function configure(hive: Hive, words: string[], options: ActorOptions & Fo
   const [named] = words.filter((word) => !word.includes('='));
   const settings = words[0] === named ? words.slice(1) : words;
   const changes: SessionChanges = Object.assign({}, ...settings.map(readSetting));
-  if (settings.length === 0) throw invalidInput(SESSIONS.nothingToSet(NAMES));
+  if (settings.length === 0) throw invalidInput(`Name a setting: ${NAMES}. Nothing was changed.`);
   const isOwn = settings === words;
-  if (isOwn && caller.agent_because === null) throw invalidInput(SESSIONS.nameOne(settings.join(' ')));
+  if (isOwn && caller.agent_because === null)
+    throw invalidInput(`Name a session, for example: hive sessions set Claude-abc12 ${settings.join(' ')}`);
   const which = isOwn ? (await registerCaller(hive, caller)).session_id : String(named);
   const actor = await findActor(hive, { action: ACTION.sessions, isOwn: () => true }, options);
   const session = await hive.sessions.configure(which, changes, actor);
   if (options.json === true) printJson({ session });
-  else print(SESSIONS.set(session.title, settings.join(' ')));
+  else print(`Set for ${session.title}: ${settings.join(' ')}`);
   return EXIT.done;
 }
 
@@ -110,12 +125,10 @@ const SHOWN_QUESTION = 60;
 /** The thing that a session waits for, or runs, and since when. */
 function inWords(prompt: Prompt | undefined, turn: Turn | undefined): string {
   if (prompt?.blocked_since != null)
-    return SESSIONS.waits(age(prompt.blocked_since), excerpt(prompt.question, SHOWN_QUESTION));
+    return `blocked for ${age(prompt.blocked_since)}: ${excerpt(prompt.question, SHOWN_QUESTION)}`;
   if (turn?.state !== 'in_progress') return '-';
   const tool = turn.open_tools.at(-1);
-  return tool === undefined
-    ? SESSIONS.works(age(turn.started_at))
-    : SESSIONS.runs(tool.name, age(tool.since));
+  return tool === undefined ? `works, ${age(turn.started_at)}` : `runs ${tool.name}, ${age(tool.since)}`;
 }
 
 function blockedBy(prompt: Prompt | undefined): Partial<Prompt> | null {
@@ -126,7 +139,7 @@ function blockedBy(prompt: Prompt | undefined): Partial<Prompt> | null {
 
 /** That a session is a coordinator, with the request that was granted: whoever corrects its answer takes the role back. */
 function coordinating(ask_id: string | undefined): string[] {
-  return ask_id === undefined ? [] : [SESSIONS.coordinator(ask_id)];
+  return ask_id === undefined ? [] : [`coordinator (${ask_id})`];
 }
 
 async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<ExitCode> {
@@ -151,13 +164,13 @@ async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<E
     return EXIT.done;
   }
   if (found.length === 0) {
-    remark(SESSIONS.nobody);
+    remark('No sessions are online.');
     return EXIT.done;
   }
   const turns = new Map((await hive.turns.newestOf(session_ids)).map(({ turn }) => [turn.session_id, turn]));
   const doing = ({ session_id }: Session): string => inWords(blocking.get(session_id), turns.get(session_id));
   printRows([
-    SESSIONS.columns,
+    COLUMNS,
     ...found.map((session) => [
       session.title,
       session.handle,

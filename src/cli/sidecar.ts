@@ -7,10 +7,9 @@ import { invalidInput } from '../domain/errors.ts';
 import { isLoopback } from '../domain/tokens.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
-import { refuseAgents } from './actor.ts';
+import { ACTION, refuseAgents } from './actor.ts';
 import { EXIT } from './exit-codes.ts';
 import { endSoon, examineAgentFiles, JOBS, thisFile, untilSignalled } from './program.ts';
-import { ACTION, SERVE, SIDECAR } from './sentences.ts';
 
 interface SidecarOptions {
   serve?: string;
@@ -32,7 +31,8 @@ async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): P
   const stop = untilSignalled();
   const hive = await openHive({ examinations: examineAgentFiles });
   // Again at each act: an agent may have registered its session only after it had started this.
-  const check = (): Promise<void> => refuseAgents(hive, ACTION.desk, SIDECAR.startYourself);
+  const check = (): Promise<void> =>
+    refuseAgents(hive, ACTION.desk, 'Quit this Emacs and start it yourself, outside any agent.');
   try {
     await check();
   } catch (error) {
@@ -75,17 +75,22 @@ async function serveAgents(
   try {
     const { startServing, portOf } = await import('./serve.ts');
     const port = portOf('--serve', address.slice(colon + 1));
-    if (!isLoopback(host)) throw invalidInput(SERVE.sidecarPlainHttp(host));
+    if (!isLoopback(host))
+      throw invalidInput(
+        `over plain HTTP, anybody on the network between here and ${host} can read the tokens. Run hive serve with --cert and --key instead.`,
+      );
     const serving = await startServing(hive, { host, port, allowHost: [], ...inbox });
     if (serving.problem !== null) hive.log.warn(serving.problem);
-    hive.log.info(SIDECAR.serving, { url: serving.url });
+    hive.log.info('Serving agents on other machines.', { url: serving.url });
     return () => serving.close();
   } catch (error) {
-    const text = SIDECAR.notServing(error instanceof Error ? error.message : String(error));
+    const text = `This Emacs does not serve agents on other machines: ${error instanceof Error ? error.message : String(error)}`;
     hive.log.error(text);
     await hive.notices
       .give({ severity: 'warning', session_id: null, text })
-      .catch((oops: unknown) => hive.log.error(SIDECAR.noticeFailed, { error: String(oops) }));
+      .catch((oops: unknown) =>
+        hive.log.error('A notice for the human could not be stored.', { error: String(oops) }),
+      );
     return null;
   }
 }
@@ -102,7 +107,7 @@ function attach(hive: Hive, urls: readonly string[], after_ms = FIRST_PAUSE_MS):
   const again = (why: Record<string, unknown>): void => {
     if (isOver) return;
     isOver = true;
-    hive.log.warn(SIDECAR.attachEnded, why);
+    hive.log.warn('hive attach has ended and is started again.', why);
     const pause_ms = performance.now() - began > LAST_PAUSE_MS ? FIRST_PAUSE_MS : after_ms;
     setTimeout(() => attach(hive, urls, Math.min(pause_ms * 2, LAST_PAUSE_MS)), pause_ms).unref();
   };

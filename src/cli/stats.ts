@@ -5,7 +5,33 @@ import { STATS_DAYS, type Stats, type Waits } from '../domain/stats.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, parseDuration, print, printJson, printRows } from './output.ts';
 import { withHive } from './program.ts';
-import { STATS } from './sentences.ts';
+import { counted } from './sentences.ts';
+
+const restOf = ({
+  late,
+  expired,
+  cancelled,
+  pending,
+}: Readonly<Record<'late' | 'expired' | 'cancelled' | 'pending', number>>): string =>
+  [
+    late > 0 ? `${late} answered late` : '',
+    expired > 0 ? `${expired} expired` : '',
+    cancelled > 0 ? `${cancelled} cancelled` : '',
+    pending > 0 ? `${pending} pending` : '',
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+
+const VIA = {
+  emacs: 'Emacs',
+  notification: 'a popup',
+  terminal: "the agent's terminal",
+  cli: 'a shell',
+  rule: 'a rule',
+  mcp: 'another agent',
+  hook: 'a hook',
+  library: 'a program',
+} as Readonly<Record<string, string>>;
 
 interface StatsOptions extends Format {
   since: string;
@@ -27,38 +53,41 @@ async function stats(hive: Hive, { since, json }: StatsOptions): Promise<ExitCod
 
 function show(stats: Stats): void {
   const { total, days, answered_via, most_asked, rules, saved_ms } = stats;
-  print(STATS.summary(days[0]?.day ?? '', total.asked, total.answered));
-  const closed = STATS.rest(stats);
+  print(
+    `Since ${days[0]?.day ?? ''}: ${counted(total.asked, 'question')}, ${total.answered} answered in time.`,
+  );
+  const closed = restOf(stats);
   if (closed !== '') print(closed);
   const shown = days.slice(-MOST_DAYS);
   section(
-    STATS.perDay(shown.length < days.length ? MOST_DAYS : null),
+    shown.length < days.length ? `QUESTIONS PER DAY, THE LAST ${MOST_DAYS}` : 'QUESTIONS PER DAY',
     shown.map(({ day, asked, answered_by_rules }) => [
       day,
       bar(asked, shown),
-      STATS.onDay(asked, answered_by_rules),
+      answered_by_rules === 0 ? `${asked}` : `${asked} + ${answered_by_rules} by rules`,
     ]),
   );
   const groups = [
-    ...waits(STATS.all, [total]),
-    ...waits(STATS.byKind, stats.kinds),
-    ...waits(STATS.byProject, stats.projects),
-    ...waits(STATS.byAgent, stats.agents),
+    ...waits('all', [total]),
+    ...waits('by kind', stats.kinds),
+    ...waits('by project', stats.projects),
+    ...waits('by agent', stats.agents),
   ];
-  section(STATS.waited, [STATS.columns, ...groups]);
+  section('HOW LONG THEY WAITED', [['', 'ASKED', 'MEDIAN', 'WORST', 'BLOCKED', ''], ...groups]);
   section(
-    STATS.where,
-    answered_via.map(({ name, count }) => [STATS.via[name] ?? name, String(count)]),
+    'ANSWERED IN',
+    answered_via.map(({ name, count }) => [VIA[name] ?? name, String(count)]),
   );
   section(
-    STATS.mostAsked,
+    'ASKED MOST',
     most_asked.map(({ name, count }) => [String(count), name]),
   );
   section(
-    STATS.rules,
+    'ANSWERED BY RULES',
     rules.map(({ name, count }) => [String(count), name]),
   );
-  if (saved_ms !== null && rules.length > 0) print(STATS.saved(inShort(saved_ms)));
+  if (saved_ms !== null && rules.length > 0)
+    print(`  About ${inShort(saved_ms)} of waiting saved (estimated from the median for permissions).`);
 }
 
 /** A heading and rows below it, unless there are none. */

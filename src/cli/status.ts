@@ -4,7 +4,9 @@ import type { Hive } from '../application/hive.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { age, type Format, print, printJson, printRows } from './output.ts';
 import { withHive } from './program.ts';
-import { STATUS } from './sentences.ts';
+import { counted } from './sentences.ts';
+
+const seenAgo = (age: string): string => `seen ${age} ago`;
 
 export function defineStatus(command: Command): void {
   command
@@ -40,31 +42,34 @@ async function status(hive: Hive, { json }: Format): Promise<ExitCode> {
   }
   const kinds = Object.entries(counts).filter(([, count]) => count > 0);
   const detail = kinds.map(([urgency, count]) => `${count} ${urgency}`).join(', ');
-  print(STATUS.pending(total, detail));
-  if (unseen > 0) print(STATUS.unseen(unseen));
-  print(STATUS.online(sessions.length, desks.length));
+  print(`${total} pending${total === 0 ? '' : ` (${detail})`}`);
+  if (unseen > 0)
+    print(
+      `${counted(unseen, 'unseen message')} from agents; run hive outreach to read ${unseen === 1 ? 'it' : 'them'}`,
+    );
+  print(`${counted(sessions.length, 'session')}, ${counted(desks.length, 'desk')} online`);
   printRows(
     [
       ...sessions.map((session) => [
-        STATUS.session,
+        'session',
         session.title,
         session.handle,
         session.project,
         session.source,
-        STATUS.seen(age(session.last_seen_at)),
+        seenAgo(age(session.last_seen_at)),
       ]),
       ...desks.map((desk) => [
-        STATUS.desk,
+        'desk',
         desk.human,
         desk.seat,
         desk.client,
-        desk.focused ? STATUS.focused : '',
-        STATUS.open(age(desk.opened_at)),
+        desk.focused ? 'focused' : '',
+        `open for ${age(desk.opened_at)}`,
       ]),
       ...humans
         .filter(({ online }) => !online)
-        .map(({ name, seen_at }) => [STATUS.human, name, STATUS.away, '', STATUS.seen(age(seen_at))]),
-      ...teams.map(({ name, members }) => [STATUS.team, name, members.join(', ')]),
+        .map(({ name, seen_at }) => ['human', name, 'away', '', seenAgo(age(seen_at))]),
+      ...teams.map(({ name, members }) => ['team', name, members.join(', ')]),
     ],
     '  ',
   );

@@ -6,12 +6,11 @@ import { parseRetentionDays } from '../application/retention.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { addressArgument, storeAddress } from '../infrastructure/platform/paths.ts';
 import { backUpStore, copyStore, openHive, restoreStore } from '../open-hive.ts';
-import { humanActor, refuseAgents } from './actor.ts';
+import { ACTION, humanActor, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode, exitCodeOfError } from './exit-codes.ts';
 import { ask } from './init.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
 import { reportErrors, withHive } from './program.ts';
-import { ACTION, BACKUP, MIGRATE, PRUNE } from './sentences.ts';
 
 export function defineStore(command: Command): void {
   defineBackup(command.command('backup').description('Write a backup while Hive runs'));
@@ -32,7 +31,7 @@ function defineBackup(command: Command): void {
         const file = fileArgument(given);
         await backUpStore(store, file);
         if (options.json === true) printJson({ store, file });
-        else print(BACKUP.written(store, file));
+        else print(`Backed up ${store} to ${file}, and checked the copy.`);
         return EXIT.done;
       }),
     );
@@ -50,7 +49,10 @@ function defineRestore(command: Command): void {
         // It counts once it can be opened in its place.
         await (await openHive()).close();
         if (options.json === true) printJson({ store, file, aside });
-        else print(BACKUP.restored(store, file, aside));
+        else
+          print(
+            `Restored ${store} from ${file}.${aside === null ? '' : ` What was there before is ${aside}; delete it when you no longer need it.`}`,
+          );
         return EXIT.done;
       }),
     );
@@ -59,7 +61,8 @@ function defineRestore(command: Command): void {
 /** @throws HiveError `invalid_input` for a URL and the like. */
 function fileArgument(given: string): string {
   const file = addressArgument('FILE', given, process.env);
-  if (file.includes('://')) throw invalidInput(BACKUP.noServer);
+  if (file.includes('://'))
+    throw invalidInput('A backup is a file. hive store migrate copies a store to a database or from one.');
   return file;
 }
 
@@ -86,23 +89,24 @@ function definePrune(command: Command): void {
 
 async function prune(hive: Hive, options: PruneOptions): Promise<ExitCode> {
   const { dryRun = false, days: given, mentions = false, yes = false } = options;
-  if (yes && !mentions) throw invalidInput(PRUNE.yesNeedsMentions);
+  if (yes && !mentions) throw invalidInput('--yes needs --mentions. Nothing was removed.');
   if (!dryRun) await refuseAgents(hive, ACTION.prune);
   if (mentions) return pruneMentions(hive, options);
   const days = given === undefined ? await hive.retention.days() : parseRetentionDays('--days', given);
   const counts = dryRun ? await hive.retention.preview(days) : await hive.retention.sweep(days);
-  return report(counts, days, PRUNE.settled(days), options);
+  return report(counts, days, `records settled more than ${days} days ago`, options);
 }
 
 async function pruneMentions(hive: Hive, options: PruneOptions): Promise<ExitCode> {
   const { dryRun = false, days: given, yes = false } = options;
-  if (given === undefined) throw invalidInput(PRUNE.mentionsNeedDays);
+  if (given === undefined)
+    throw invalidInput('Give an age in days: --mentions --days 0 removes all mentions. Nothing was removed.');
   const days = parseRetentionDays('--days', given, 0);
-  const what = PRUNE.mentions(days);
+  const what = days === 0 ? 'mentions of any age' : `mentions more than ${days} days old`;
   const found = await hive.retention.previewMentions(days);
   if (dryRun || (found['mentions'] ?? 0) === 0) return report(found, days, what, options);
   if (!yes && !(await agrees(found['mentions'] ?? 0, what, options))) {
-    remark(PRUNE.nothingRemoved);
+    remark('Nothing was removed.');
     return EXIT.notAccepted;
   }
   return report(await hive.retention.clearMentions(days, humanActor({})), days, what, options);
@@ -111,9 +115,12 @@ async function pruneMentions(hive: Hive, options: PruneOptions): Promise<ExitCod
 /** @throws HiveError `not_allowed` where nobody can be asked. */
 async function agrees(count: number, what: string, { json }: PruneOptions): Promise<boolean> {
   if (json === true || !process.stdin.isTTY || !process.stdout.isTTY)
-    throw new HiveError('not_allowed', PRUNE.cannotAsk(what, count));
-  print(PRUNE.about(what, count));
-  return (await ask(PRUNE.confirm)) === 'yes';
+    throw new HiveError(
+      'not_allowed',
+      `This would remove ${what} (${count}), including unprocessed ones. Hive cannot ask for confirmation without a terminal. Use --yes to confirm, or --dry-run to only look. Nothing was removed.`,
+    );
+  print(`This removes ${what} from this store (${count}), including unprocessed ones. The messages stay.`);
+  return (await ask('Type yes to remove them: ')) === 'yes';
 }
 
 function report(counts: PruneCounts, days: number, what: string, options: PruneOptions): ExitCode {
@@ -123,8 +130,8 @@ function report(counts: PruneCounts, days: number, what: string, options: PruneO
     return EXIT.done;
   }
   const rows = Object.entries(counts).filter(([, count]) => count > 0);
-  if (rows.length === 0) print(PRUNE.nothing(what));
-  else print(dryRun ? PRUNE.wouldRemove(what) : PRUNE.removed(what));
+  if (rows.length === 0) print(`Nothing to remove: found no ${what}.`);
+  else print(dryRun ? `This would remove ${what}:` : `Removed ${what}:`);
   printRows(
     rows.map(([kind, count]) => [kind, String(count)]),
     '  ',
@@ -156,15 +163,17 @@ async function migrate({ to, from, inUse = false, json = false }: MigrateOptions
   try {
     const source = from === undefined ? storeAddress(env) : addressArgument('--from', from, env);
     const target = addressArgument('--to', to, env);
-    if (source === target) throw invalidInput(MIGRATE.samePlace);
+    if (source === target) throw invalidInput('--from and --to must name different stores.');
     const tables = await copyStore({ from: source, to: target, env, in_use: inUse });
     if (json) return printJson({ tables });
-    print(MIGRATE.copied);
+    print('Copied and verified, row by row:');
     printRows(
       tables.filter(({ rows }) => rows > 0).map(({ table, rows }) => [table, String(rows)]),
       '  ',
     );
-    remark(MIGRATE.next);
+    remark(
+      'Set HIVE_STORE to the new address everywhere. The old store is unchanged; keep it as a backup or delete it.',
+    );
   } catch (error) {
     if (!(error instanceof HiveError)) throw error;
     process.exitCode = exitCodeOfError(error);

@@ -1,11 +1,10 @@
 /** `hive team`: which humans a question to a team reaches. An agent may only list them. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import { refuseAgents } from './actor.ts';
+import { ACTION, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { duration, type Format, parseDuration, print, printJson, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { ACTION, TEAM } from './sentences.ts';
 
 interface SetOptions extends Format {
   escalateAfter?: string;
@@ -35,7 +34,7 @@ export function defineTeam(command: Command): void {
 async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
   const teams = await hive.humans.teams();
   if (json === true) printJson({ teams });
-  else if (teams.length === 0) remark(TEAM.none);
+  else if (teams.length === 0) remark('There are no teams. Make one with: hive team set NAME MEMBER…');
   else
     printRows(
       teams.map(({ name, members, escalate_after_ms }) => [
@@ -48,7 +47,7 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
 }
 
 function escalation(ms: number | null): string {
-  return ms === null ? '' : TEAM.escalation(duration(ms));
+  return ms === null ? '' : `escalates to everybody after ${duration(ms)}`;
 }
 
 async function set(
@@ -62,7 +61,8 @@ async function set(
   const team = await hive.humans.setTeam({ name, members, escalate_after_ms });
   if (json === true) printJson({ team });
   else {
-    print(TEAM.set(team.name, team.members.join(', '), escalation(team.escalate_after_ms)));
+    const escalates = escalation(team.escalate_after_ms);
+    print(`${team.name}: ${team.members.join(', ')}${escalates === '' ? '' : `, ${escalates}`}`);
   }
   return EXIT.done;
 }
@@ -71,6 +71,6 @@ async function remove(hive: Hive, name: string, { json }: Format): Promise<ExitC
   await refuseAgents(hive, ACTION.teams);
   await hive.humans.removeTeam(name);
   if (json === true) printJson({ removed: name });
-  else print(TEAM.removed(name));
+  else print(`Removed ${name}.`);
   return EXIT.done;
 }

@@ -8,10 +8,9 @@ import { HiveError } from '../domain/errors.ts';
 import type { Role } from '../domain/tokens.ts';
 import { readFileOnly, replaceDurably } from '../infrastructure/platform/files.ts';
 import { stateDirectory, storeAddress } from '../infrastructure/platform/paths.ts';
-import { humanCommands } from './actor.ts';
+import { ACTION, humanCommands } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, moment, print, printJson, printRows, remark } from './output.ts';
-import { ACTION, TOKEN } from './sentences.ts';
 
 interface MakeOptions extends Format {
   agent?: string;
@@ -52,14 +51,18 @@ export function defineToken(command: Command): void {
   define<Format>('revoke <name>', 'Stop accepting this token', async (hive, name, { json }) => {
     const { revoked_at } = await hive.tokens.revoke(name);
     if (json === true) printJson({ name, revoked_at });
-    else print(TOKEN.revoked(name, moment(revoked_at ?? '')));
+    else print(`Revoked ${name} at ${moment(revoked_at ?? '')}. It no longer gives access.`);
     return EXIT.done;
   });
 }
 
 function show(name: string, { json }: Format): ExitCode {
   const secret = readTokenFile(process.env);
-  if (secret === null) throw new HiveError('token_not_found', TOKEN.none(tokenFile(process.env)));
+  if (secret === null)
+    throw new HiveError(
+      'token_not_found',
+      `There is no token in ${tokenFile(process.env)}. hive serve makes one when it starts, or make one with: hive token make default`,
+    );
   if (json === true) printJson({ name, secret });
   else print(secret);
   return EXIT.done;
@@ -68,7 +71,10 @@ function show(name: string, { json }: Format): ExitCode {
 async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
   const tokens = (await hive.tokens.list()).map(({ digest: _, ...token }) => token);
   if (json === true) printJson({ tokens });
-  else if (tokens.length === 0) remark(TOKEN.nobody);
+  else if (tokens.length === 0)
+    remark(
+      'There are no tokens. hive serve makes one when it starts, or make one with: hive token make NAME',
+    );
   else
     printRows(
       tokens.map(({ name, agent, role, projects, created_at, revoked_at }) => [
@@ -77,7 +83,7 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
         role,
         projects.map(({ project }) => project).join(', '),
         moment(created_at),
-        revoked_at === null ? '' : TOKEN.revokedAt(moment(revoked_at)),
+        revoked_at === null ? '' : `revoked ${moment(revoked_at)}`,
       ]),
     );
   return EXIT.done;
@@ -115,6 +121,10 @@ function readTokenFile(env: NodeJS.ProcessEnv): string | null {
   const path = tokenFile(env);
   if (!existsSync(path)) return null;
   const secret = readFileOnly(path).trim();
-  if (secret === '') throw new HiveError('token_not_found', TOKEN.empty(path));
+  if (secret === '')
+    throw new HiveError(
+      'token_not_found',
+      `The token file ${path} is empty. Make a new secret with: hive token rotate default`,
+    );
   return secret;
 }

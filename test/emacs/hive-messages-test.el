@@ -5,6 +5,8 @@
 (require 'bytecomp)
 (require 'ert)
 (require 'hive-messages)
+(require 'hive-test-help)
+(load (expand-file-name "../../scripts/sentences.el" hive-test-directory) nil t)
 
 (defun hive-messages-test-warnings (form)
   "Return what the compiler warns about in FORM."
@@ -17,27 +19,45 @@
 (ert-deftest hive-messages-fill-a-sentence-in ()
   (should (equal "Answered reviewer: 100% (stored)" (hive-words 'answered "reviewer" "100%")))
   (should (equal "You have no recent answers to correct"
-                 (cadr (should-error (hive-fail 'amend-none) :type 'user-error)))))
+                 (cadr (should-error (hive-fail "You have no recent answers to correct")
+                                     :type 'user-error)))))
 
 (ert-deftest hive-messages-name-each-sentence-once ()
   (let ((names (mapcar #'car hive-messages)))
     (should (equal names (delete-dups (copy-sequence names))))))
 
+(defun hive-messages-test-all ()
+  "Return every sentence: conses of where it is and the sentence."
+  (append hive-messages
+          (cl-mapcan (lambda (file)
+                       (mapcar (lambda (sentence)
+                                 (cons (format "%s:%d" file (car sentence)) (cdr sentence)))
+                               (sentences-in file)))
+                     (directory-files (file-name-directory (locate-library "hive-messages"))
+                                      t "\\.el\\'"))))
+
 (ert-deftest hive-messages-take-text-and-numbers-only ()
   "The compiler counts these two directives."
-  (dolist (message hive-messages)
-    (ert-info ((symbol-name (car message)))
-      (should-not (string-match-p "%[^sd]" (cdr message))))))
+  (let ((all (hive-messages-test-all)))
+    (should (> (length all) 500))
+    (dolist (message all)
+      (ert-info ((format "%s" (car message)))
+        (should-not (string-match-p "%[^sd]" (cdr message)))))))
+
+(ert-deftest hive-messages-are-said-in-one-place-or-have-a-name ()
+  (let ((seen (make-hash-table :test #'equal)))
+    (dolist (message (hive-messages-test-all))
+      (let ((sentence (cdr message)))
+        ;; A short label may be that of two columns.
+        (when (> (length sentence) 24)
+          (ert-info ((format "%s and %s: %S" (gethash sentence seen) (car message) sentence))
+            (should-not (gethash sentence seen)))
+          (puthash sentence (car message) seen))))))
 
 (ert-deftest hive-messages-are-plain-english ()
   (pcase-dolist (`(,key ,args ,sentence)
                  '((no-answer ("still pending") "No answer given; still pending")
-                   (snoozed ("reviewer" "30 minutes") "Snoozed reviewer for 30 minutes")
-                   (unsnoozed ("reviewer") "Un-snoozed reviewer")
-                   (session-none-pending ("reviewer") "reviewer has no pending questions")
-                   (key-full () "o open")
-                   (which-question (40 "reviewer: Ship it?") "Answer (40 pending, default reviewer: Ship it?): ")
-                   (mention-already-done () "Already marked done")))
+                   (snoozed ("reviewer" "30 minutes") "Snoozed reviewer for 30 minutes")))
     (should (equal sentence (apply #'hive-words key args))))
   (dolist (folder '("elisp" "src"))
     (dolist (file (directory-files-recursively
@@ -56,6 +76,8 @@
 
 (ert-deftest hive-messages-the-compiler-finds-a-wrong-use ()
   (should-not (hive-messages-test-warnings '(hive-say 'answered name "yes")))
+  (should-not (hive-messages-test-warnings '(hive-say "%s of %d" name 3)))
+  (should (hive-messages-test-warnings '(hive-say "%s of %d" name)))
   (should (hive-messages-test-warnings '(hive-say 'no-such-sentence)))
   (should (hive-messages-test-warnings '(hive-fail 'answered name))))
 

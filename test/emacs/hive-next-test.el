@@ -32,7 +32,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
   (let* ((prompt (hive-test-prompt :multi_select t :options hive-next-test-options))
          (help (lambda (columns)
                  (cl-letf (((symbol-function 'hive-display-room) (lambda () (cons columns 20))))
-                   (split-string (hive-next--help prompt (hive-words 'key-only-first)) "\n"))))
+                   (split-string (hive-next--help prompt (hive-words "* first only")) "\n"))))
          (keys (split-string (car (funcall help 1000)) "  ")))
     (should (equal "* first only" (car keys)))
     (should (equal "q quit" (car (last keys))))
