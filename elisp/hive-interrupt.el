@@ -289,8 +289,8 @@ buffer shows, or the agent whose terminal or buffer it is."
 
 (defun hive-interrupt--read (prompt among none)
   "Let the human choose a turn AMONG some and return it.
-PROMPT and NONE are names in `hive-messages': what to ask, and the
-error when there are none."
+PROMPT and NONE are sentences, as for `hive-words': what to ask, and
+the error when there are none."
   (hive-sidecar-demand)
   (let* ((alist (mapcar (lambda (turn) (cons (hive-text-title turn 60) turn)) among))
          (here (hive-interrupt--session-here))

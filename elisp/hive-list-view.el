@@ -115,7 +115,7 @@ What only questions have, their kind and recipient, no row has."
 (defconst hive-list--view-names
   '((answered . menu-view-answered) (late . menu-view-late) (expired . menu-view-expired)
     (cancelled . menu-view-cancelled) (agents . menu-sessions))
-  "The views that have a name, and its sentence in `hive-messages'.")
+  "The views that have a name, and that name.")
 
 (defun hive-list-view-name (shown)
   "Return the text of the mode line when a page has SHOWN questions, or agents."
@@ -239,7 +239,7 @@ Return nil if there is none."
   '((needs . "Needs you") (working . "Working") (idle . "Idle and done")
     (room . "The room") (ended . "Ended"))
   "The sections of the status, in their order.
-Each has the name of its own name in `hive-messages'.")
+Each has its heading.")
 
 (cl-defstruct (hive-list-section (:constructor hive-list-section-make) (:copier nil))
   "The heading of a section.

@@ -82,7 +82,7 @@
         ("O" "turn on or off" hive-mode))))
     "The rows of the menu of everything.
 A row has groups, a group a title and commands, each with its key and
-its label.  Titles and labels are names in `hive-messages'."))
+its label.  Titles and labels are as for `hive-words'."))
 
 ;;;###autoload (autoload 'hive-prefix-map "hive-menu" nil t 'keymap)
 (defvar hive-prefix-map

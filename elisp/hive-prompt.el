@@ -120,7 +120,7 @@
   '((:created_at . "asked") (:offered_at . "shown at a desk") (:seen_at . "seen")
     (:responded_at . "answered") (:handed_at . "delivered to the agent")
     (:collected_at . "collected by the agent"))
-  "The receipts of a question, in their order, and their names in `hive-messages'.")
+  "The receipts of a question, in their order, and their words.")
 
 (defun hive-prompt-events-receipts (prompt)
   "Return the receipts of PROMPT, each with its age, in one line."

@@ -449,7 +449,7 @@ Agents are shown by title; whoever knows a handle can type that."
             titles)))
 
 (defun hive-read-agent (prompt things)
-  "Ask with PROMPT, a name in `hive-messages', for the agent of one of THINGS.
+  "Ask with PROMPT, as for `hive-words', for the agent of one of THINGS.
 Agents are offered by title, with project and handle each.  Return a
 handle, or what was typed if it is none."
   (let* ((agents (hive-model-agents things))

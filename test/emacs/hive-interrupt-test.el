@@ -73,13 +73,13 @@
                (lambda (prompt _table &rest more)
                  (push (list prompt (nth 4 more)) said)
                  (or (nth 4 more) ""))))
-      (should-error (hive-interrupt--read 'which-interrupt (hive-turns-running) 'interrupt-none)
+      (should-error (hive-interrupt--read "Interrupt" (hive-turns-running) 'interrupt-none)
                     :type 'user-error)
       (should (equal '("Interrupt: " nil) (pop said)))
       (with-temp-buffer
         (setq major-mode 'hive-prompt-mode)
         (setq-local hive-prompt--prompt '(:session_id "b"))
-        (should (equal "b" (plist-get (hive-interrupt--read 'which-interrupt (hive-turns-running) 'interrupt-none)
+        (should (equal "b" (plist-get (hive-interrupt--read "Interrupt" (hive-turns-running) 'interrupt-none)
                                       :session_id)))
         (should (equal '("Interrupt (default shop 2): " "shop 2") (pop said)))))))
 

@@ -42,7 +42,7 @@
                   (hive-outbox-planted-line "says" :verified t :mac (make-string 64 ?0))))
       (cl-letf (((symbol-function 'hive-announce) (lambda (&rest args) (push args said))))
         (hive-test-connect))
-      (should (assq 'outbox-unverified said))
+      (should (assoc "The outbox has %s not signed with your key; M-x hive-outbox-review shows them" said))
       ;; The doctor says what it complains about.
       (should (string-prefix-p "0 unsent, 0 rejected, 3 not signed with your key, in "
                                (hive-doctor-check-text (car (hive-doctor--outbox)))))

@@ -53,9 +53,9 @@
                                                         :pid (emacs-pid)))))))
               ((symbol-function 'hive-terminal--visit-outside) (lambda (&rest _) (ert-fail "It was looked for"))))
       (hive-terminal-visit "s" "shop")
-      (should (equal '((terminal-machine "shop" "ci")) said))
+      (should (equal '(("%s runs on another machine, which has the token %s" "shop" "ci")) said))
       (hive-terminal-visit "gone" "shop")
-      (should (equal '(terminal-gone "shop") (car said))))))
+      (should (equal '("%s is no longer running" "shop") (car said))))))
 
 ;;;; Outside of this Emacs
 
@@ -119,7 +119,7 @@ is what was announced, and `log' what programs were called."
     (hive-terminal-test-program folder "xdotool")
     (hive-terminal--visit-outside chain "shop")
     (hive-test-wait 5 said)
-    (should (eq 'terminal-elsewhere (caar said)))
+    (should (equal "%s runs %s, where Hive cannot take you" (caar said)))
     (should-not (cl-some (lambda (line) (string-prefix-p "kitty" line)) (funcall log)))))
 
 (ert-deftest hive-terminal-selects-the-pane-of-wezterm-and-raises-its-window ()
@@ -139,20 +139,20 @@ is what was announced, and `log' what programs were called."
       (hive-terminal-test-program folder "xdotool" (format "case \"$*\" in *'--pid %d') echo 42;; esac" xterm))
       (hive-terminal--visit-outside chain "shop")
       (hive-test-wait 5 said)
-      (should (equal '((terminal-desktop "shop")) said))
+      (should (equal '(("%s is in the window that was raised" "shop")) said))
       ;; Two windows of one program: nobody knows which.
       (setq said nil)
       (hive-terminal-test-program folder "xdotool" (format "case \"$*\" in *'--pid %d') echo 42; echo 43;; esac" xterm))
       (hive-terminal--visit-outside chain "shop")
       (hive-test-wait 5 said)
-      (should (eq 'terminal-elsewhere (caar said))))))
+      (should (equal "%s runs %s, where Hive cannot take you" (caar said))))))
 
 (ert-deftest hive-terminal-says-where-an-agent-runs-that-it-cannot-show ()
   (hive-terminal-test "somewhere" ""
     (hive-terminal-test-program folder "xdotool" "exit 1")
     (hive-terminal--visit-outside chain "shop")
     (hive-test-wait 5 said)
-    (pcase-let ((`((terminal-elsewhere "shop" ,words)) said))
+    (pcase-let ((`(("%s runs %s, where Hive cannot take you" "shop" ,words)) said))
       (should (string-match-p "\\`at /dev/\\|\\`without a terminal\\'" words)))))
 
 (provide 'hive-terminal-test)
