@@ -10,7 +10,7 @@ import { importsOf } from './read-imports.mjs';
 
 const ENTRY = 'cli/hook.ts';
 const MAIN = 'cli/main.ts';
-const CHEAP = ['node:fs', 'node:os', 'node:path', 'node:sqlite'];
+const CHEAP = ['node:fs', 'node:os', 'node:path', 'node:sqlite', 'node:timers/promises'];
 const LATE = ['pg', 'pgpass', 'diff', 'node-notifier', 'ws', 'jsonc-parser'];
 
 const src = join(import.meta.dirname, '../src');

@@ -10,6 +10,7 @@
  * call may also throw `store_busy` (after `busy_ms`), `store_full` or `store_unavailable`; trying again later may help.
  */
 import { hostname } from 'node:os';
+import { beside } from './application/background.ts';
 import type { ResponseCallback } from './application/callbacks.ts';
 import { createDeliveryTracker, type Delivered } from './application/delivery.ts';
 import type { Hive } from './application/hive.ts';
@@ -233,9 +234,7 @@ function turnsOf(hive: Hive, session: Session): LibraryTurns {
         const request = await hive.interrupts.untilInterrupted(turn_id, stop.signal);
         if (request !== null) await callback(request);
       };
-      watch().catch((error: unknown) =>
-        hive.log.error('The program could not be asked to stop its turn.', { turn_id, error: String(error) }),
-      );
+      void beside(hive.log, 'The program could not be asked to stop its turn.', watch, { turn_id }, 'error');
       return () => stop.abort();
     },
     interrupt: async (other, request = {}) =>

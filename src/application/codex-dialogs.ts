@@ -3,9 +3,11 @@
  * terminal shows no question. So the hook only stores the questions (hook-dialogs.ts). Once all of them are answered at a
  * desk, the process of that desk answers the dialog through the control socket, if it is still open.
  */
+
 import type { HiveEvent } from '../domain/events.ts';
 import { OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
+import { beside } from './background.ts';
 import { type Delivered, type DeliveryService, handPrompt, hookCarrier } from './delivery.ts';
 import type { Feed } from './feed.ts';
 import type { Store, WriteTx } from './ports.ts';
@@ -52,9 +54,7 @@ export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> 
       onResync: async () => undefined,
     });
   })();
-  following.catch((error: unknown) =>
-    log.warn('Answers to the dialogs of Codex could not be followed.', { error: String(error) }),
-  );
+  void beside(log, 'Answers to the dialogs of Codex could not be followed.', () => following);
   return async () => {
     const unfollow = await following.catch(() => null);
     await unfollow?.();

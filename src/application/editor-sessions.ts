@@ -2,11 +2,13 @@
  * Sessions of agents in an editor, for whoever speaks for the editor (`hive acp`, a desk): who the agent is, whether its
  * own hooks speak for it, its turns, and what stops or wakes it. A turn that the hive interrupts is stopped by the editor.
  */
+
 import { refuse } from '../domain/actors.ts';
 import type { EditorDialog } from '../domain/editors.ts';
 import type { Place } from '../domain/permission-rules.ts';
 import type { Session } from '../domain/sessions.ts';
 import type { Turn } from '../domain/turns.ts';
+import { beside } from './background.ts';
 import type { DeliveryService } from './delivery.ts';
 import { carrierOf, type EditorService, type OpenedDialog } from './editors.ts';
 import type { Feed } from './feed.ts';
@@ -96,11 +98,6 @@ function attach(parts: EditorSessionParts, first: EditorAgent, actions: EditorAc
   let turnStop = new AbortController();
   let wakeStop = new AbortController();
 
-  /** Work beside the messages. What fails concerns the hive only: the editor and its agent go on. */
-  function beside(what: string, work: () => Promise<void>): void {
-    work().catch((error: unknown) => log.warn(what, { error: String(error) }));
-  }
-
   /** Why the agent in this process is not the one of a session; null when it may be. */
   async function refusalToBe(session_id: string, pid: number): Promise<string | null> {
     const known = await sessions.find(session_id);
@@ -169,7 +166,7 @@ function attach(parts: EditorSessionParts, first: EditorAgent, actions: EditorAc
     if (wake === undefined) return;
     wakeStop = new AbortController();
     const { signal } = wakeStop;
-    beside('An idle agent in an editor is not waited for.', async () => {
+    void beside(log, 'An idle agent in an editor is not waited for.', async () => {
       while (!signal.aborted) {
         const session_id = (await hooked())?.session_id ?? agent.session_id;
         const text = await wakes.untilWanted({ session_id, seat: parts.seat, signal });
@@ -212,7 +209,7 @@ function attach(parts: EditorSessionParts, first: EditorAgent, actions: EditorAc
         log.warn('A turn of an agent in an editor could not be recorded.', { error: String(error) });
         return null;
       });
-      beside('A turn of an agent in an editor is not watched.', () => watchTurn(signal));
+      void beside(log, 'A turn of an agent in an editor is not watched.', () => watchTurn(signal));
       return turn;
     },
 

@@ -2,6 +2,7 @@
  * What happens when an agent's hook fires: one transaction that passes the event through every handler, in a fixed order.
  * A handler sees what the earlier ones returned, writes its changes and returns its verdict.
  */
+
 import { dialogOf, endsEdit } from '../domain/dialogs.ts';
 import {
   acceptsContext,
@@ -19,6 +20,7 @@ import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { RUN_VARIABLE, type RunStart, readStart } from '../domain/runs.ts';
 import { subagentId } from '../domain/sessions.ts';
 import { DISPLACED_TAIL_BYTES, transcriptNames } from '../domain/turns.ts';
+import { beside } from './background.ts';
 import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, reconcileDeliveries } from './delivery.ts';
 import { cancelEndedDialogs } from './ended-dialogs.ts';
 import type { Feed } from './feed.ts';
@@ -173,9 +175,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
 
   /** Runs `work` once the answer has left. */
   function later(work: () => Promise<void>): void {
-    setImmediate(() => {
-      work().catch((error: unknown) => log.warn('A hook was not recorded.', { error: String(error) }));
-    });
+    setImmediate(() => void beside(log, 'A hook was not recorded.', work));
   }
 
   /** Waits outside the transaction, so that others can use the store. An interrupted turn stops waiting. */

@@ -4,6 +4,7 @@
  * its own transaction. Also what makes a stop faster (Codex's socket, a signal), and the hook handlers that deliver it:
  * hooks.ts runs `deliverInterrupts` at the agent's next tool call, and `recordTurnEnd` of turns.ts settles the request.
  */
+
 import { type Actor, refuse } from '../domain/actors.ts';
 import { collect } from '../domain/delivery.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
@@ -30,6 +31,7 @@ import { hostOf, runsInside, type Session, threadOf } from '../domain/sessions.t
 import { labelled } from '../domain/sources.ts';
 import { cleanOptional } from '../domain/text.ts';
 import { ENDED_WITH_SESSION, type Turn } from '../domain/turns.ts';
+import { beside } from './background.ts';
 import { hand, hookCarrier, isCarried } from './delivery.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
@@ -425,11 +427,11 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
   function watch(turn_id: string): () => void {
     const known = watched.get(turn_id);
     if (known === undefined) {
-      const timer = setInterval(() => {
-        check(turn_id).catch((error: unknown) =>
-          log.warn('A turn could not be checked; trying again.', { turn_id, error: String(error) }),
-        );
-      }, CHECK_EVERY_MS);
+      const failure = 'A turn could not be checked; trying again.';
+      const timer = setInterval(
+        () => void beside(log, failure, () => check(turn_id), { turn_id }),
+        CHECK_EVERY_MS,
+      );
       watched.set(turn_id, { count: 1, timer });
     } else known.count += 1;
     let watching = true;
@@ -509,8 +511,8 @@ function createPush({ store, codex, machine, log }: PushParts, closing: AbortSig
 
   return (interrupt, turn, session) => {
     if (session.machine !== machine || session.client !== 'codex') return;
-    interruptCodex(interrupt, turn, session).catch((error: unknown) =>
-      log.warn('An interrupt could not be pushed; the next hook delivers it.', { error: String(error) }),
+    void beside(log, 'An interrupt could not be pushed; the next hook delivers it.', () =>
+      interruptCodex(interrupt, turn, session),
     );
   };
 }

@@ -3,6 +3,7 @@
  * process pushes what several serve. What makes it a phone is here: it waits until no desk of its human is attended, and
  * its notifier sends pushes. A push that was answered elsewhere is taken back by another one.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Device, isAdmitted, type PushTarget } from '../domain/devices.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import { type Desk, foldName, namesOf } from '../domain/humans.ts';
@@ -16,8 +17,9 @@ import {
   type PushMessage,
   pushOf,
 } from '../domain/pushes.ts';
+import { beside, createBackground } from './background.ts';
 import type { DeviceService } from './devices.ts';
-import { type PopupParts, type PopupParty, sleep } from './popup-kinds.ts';
+import type { PopupParts, PopupParty } from './popup-kinds.ts';
 import { startPopups } from './popups.ts';
 import type { Logger, Notifier, PopupEnd, PushSender } from './world.ts';
 
@@ -65,9 +67,9 @@ export function startPhones(parts: PhoneParts, options: PhoneOptions): () => Pro
   }
 
   function refreshSoon(): void {
-    refreshing = refreshing.then(refresh).catch((error: unknown) => {
-      log.warn('The phones that take notifications could not be read.', { error: String(error) });
-    });
+    refreshing = refreshing.then(() =>
+      beside(log, 'The phones that take notifications could not be read.', refresh),
+    );
   }
 
   const following = (async () => {
@@ -81,7 +83,7 @@ export function startPhones(parts: PhoneParts, options: PhoneOptions): () => Pro
       onResync: async () => refreshSoon(),
     });
   })();
-  following.catch((error: unknown) => log.warn('Phones could not be followed.', { error: String(error) }));
+  void beside(log, 'Phones could not be followed.', () => following);
 
   return async () => {
     stopped = true;
@@ -193,7 +195,7 @@ function createPhoneNotifier(
   retries_ms: readonly number[],
 ): Notifier & { takeBackOutreach(): void } {
   const stopping = new AbortController();
-  const sending = new Set<Promise<void>>();
+  const sending = createBackground(log);
   /** What is shown under each tag now, with the function that ends it. */
   const shown = new Map<string, { kind: Popup['kind']; end: () => void }>();
 
@@ -216,17 +218,14 @@ function createPhoneNotifier(
       if (outcome.kind === 'failed') await devices.notePush(device_id, push.endpoint, outcome.why);
       if (outcome.kind !== 'retry' || stopping.signal.aborted)
         throw new Error(`${name} could not be notified: ${outcome.why}`);
-      await sleep(outcome.in_ms, stopping.signal);
+      await sleep(outcome.in_ms, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   }
 
   /** Taking back is a courtesy: the page says what is answered. */
   function takeBack(tags: readonly string[]): void {
     if (stopping.signal.aborted || tags.length === 0) return;
-    const work = deliver(closingOf(tags))
-      .catch((error: unknown) => log.warn('A push could not be taken back.', { error: String(error) }))
-      .finally(() => sending.delete(work));
-    sending.add(work);
+    sending.run('A push could not be taken back.', () => deliver(closingOf(tags)));
   }
 
   return {
@@ -267,7 +266,7 @@ function createPhoneNotifier(
     async close() {
       stopping.abort();
       for (const { end } of shown.values()) end();
-      await Promise.all(sending);
+      await sending.ended();
     },
   };
 }

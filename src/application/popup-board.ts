@@ -2,8 +2,10 @@
  * The board: the popups of one kind that this process has on the human's desktop. It shows what was leased, gathers a
  * storm into one popup, makes room for the storm of another process, removes what is settled, and passes on clicks.
  */
+
 import type { Popup } from '../domain/popups.ts';
 import { STORM } from '../domain/popups.ts';
+import { createBackground } from './background.ts';
 import type { PopupResult } from './popup-kinds.ts';
 import { type PopupDescriptor, type PopupParts, type PopupParty, readPreferences } from './popup-kinds.ts';
 import type { PopupEnd, ShownPopup } from './world.ts';
@@ -56,14 +58,11 @@ export function createPopupBoard<T>(
   let gatheredSince = 0;
   let flush: NodeJS.Timeout | null = null;
   const stopping = new AbortController();
-  const working = new Set<Promise<void>>();
+  const background = createBackground(log);
   const idOf = (item: T): string => descriptor.subjectOf(item).id;
 
   function run(work: Promise<void>): void {
-    const guarded = work
-      .catch((error: unknown) => log.warn('A popup could not be shown or updated.', { error: String(error) }))
-      .finally(() => working.delete(guarded));
-    working.add(guarded);
+    background.run('A popup could not be shown or updated.', () => work);
   }
 
   /** Puts a popup on the screen; it can be removed from now on. `failure` says why it could not be put there. */
@@ -198,7 +197,7 @@ export function createPopupBoard<T>(
     },
 
     async drained() {
-      while (working.size > 0) await Promise.all(working);
+      await background.ended();
     },
   };
 }

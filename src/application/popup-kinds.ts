@@ -2,6 +2,7 @@
  * What can pop up: questions and permissions, pings and cards, mentions of the human. For each kind: which events make
  * a popup due, how it looks, what its buttons do, and what is recorded about it. The engine (popups.ts) does the rest.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
@@ -255,7 +256,7 @@ function answerFromPopups(
           });
           return `"${label}" was not accepted: ${error instanceof Error ? error.message : String(error)}`;
         }
-        await sleep(ANSWER_RETRY_MS, stopping);
+        await sleep(ANSWER_RETRY_MS, undefined, { signal: stopping }).catch(() => undefined);
       }
     }
   }
@@ -264,21 +265,6 @@ function answerFromPopups(
     const notice = await respondOrExplain(prompt, label, stopping);
     if (notice !== null) await showNotice(prompt, notice, stopping);
   };
-}
-
-/** Resolves after this time, or once it is aborted. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }
 
 // ---- Pings, and cards without buttons ----

@@ -5,6 +5,7 @@
  * how many processes serve a seat, or which of them dies. popup-kinds.ts has what can pop up, popup-board.ts what is on
  * the screen.
  */
+
 import type { HiveEvent } from '../domain/events.ts';
 import type { Absence } from '../domain/outreach.ts';
 import type { PopupDecision, PopupSubject, Storm } from '../domain/popups.ts';
@@ -21,6 +22,7 @@ import {
 } from '../domain/popups.ts';
 import { momentOf, type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import { timeAfter } from '../domain/times.ts';
+import { beside } from './background.ts';
 import type { Audience } from './outreach.ts';
 import { createPopupBoard } from './popup-board.ts';
 import {
@@ -83,7 +85,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
       onResync: async () => undefined,
     });
   })();
-  following.catch((error: unknown) => log.warn('Popups could not be started.', { error: String(error) }));
+  void beside(log, 'Popups could not be started.', () => following);
 
   return async () => {
     const halted = Promise.all(queues.map((queue) => queue.halt()));

@@ -2,6 +2,7 @@
  * Runs: headless agents that end while their human thinks (domain/runs.ts). Any process of the same person resumes them, each
  * start exactly once: the process that changes the run's record first starts the agent.
  */
+
 import { HiveError } from '../domain/errors.ts';
 import {
   ALLOWED_VARIABLE,
@@ -17,6 +18,7 @@ import {
   readStart,
   writeStart,
 } from '../domain/runs.ts';
+import { beside } from './background.ts';
 import { debounced } from './feed.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
@@ -224,9 +226,7 @@ export function createRuns(parts: RunParts): RunService {
         return made;
       });
       const onStop = (): void => {
-        stop(run_id).catch((error: unknown) =>
-          log.error('A run could not be stopped.', { run_id, error: String(error) }),
-        );
+        void beside(log, 'A run could not be stopped.', () => stop(run_id), { run_id }, 'error');
       };
       stopping?.addEventListener('abort', onStop, { once: true });
       return keep(run).finally(() => stopping?.removeEventListener('abort', onStop));
@@ -260,26 +260,18 @@ export function createRuns(parts: RunParts): RunService {
           if (run === null) continue;
           kept.add(run_id);
           log.info('A run was resumed.', { run_id, start: run.start });
-          void keep(run)
-            .catch((error: unknown) =>
-              log.error('A run is no longer watched; hive runs shows its state.', {
-                run_id,
-                error: String(error),
-              }),
-            )
-            .finally(() => {
-              kept.delete(run_id);
-              again.call();
-            });
+          const failure = 'A run is no longer watched; hive runs shows its state.';
+          void beside(log, failure, () => keep(run), { run_id }, 'error').then(() => {
+            kept.delete(run_id);
+            again.call();
+          });
         }
       }
 
       const again = debounced(() => {
-        checking = checking
-          .then(() => (stopped ? undefined : check()))
-          .catch((error: unknown) =>
-            log.warn('Runs could not be checked; trying again.', { error: String(error) }),
-          );
+        checking = checking.then(() =>
+          beside(log, 'Runs could not be checked; trying again.', () => (stopped ? undefined : check())),
+        );
       });
       const unwatch = store.watch(again.call);
       const timer = setInterval(again.call, CHECK_EVERY_MS);

@@ -22,6 +22,7 @@ import { OPEN_LIMIT } from '../domain/prompts.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { timeAfter } from '../domain/times.ts';
+import { beside } from './background.ts';
 import type { Feed } from './feed.ts';
 import { refusalToSpeak, type Speaker } from './identity.ts';
 import { humanSpokeTo } from './loops.ts';
@@ -220,9 +221,9 @@ export function createCodexWaker(
     // A subagent does not idle: it ends.
     if (parent_session_id !== null && threadOf(session) !== session_id) return;
     waitingFor.add(session_id);
-    wait(session)
-      .catch((error: unknown) => log.warn('A wait for an idle Codex has ended.', { error: String(error) }))
-      .finally(() => waitingFor.delete(session_id));
+    void beside(log, 'A wait for an idle Codex has ended.', () => wait(session)).then(() =>
+      waitingFor.delete(session_id),
+    );
   }
 
   async function followMentions(): Promise<() => Promise<void>> {
@@ -245,10 +246,10 @@ export function createCodexWaker(
     onSession: waitFor,
     onClient(client) {
       if (!CODEX.test(client)) return;
-      unfollow ??= followMentions();
-      unfollow.catch((error: unknown) =>
-        log.warn('Mentions of idle Codex sessions are not followed.', { error: String(error) }),
-      );
+      if (unfollow !== null) return;
+      const following = followMentions();
+      unfollow = following;
+      void beside(log, 'Mentions of idle Codex sessions are not followed.', () => following);
     },
     close() {
       stop.abort();

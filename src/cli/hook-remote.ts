@@ -1,6 +1,7 @@
 /** `hive hook --url`: sends the event to `hive serve` on another machine and prints what it returns. */
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
 import { parseJson } from '../domain/json-numbers.ts';
@@ -62,7 +63,7 @@ export async function sendHook(
     stdout: typeof stdout === 'string' ? stdout : '',
     async printed() {
       if (typeof output_id !== 'string') return;
-      const limit = new Promise<void>((resolve) => setTimeout(resolve, PRINTED_MS));
+      const limit = sleep(PRINTED_MS);
       await Promise.race([post(remote, { printed: output_id }, () => undefined), limit]);
     },
   };
@@ -100,21 +101,11 @@ export async function awaitWake(
     } catch (error) {
       if (error instanceof Refused) throw error;
       // The server is away, or a proxy has ended the wait. Who waits loses nothing by asking once more.
-      await pause(pause_ms, signal);
+      await sleep(pause_ms, undefined, { signal }).catch(() => undefined);
       pause_ms = Math.min(LONGEST_PAUSE_MS, pause_ms * 2);
     }
   }
   return null;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 function post(

@@ -5,6 +5,7 @@
  * not arrive are sent again. A message that may have arrived gets an error as its answer and is never sent twice.
  */
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   StreamableHTTPClientTransport,
   StreamableHTTPError,
@@ -171,7 +172,7 @@ export async function runBridge({
         const again = code === GONE || BUSY.has(code) || NOT_ARRIVED.has(code);
         if (!again || performance.now() + pause_ms > deadline || stop.aborted) throw error;
       }
-      await new Promise((resolve) => setTimeout(resolve, pause_ms));
+      await sleep(pause_ms);
     }
   }
 

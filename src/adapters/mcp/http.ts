@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type EventStore,
   StreamableHTTPServerTransport,
@@ -302,8 +303,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       stopping.abort();
       for (const { endpoint } of clients.values()) endpoint.end();
       const deadline = performance.now() + DRAIN_MS;
-      while (answering.size > 0 && performance.now() < deadline)
-        await new Promise((resolve) => setTimeout(resolve, 10));
+      while (answering.size > 0 && performance.now() < deadline) await sleep(10);
       const ids = [...sessions.keys()];
       await Promise.all([...sessions.values(), ...clients.values()].map((session) => session.close()));
       await forget(hive, ids);

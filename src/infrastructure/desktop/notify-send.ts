@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PopupEnd, ShownPopup } from '../../application/world.ts';
 import { revealed } from '../../domain/display.ts';
 import type { Popup } from '../../domain/popups.ts';
@@ -29,7 +30,7 @@ export async function showWaiting(popup: Popup, markup: boolean, env: Environmen
     env,
   );
   const end = finished(child);
-  const early = await Promise.race([end, after(SHOWN_AFTER_MS)]);
+  const early = await Promise.race([end, sleep(SHOWN_AFTER_MS, null)]);
   if (early !== null && early.code !== 0) throw new Error(complaint(early, 'notify-send'));
   return {
     outcome: end.then(endOf),
@@ -67,10 +68,6 @@ function close(child: ChildProcess): void {
   const timer = setTimeout(() => child.kill('SIGKILL'), CLOSE_MS);
   child.once('close', () => clearTimeout(timer));
   if (child.exitCode !== null || child.signalCode !== null) clearTimeout(timer);
-}
-
-function after(ms: number): Promise<null> {
-  return new Promise((resolve) => setTimeout(() => resolve(null), ms));
 }
 
 // ---- Text for a notification server (invariant 12) ----

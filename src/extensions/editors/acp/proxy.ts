@@ -6,6 +6,7 @@
  * hangs, and nothing is allowed.
  */
 import type { Readable } from 'node:stream';
+import { createBackground } from '../../../application/background.ts';
 import type { Hive } from '../../../application/hive.ts';
 import type { Raw } from '../../../domain/hooks.ts';
 import { objectIn, textIn } from '../../../domain/json.ts';
@@ -47,7 +48,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   const { hive, client, agent } = options;
   const awaited = new Map<string, Awaited>();
   const conversations = new Map<string, Conversation>();
-  const background = new Set<Promise<void>>();
+  const background = createBackground(hive.log);
   let agentName = agent.command;
   let version = 1;
   /** The client can show no forms, so only the desks do. */
@@ -58,12 +59,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
 
   /** Work beside the messages. What fails concerns the hive only: the two sides go on. */
   function beside(work: () => Promise<void>): void {
-    const running = work()
-      .catch((error: unknown) =>
-        hive.log.warn('hive acp could not reach the hive.', { error: String(error) }),
-      )
-      .finally(() => background.delete(running));
-    background.add(running);
+    background.run('hive acp could not reach the hive.', work);
   }
 
   const questions = new Questions({ ...options, toAgent, toClient, beside });
@@ -237,10 +233,8 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   await pass(agent.input, fromAgent);
   questions.end();
   for (const { session } of conversations.values()) session.stop();
-  await Promise.allSettled(background);
-  await endAll().catch((error: unknown) =>
-    hive.log.warn('hive acp could not end its turns.', { error: String(error) }),
-  );
+  background.run('hive acp could not end its turns.', endAll);
+  await background.ended();
 
   async function endAll(): Promise<void> {
     await questions.withdrawAll();

@@ -4,6 +4,7 @@
  * each connection, so nothing depends on an event that was missed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createBackground } from '../../../application/background.ts';
 import type { Hive } from '../../../application/hive.ts';
 import type { Raw } from '../../../domain/hooks.ts';
 import { objectIn, objectsIn, textIn } from '../../../domain/json.ts';
@@ -30,16 +31,11 @@ const LAST_PAUSE_MS = 30_000;
 /** Follows a server until `signal` fires, through any number of connections. Then nothing of it waits in the hive. */
 export async function attachOpencode(options: AttachOptions): Promise<void> {
   const { hive, server, signal, remark } = options;
-  const background = new Set<Promise<void>>();
+  const background = createBackground(hive.log);
 
   /** Work beside the events. What fails concerns one question or turn: the others go on. */
   function beside(work: () => Promise<void>): void {
-    const running = work()
-      .catch((error: unknown) =>
-        hive.log.warn('hive attach could not finish something.', { url: server.url, error: String(error) }),
-      )
-      .finally(() => background.delete(running));
-    background.add(running);
+    background.run('hive attach could not finish something.', work, { url: server.url });
   }
 
   const introduced: Conversations['introduced'] = (conversation) => conversations.introduced(conversation);
@@ -140,7 +136,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
     await sleep(pause_ms * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
   }
   conversations.removeAll();
-  while (background.size > 0) await Promise.allSettled(background);
+  await background.ended();
 }
 
 function reasonOf(error: unknown): string {
