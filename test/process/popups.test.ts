@@ -437,6 +437,8 @@ describe('when nothing can be shown', () => {
       await eventually(() => existsSync(asked), 10_000, 'the question to the server');
       await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
       const next = await ask(hive, { question: 'And this?' });
+      // The sidecar has read both events then: they come in their order.
+      await leased(hive, next.ask_id, thisSeat());
       writeFileSync(gate, '');
       await eventually(() => desktop.sent.length > 0, 10_000);
       expect(desktop.sent.map(({ body }) => body)).toEqual(['And this?']);

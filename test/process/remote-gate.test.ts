@@ -12,7 +12,15 @@ import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { endedProcess } from '../support/ended-process.ts';
 import { introduce, openTestHive } from '../support/hive.ts';
-import { connectBridge, FAR, FAR_START, farCall, runRemoteHook, tokenFileOf } from '../support/remote.ts';
+import {
+  connectBridge,
+  FAR,
+  FAR_START,
+  farCall,
+  farSession,
+  runRemoteHook,
+  tokenFileOf,
+} from '../support/remote.ts';
 import { connectHttp, type Served, serve } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
 
@@ -31,8 +39,7 @@ describe('the mention gate of another machine', () => {
     const served = await serve(tempStore());
     const file = tokenFileOf(served);
     const hive = await openTestHive(served.store);
-    await runRemoteHook(served, FAR_START, file);
-    const { handle } = await hive.sessions.resolve(FAR);
+    const { handle } = await farSession(hive, () => runRemoteHook(served, FAR_START, file));
     const other = await introduce(hive, 'session-9');
     await hive.messages.post({ body: `@${handle} look`, scope: 'all', author: agentAuthor(other, 'mcp') });
     return { served, file, hive };

@@ -18,7 +18,15 @@ import { heldWith } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { HEADLESS } from '../support/outreach.ts';
-import { connectBridge, FAR, FAR_START, farCall, runRemoteHook, tokenFileOf } from '../support/remote.ts';
+import {
+  connectBridge,
+  FAR,
+  FAR_START,
+  farCall,
+  farSession,
+  runRemoteHook,
+  tokenFileOf,
+} from '../support/remote.ts';
 import { rawRequest, type Served, serve, serveWith } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
 import { clockPasses } from '../support/wait.ts';
@@ -73,8 +81,7 @@ describe('a hook of another machine', () => {
     const served = await serve(tempStore());
     const file = tokenFileOf(served);
     const hive = await openTestHive(served.store);
-    await runRemoteHook(served, FAR_START, file);
-    const session = await hive.sessions.resolve(FAR);
+    const session = await farSession(hive, () => runRemoteHook(served, FAR_START, file));
     const { prompt } = await hive.prompts.ask({ question: 'Go?' }, session);
     await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'go ahead', actor: HUMAN });
     const said = await runRemoteHook(
@@ -91,13 +98,9 @@ describe('a hook of another machine', () => {
     const file = tokenFileOf(served);
     const hive = await openTestHive(served.store);
     const turn = { session_id: 'far-1', cwd: '/', prompt_id: 'p1' };
-    await runRemoteHook(
-      served,
-      { ...turn, hook_event_name: 'UserPromptSubmit', prompt: 'go' },
-      file,
-      HEADLESS,
-    );
-    const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, await hive.sessions.resolve(FAR));
+    const typed = { ...turn, hook_event_name: 'UserPromptSubmit', prompt: 'go' };
+    const session = await farSession(hive, () => runRemoteHook(served, typed, file, HEADLESS));
+    const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, session);
     const stop = { ...turn, hook_event_name: 'Stop', stop_hook_active: false, background_tasks: [] };
     await prefer(hive, { stop_wait: 120 });
     const stopping = runRemoteHook(served, stop, file, HEADLESS);

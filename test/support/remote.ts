@@ -1,10 +1,13 @@
 /** Agents on another machine, which has no store: their bridge, hooks and token. */
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Session } from '../../src/domain/sessions.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { childEnvironment, spawnHive } from './children.ts';
 import { ENDED } from './ended-process.ts';
 import { connectMcp, type McpCaller } from './mcp-client.ts';
 import type { Served } from './serve.ts';
+import { eventually } from './wait.ts';
 
 /** Must not be used: the other machine has no store. */
 export const NO_STORE = '/nowhere/hive.db';
@@ -41,6 +44,18 @@ export async function runRemoteHook(
 
 /** The session of `FAR_START` here: its id belongs to its token. */
 export const FAR = 'token:default:far-1';
+
+/**
+ * That session, once `report` has introduced it. A hook gives up after two seconds, in which its client must go on, and a busy
+ * machine may not even have started it by then.
+ */
+export async function farSession(hive: OpenedHive, report: () => Promise<unknown>): Promise<Session> {
+  await eventually(async () => {
+    await report();
+    return (await hive.sessions.find(FAR)) !== undefined;
+  });
+  return hive.sessions.resolve(FAR);
+}
 
 export const FAR_START = {
   hook_event_name: 'SessionStart',
