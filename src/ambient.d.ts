@@ -1,4 +1,4 @@
-// What the build supplies and no file exports, and what a package does not say of itself.
+// Names that the build supplies and no file exports, and types that a package does not have.
 
 /** Migrations are imported as text; the bundler and the test runner both know how. */
 declare module '*.sql' {

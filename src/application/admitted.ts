@@ -1,4 +1,4 @@
-/** Who may still come in: whoever serves tokens and devices ends at once what one that was revoked had opened. */
+/** Admission: a server of tokens and devices ends at once the connections that one had opened which was revoked. */
 import type { ReadTx, Store } from './ports.ts';
 
 /** How long to wait before a look is tried again, in ms: each time twice as long. */

@@ -1,7 +1,7 @@
 /** Work that runs beside: whoever starts it does not wait for it. What fails is logged, and everything else goes on. */
 import type { Logger } from './world.ts';
 
-/** What may be said about work that failed. */
+/** The subject of work that failed, for the log. */
 export type About = Readonly<Record<string, unknown>>;
 
 /** Starts work. If it fails, the sentence `failure` is logged, with the error and what the work was about. Never rejects. */

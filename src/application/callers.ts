@@ -24,7 +24,7 @@ import { recordSession, type SessionService } from './sessions.ts';
 import { type CallTrace, turnOfCall } from './turns.ts';
 import type { Processes } from './world.ts';
 
-/** What an MCP connection knows about its caller before and with each call. */
+/** The evidence of an MCP connection about its caller, before and with each call. */
 export interface CallerEvidence {
   env: Readonly<Record<string, string | undefined>>;
   /** `_meta` of the call. */

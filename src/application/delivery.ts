@@ -157,14 +157,14 @@ export function hookCarrier(session_id: string): string {
 }
 
 // ---- Hooks as carriers ----
-// What a hook hands over is stamped before it is printed (invariant 1), so a hook that is killed in between has stamped
+// An answer that a hook hands over is stamped before it is printed (invariant 1), so a hook that is killed in between has stamped
 // what nobody will read. A hook therefore announces that it is about to print, and reports when it has. Without that
 // report nothing is proved, and everything is delivered again.
 
 /** A hook runs for two seconds at most; if it has not printed by then, it never will. */
 const LOST_AFTER_MS = 2_500;
 
-/** What an event proves about everything that the session's hooks handed over before: read, lost, or nothing. */
+/** The proof that an event is for everything that the session's hooks handed over before: read, lost, or none. */
 export async function reconcileDeliveries(tx: WriteTx, event: HookEvent, session_id: string): Promise<void> {
   const carrier = hookCarrier(session_id);
   const may_prove = await reconcileOutputs(tx, carrier, session_id);

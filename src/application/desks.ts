@@ -128,7 +128,7 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
 }
 
 // ---- Claims ----
-// Who has begun to answer a prompt, and at which desk: the claim lasts as long as the desk. It never blocks an answer
+// A claim names the human who has begun to answer a prompt, and the desk: it lasts as long as the desk. It never blocks an answer
 // (domain/prompts.ts).
 
 export interface ClaimService {

@@ -251,7 +251,7 @@ export function createDevices(
   };
 }
 
-/** Whoever can write the store has put another key, or another device, in the place of one. */
+/** Somebody who can write the store has put another key, or another device, in the place of one. */
 function anotherKey({ name, device_id }: Pick<Device, 'name' | 'device_id'>): HiveError {
   return new HiveError(
     'not_allowed',

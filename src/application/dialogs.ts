@@ -177,7 +177,7 @@ async function heldBecause(
   }: Pick<Leaving<unknown>, 'asked' | 'isChangedFile' | 'store' | 'seats'>,
 ): Promise<Held | null> {
   if (asked === null || answered === undefined) return 'not_displayed';
-  // What its asker has added since was displayed, too, and runs nothing.
+  // The notes that its asker has added since were displayed, too, and run nothing.
   const displayed_digest = permissionDigest({ ...asked, notes: answered.notes });
   if (displayed_digest !== permissionDigest(answered))
     return isChangedFile?.(asked, answered) === true ? 'file_changed' : 'not_displayed';

@@ -23,7 +23,7 @@ import {
 import type { Processes } from './world.ts';
 
 /**
- * What an event says about how its session is called. Read before a transaction: it reads the end of a file of the client.
+ * The names that an event gives its session. Read before a transaction: it reads the end of a file of the client.
  */
 export function titlesIn(
   event: HookEvent,

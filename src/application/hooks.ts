@@ -1,5 +1,5 @@
 /**
- * What happens when an agent's hook fires: one transaction that passes the event through every handler, in a fixed order.
+ * The handling of an agent's hook: one transaction that passes the event through every handler, in a fixed order.
  * A handler sees what the earlier ones returned, writes its changes and returns its verdict.
  */
 

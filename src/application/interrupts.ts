@@ -457,7 +457,7 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
 }
 
 // ---- Pushing an interrupt ----
-// What an asker can do besides waiting for the next hook: stop Codex through its control socket. The asking process does it,
+// Besides waiting for the next hook, an asker can stop Codex through its control socket. The asking process does it,
 // once per turn; if it fails or dies, the hooks still deliver.
 
 interface PushParts {

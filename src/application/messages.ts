@@ -263,7 +263,7 @@ function settle(tx: WriteTx, mention: Mention, note: string, { author, by }: Pos
   return recordProcessed(tx, mention, { by: by ?? author.handle, via: author.via, note });
 }
 
-/** What a post has reached and settled, as every wire says it: each a list. */
+/** The sessions and mentions that a post has reached and settled, as every wire says it: each a list. */
 export function reachedBy({ mentions, unresolved, answered, trips }: Posted): {
   mentioned: string[];
   unresolved: (Unresolved & { sentence: string })[];

@@ -268,7 +268,7 @@ export async function settingsOf(tx: ReadTx, session: Session): Promise<Outreach
   return outreachSettings(await settingsEverywhere(tx), session.outreach);
 }
 
-/** What is left of the budget of background sessions. */
+/** The rest of the budget of background sessions. */
 async function budgetOf(tx: ReadTx): Promise<Bucket> {
   return (await tx.outreach.bucket(BUDGET_BUCKET)) ?? fullBucket(BUDGET_BUCKET, BUDGET, tx.now);
 }

@@ -145,7 +145,7 @@ interface DeskWatch {
 function watchDesks({ store, log }: Pick<PhoneParts, 'store' | 'log'>, look_ms: number): DeskWatch {
   const last = new Map<string, number>();
   const listeners = new Map<() => void, string>();
-  /** Who was at a desk when they were last looked at. */
+  /** The humans who were at a desk at the last look. */
   let attended: ReadonlySet<string> = new Set();
   let timer: NodeJS.Timeout | null = null;
 
@@ -196,7 +196,7 @@ function createPhoneNotifier(
 ): Notifier & { takeBackOutreach(): void } {
   const stopping = new AbortController();
   const sending = createBackground(log);
-  /** What is shown under each tag now, with the function that ends it. */
+  /** The popup under each tag now, with the function that ends it. */
   const shown = new Map<string, { kind: Popup['kind']; end: () => void }>();
 
   /** @throws Error with a sentence that says why it could not be sent. */

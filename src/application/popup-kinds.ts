@@ -1,5 +1,5 @@
 /**
- * What can pop up: questions and permissions, pings and cards, mentions of the human. For each kind: which events make
+ * The kinds of popups: questions and permissions, pings and cards, mentions of the human. For each kind: which events make
  * a popup due, how it looks, what its buttons do, and what is recorded about it. The engine (popups.ts) does the rest.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -64,8 +64,8 @@ export interface PopupParty {
 }
 
 /**
- * What makes a party a phone. What waits already is due there, too, because nothing else shows it. And nobody knows whether a
- * push was shown: a ping or a mention that was pushed has not been seen for that.
+ * The part of a party that makes it a phone. Questions that wait already are due there, too, because nothing else shows them. And
+ * nobody knows whether a push was shown: a ping or a mention that was pushed has not been seen for that.
  */
 interface PhoneParty {
   /** In how many ms this may be pushed; null: never, because a desk has announced it. */

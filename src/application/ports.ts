@@ -1,5 +1,5 @@
 /**
- * What the application needs from the store, as plain interfaces: `infrastructure/store/` implements them, and nothing here
+ * The store as the application needs it, as plain interfaces: `infrastructure/store/` implements them, and nothing here
  * knows of SQL. Reads are separate from records, which write. What else the application needs is in world.ts.
  */
 import type { Delivery } from '../domain/delivery.ts';
@@ -118,7 +118,7 @@ export interface WriteTx extends ReadTx {
 }
 
 // ---- Lists and retention ----
-// What lists and retention have in common, whatever the kind of record.
+// Lists and retention have this in common, whatever the kind of record.
 
 /** One page of a list; `next_cursor` null at the end. The cursor is opaque to callers. */
 export interface Page<T> {
@@ -131,7 +131,7 @@ export interface Page<T> {
 /** Counts of records by kind: pruning prompts also removes their responses, popups and events. */
 export type PruneCounts = Readonly<Record<string, number>>;
 
-/** What retention removes: records settled before then, with everything that depends on them (retention.ts). */
+/** The records that retention removes: settled before then, with everything that depends on them (retention.ts). */
 export interface PrunableReads {
   prunable(before: string): Promise<PruneCounts>;
 }
@@ -249,7 +249,7 @@ export interface ClaimRecords extends ClaimReads {
 }
 
 // ---- Waits ----
-// Who does nothing until a question is settled (waits.ts).
+// Sessions that do nothing until a question is settled (waits.ts).
 
 /** One wait for one question. */
 export interface Wait {
@@ -290,7 +290,7 @@ export interface DeliveryReads {
   get(subject: string): Promise<Delivery | undefined>;
   /** Handed over by this carrier until then, that millisecond included, and not yet proved to be read. */
   carriedBy(carrier: string, handed_until: string): Promise<Delivery[]>;
-  /** What a session has yet to read, of one kind. */
+  /** The records of one kind that a session has yet to read. */
   openOf(recipient: string, kind: Delivery['kind'], limit: number): Promise<Delivery[]>;
 }
 
@@ -332,7 +332,7 @@ export interface PopupScope {
   kind: PopupKind;
 }
 
-/** What is written when a process takes a lease. */
+/** The row of a lease. */
 export interface PopupLease extends PopupScope {
   /** The id of what the popup is about. */
   subject: string;
@@ -543,7 +543,7 @@ export interface MentionReads extends PrunableReads {
   get(mention_id: string): Promise<MentionInFull | undefined>;
   /** The mention of one session in one message. */
   ofMessage(message_id: string, session_id: string): Promise<MentionInFull | undefined>;
-  /** What a session has to deal with now: urgent first, then oldest. The cost does not depend on the length of the history. */
+  /** The mentions that a session has to deal with now: urgent first, then oldest. The cost does not depend on the length of the history. */
   unprocessedOf(session_id: string, limit?: number): Promise<MentionInFull[]>;
   /** The unprocessed mentions that gate and were not delivered in full, without their messages. */
   undelivered(session_id: string, limit: number): Promise<Mention[]>;
@@ -597,7 +597,7 @@ export interface OutreachFilter {
   cursor?: string | null | undefined;
 }
 
-/** Who reads reports. `heir`: also reports of its project whose own reader is gone. */
+/** A reader of reports. `heir`: also reports of its project whose own reader is gone. */
 export interface ReportReader {
   session_id: string;
   project_dir: string;
@@ -627,7 +627,7 @@ export interface OutreachReads extends PrunableReads {
 }
 
 export interface OutreachRecords extends OutreachReads, Prunable {
-  /** What was given up at this moment is owed again. */
+  /** Reports that were given up at this moment are owed again. */
   oweAgain(session_id: string, let_go_at: string): Promise<void>;
   nextNumber(): Promise<number>;
   insert(item: Outreach): Promise<void>;
@@ -750,7 +750,7 @@ export interface HistoryReads {
 }
 
 // ---- Rules ----
-// What the history says about rules. The rules themselves are never in the store.
+// The history of rules. The rules themselves are never in the store.
 
 /** How often a rule has answered; rules are known by their names there. */
 export interface RuleUse {

@@ -505,7 +505,7 @@ function createAnswering(
       );
     // The same answer again: what became of it is returned, however late.
     if (known !== undefined || !mayAllow(prompt, answer)) return { signature: null, responded_at: null };
-    // What it signed would allow nothing, and the permission would be over.
+    // Its signature would allow nothing, and the permission would be over.
     if (!may_allow)
       throw new HiveError(
         'not_allowed',
@@ -691,7 +691,7 @@ interface AnswerProof {
 
 /**
  * Applies one answer to one prompt. The caller has checked that the prompt is current and the answerer is allowed.
- * What was displayed is known only of a person's answer.
+ * The displayed text is known only of a person's answer.
  */
 export async function recordAnswer(
   tx: WriteTx,

@@ -41,7 +41,7 @@ async function lineFor(tx: WriteTx, session: Session): Promise<string | null> {
   const news = await guardRoom(tx, session, unread);
   if (news.length === 0) return null;
   if (mode === 'count') return roomLine(news);
-  // What was shown is not shown again.
+  // A message that was shown is not shown again.
   const shown = await inFull(tx, news.slice(-NEWS_SHOWN));
   await tx.sessions.readRoom(session_id, Math.max(...news.map(({ seq }) => seq)));
   return roomLine(news, shown);

@@ -51,7 +51,7 @@ export interface RuleList {
   /** Why nothing in that file permits anything; empty if everything counts. */
   problems: readonly string[];
   rules: ListedRule[];
-  /** What the history suggests, and the human has neither written nor dismissed. */
+  /** The rules that the history suggests and the human has neither written nor dismissed. */
   proposals: MadeProposal[];
 }
 
@@ -68,9 +68,9 @@ export interface ShownExample {
   text: string;
 }
 
-/** What a rule would have answered in the last `days`, or why it is no rule. */
+/** The answers that a rule would have given in the last `days`, or why it is no rule. */
 export interface RuleTrial extends Omit<Trial, 'examples' | 'counter_examples'> {
-  /** What is wrong with the rule, as a sentence; null if nothing is. */
+  /** The fault of the rule, as a sentence; null if it has none. */
   problem: string | null;
   days: number;
   examples: ShownExample[];
@@ -238,7 +238,7 @@ export function createRules(parts: RuleParts): RuleService {
         throw invalidInput(
           'No rule can allow this: it has arguments, or a command, that Hive does not understand well enough to allow it unseen.',
         );
-      // What leaves something open, unless the human has ever denied what it would allow.
+      // A pattern that leaves something open, unless the human has ever denied a call that it would allow.
       const draft = trial(open, { calls, placeOf, now }).denied === 0 ? open : exact;
       const rule = { ...draft, name: nameFor(draft, taken), expires: defaultExpiry(now) };
       return { rule, inputs: drafts.map(({ input }) => input), trial: trial(rule, { calls, placeOf, now }) };

@@ -63,7 +63,7 @@ export async function runHandler(
     const { verdict, waited } = hook;
     const run = await heard(hook, stored);
     if (event.name === 'Stop' && event.agent_id === null) return keepOpen(hook, run);
-    // What waited as it does outside runs is no call of the run.
+    // A call that waited as it does outside runs is no call of the run.
     const isOfRun = waited === null || run.calls.some(({ ask_id }) => waited.ask_ids.includes(ask_id));
     if (!isOfRun && otherwise !== null) return otherwise(hook);
     if (question !== null && waitsForIt(question, run)) {

@@ -182,7 +182,7 @@ function waitFor(calls: readonly RunCall[], wait_ms: number): Partial<Verdict> {
 }
 
 /**
- * What the run waits for already and this call asks: the same call, or one with the same questions. An agent that died
+ * The questions that the run waits for already and this call asks: the same call, or one with the same questions. An agent that died
  * before it got its answer makes the call under a new id.
  */
 async function knownCalls({ tx, ...hook }: HookContext, run: Run, question: RunQuestion): Promise<RunCall[]> {

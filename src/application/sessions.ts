@@ -181,7 +181,7 @@ export function createSessions(store: Store, processes: Processes, standing?: St
           source_fixed: source === undefined ? session.source_fixed : source !== null,
           outreach: applyOutreachChanges(session.outreach, outreach),
         };
-        // What was written before it was set is nothing new.
+        // Messages from before it was set are nothing new.
         if (room === 'count' || room === 'text') await tx.sessions.beginRoom(session_id);
         if (name === undefined) return recordSession(tx, 'session/changed', changed, trail);
         const named = { ...changed, name: await checkedName(tx, name) };
@@ -437,7 +437,7 @@ async function chooseName(tx: WriteTx, named: Named, before?: Session): Promise<
 export async function reopenSession(tx: WriteTx, session: Session, name?: string | null): Promise<Session> {
   await markOrphaned(tx, session.session_id, false);
   const { session_id, ended_at } = session;
-  // What its end gave up, it owes again: the agent that sent it is back. What its Stop guard gave up stays so.
+  // It owes again the reports that its end gave up: the agent is back. Those that its Stop guard gave up stay so.
   if (ended_at !== null && (await tx.outreach.guard(session_id))?.let_go_at !== ended_at)
     await tx.outreach.oweAgain(session_id, ended_at);
   const given = await chooseName(tx, { ...session, name });

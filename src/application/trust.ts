@@ -1,5 +1,5 @@
 /**
- * What may happen without the human being asked: their file says so, and Emacs, for as long as it is connected. The
+ * The permissions that need no question: the human's file grants them, and Emacs, for as long as it is connected. The
  * store contains none of it. Each change is an event, and a problem with the file is reported once.
  */
 import { type Authority, NO_AUTHORITY, type Trust } from '../domain/trust.ts';

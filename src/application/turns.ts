@@ -262,7 +262,7 @@ async function cancelQuestions(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<s
   const kind = endKind(end);
   const cancelled: string[] = [];
   for (const prompt of await tx.prompts.pendingOfTurn(turn.turn_id)) {
-    // What is due expires by itself, and is recorded as expired.
+    // A prompt that is due expires by itself, and is recorded as expired.
     if (!CANCELS[kind](prompt) || isExpired(prompt, tx.now)) continue;
     await cancelOne(tx, prompt, end);
     cancelled.push(prompt.ask_id);

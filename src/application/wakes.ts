@@ -43,7 +43,7 @@ export interface WakeService {
 /** One wait for an idle session. */
 export interface WakeWait {
   session_id: string;
-  /** Who waits, where it only claims to be of the session (application/identity.ts). */
+  /** The waiting process, where it only claims to be of the session (application/identity.ts). */
   speaker?: Speaker | undefined;
   /** Whose preferences say for how long, and what is worth a word. */
   seat: string;
@@ -103,7 +103,7 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
         });
         if (woken === 'over') return null;
         if (woken !== undefined) return woken;
-        // What was found is no longer due, because the session works again.
+        // The reason is no longer due, because the session works again.
       }
     },
   };
@@ -237,7 +237,7 @@ export function createCodexWaker(
           if (session?.machine === machine && session.state !== 'ended') waitFor(session);
         }
       },
-      // What was missed is delivered with the next turn.
+      // Missed mentions are delivered with the next turn.
       onResync: async () => undefined,
     });
   }

@@ -1,5 +1,5 @@
 /**
- * What the application needs besides the store: other processes, files, the desktop, randomness. `infrastructure/` implements
+ * The ports of the application besides the store: other processes, files, the desktop, randomness. `infrastructure/` implements
  * these interfaces, and `open-hive.ts` chooses the implementations.
  */
 import type { PushTarget } from '../domain/devices.ts';

@@ -1,5 +1,5 @@
 /**
- * What several commands say. What one command says is where it says it, and `bin/hive` has its own two sentences, because it must
+ * The sentences of several commands. Those of one command are where it says them, and `bin/hive` has its own two sentences, because it must
  * run on a Node that cannot load this file. `scripts/sentences.mjs` prints all of them.
  *
  * A sentence ends with a period, except behind a command, an option or a value that a person may copy.

@@ -2,7 +2,7 @@
 import './stdout-is-the-wire.ts';
 import { main } from './main.ts';
 
-// Whoever read our messages may be gone; that ends no program, and there is nobody left to tell.
+// The reader of our messages may be gone; that ends no program, and there is nobody left to tell.
 process.stderr.on('error', () => undefined);
 
 void main();

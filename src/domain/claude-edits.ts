@@ -1,5 +1,5 @@
 /**
- * What Claude Code's Write and Edit make of a file. It does more than replace one text by another: it finds a text that is
+ * The effect of Claude Code's Write and Edit on a file. It does more than replace one text by another: it finds a text that is
  * written with other quotes or with \uXXXX, it takes the line break after a text that it removes, and it chooses the line
  * ends. `test/clients/edits.test.ts` compares all of this with the real program. Pure.
  */

@@ -1,5 +1,5 @@
 /**
- * What Codex' apply_patch makes of files. Codex looks for the lines of a chunk in several ways, each less exact than the one
+ * The effect of Codex' apply_patch on files. Codex looks for the lines of a chunk in several ways, each less exact than the one
  * before, and reads a patch generously. Here is only what it does with a plain patch whose lines all occur exactly; for
  * everything else there is no result, because Codex decides it. `test/clients/edits.test.ts` compares this with the real
  * program. Pure.

@@ -177,7 +177,7 @@ function firstLine(text: string): string {
 }
 
 /**
- * What a person has to know of a call before they permit it; `edit` is what it does to files, where that was compared. The
+ * The facts that a person has to know of a call before they permit it; `edit` is what it does to files, where that was compared. The
  * question names a file below `cwd` relative to it: its end is what tells it from others. The details have its whole path.
  */
 export function summarizeTool(
@@ -417,7 +417,7 @@ export function dialogFingerprint(dialog: Dialog): string {
 function describeSuggestions(suggestions: readonly Raw[]): string | null {
   const described = suggestions.flatMap((suggestion) => describeSuggestion(suggestion) ?? []).join('; ');
   const isTooLong = (text: string): boolean => text.length > PROMPT_LIMITS.optionDescription;
-  // What is too long to be read as the description of an option is not offered.
+  // A suggestion that is too long to be read as the description of an option is not offered.
   if (described === '' || isTooLong(described)) return null;
   const all = `By the client itself: ${spelledOut(described)}`;
   return isTooLong(all) ? null : all;

@@ -149,7 +149,7 @@ function versionInLine(client: HookClient, line: string): string | null {
 // ---- The tools ----
 
 /**
- * What the call shows to the person who has to permit it; null for a tool that edits no file, and for input that has not
+ * The text of the call for the person who has to permit it; null for a tool that edits no file, and for input that has not
  * the expected form. A diff that needs more than `room` bytes is replaced by both texts of the change.
  */
 export function editShown(call: EditCall, tools: EditTools, room: number): ShownEdit | null {
@@ -501,7 +501,7 @@ function changesOf(patches: readonly FilePatch[], tools: EditTools): PatchedFile
   const touched = new Set<string>();
   for (const patch of patches) {
     const { path, to } = patch;
-    // What one part of a patch leaves for the next one is not on the disk yet.
+    // The file that one part of a patch leaves for the next one is not on the disk yet.
     const names = new Set([path, to].map((name) => tools.realPath(name)));
     if ([...names].some((name) => touched.has(name)) || (to !== path && names.size === 1)) return null;
     for (const name of names) touched.add(name);

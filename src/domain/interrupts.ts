@@ -180,7 +180,7 @@ export function stopPrinted(turn: Turn, now: string): Turn {
 }
 
 // ---- Sentences about interrupts ----
-// What people and models read, the same in Emacs, on the command line, over MCP and in hooks. `by` and notes are
+// The sentences that people and models read, the same in Emacs, on the command line, over MCP and in hooks. `by` and notes are
 // untrusted text: they are placed into sentences and never used as formats.
 
 /** The result of an interrupt. */

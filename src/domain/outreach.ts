@@ -377,7 +377,7 @@ export function decideByRules(state: RuleState): RuleOpinion {
   // A critical one passes the other rules, and is counted separately.
   if (critical) return { refusal: null, bucket: { ...bucket, critical: bucket.critical + 1 } };
   if (absence !== null) {
-    // What nobody sees costs nothing. As much as the bucket holds is kept for when they are back.
+    // A ping that nobody sees costs nothing. As much as the bucket holds is kept for when they are back.
     if (unseen < BUDGET.capacity) return { refusal: null, bucket: null };
     return refuse(
       'budget',

@@ -460,7 +460,7 @@ function isFolderNamed(first: string): boolean {
   return first.includes('/') && !/^-|=/.test(first);
 }
 
-// What a star may match is listed, and not what it may not: each program has its own idea of what `=`, `:`, `@`, `+`, a
+// The list has what a star may match, and not what it may not: each program has its own idea of what `=`, `:`, `@`, `+`, a
 // blank and a quote mean. A plain word is a name, a number, a path or a revision of git, and hardly any program reads more
 // into it. Those that do are listed below.
 
@@ -574,7 +574,7 @@ function programWithOpenCode(words: readonly ShellWord[]): string | null {
     const star = starAfter(at, READS_CODE.has(program) || RUNS_ANY_WORD.has(program));
     if (star === -1) return null;
     if (RUNS_ANY_WORD.has(program)) return program;
-    // What it runs is the next word, unless an option may have taken that word.
+    // The next word is the program that it runs, unless an option may have taken that word.
     at += 1;
     while (at < star && isBesideTheProgram(texts[at] ?? '')) at += 1;
     if (at >= star || (texts[at] ?? '').startsWith('-') || (texts[star - 1] ?? '').startsWith('-'))

@@ -102,7 +102,7 @@ export function breaksQuiet(
 const QUIET_RATE = rate(3, HOUR_MS);
 
 /**
- * What breaks the quiet of a seat takes one credit of it, so that an agent that calls everything critical does not
+ * A popup that breaks the quiet of a seat takes one credit of it, so that an agent that calls everything critical does not
  * break it for long. Null when there is none left.
  */
 export function breakQuiet(bucket: Bucket | undefined, seat: string, now: string): Bucket | null {

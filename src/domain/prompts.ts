@@ -106,7 +106,7 @@ export interface Prompt {
   dialog: boolean;
   /** The key it was asked under. */ idempotency_key: string | null;
   /**
-   * What an idempotency key is bound to: the same key with a different fingerprint is a conflict. For the permission of
+   * The content that an idempotency key is bound to: the same key with a different fingerprint is a conflict. For the permission of
    * a dialog, it is the digest of the tool and its input. Empty for all others.
    */
   fingerprint: string;
@@ -377,7 +377,7 @@ function concernsAgent(prompt: Prompt): boolean {
 }
 
 // ---- Claims ----
-// Who is about to answer a prompt, so that others need not. A claim is advisory: it never keeps an answer from
+// A claim names the human who is about to answer, so that others need not. It is advisory: it never keeps an answer from
 // settling the prompt, and it lapses with the desk that holds it.
 
 /**
@@ -476,7 +476,7 @@ function warningBefore(timeout_ms: number | null, now: string): string | null {
 }
 
 // ---- Sentences for the asker ----
-// What happened to a question, in the same words in a hook's context and in a guard's reason.
+// The fate of a question, in the same words in a hook's context and in a guard's reason.
 
 /** Longer answers are cut here; hivemind_poll returns the whole. */
 const SHOWN_ANSWER = 2_000;

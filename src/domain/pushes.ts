@@ -48,7 +48,7 @@ const LONGEST_BUTTON = 60;
 const LONGEST_TITLE = 120;
 const LONGEST_BODY = 300;
 /**
- * What a push service surely takes is 4,096 bytes, encrypted (RFC 8030, 7.2); encryption adds 103. The texts above are
+ * A push service surely takes 4,096 bytes, encrypted (RFC 8030, 7.2); encryption adds 103. The texts above are
  * shorter, unless all of them are written in characters of four bytes.
  */
 export const MOST_PUSH_BYTES = 3_500;

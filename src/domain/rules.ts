@@ -281,7 +281,7 @@ function openPart({ words }: ShellPart): string | null {
   const length = Math.max(0, ...heads.map((head) => head.length));
   if (length === 0) return null;
   const isOpen = (at: number): boolean => {
-    // What follows an option may belong to it: the file that is written, the program that is run.
+    // The word after an option may belong to it: the file that is written, the program that is run.
     const follows = at > length && /^-[^=]*$/.test(texts[at - 1] ?? '');
     return at >= length && !follows && !(texts[at] ?? '').startsWith('-');
   };

@@ -516,7 +516,7 @@ export function matchHandle(
   const exact = held.filter(({ handle }) => foldHandle(handle) === typed);
   const living = exact.find(({ alive }) => alive) ?? exact[0];
   if (living !== undefined) return { found: living };
-  // What ends in a dash is the beginning of a longer name.
+  // A name that ends in a dash is the beginning of a longer one.
   const titled = /[-_]$/.test(typed) ? [] : held.filter((one) => one.alive && isTitle(typed, one.title));
   if (titled.length > 1) return { ambiguous: titled.map(({ handle }) => handle).sort() };
   if (titled[0] !== undefined) return { found: titled[0] };
@@ -679,7 +679,7 @@ export interface SessionPlace {
   order_key: string;
 }
 
-/** What a turn says about when its session works. */
+/** The part of a turn that says when its session works. */
 interface Stretch {
   session_id: string;
   state: string;

@@ -4,7 +4,7 @@
  * lists them all. A new setting is a field of Preferences, OutreachSettings or StoreSettings and a line here; the
  * compiler asks for the line.
  *
- * Whatever permits or runs something is not a setting: it is in the human's own file (trust.ts), and never in the store
+ * A word that permits or runs something is not a setting: it is in the human's own file (trust.ts), and never in the store
  * (invariants 9 and 14).
  */
 import { invalidInput } from './errors.ts';
@@ -323,8 +323,8 @@ export type Origin = 'default' | 'stored' | 'emacs' | 'inherited';
 const SET_BY = 'set_by';
 
 /**
- * What is stored after these changes, and which keys changed. Null restores the default, and missing keys stay. The last to
- * write wins.
+ * The settings that are stored after these changes, and the keys that changed. Null restores the default, and missing keys stay.
+ * The last to write wins.
  */
 export function changeStored(
   stored: Readonly<Record<string, unknown>>,

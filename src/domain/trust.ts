@@ -1,5 +1,5 @@
 /**
- * What the human lets happen without being asked: the content of one file of theirs (docs/agents.md). It permits things,
+ * The human's trust: the content of the one file that says what may happen without a question (docs/agents.md). It permits things,
  * so it counts only when every word of it is understood and nobody else could have written it. Otherwise nothing in it
  * permits anything, and the rules that deny still deny. Pure: the caller passes in what it found out about the file.
  */
@@ -116,7 +116,7 @@ function understand(
     terminal_may_allow: flag('terminal_may_allow'),
     notify_command: isCommand ? command : null,
     permission_rules: rules,
-    // Whoever names the key means that it counts.
+    // A file that names the key means that it counts.
     seats: ssh_agent_key === null ? seats : [...seats, { name: SSH_AGENT, key: ssh_agent_key }],
     ssh_agent_key,
     takes_first_seat: content['seats'] === undefined || seats.length > 0,

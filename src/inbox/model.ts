@@ -1,5 +1,5 @@
 /**
- * What the page shows, and how it stays true: after each connection it reads its lists again, and then takes the
+ * The state of the page, and how it stays true: after each connection it reads its lists again, and then takes the
  * notifications. Nothing here has to survive: the server has everything but the outbox (outbox.ts).
  */
 import { useEffect, useState } from 'preact/hooks';
@@ -269,7 +269,7 @@ function noticed({ method, params }: Notification): void {
     const prompts = state.prompts === null ? null : new Map(state.prompts);
     if (prompts !== null) enter(prompts, prompt);
     update({ prompts, changed: { ask_id: prompt.ask_id, number: state.changed.number + 1 } });
-    // What was not read moves up.
+    // The unread ones move up.
     if (state.more > 0 && prompt.status !== 'pending') readSoon(readPrompts, READ_MORE_MS);
   }
   const read = reads[method];

@@ -121,7 +121,7 @@ const subjectOf = (queued: Queued): string => (queued.kind === 'answer' ? queued
 /**
  * Sends what is queued, in order, until all is sent or the server cannot be reached. An entry on which it fails lets those
  * of other subjects pass. One page of this device does it at a time. `settled` is called with each entry whose fate is known.
- * What was accepted, and so is all done, is kept no longer.
+ * An entry that was accepted, and so is all done, is kept no longer.
  * @throws Unreachable where something is still queued.
  */
 export async function sendQueued(

@@ -48,7 +48,7 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
   }, [ask_id, version, isConnected, isLookedAt]);
 
   const entry = inbox.outbox.findLast(({ queued }) => queued.kind === 'answer' && queued.ask_id === ask_id);
-  // What the list has is enough to answer a question without a connection, unless it is only a part.
+  // The prompt of the list is enough to answer a question without a connection, unless it is only a part.
   const shown = prompt ?? (known !== undefined && known.context_truncated !== true ? known : null);
   return (
     <article>
@@ -77,7 +77,7 @@ interface QuestionProps {
 function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
   const { question, context, kind, notes, urgency } = prompt;
   const delayed = entry?.fate.state === 'delayed' ? entry.queued : undefined;
-  // What an answer that waited allows was read long ago: it is read again.
+  // The permission of an answer that waited was read long ago: it is read again.
   const toRead = [displayedText(prompt), delayed?.kind === 'answer' ? delayed.responded_at : null];
   const reading = useReading(JSON.stringify(toRead));
   const mayAllowHere = inbox.welcome?.may_allow === true;

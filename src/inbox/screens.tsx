@@ -380,7 +380,7 @@ function Compose({
 // ---- Cards and reports ----
 
 export function ReportsScreen({ inbox }: { inbox: State }): VNode {
-  // Whoever looks at this screen needs their notifications no more.
+  // A person at this screen needs their notifications no more.
   useEffect(() => {
     const looked = (): void => {
       if (!document.hidden) closeOutreach().catch(() => undefined);

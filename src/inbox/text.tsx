@@ -1,5 +1,5 @@
 /**
- * What agents and people wrote, as elements: formatted Markdown (markdown.ts), diffs, commands. Never as HTML: a tag in a text
+ * The text of agents and people, as elements: formatted Markdown (markdown.ts), diffs, commands. Never as HTML: a tag in a text
  * is shown as the text that it is. Hidden characters are spelled out, as in Emacs.
  */
 import { Component, type ComponentChildren, type VNode } from 'preact';

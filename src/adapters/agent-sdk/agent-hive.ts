@@ -53,7 +53,7 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
   const hive = await openHive(options);
   hive.startExpiry();
   const given = options.env ?? process.env;
-  // What the SDK's own hooks would have in their environment: nobody sits at a terminal of this agent.
+  // The SDK's own hooks would have this in their environment: nobody sits at a terminal of this agent.
   const env: Readonly<Record<string, string | undefined>> = {
     CLAUDE_CODE_ENTRYPOINT: 'sdk-ts',
     CLAUDE_CODE_SESSION_ATTENDED: '0',

@@ -130,7 +130,7 @@ async function refuseAgents(
 ): Promise<void> {
   const { pid } = process;
   const [above] = await hive.sessions.above({ machine: hostname(), pid });
-  // What the agent is to get says less about this program than its own environment does.
+  // The environment that the agent gets says less about this program than its own does.
   const variable = agentVariable(env) ?? agentVariable(process.env) ?? agentVariableAbove(processes, pid);
   if (above === undefined && variable === null) return;
   const because = above === undefined ? `${variable} is set` : `it runs below ${above.handle}`;

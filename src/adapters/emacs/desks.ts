@@ -135,7 +135,7 @@ export const notifyPreferences: EventNotifier = async (events, { hive, seat }, n
 };
 
 // ---- Notices ----
-// What the human should know though nobody asked them anything.
+// Notices: the human should know, though nobody asked them anything.
 
 const DEFAULT_PAGE = 100;
 

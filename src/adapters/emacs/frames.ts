@@ -172,7 +172,7 @@ export class FrameReader extends AbstractMessageReader {
     const end = this.#buffer.subarray(0, LONGEST_HEADER).indexOf(END_OF_HEADER);
     if (end === -1) {
       const begun = this.#buffer.toString('latin1', 0, LONGEST_HEADER);
-      // What does not even begin like a header will not become one by waiting.
+      // Bytes that do not even begin like a header will not become one by waiting.
       return begun.length === LONGEST_HEADER || !/^[\w-]*(?::|$)/.test(begun)
         ? this.#lose('no header')
         : false;

@@ -256,7 +256,8 @@ export const notifyPrompts: EventNotifier = async (events, { hive, desk, ...iden
 };
 
 // ---- Answers as notifications, and answers that cannot be accepted ----
-// What cannot be accepted is kept (unread-answers.ts), because its sender may learn of that too late or, for a notification, never.
+// An answer that cannot be accepted is kept (unread-answers.ts), because its sender may learn of that too late or, for a notification,
+// never.
 
 /** Takes an answer sent as a notification. Its sender does not retry, so this does, until `ended`. */
 export async function receiveResponse(

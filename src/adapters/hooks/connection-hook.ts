@@ -29,7 +29,7 @@ export function createConnectionHook(hive: Hive, settings: ConnectionSettings): 
       name = event.name;
       const verdict = await hive.hooks.handle(event, {
         ...settings,
-        // What fails to be recorded must still be able to deny.
+        // An event that cannot be recorded must still be able to deny.
         answers_first: !fails_closed,
         findProject: () => settings.findProject(settings.env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
         withoutTimeLimit: (work) => work(signal),

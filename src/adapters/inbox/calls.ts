@@ -1,5 +1,5 @@
 /**
- * What a device may call: methods of a desk, with the same params and replies as Emacs' (docs/internals/protocol.md). What is not
+ * The calls that a device may make: methods of a desk, with the same params and replies as Emacs' (docs/internals/protocol.md). What is not
  * listed here is not for a device: seats, rules, preferences and whatever permits something stay at the desk.
  */
 import type { Hive } from '../../application/hive.ts';

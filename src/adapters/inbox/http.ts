@@ -221,7 +221,7 @@ function refuseForeign(request: IncomingMessage, options: Pick<InboxOptions, 'ho
     throw refusedAtDoor('This Host is not allowed: see hive serve --allow-host.');
   if (headers.origin === undefined) return;
   const origin = nameOf(headers.origin);
-  // Whoever is on the way can serve a page of this name without TLS.
+  // Anybody on the way can serve a page of this name without TLS.
   const isPlain = isSecure(request, options) && !headers.origin.startsWith('https:');
   if (origin === null || origin.host !== host.host || isPlain)
     throw refusedAtDoor('Another page may not call the inbox.');

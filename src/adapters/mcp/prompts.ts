@@ -64,7 +64,7 @@ const VISIBILITY: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer
   // The asker's view begins with its id, its status and the question, cut short.
   ask_id: [never, always],
   status: [never, never],
-  // What the asker itself provided.
+  // The asker itself provided these.
   agent: [never, always],
   project: [never, always],
   kind: [never, always],
@@ -88,7 +88,7 @@ const VISIBILITY: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer
   offered_at: [never, never],
   handed_at: [never, never],
   collected_at: [never, never],
-  // What only desks see, and internal fields.
+  // Fields that only desks see, and internal ones.
   session_id: [never, never],
   agent_title: [never, never],
   source: [never, never],

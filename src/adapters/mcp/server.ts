@@ -51,7 +51,7 @@ import {
 } from './tool.ts';
 import { coordinatorTurnTools } from './turns.ts';
 
-/** What stays the same for the life of a connection; the rest of the evidence comes with each call. */
+/** The evidence that stays the same for the life of a connection; the rest of the evidence comes with each call. */
 export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   /** False for a remote client: what it says about its session is only a claim, and its token identifies it. */
   trusts_meta: boolean;
@@ -242,7 +242,7 @@ type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 /** Runs a tool with the arguments as the client wrote them. */
 type RunTool = (tool: Tool, written: unknown, extra: CallExtra) => Promise<CallToolResult>;
 
-/** What a connection offers beside the tools themselves. */
+/** The parts of a connection beside the tools themselves. */
 interface Offer {
   role: Role;
   isRemote: boolean;
@@ -271,7 +271,7 @@ function offerTools(server: McpServer, offer: Offer, run: RunTool): void {
   });
 }
 
-/** What a model reads if it calls the hook tool. */
+/** The refusal for a model that calls the hook tool. */
 const NOT_FOR_MODELS: string = `${HOOK_TOOL} is for the hooks of your client, not for you. Nothing was done.`;
 
 /** The SDK's own, which also takes `arguments: null` for no arguments, and all of them as one text: some models write that. */
@@ -381,7 +381,7 @@ function hiddenFrom(role: Role): ReadonlySet<string> {
 
 // ---- Instructions ----
 
-/** What a model reads about the server as a whole, before it sees a tool. */
+/** The instructions that a model reads about the server, before it sees a tool. */
 const INSTRUCTIONS = `Hive connects you with your human, who answers when it suits them.
 Ask with hivemind_ask_async, go on with work that does not depend on it, and check with hivemind_poll. "expired" and "cancelled" are no decision: silence is never consent. An open question stays open: do not ask it twice.
 If a mention holds your tool calls, read it (hivemind_get_unprocessed_mentions), then answer (hivemind_post with reply_to) or clear it (hivemind_process_mentions).

@@ -38,7 +38,7 @@ const sessions = tool({
         takes_mentions: one.shared && one.state !== 'ended',
         unprocessed_mentions: waiting.get(one.session_id) ?? 0,
         last_seen_at: one.last_seen_at,
-        // Who is asked to do something should know that it cannot begin.
+        // An agent that is asked to do something should know that it cannot begin.
         ...waitOf(blocking.get(one.session_id)),
       })),
       next: sentences(

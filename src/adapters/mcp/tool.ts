@@ -101,7 +101,7 @@ export function tool<Input extends ZodRawShape>(
 }
 
 // ---- The list of tools ----
-// What a client reads of our tools before it calls one. A model pays for this text with every request, so it is short:
+// The text that a client reads of our tools before it calls one. A model pays for this text with every request, so it is short:
 // the tools that an agent needs again and again are loaded always, the others only where the client cannot load a tool
 // on demand, and no schema is in the list twice. A test counts the tokens.
 

@@ -142,7 +142,7 @@ const ASK = [
 const LIMIT_MS = 6_000;
 
 /**
- * What the notification server supports (`actions`, `body-markup`, …); `null` when there is none, or dbus-send is missing;
+ * The capabilities of the notification server (`actions`, `body-markup`, …); `null` when there is none, or dbus-send is missing;
  * `silent` when it takes the question and does not answer. A popup that such a server is given appears when it goes on,
  * however long that takes, and nobody can take it back.
  */

@@ -152,7 +152,7 @@ export interface SettingsFile {
 }
 
 /**
- * What Claude Code does when an agent calls a tool of Hive. `allows`: it runs it. `asks`: it asks, and refuses where it cannot.
+ * The behaviour of Claude Code when an agent calls a tool of Hive. `allows`: it runs it. `asks`: it asks, and refuses where it cannot.
  * `overruled`: so it does because of a rule in `path`, which comes before rules that allow. `managed`: so it does because an
  * administrator's settings let only their own rules count.
  */

@@ -94,7 +94,7 @@ export function trustIn(config: string, hooks: readonly TomlTable[]): TomlTable[
 }
 
 /**
- * What Codex (0.169) writes once a person has trusted a hook: its position, and a hash of its definition as compact JSON
+ * The entry that Codex (0.169) writes once a person has trusted a hook: its position, and a hash of its definition as compact JSON
  * with sorted keys. A hook that is moved or changed is untrusted again, and silently skipped.
  */
 export function trustOf(hooksFile: string, text: string): TomlTable[] {

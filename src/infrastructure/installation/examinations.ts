@@ -1,5 +1,5 @@
 /**
- * What the doctor checks in the agents' own configuration: that it is present, complete, of this version, and works. Of a
+ * The doctor's checks of the agents' own configuration: that it is present, complete, of this version, and works. Of a
  * project's files only exactly `hive mcp` and plain `hive` in a hook are tried, so that a folder that was merely cloned
  * cannot decide what the doctor starts, nor with which variables and arguments, nor where it sends a token.
  */

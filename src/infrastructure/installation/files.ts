@@ -94,7 +94,7 @@ export function createInstaller(env: Environment): Installer {
       const records = new Map(Object.entries(receipts()));
       const drafts: Draft[] = [];
       try {
-        // Whatever can fail for want of space or permission comes first: after that, only names change.
+        // The steps that can fail for want of space or permission come first: after that, only names change.
         for (const { path, after, receipt } of changes) {
           const draft = draftFor(path, after);
           drafts.push(draft);

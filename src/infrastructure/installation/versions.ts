@@ -172,7 +172,7 @@ export async function installVersion(wanted: Wanted, env: Environment): Promise<
   try {
     rememberFolders(folder, made);
     const versions = join(folder, 'versions');
-    // Whoever made these is gone, or we would not have the lock.
+    // Their maker is gone, or we would not have the lock.
     for (const name of namesIn(versions).filter((each) => each.startsWith(UNFINISHED)))
       rmSync(join(versions, name), { recursive: true, force: true });
     const draft = join(versions, `${UNFINISHED}${process.pid}`);

@@ -1,5 +1,5 @@
 /**
- * What differs between systems: how to look at other processes, at the boot and at the mounted file systems, where the files of
+ * The differences between systems: how to look at other processes, at the boot and at the mounted file systems, where the files of
  * a user are, and what shows popups. Three systems: Linux, by /proc; Darwin (macOS), by `ps`, `sysctl` and `mount`; any other
  * Unix, by the part of these that POSIX and the BSDs share.
  */

@@ -1,5 +1,5 @@
 /**
- * What runs start, in files of the human's own (0600, in a folder that is 0700), and the processes themselves. The store
+ * The commands of runs, in files of the human's own (0600, in a folder that is 0700), and the processes themselves. The store
  * holds only the digest of a file: whoever can write the store can start nothing by it. Nor can somebody who can write
  * those files as well, because each is marked with a key that is kept beside trust.json. So is each row of a run (store/runs.ts);
  * the starts are counted here, so that an earlier row cannot be put back.

@@ -306,7 +306,7 @@ export function createQueue(): Queue {
 }
 
 // ---- Titles ----
-// What an agent sent shows the title that its session has now, so nothing has to be rewritten when that changes.
+// Records of an agent show the title that its session has now, so nothing has to be rewritten when that changes.
 
 /** The title of the session that a row of this table belongs to, as `agent_title`; to be selected. */
 export function titleOfSession(name: string): string {

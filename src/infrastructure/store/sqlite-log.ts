@@ -24,7 +24,7 @@ export function isLogLong(path: string): boolean {
   return logBytes(path) > LONG_LOG_BYTES;
 }
 
-/** Whoever creates the log also waits until its name in the folder is on disk. */
+/** The process that creates the log also waits until its name in the folder is on disk. */
 export function isLogNew(path: string): boolean {
   return logBytes(path) === 0;
 }
@@ -217,7 +217,7 @@ function isForeignTo(path: string, own: number): boolean {
     for (let n = 0; n < FRAMES_SEARCHED; n += 1) {
       const at = LOG_HEADER + n * frame_bytes;
       if (readSync(file, head, 0, head.length, at) < head.length) return false;
-      // What follows the end of this log is the rest of an earlier one.
+      // The rest of an earlier log follows the end of this one.
       if (!head.subarray(8, 16).equals(salts)) return false;
       if (head.readUInt32BE(0) !== 1) continue;
       const mark = head.readUInt32BE(FRAME_HEADER + MARK_OFFSET);

@@ -129,7 +129,7 @@ export function openSqlite(
         } catch (error) {
           if (isLogThere(committed)) throw error;
         }
-        // What was committed into a log that is gone by now is acknowledged only if it is in the file.
+        // A commit into a log that is gone by now is acknowledged only if it is in the file.
         if (!isLogThere(committed) && !(await saveLog())) refuseOnce();
         if (rings()) doorbell.ring();
         return result;

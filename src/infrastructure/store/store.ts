@@ -95,7 +95,7 @@ export async function openStore(driver: Driver, where: string, markRun: MarkRun 
         work(new Transaction(sql, now, { onAppend: refuseAppend, reserved: null, markRun })),
       );
     } catch (error) {
-      // What looks like damage is a table of the newer one.
+      // The apparent damage is a table of the newer one.
       if (!(error instanceof HiveError) || error.code === 'store_foreign')
         refuseChanged((await driver.inspect(identify).catch(() => ({ version: 0 }))).version);
       throw error;

@@ -1,5 +1,5 @@
 /**
- * What an ACP agent asks its client, as dialogs of the hive, and their answers as ACP wants them. Of a request nothing is
+ * The requests of an ACP agent to its client, as dialogs of the hive, and their answers as ACP wants them. Of a request nothing is
  * believed but its shape, and all of it is shown. Protocol versions 1 and 2 differ in where they put the call.
  */
 import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';

@@ -1,5 +1,5 @@
 /**
- * What an ACP agent asks its person, raced with the desks (application/dialog-race.ts). What the client cannot show, a form, is
+ * The questions of an ACP agent to its person, raced with the desks (application/dialog-race.ts). What the client cannot show, a form, is
  * shown by the desks alone, and answered in the client's place also where nobody is at one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -91,7 +91,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
       const permissions = objectsIn(await server.get('/permission', directory));
       const asking = objectsIn(await server.get('/question', directory));
       const statuses = objectIn(await server.get('/session/status', directory)) ?? {};
-      // What an aborted turn asked stays listed for good. Nobody waits for it any more.
+      // The questions of an aborted turn stay listed for good. Nobody waits for them any more.
       const isLive = (request: Raw): boolean => Object.hasOwn(statuses, String(request['sessionID']));
       const waiting = new Set([...permissions, ...asking].filter(isLive).map((request) => request['id']));
       for (const id of before) if (!waiting.has(id)) questions.isOver(id);

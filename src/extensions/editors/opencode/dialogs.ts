@@ -1,5 +1,5 @@
 /**
- * What opencode asks its person, as dialogs of the hive, and their answers as opencode wants them. A permission is about a
+ * The questions of opencode to its person, as dialogs of the hive, and their answers as opencode wants them. A permission is about a
  * pattern; what is shown is the whole call of the tool that asks for it, because that is what runs.
  */
 
@@ -51,7 +51,7 @@ export function permissionOf(request: Raw, call: Call | null, cwd: string): Edit
   const permission = textIn(request, 'permission');
   if (permission === null) return null;
   const metadata = objectIn(request['metadata']) ?? {};
-  // What opencode computes from the call is not shown beside it.
+  // The results that opencode computes from the call are not shown beside it.
   const { diff: _diff, filepath: _file, ...more } = metadata;
   return {
     kind: 'permission',

@@ -1,5 +1,5 @@
 /**
- * What the sessions of one server of opencode ask, raced with the desks. The server itself accepts one reply to each request,
+ * The questions of the sessions of one opencode server, raced with the desks. The server itself accepts one reply to each request,
  * so it decides who was first; a desk whose answer came too late there is told.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

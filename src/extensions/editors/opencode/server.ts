@@ -60,7 +60,7 @@ export function opencodeServer({ url: given, login }: ServerAddress): OpencodeSe
     if (directory !== null) address.searchParams.set('directory', directory);
     return fetch(address, {
       method,
-      // Whoever is asked elsewhere is not the server that its human named.
+      // A server behind a redirect is not the one that its human named.
       redirect: 'error',
       signal,
       headers: { ...authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
