@@ -19,6 +19,7 @@
 
 (require 'cl-lib)
 (require 'hive-attention)
+(require 'hive-detect)
 (require 'hive-human)
 (require 'hive-mentions)
 (require 'hive-messages)

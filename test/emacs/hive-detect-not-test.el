@@ -72,7 +72,7 @@
       (hive-detect-test-settle))
     (should (= 1 (length (hive-shared-test-stored))))
     ;; The same for another Emacs, which has no memory of it.
-    (setq hive-shared-compose--known nil)
+    (setq hive-detect--known nil)
     (delete-region (hive-shared-start) (point-max))
     (hive-detect-test-append (hive-detect-test-block "again" "Human"))
     (hive-detect-test-settle)
@@ -113,19 +113,19 @@
     (dotimes (n 5) (hive-shared-test-post (format "%d" n)))
     (hive-shared-test-wait-for "4")
     (hive-test-pass 0.4)
-    (should-not hive-shared-compose--changes)
+    (should-not hive-detect--changes)
     (should (= 5 (length (hive-shared-test-stored))))))
 
 ;;;; When it goes wrong
 
 (ert-deftest hive-detect/an-error-leaves-the-hook-and-the-edit-alone ()
   (hive-detect-test-with
-    (cl-letf (((symbol-function 'hive-shared-compose--remember-change) (lambda (&rest _) (error "Oops"))))
+    (cl-letf (((symbol-function 'hive-detect--remember-change) (lambda (&rest _) (error "Oops"))))
       (hive-detect-test-append "text"))
-    (should (memq #'hive-shared-compose--changed after-change-functions))
+    (should (memq #'hive-detect--changed after-change-functions))
     (cl-letf (((symbol-function 'hive-format-parse) (lambda (&rest _) (error "Oops"))))
       (hive-detect-test-append "more")
-      (hive-test-wait 5 (null hive-shared-compose--timer)))
+      (hive-test-wait 5 (null hive-detect--timer)))
     (should (equal (hive-shared-draft) "textmore"))
     (hive-detect-test-append (concat "\n" (hive-detect-test-block "hello")))
     (hive-detect-test-settle)
@@ -173,7 +173,7 @@
         (goto-char (hive-shared-start))
         (let ((this-command nil)) (insert "x\n"))
         (forward-line -1))
-      (should (<= (length hive-shared-compose--changes) (1+ hive-shared-compose--changes-kept))))))
+      (should (<= (length hive-detect--changes) (1+ hive-detect--changes-kept))))))
 
 (provide 'hive-detect-test)
 

@@ -19,7 +19,7 @@
 
 (defun hive-detect-test-settle ()
   "Wait until every change was examined, and every message is stored and shown."
-  (hive-test-wait 10 (and (null hive-shared-compose--timer) (null hive-shared-compose--changes)))
+  (hive-test-wait 10 (and (null hive-detect--timer) (null hive-detect--changes)))
   (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
   (hive-test-wait 10 (cl-every (lambda (id) (hive-shared-message id)) hive-detect-test-ids)))
 

@@ -68,7 +68,7 @@
         ;; Each case has its own second: a block equal to a stored one counts as old text.
         (let ((text (replace-regexp-in-string "18:00:00" (format "18:00:%02d" second) text))
               (stored (hive-shared-test-stored)))
-          (setq hive-shared-compose--known nil)
+          (setq hive-detect--known nil)
           (when before (hive-detect-test-type before))
           (hive-detect-test-append text)
           (hive-detect-test-settle)
@@ -107,7 +107,7 @@
         (hive-detect-test-append piece)
         (hive-test-pass 0.05)))
     ;; By the shorter time that counts again.
-    (timer-event-handler hive-shared-compose--timer)
+    (timer-event-handler hive-detect--timer)
     (hive-detect-test-settle)
     (should (equal (hive-shared-test-stored) '(("unverified" "Claude-xyz" "line 1\nline 2"))))))
 

@@ -65,7 +65,7 @@ const examined = () =>
   eventually(
     async () =>
       (await inBuffer(
-        '(or hive-shared-compose--timer hive-shared-compose--changes (hive-outbox-entries (quote pending)))',
+        '(or hive-detect--timer hive-detect--changes (hive-outbox-entries (quote pending)))',
       )) === 'nil',
   );
 
