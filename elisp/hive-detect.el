@@ -27,7 +27,6 @@
 
 (require 'cl-lib)
 (require 'hive-messages)
-(require 'hive-model)
 (require 'hive-notify)
 (require 'hive-rpc)
 (require 'hive-shared-compose)

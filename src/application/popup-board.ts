@@ -3,8 +3,7 @@
  * storm into one popup, makes room for the storm of another process, removes what is settled, and passes on clicks.
  */
 
-import type { Popup } from '../domain/popups.ts';
-import { STORM } from '../domain/popups.ts';
+import { type Popup, type PopupPreferences, popupOf, STORM, type Told } from '../domain/popups.ts';
 import { createBackground } from './background.ts';
 import type { PopupResult } from './popup-kinds.ts';
 import { type PopupDescriptor, type PopupParts, type PopupParty, readPreferences } from './popup-kinds.ts';
@@ -65,13 +64,21 @@ export function createPopupBoard<T>(
     background.run('A popup could not be shown or updated.', () => work);
   }
 
+  /** One popup for one or many. */
+  async function render(items: readonly [T, ...T[]], preferences: PopupPreferences): Promise<Popup> {
+    const [first, ...others] = items;
+    const tell = async (item: T): Promise<Told> => descriptor.tell(item, preferences);
+    const told: [Told, ...Told[]] = [await tell(first), ...(await Promise.all(others.map(tell)))];
+    return popupOf(descriptor.kind, told, preferences, descriptor.openable);
+  }
+
   /** Puts a popup on the screen; it can be removed from now on. `failure` says why it could not be put there. */
   async function put(items: readonly [T, ...T[]]): Promise<{ card: Card<T>; failure: string | null }> {
     let popup: Popup | undefined;
     const removed = new AbortController();
     const shown = readPreferences({ store, trust }, party).then(async (preferences) => {
       if (stopping.signal.aborted) throw new Error(ENDED);
-      popup = await descriptor.render(items, preferences);
+      popup = await render(items, preferences);
       return notifier.show(popup, removed.signal);
     });
     const card: Card<T> = { waiting: new Map(items.map((item) => [idOf(item), item])), shown, removed };

@@ -11,19 +11,17 @@ import type { Outreach } from '../domain/outreach.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import {
   type MentionOfHuman,
-  mentionPopup,
   mentionSubject,
   noticePopup,
-  outreachPopup,
-  outreachStormPopup,
   outreachSubject,
-  type Popup,
   type PopupKind,
   type PopupPreferences,
   type PopupSubject,
-  promptPopup,
   promptSubject,
-  stormPopup,
+  type Told,
+  tellMention,
+  tellOutreach,
+  tellPrompt,
   wholePermission,
 } from '../domain/popups.ts';
 import { type Preferences, preferencesFrom } from '../domain/preferences.ts';
@@ -112,8 +110,10 @@ export interface PopupDescriptor<T> {
   /** The subject, as long as this seat wants a popup of it. */
   find(tx: ReadTx, id: string): Promise<T | undefined>;
   subjectOf(item: T): PopupSubject;
-  /** One popup for one or many. */
-  render(items: readonly [T, ...T[]], preferences: PopupPreferences): Promise<Popup>;
+  /** The subject in the words of a popup. */
+  tell(item: T, preferences: PopupPreferences): Told | Promise<Told>;
+  /** A click on the body leads somewhere. */
+  readonly openable: boolean;
   /** Records what happened to a popup; called once for each lease. */
   record(tx: WriteTx, item: T, result: PopupResult): Promise<void>;
   /** A click on the body. */
@@ -153,7 +153,6 @@ export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescrip
   const { store } = parts;
   const { seat, name, open, answers, phone } = party;
   const names = namesOf({ seat, human: humanOf(party) });
-  const openable = open !== null;
   return {
     kind: 'prompt',
     due: ({ type, subject }) => (PROMPT_DUE.has(type) ? subject : null),
@@ -169,13 +168,12 @@ export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescrip
       return concerns(prompt, names, tx.now) ? prompt : undefined;
     },
     subjectOf: promptSubject,
-    async render(items, preferences) {
-      if (items.length > 1) return stormPopup(items, preferences, openable);
-      const [prompt] = items;
+    openable: open !== null,
+    async tell(prompt, preferences) {
       // A prompt whose options are the buttons of a card shows that card.
       const card = await store.read((tx) => tx.outreach.byPrompt(prompt.ask_id));
-      const popup = promptPopup(prompt, preferences, openable, card);
-      return answers === undefined ? { ...popup, buttons: [] } : popup;
+      const told = tellPrompt(prompt, preferences, card);
+      return answers === undefined ? { ...told, buttons: [] } : told;
     },
     async record(tx, { ask_id, session_id }, result) {
       await tx.events.append({
@@ -291,8 +289,8 @@ export function outreachPopups({
       return item?.status === 'suppressed' || item?.status === 'delivered' ? undefined : item;
     },
     subjectOf: outreachSubject,
-    render: async (items, preferences) =>
-      items.length === 1 ? outreachPopup(items[0], preferences) : outreachStormPopup(items, preferences),
+    openable: false,
+    tell: tellOutreach,
     async record(tx, item, { outcome, reason }) {
       if (phone !== undefined) return recordPush(tx, item.outreach_id, { seat, outcome, reason });
       if (outcome === 'sent') return markShown(tx, item);
@@ -335,7 +333,8 @@ export function mentionPopups({
     },
     find: findUnprocessed,
     subjectOf: mentionSubject,
-    render: async (items, preferences) => mentionPopup(items, preferences),
+    openable: false,
+    tell: tellMention,
     async record(tx, { mention_id }, { outcome, reason }) {
       if (phone !== undefined) return recordPush(tx, mention_id, { seat, outcome, reason });
       const mention = outcome === 'sent' ? await findUnprocessed(tx, mention_id) : undefined;

@@ -122,16 +122,93 @@ export function promptSubject(prompt: Prompt): PopupSubject {
   return { id: ask_id, created_at, urgency, agent, project, project_dir };
 }
 
-/**
- * The popup of one prompt. A permission gets buttons only where its human has turned that on, and one that allows only
- * where all of its text is on the popup. The prompt of a card's buttons shows the whole `card`.
- */
-export function promptPopup(
-  prompt: Prompt,
+// ---- One popup, for one thing or for many ----
+
+/** One thing, as its popup says it. */
+export interface Told {
+  /** The id of the thing. */
+  subject: string;
+  /** Its author, and why: the title. */
+  who: string;
+  what: string;
+  /** The line for it in a popup about several. */
+  line: string;
+  urgency: Urgency;
+  buttons: readonly string[];
+  /** The thing itself, if it is a prompt. */
+  prompt: Prompt | null;
+}
+
+/** How many lines of several things are shown. */
+const NAMED = 3;
+
+/** The title of several things, and what follows the lines for which there is room. */
+const SEVERAL: Readonly<Record<PopupKind, readonly [title: string, rest: string]>> = {
+  prompt: ['questions wait for you', 'agents more'],
+  outreach: ['messages from agents', 'more'],
+  mention: ['mentions of you', 'more'],
+};
+
+/** The popup of one thing, or of several of a kind. Questions are in the order of lists, and counted by their agents. */
+export function popupOf(
+  kind: PopupKind,
+  told: readonly [Told, ...Told[]],
   preferences: PopupPreferences,
-  openable: boolean,
-  card?: Outreach,
+  openable = false,
 ): Popup {
+  const prompts = told
+    .flatMap(({ prompt }) => prompt ?? [])
+    .toSorted((a, b) => (orderKey(a) < orderKey(b) ? -1 : 1));
+  const common = {
+    urgency: mostUrgent(told),
+    openable,
+    sound: preferences.sound,
+    command: preferences.notify_command,
+    count: told.length,
+    prompts,
+  };
+  const [{ subject, who, what, buttons }, ...others] = told;
+  if (others.length === 0)
+    return { kind, subject, title: excerpt(who, TITLE_LENGTH), body: what, buttons, ...common };
+  const [title, rest] = SEVERAL[kind];
+  const lines = kind === 'prompt' ? countedLines(prompts, told) : told.map(({ line }) => line);
+  const shown = lines.slice(0, NAMED).map((line) => excerpt(line, TITLE_LENGTH));
+  if (lines.length > NAMED) shown.push(`and ${lines.length - NAMED} ${rest}`);
+  return {
+    kind: kind === 'prompt' ? 'storm' : kind,
+    subject: null,
+    title: `${told.length} ${title}`,
+    body: shown.join('\n'),
+    buttons: [],
+    ...common,
+  };
+}
+
+/** A line for each agent that asks, with how many questions it has, the agent of the first question first. */
+function countedLines(prompts: readonly Prompt[], told: readonly Told[]): string[] {
+  const lines = new Map(told.map(({ subject, line }) => [subject, line]));
+  const counts = new Map<string, number>();
+  for (const { ask_id } of prompts) {
+    const line = lines.get(ask_id) ?? '';
+    counts.set(line, (counts.get(line) ?? 0) + 1);
+  }
+  return [...counts].map(([line, count]) => `${count} from ${line}`);
+}
+
+function mostUrgent(told: readonly Pick<Told, 'urgency'>[]): Urgency {
+  const ranks: readonly Urgency[] = ['critical', 'normal', 'low'];
+  return ranks.find((rank) => told.some(({ urgency }) => urgency === rank)) ?? 'normal';
+}
+
+/**
+ * A prompt in words. A permission gets buttons only where its human has turned that on, and one that allows only
+ * where all of its text is on the popup. The prompt of a card's buttons says the whole `card`.
+ */
+export function tellPrompt(
+  prompt: Prompt,
+  preferences: Pick<PopupPreferences, 'popup_permissions'>,
+  card?: Outreach,
+): Told {
   const { header, question, options, multi_select, kind, urgency } = prompt;
   const asks = kind === 'permission' ? ' asks permission' : '';
   const answerable =
@@ -140,24 +217,22 @@ export function promptPopup(
   const labels = options.map(({ label }) => label);
   const topic = header === null ? '' : ` · ${header}`;
   return {
-    ...commonOf(preferences, openable),
-    kind: 'prompt',
     subject: prompt.ask_id,
-    title: excerpt(`${headedBy(prompt, asks)}${topic}`, TITLE_LENGTH),
-    body:
+    who: `${headedBy(prompt, asks)}${topic}`,
+    what:
       card === undefined
         ? answerable && whole !== null
           ? whole
           : excerpt(question, BODY_LENGTH)
         : cardPopupText(card, BODY_LENGTH),
+    line: headedBy(prompt),
     urgency,
     buttons: !answerable
       ? []
       : kind === 'question' || (whole !== null && card === undefined)
         ? labels
         : refusals(prompt),
-    count: 1,
-    prompts: [prompt],
+    prompt,
   };
 }
 
@@ -178,54 +253,18 @@ export function wholePermission(prompt: Prompt): string | null {
   return plain && count <= SURELY.lines ? lines.join('\n') : null;
 }
 
-/** One popup for many prompts: how many are pending, and from whom. */
-export function stormPopup(
-  prompts: readonly Prompt[],
-  preferences: PopupPreferences,
-  openable: boolean,
-): Popup {
-  const sorted = prompts.toSorted((a, b) => (orderKey(a) < orderKey(b) ? -1 : 1));
-  const counts = new Map<string, number>();
-  for (const prompt of sorted) {
-    const who = headedBy(prompt);
-    counts.set(who, (counts.get(who) ?? 0) + 1);
-  }
-  const lines = [...counts].map(([who, count]) => `${count} from ${excerpt(who, TITLE_LENGTH)}`);
-  const shown = lines.slice(0, 3);
-  if (lines.length > shown.length) shown.push(`and ${lines.length - shown.length} agents more`);
-  return {
-    ...commonOf(preferences, openable),
-    kind: 'storm',
-    subject: null,
-    title: `${prompts.length} questions wait for you`,
-    body: shown.join('\n'),
-    urgency: sorted[0]?.urgency ?? 'normal',
-    buttons: [],
-    count: sorted.length,
-    prompts: sorted,
-  };
-}
-
 /** The notice for a person whose click did not become the answer. */
 export function noticePopup(prompt: Prompt, sentence: string, preferences: PopupPreferences): Popup {
-  return {
-    ...commonOf(preferences, false),
-    kind: 'notice',
+  const told: Told = {
     subject: prompt.ask_id,
-    title: excerpt(`About your answer to ${headedBy({ ...prompt, source: null })}`, TITLE_LENGTH),
-    body: excerpt(sentence, BODY_LENGTH),
+    who: `About your answer to ${headedBy({ ...prompt, source: null })}`,
+    what: excerpt(sentence, BODY_LENGTH),
+    line: sentence,
     urgency: 'normal',
     buttons: [],
-    count: 1,
-    prompts: [prompt],
+    prompt,
   };
-}
-
-function commonOf(
-  { sound, notify_command }: PopupPreferences,
-  openable: boolean,
-): Pick<Popup, 'sound' | 'command' | 'openable'> {
-  return { sound, command: notify_command, openable };
+  return { ...popupOf('prompt', [told], preferences), kind: 'notice' };
 }
 
 /** More than `count` popups within `window_ms` are a storm. */
@@ -271,9 +310,6 @@ export function goesOn(standing: Storm | null, { newest, now }: Arrival): boolea
 
 // ---- Mentions of the human ----
 
-/** How many of a storm are named. */
-const NAMED = 3;
-
 /** A mention of the human, where its author runs, and what people see it by; null for an author without a session. */
 export type MentionOfHuman = MentionInFull & { source: Source; agent_title: string | null };
 
@@ -289,47 +325,24 @@ export function mentionSubject(mention: MentionOfHuman): PopupSubject {
   };
 }
 
-/** One popup for one mention or for many. */
-export function mentionPopup(
-  mentions: readonly [MentionOfHuman, ...MentionOfHuman[]],
-  { sound, notify_command }: PopupPreferences,
-): Popup {
-  return {
-    kind: 'mention',
-    subject: mentions.length === 1 ? mentions[0].mention_id : null,
-    ...(mentions.length === 1 ? wordsOfOne(mentions[0]) : wordsOfMany(mentions)),
-    urgency: mentions.some((mention) => mention.priority === 'urgent') ? 'critical' : 'normal',
-    buttons: [],
-    openable: false,
-    sound,
-    command: notify_command,
-    count: mentions.length,
-    prompts: [],
-  };
-}
-
-function wordsOfOne(mention: MentionOfHuman): Pick<Popup, 'title' | 'body'> {
+export function tellMention(mention: MentionOfHuman): Told {
   const { source, body } = mention;
-  const author = { agent: '', agent_title: calledAuthor(mention), source, project: mention.project ?? '' };
+  const called = calledAuthor(mention);
+  const author = { agent: '', agent_title: called, source, project: mention.project ?? '' };
   return {
-    title: excerpt(headedBy(author, ' mentions you'), TITLE_LENGTH),
-    body: excerpt(body, BODY_LENGTH),
+    subject: mention.mention_id,
+    who: headedBy(author, ' mentions you'),
+    what: excerpt(body, BODY_LENGTH),
+    line: `${sourcePrefix(source)}${called}: ${body}`,
+    urgency: mentionSubject(mention).urgency,
+    buttons: [],
+    prompt: null,
   };
 }
 
 /** The author's title in place of its handle. */
 function calledAuthor({ agent_title, from_handle, as_handle }: MentionOfHuman): string {
   return authorName({ from_handle: agent_title ?? from_handle, as_handle });
-}
-
-function wordsOfMany(mentions: readonly MentionOfHuman[]): Pick<Popup, 'title' | 'body'> {
-  const lines = mentions
-    .slice(0, NAMED)
-    .map((mention) =>
-      excerpt(`${sourcePrefix(mention.source)}${calledAuthor(mention)}: ${mention.body}`, TITLE_LENGTH),
-    );
-  if (mentions.length > NAMED) lines.push(`and ${mentions.length - NAMED} more`);
-  return { title: `${mentions.length} mentions of you`, body: lines.join('\n') };
 }
 
 // ---- Pings and cards ----
@@ -354,46 +367,16 @@ function urgencyOf({ critical }: Pick<Outreach, 'critical'>): Urgency {
   return critical ? 'critical' : 'normal';
 }
 
-/** One ping or card. The label comes before the name; a card has it in its footer too. */
-export function outreachPopup(item: Outreach, preferences: PopupPreferences): Popup {
-  const { kind, message } = item;
+/** A ping or a card in words. The label comes before the name; a card has it in its footer too. */
+export function tellOutreach(item: Outreach): Told {
+  const { kind, message, source } = item;
   return {
-    kind: 'outreach',
     subject: item.outreach_id,
-    title: excerpt(headedBy(item), TITLE_LENGTH),
-    body: kind === 'card' ? cardPopupText(item, BODY_LENGTH) : excerpt(message ?? '', BODY_LENGTH),
+    who: headedBy(item),
+    what: kind === 'card' ? cardPopupText(item, BODY_LENGTH) : excerpt(message ?? '', BODY_LENGTH),
+    line: `${sourcePrefix(source)}${calledBy(item)}: ${item.title ?? message ?? ''}`,
     urgency: urgencyOf(item),
     buttons: [],
-    openable: false,
-    sound: preferences.sound,
-    command: preferences.notify_command,
-    count: 1,
-    prompts: [],
-  };
-}
-
-/** One popup for several: how many, and the first of them. */
-export function outreachStormPopup(items: readonly Outreach[], preferences: PopupPreferences): Popup {
-  const lines = items
-    .slice(0, NAMED)
-    .map((item) =>
-      excerpt(
-        `${sourcePrefix(item.source)}${calledBy(item)}: ${item.title ?? item.message ?? ''}`,
-        TITLE_LENGTH,
-      ),
-    );
-  if (items.length > NAMED) lines.push(`and ${items.length - NAMED} more`);
-  return {
-    kind: 'outreach',
-    subject: null,
-    title: `${items.length} messages from agents`,
-    body: lines.join('\n'),
-    urgency: items.some(({ critical }) => critical) ? 'critical' : 'normal',
-    buttons: [],
-    openable: false,
-    sound: preferences.sound,
-    command: preferences.notify_command,
-    count: items.length,
-    prompts: [],
+    prompt: null,
   };
 }

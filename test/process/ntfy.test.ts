@@ -8,7 +8,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { mentionPopup, outreachPopup, type Popup, promptPopup, stormPopup } from '../../src/domain/popups.ts';
+import {
+  type Popup,
+  popupOf,
+  type Told,
+  tellMention,
+  tellOutreach,
+  tellPrompt,
+} from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import { runNotifyCommand } from '../../src/infrastructure/desktop/command.ts';
 import { ask, openTestHive } from '../support/hive.ts';
@@ -48,7 +55,7 @@ test('a question arrives as a notification with a link to it', async () => {
   const hive = await openTestHive();
   const prompt = await ask(hive, { question: 'Ship "it"; $(now)?', urgency: 'critical' });
   const { send, got } = await startNtfy(200);
-  await send(promptPopup(prompt, PREFERENCES, false));
+  await send(popupOf('prompt', [tellPrompt(prompt, PREFERENCES)], PREFERENCES));
   expect(got).toEqual([
     {
       topic: 'mine',
@@ -62,16 +69,23 @@ test('a question arrives as a notification with a link to it', async () => {
 
 test('a storm, a ping and a mention have a link to their screens', async () => {
   const hive = await openTestHive();
-  const prompts = [await ask(hive), await ask(hive)];
+  const questions: [Told, Told] = [
+    tellPrompt(await ask(hive), PREFERENCES),
+    tellPrompt(await ask(hive), PREFERENCES),
+  ];
   const session = await agent(hive, 'bg-1');
   const ping = await hive.outreach.ping({ message: 'Deployed.' }, session);
   const { mentions } = await post(hive, session, '@Human look');
   const mention = await hive.store.read((tx) => tx.mentions.get(mentions[0]?.mention_id ?? ''));
   const { send, got } = await startNtfy(200);
-  await send(stormPopup(prompts, PREFERENCES, false));
-  await send(outreachPopup(ping, PREFERENCES));
+  await send(popupOf('prompt', questions, PREFERENCES));
+  await send(popupOf('outreach', [tellOutreach(ping)], PREFERENCES));
   await send(
-    mentionPopup([{ ...(mention ?? expect.fail()), source: 'main', agent_title: null }], PREFERENCES),
+    popupOf(
+      'mention',
+      [tellMention({ ...(mention ?? expect.fail()), source: 'main', agent_title: null })],
+      PREFERENCES,
+    ),
   );
   const inbox = 'https://hive.example.org/inbox#/';
   expect(got).toMatchObject([
@@ -84,6 +98,8 @@ test('a storm, a ping and a mention have a link to their screens', async () => {
 test('a server that refuses it makes the notification fail', async () => {
   const prompt = await ask(await openTestHive());
   const { send, got } = await startNtfy(403);
-  await expect(send(promptPopup(prompt, PREFERENCES, false))).rejects.toThrow(/ntfy answered 403/);
+  await expect(send(popupOf('prompt', [tellPrompt(prompt, PREFERENCES)], PREFERENCES))).rejects.toThrow(
+    /ntfy answered 403/,
+  );
   expect(got).toHaveLength(1);
 });

@@ -10,7 +10,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { NO_DESK_MS } from '../../src/application/popups.ts';
-import { promptPopup } from '../../src/domain/popups.ts';
+import { popupOf, tellPrompt } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import { NO_AUTHORITY } from '../../src/domain/trust.ts';
 import { createDesktopNotifier } from '../../src/infrastructure/desktop/notifier.ts';
@@ -29,6 +29,8 @@ import { suspend } from '../support/suspend.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { clockPasses, eventually } from '../support/wait.ts';
 import { expectGolden } from '../wire/golden.ts';
+
+const PREFERENCES = { ...DEFAULT_PREFERENCES, ...NO_AUTHORITY };
 
 let desktop: Desktop;
 useDesktop((started) => {
@@ -373,8 +375,8 @@ describe('when nothing can be shown', () => {
         writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
       return `${folder}:${process.env['PATH']}`;
     }
-    const popupOf = async (hive: OpenedHive) =>
-      promptPopup(await ask(hive), { ...DEFAULT_PREFERENCES, ...NO_AUTHORITY }, true);
+    const onePopup = async (hive: OpenedHive) =>
+      popupOf('prompt', [tellPrompt(await ask(hive), PREFERENCES)], PREFERENCES, true);
     const NO_REPLY = 'echo "Error org.freedesktop.DBus.Error.NoReply: Did not receive a reply." >&2; exit 1';
 
     it('gets no popup, which it would show whenever it goes on', async () => {
@@ -383,7 +385,7 @@ describe('when nothing can be shown', () => {
       const env = childEnvironment('', { ...desktop.env, PATH });
       const notifier = createDesktopNotifier({ env, log: recordingLog() });
       onTestFinished(() => notifier.close());
-      const popup = await popupOf(await openTestHive());
+      const popup = await onePopup(await openTestHive());
       await expect(notifier.show(popup)).rejects.toThrow('does not answer');
       expect(existsSync(trace)).toBe(false);
       expect(await notifier.reachable(null)).toBe(false);
@@ -397,7 +399,7 @@ describe('when nothing can be shown', () => {
       const env = childEnvironment('', { ...desktop.env, PATH });
       const notifier = createDesktopNotifier({ env, log: recordingLog() });
       onTestFinished(() => notifier.close());
-      const popup = await popupOf(await openTestHive());
+      const popup = await onePopup(await openTestHive());
       await expect(notifier.show(popup)).rejects.toThrow('does not answer');
       await notifier.show(popup);
       await onScreen(1);
@@ -418,7 +420,7 @@ describe('when nothing can be shown', () => {
       const env = childEnvironment('', { ...desktop.env, PATH });
       const notifier = createDesktopNotifier({ env, log: recordingLog() });
       onTestFinished(() => notifier.close());
-      const popup = await popupOf(await openTestHive());
+      const popup = await onePopup(await openTestHive());
       await expect(notifier.show(popup)).rejects.toThrow('and was ended');
       const pid = Number(readFileSync(pids, 'utf8'));
       await eventually(() => !existsSync(`/proc/${pid}`), 5_000, 'the end of the helper');
@@ -451,7 +453,7 @@ describe('when nothing can be shown', () => {
     it('shows nothing more, because nothing would take it down', async () => {
       const notifier = createDesktopNotifier({ env: childEnvironment('', desktop.env), log: recordingLog() });
       const hive = await openTestHive();
-      const popup = promptPopup(await ask(hive), { ...DEFAULT_PREFERENCES, ...NO_AUTHORITY }, true);
+      const popup = popupOf('prompt', [tellPrompt(await ask(hive), PREFERENCES)], PREFERENCES, true);
       const late = expect(notifier.show(popup)).rejects.toThrow(/has ended/);
       await notifier.close();
       await late;

@@ -20,7 +20,7 @@ import { type EditorPermission, editorPrompts, isWhollyInput } from '../../src/d
 import { editShown } from '../../src/domain/edits.ts';
 import { likenessOf } from '../../src/domain/likeness.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
-import { promptPopup } from '../../src/domain/popups.ts';
+import { popupOf, tellPrompt } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { permissionOf, ToolCalls } from '../../src/extensions/editors/acp/dialogs.ts';
@@ -628,7 +628,7 @@ describe('a popup', () => {
       await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
       await printed;
       const prompt = prompts[0] as Prompt;
-      return { prompt, popup: promptPopup(prompt, preferences, true) };
+      return { prompt, popup: popupOf('prompt', [tellPrompt(prompt, preferences)], preferences, true) };
     };
     const short = await asked('npm test');
     expect(short.popup.buttons).toEqual(['Allow', 'Deny', 'Abort']);

@@ -14,7 +14,7 @@ import {
   reportText,
   type Sender,
 } from '../../src/domain/outreach.ts';
-import { outreachPopup, outreachStormPopup } from '../../src/domain/popups.ts';
+import { type Popup, popupOf, type Told, tellOutreach } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import { NO_AUTHORITY } from '../../src/domain/trust.ts';
 
@@ -106,20 +106,25 @@ describe('what is accepted', () => {
 });
 
 describe('on the desktop', () => {
+  function popupOn(...items: Outreach[]): Popup {
+    const [first = expect.fail(), ...others]: Told[] = items.map(tellOutreach);
+    return popupOf('outreach', [first, ...others], WISHES);
+  }
+
   test('the label is before the name, and below a card; main has none', () => {
-    expect(outreachPopup(ping('done'), WISHES)).toMatchObject({
+    expect(popupOn(ping('done'))).toMatchObject({
       kind: 'outreach',
       title: '[bg] Claude-abc12 · shop',
       body: 'done',
       buttons: [],
     });
     const fork = { ...card({ description: 'All green.' }), source: 'fork' as const };
-    expect(outreachPopup(fork, WISHES)).toMatchObject({
+    expect(popupOn(fork)).toMatchObject({
       title: '[fork] Claude-abc12 · shop',
       body: 'Build\nAll green.\nfork',
     });
     const main = { ...card({}), source: 'main' as const };
-    expect(outreachPopup(main, WISHES)).toMatchObject({
+    expect(popupOn(main)).toMatchObject({
       title: 'Claude-abc12 · shop',
       body: 'Build',
     });
@@ -127,15 +132,12 @@ describe('on the desktop', () => {
 
   test('a card is shown whole, except fields for which there is no room', () => {
     const fields = many(7, (n) => ({ name: `${n}`, value: 'v\nw' }));
-    const { body } = outreachPopup({ ...card({ description: 'a\nb', fields }) }, WISHES);
+    const { body } = popupOn(card({ description: 'a\nb', fields }));
     expect(body.split('\n')).toEqual(['Build', 'a b', ...many(5, (n) => `${n}: v w`), 'and 2 more', 'bg']);
   });
 
   test('many are one popup that names the first', () => {
-    const popup = outreachStormPopup(
-      many(5, (n) => ping(`message ${n}`)),
-      WISHES,
-    );
+    const popup = popupOn(...many(5, (n) => ping(`message ${n}`)));
     expect(popup).toMatchObject({ title: '5 messages from agents', count: 5 });
     expect(popup.body.split('\n')).toEqual([
       '[bg] Claude-abc12: message 0',

@@ -3,10 +3,12 @@ import {
   decide,
   goesOn,
   isStormy,
+  type Popup,
   type PopupPreferences,
-  promptPopup,
+  popupOf,
   stormOwnedUntil,
-  stormPopup,
+  type Told,
+  tellPrompt,
 } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES, momentOf, preferencesFrom, quietTimes } from '../../src/domain/preferences.ts';
 import type { Asker, AskRequest, Prompt } from '../../src/domain/prompts.ts';
@@ -118,8 +120,13 @@ describe('whether a prompt pops up', () => {
 });
 
 describe('what a popup says', () => {
+  function popupOn(prompts: readonly Prompt[], preferences = wish()): Popup {
+    const [first = expect.fail(), ...others]: Told[] = prompts.map((one) => tellPrompt(one, preferences));
+    return popupOf('prompt', [first, ...others], preferences, true);
+  }
+
   it('names agent, project, topic and question', () => {
-    const popup = promptPopup(prompt({ header: 'Deploy' }), wish(), true);
+    const popup = popupOn([prompt({ header: 'Deploy' })], wish());
     expect(popup).toMatchObject({ title: 'Claude-abc12 · demo · Deploy', body: 'Go on?', urgency: 'normal' });
   });
 
@@ -128,26 +135,24 @@ describe('what a popup says', () => {
     ['fork', '[fork] Claude-abc12 · demo'],
     ['main', 'Claude-abc12 · demo'],
   ] as const)('from %s begins so: %s', (source, title) => {
-    expect(promptPopup(prompt({}, { source }), wish(), true).title).toBe(title);
+    expect(popupOn([prompt({}, { source })], wish()).title).toBe(title);
   });
 
   it('has buttons for a question with at most three options', () => {
-    expect(promptPopup(prompt({ options: ['a', 'b', 'c'] }), wish(), true).buttons).toEqual(['a', 'b', 'c']);
-    expect(promptPopup(prompt({ options: ['a', 'b', 'c', 'd'] }), wish(), true).buttons).toEqual([]);
-    expect(promptPopup(prompt({ options: ['a', 'b'], multi_select: true }), wish(), true).buttons).toEqual(
-      [],
-    );
+    expect(popupOn([prompt({ options: ['a', 'b', 'c'] })], wish()).buttons).toEqual(['a', 'b', 'c']);
+    expect(popupOn([prompt({ options: ['a', 'b', 'c', 'd'] })], wish()).buttons).toEqual([]);
+    expect(popupOn([prompt({ options: ['a', 'b'], multi_select: true })], wish()).buttons).toEqual([]);
   });
 
   it('has buttons for a permission only if the human has turned that on', () => {
     const permission = prompt({ kind: 'permission', options: ['yes', 'no'] });
-    expect(promptPopup(permission, wish(), true).buttons).toEqual([]);
-    expect(promptPopup(permission, wish({ popup_permissions: true }), true).buttons).toEqual(['yes', 'no']);
+    expect(popupOn([permission], wish()).buttons).toEqual([]);
+    expect(popupOn([permission], wish({ popup_permissions: true })).buttons).toEqual(['yes', 'no']);
   });
 
   it('describes a storm by its count, its agents and its highest urgency', () => {
     const many = [prompt(), prompt({ urgency: 'critical' }, { source: 'bg' }), prompt()];
-    const popup = stormPopup(many, wish(), true);
+    const popup = popupOn(many);
     expect(popup).toMatchObject({ title: '3 questions wait for you', urgency: 'critical', buttons: [] });
     expect(popup.body.split('\n').toSorted()).toEqual([
       '1 from [bg] Claude-abc12 · demo',
