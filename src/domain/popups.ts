@@ -156,22 +156,20 @@ export function popupOf(
   preferences: PopupPreferences,
   openable = false,
 ): Popup {
-  const prompts = told
-    .flatMap(({ prompt }) => prompt ?? [])
-    .toSorted((a, b) => (orderKey(a) < orderKey(b) ? -1 : 1));
+  const sorted = told.toSorted(byOrder);
   const common = {
     urgency: mostUrgent(told),
     openable,
     sound: preferences.sound,
     command: preferences.notify_command,
     count: told.length,
-    prompts,
+    prompts: sorted.flatMap(({ prompt }) => prompt ?? []),
   };
   const [{ subject, who, what, buttons }, ...others] = told;
   if (others.length === 0)
     return { kind, subject, title: excerpt(who, TITLE_LENGTH), body: what, buttons, ...common };
   const [title, rest] = SEVERAL[kind];
-  const lines = kind === 'prompt' ? countedLines(prompts, told) : told.map(({ line }) => line);
+  const lines = kind === 'prompt' ? counted(sorted) : told.map(({ line }) => line);
   const shown = lines.slice(0, NAMED).map((line) => excerpt(line, TITLE_LENGTH));
   if (lines.length > NAMED) shown.push(`and ${lines.length - NAMED} ${rest}`);
   return {
@@ -185,14 +183,14 @@ export function popupOf(
 }
 
 /** A line for each agent that asks, with how many questions it has, the agent of the first question first. */
-function countedLines(prompts: readonly Prompt[], told: readonly Told[]): string[] {
-  const lines = new Map(told.map(({ subject, line }) => [subject, line]));
-  const counts = new Map<string, number>();
-  for (const { ask_id } of prompts) {
-    const line = lines.get(ask_id) ?? '';
-    counts.set(line, (counts.get(line) ?? 0) + 1);
-  }
-  return [...counts].map(([line, count]) => `${count} from ${line}`);
+function counted(told: readonly Told[]): string[] {
+  return [...Map.groupBy(told, ({ line }) => line)].map(([line, ofOne]) => `${ofOne.length} from ${line}`);
+}
+
+/** Prompts are sorted as in lists; the others stay as they are. */
+function byOrder({ prompt: one }: Told, { prompt: other }: Told): number {
+  if (one === null || other === null) return 0;
+  return orderKey(one) < orderKey(other) ? -1 : 1;
 }
 
 function mostUrgent(told: readonly Pick<Told, 'urgency'>[]): Urgency {
