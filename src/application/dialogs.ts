@@ -20,8 +20,11 @@ import { chargeQuotas, demandOf } from './quotas.ts';
 import { seatThatAnswered, unsignedText } from './signatures.ts';
 import type { Ids } from './world.ts';
 
-/** A dialog in words. They are made before the transaction: a call may have a megabyte of text, and everybody else waits for the lock. */
-export interface WordedDialog {
+/**
+ * A dialog, whoever asks: in words. Each carrier makes them of its own (HookDialog, EditorDialog) before the transaction, because a
+ * call may have a megabyte of text, and everybody else waits for the lock.
+ */
+export interface Dialog {
   requests: readonly CheckedRequest[];
   /** Stands for everything that an answer would permit. */
   fingerprint: string;
@@ -36,7 +39,7 @@ export interface Meant {
 }
 
 /** The dialog with its warning, for one call. */
-export function meantFor({ requests, fingerprint }: WordedDialog, { warning, call }: Meant): WordedDialog {
+export function meantFor({ requests, fingerprint }: Dialog, { warning, call }: Meant): Dialog {
   return {
     requests:
       warning === null
@@ -47,7 +50,7 @@ export function meantFor({ requests, fingerprint }: WordedDialog, { warning, cal
 }
 
 /** The display of the first prompt of a dialog, as long as its asker has added nothing. */
-export function displayedOf({ requests: [request], fingerprint }: WordedDialog): Displayed | null {
+export function displayedOf({ requests: [request], fingerprint }: Dialog): Displayed | null {
   return request === undefined ? null : { ...request, fingerprint, notes: [] };
 }
 
@@ -56,7 +59,7 @@ export async function draft(
   tx: ReadTx,
   ids: Ids,
   session: Session,
-  { requests, fingerprint }: WordedDialog,
+  { requests, fingerprint }: Dialog,
   timeout_ms: number | null = null,
 ): Promise<Prompt[]> {
   const asker = askerOf(session, (await tx.turns.current(session.session_id))?.turn_id ?? null);

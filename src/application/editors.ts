@@ -23,13 +23,13 @@ import type { Trust } from '../domain/trust.ts';
 import type { DeliveryService } from './delivery.ts';
 import {
   conclude,
+  type Dialog,
   displayedOf,
   draft,
   isAnswered,
   offer,
   promptsNow,
   settleByRule,
-  type WordedDialog,
   withdraw,
 } from './dialogs.ts';
 import type { Feed } from './feed.ts';
@@ -47,10 +47,10 @@ export interface EditorRequest {
   key?: string | undefined;
 }
 
-interface WordedRequest extends EditorRequest, WordedDialog {}
+interface WordedEditorDialog extends EditorRequest, Dialog {}
 
 /** A dialog as it is offered at the desks. */
-export interface OfferedDialog extends WordedRequest {
+export interface OfferedDialog extends WordedEditorDialog {
   /** Its prompts; none where only the editor shows it. */
   ask_ids: readonly string[];
 }
@@ -105,7 +105,7 @@ export function createEditors({ store, feed, ids, delivery, trust }: EditorParts
     async open(given) {
       const { session, place } = given;
       const dialog = cleanDialog(given.dialog);
-      const request: WordedRequest = {
+      const request: WordedEditorDialog = {
         ...given,
         dialog,
         requests: editorPrompts(dialog).map(checkRequest),
@@ -205,7 +205,7 @@ export function createEditors({ store, feed, ids, delivery, trust }: EditorParts
   }
 
   /** The prompts of a dialog, not stored yet, under the first free keys. */
-  async function draftUnder(tx: ReadTx, request: WordedRequest): Promise<Prompt[]> {
+  async function draftUnder(tx: ReadTx, request: WordedEditorDialog): Promise<Prompt[]> {
     const { session, key } = request;
     const prompts = await draft(tx, ids, session, request);
     if (key === undefined) return prompts;
@@ -245,7 +245,7 @@ function asTool({ tool }: Extract<EditorDialog, { kind: 'permission' }>) {
 const MOST_OPENINGS = 1_000;
 
 /** The prompts of a dialog that is open under this key, or answered; null where it was cancelled, or never opened. */
-async function openedBefore(tx: ReadTx, request: WordedRequest): Promise<Prompt[] | null> {
+async function openedBefore(tx: ReadTx, request: WordedEditorDialog): Promise<Prompt[] | null> {
   const { fingerprint } = request;
   const count = request.requests.length;
   for (let opening = 1; request.key !== undefined && count > 0 && opening < MOST_OPENINGS; opening += 1) {

@@ -7,11 +7,11 @@ import {
   ALLOW,
   comparedDialog,
   DENY,
-  type Dialog,
   decideDialog,
   dialogFingerprint,
   dialogOf,
   editsFiles,
+  type HookDialog,
   promptsOf,
 } from '../domain/dialogs.ts';
 import { type EditTools, type ExpectedFile, expectedFiles } from '../domain/edits.ts';
@@ -25,6 +25,7 @@ import type { Trust } from '../domain/trust.ts';
 import { hookCarrier } from './delivery.ts';
 import {
   conclude,
+  type Dialog,
   displayedOf,
   draft,
   type Held,
@@ -34,7 +35,6 @@ import {
   offer,
   promptsNow,
   settleByRule,
-  type WordedDialog,
   withdraw,
 } from './dialogs.ts';
 import { rememberAllowedEdit } from './edits.ts';
@@ -60,8 +60,8 @@ export async function dialogHandler(event: HookEvent, settings: HookSettings): P
 }
 
 /** A dialog of a client with hooks, in words. */
-export interface Asking extends WordedDialog {
-  dialog: Dialog;
+export interface Asking extends Dialog {
+  dialog: HookDialog;
   /** The files as its diffs claim them. */
   expected: readonly ExpectedFile[];
 }
@@ -70,7 +70,11 @@ export interface Asking extends WordedDialog {
  * The dialog in words, with its edits as diffs of the files. They are compared again before an answer is given to the tool, so
  * that a yes to one diff is none to another (invariant 13). @throws HiveError `invalid_input` for what no prompt may be.
  */
-export async function inWords(found: Dialog, event: HookEvent, { editTools }: HookSettings): Promise<Asking> {
+export async function inWords(
+  found: HookDialog,
+  event: HookEvent,
+  { editTools }: HookSettings,
+): Promise<Asking> {
   const tools = editTools !== undefined && editsFiles(found) ? await editTools(event.cwd) : null;
   const dialog = tools === null ? found : await compared(found, event, tools);
   const claimed = dialog.kind === 'permission' ? (dialog.edit?.claimed ?? []) : [];
@@ -83,10 +87,10 @@ export async function inWords(found: Dialog, event: HookEvent, { editTools }: Ho
 }
 
 async function compared(
-  found: Dialog,
+  found: HookDialog,
   { client, transcript_path }: HookEvent,
   tools: EditTools,
-): Promise<Dialog> {
+): Promise<HookDialog> {
   const version = transcript_path === null ? null : await tools.versionIn(client, transcript_path);
   return comparedDialog(found, { client, version }, tools);
 }
@@ -228,7 +232,7 @@ const DENIED: Readonly<Record<Held, string>> = {
 };
 
 /** Whether the call is the one that was shown, and only the diff of its files has become another. */
-export function isChangedFile(dialog: Dialog, asked: Displayed, shown: Prompt): boolean {
+export function isChangedFile(dialog: HookDialog, asked: Displayed, shown: Prompt): boolean {
   return (
     editsFiles(dialog) &&
     asked.fingerprint === shown.fingerprint &&
@@ -290,7 +294,7 @@ async function waitLimitFor({ event, session, preferences }: HookContext): Promi
   return { wait_ms: Math.min(seconds, codex ? CODEX_S : LONGEST_S) * 1000, hidden };
 }
 
-function isPermission({ kind }: Dialog): boolean {
+function isPermission({ kind }: HookDialog): boolean {
   return kind === 'permission' || kind === 'plan';
 }
 
@@ -303,7 +307,7 @@ export interface ApplicableRules {
 
 /** The human's rules for this dialog: they answer permissions only, never a question, never a plan. */
 export async function applicableRules(
-  dialog: Dialog,
+  dialog: HookDialog,
   { cwd }: HookEvent,
   { human }: HookSettings,
 ): Promise<ApplicableRules> {

@@ -4,7 +4,7 @@
  * answer here. Only the agent of the run's last start gets one, and each answer is given to one call.
  */
 
-import { type Dialog, dialogOf } from '../domain/dialogs.ts';
+import { dialogOf, type HookDialog } from '../domain/dialogs.ts';
 import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import type { Prompt } from '../domain/prompts.ts';
@@ -99,7 +99,7 @@ function isOfRun({ client, session_id, agent_id }: HookEvent, run: Run, own: Run
 }
 
 /** The permission or plan that this event needs. A subagent's call cannot be deferred: the client asks as usual. */
-function permissionIn(event: HookEvent, { env }: HookSettings): Dialog | null {
+function permissionIn(event: HookEvent, { env }: HookSettings): HookDialog | null {
   const { name, tool, agent_id } = event;
   if (tool === null || agent_id !== null) return null;
   if (name !== 'PreToolUse' && name !== 'PermissionRequest') return null;

@@ -23,8 +23,8 @@ import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from '
 import { cleanText, excerpt } from './text.ts';
 import { timeAfter } from './times.ts';
 
-/** A dialog, by kind, with what the client said about it. */
-export type Dialog =
+/** A dialog as the hook of a client reports it, by kind. */
+export type HookDialog =
   /** `edit`: what the tool does to files, as it is shown; without it both texts are. */
   | { kind: 'permission'; tool: HookTool; suggestions: readonly Raw[]; edit?: ShownEdit }
   | { kind: 'plan'; tool: HookTool }
@@ -37,7 +37,7 @@ const CODEX_QUESTIONS = 'request_user_input';
 const PLAN = 'ExitPlanMode';
 
 /** The dialog that an event announces; null for any other event. */
-export function dialogOf(event: HookEvent): Dialog | null {
+export function dialogOf(event: HookEvent): HookDialog | null {
   const { name, client, tool, raw, attended } = event;
   if (name === 'Elicitation') return mcpForm(raw);
   if (tool === null) return null;
@@ -56,7 +56,7 @@ export function dialogOf(event: HookEvent): Dialog | null {
 }
 
 /** Whether the tool of a dialog edits files, so that what it shows depends on them. */
-export function editsFiles(dialog: Dialog): boolean {
+export function editsFiles(dialog: HookDialog): boolean {
   return dialog.kind === 'permission' && EDIT_TOOLS.has(dialog.tool.name);
 }
 
@@ -77,10 +77,10 @@ export function editKey({
 
 /** The dialog with the edits of its tool compared with the files as they are now. */
 export function comparedDialog(
-  dialog: Dialog,
+  dialog: HookDialog,
   { client, version }: Pick<EditCall, 'client' | 'version'>,
   tools: EditTools,
-): Dialog {
+): HookDialog {
   if (dialog.kind !== 'permission') return dialog;
   const call = { client, version, name: dialog.tool.name, input: objectIn(dialog.tool.input) ?? {} };
   const edit = editShown(call, tools, DIFF_BYTES);
@@ -305,7 +305,7 @@ export function fits(details: string): boolean {
 // ---- Permissions and plans ----
 // A client's permission dialog, or its plan to be approved, as a prompt of kind `permission`; and the answer back.
 
-type PermissionDialog = Extract<Dialog, { kind: 'permission' | 'plan' }>;
+type PermissionDialog = Extract<HookDialog, { kind: 'permission' | 'plan' }>;
 
 /** Yes, this once. A rule that allows answers with the same word (application/dialogs.ts). */
 export const ALLOW = 'Allow';
@@ -407,7 +407,7 @@ function planText(input: Raw, plan: string | null): string {
 }
 
 /** The subject of a permission dialog, with everything that came with it; a digest of what it shows covers this, too. */
-export function dialogFingerprint(dialog: Dialog): string {
+export function dialogFingerprint(dialog: HookDialog): string {
   if (dialog.kind !== 'permission' && dialog.kind !== 'plan') return '';
   const { name, input } = dialog.tool;
   return `${name} ${digestOfCall([name, input, dialog.kind === 'permission' ? dialog.suggestions : []])}`;
@@ -577,7 +577,10 @@ function decideQuestions(tool: HookTool, prompts: readonly Prompt[]): DialogAnsw
 // ---- Every kind of dialog ----
 
 /** The prompts of a dialog; none when a desk could not show it. */
-export function promptsOf(dialog: Dialog, { client, cwd }: Pick<HookEvent, 'client' | 'cwd'>): AskRequest[] {
+export function promptsOf(
+  dialog: HookDialog,
+  { client, cwd }: Pick<HookEvent, 'client' | 'cwd'>,
+): AskRequest[] {
   switch (dialog.kind) {
     case 'questions':
       return questionPrompts(dialog.tool);
@@ -589,7 +592,7 @@ export function promptsOf(dialog: Dialog, { client, cwd }: Pick<HookEvent, 'clie
 }
 
 /** The reply to the client once every prompt of the dialog is answered, given in the order in which they were asked. */
-export function decideDialog(dialog: Dialog, prompts: readonly Prompt[]): DialogAnswer | null {
+export function decideDialog(dialog: HookDialog, prompts: readonly Prompt[]): DialogAnswer | null {
   switch (dialog.kind) {
     case 'questions':
       return decideQuestions(dialog.tool, prompts);
@@ -602,7 +605,7 @@ export function decideDialog(dialog: Dialog, prompts: readonly Prompt[]): Dialog
 
 /** The headers and questions of a dialog's prompts: of a call only its first line is put into words, however long it is. */
 function beginningsOf(
-  dialog: Dialog,
+  dialog: HookDialog,
   { cwd }: Pick<HookEvent, 'cwd'>,
 ): Pick<AskRequest, 'header' | 'question'>[] {
   switch (dialog.kind) {

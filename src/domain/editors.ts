@@ -53,7 +53,7 @@ export interface EditorPermission {
 const TOO_LONG =
   'This is too long to be shown here in full, so it can only be denied here. To allow it, answer in your editor.';
 
-/** A dialog of an agent in an editor. */
+/** A dialog as an editor reports it. */
 export type EditorDialog = EditorPermission | FormDialog;
 
 /** The reply to the agent. */

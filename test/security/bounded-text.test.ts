@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readEvent } from '../../src/adapters/hooks/hook.ts';
 import { HOOK_PATH } from '../../src/adapters/hooks/remote-hook.ts';
-import { type Dialog, promptsOf, summarizeTool } from '../../src/domain/dialogs.ts';
+import { type HookDialog, promptsOf, summarizeTool } from '../../src/domain/dialogs.ts';
 import { openTestHive } from '../support/hive.ts';
 import { type RawReply, rawRequest, serve } from '../support/serve.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -36,7 +36,7 @@ describe('a call of a megabyte', () => {
   ];
 
   test.each(calls)('is not put into words, and cannot be allowed at a desk: %s', (what, name, input) => {
-    const dialog: Dialog = {
+    const dialog: HookDialog = {
       kind: 'permission',
       tool: { name, input, use_id: null, response: null, own: null },
       suggestions: [],
