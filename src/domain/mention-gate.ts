@@ -3,6 +3,7 @@
  * clears it, never holds that call, counts its denials and gives up after a bounded number of model steps (invariant
  * 11). Also the loop guard, which says when mentions no longer gate. Pure.
  */
+import { holdAtMost } from './guards.ts';
 import type { MentionInFull, UnprocessedCount } from './mentions.ts';
 import { authorName, UNVERIFIED_WARNING } from './messages.ts';
 import type { GateMode, NotifyHeld } from './preferences.ts';
@@ -77,18 +78,17 @@ export function decideGate(
   const holding = mode === 'block' ? gating : urgent;
   if (holding === 0 || !can_clear || record.gave_up) return { opinion: 'remind', ...pass };
   const sameStep = record.step_until !== null && now <= record.step_until;
-  if (!sameStep && record.steps >= GATE_STEPS) {
+  const next = holdAtMost(GATE_STEPS, { holds: record.steps, gave_up: record.gave_up });
+  if (!sameStep && next.opinion === 'give_up') {
     const free = { ...record, gave_up: true, step_until: null, held_since: null, held_notified: [] };
     return { opinion: 'remind', record: free, gave_up_now: true };
   }
-  const step_until = sameStep ? record.step_until : timeAfter(now, STEP_MS);
-  const steps = sameStep ? record.steps : record.steps + 1;
   return {
     opinion: 'deny',
     record: {
       ...record,
-      steps,
-      step_until,
+      steps: sameStep ? record.steps : next.holds,
+      step_until: sameStep ? record.step_until : timeAfter(now, STEP_MS),
       denials: record.denials + 1,
       held: true,
       held_since: record.held_since ?? now,
@@ -113,11 +113,16 @@ export function decideHumanPrompt(
   record: GateRecord,
   prompt: string,
 ): HumanPromptDecision {
-  if (gating === 0 || record.prompts_gave_up || clearsMentions(prompt))
-    return { refused: false, record, gave_up_now: false };
-  if (record.prompts >= PROMPT_REFUSALS)
-    return { refused: false, record: { ...record, prompts_gave_up: true }, gave_up_now: true };
-  return { refused: true, record: { ...record, prompts: record.prompts + 1 }, gave_up_now: false };
+  if (gating === 0 || clearsMentions(prompt)) return { refused: false, record, gave_up_now: false };
+  const { opinion, holds, gave_up } = holdAtMost(PROMPT_REFUSALS, {
+    holds: record.prompts,
+    gave_up: record.prompts_gave_up,
+  });
+  return {
+    refused: opinion === 'hold',
+    record: opinion === 'pass' ? record : { ...record, prompts: holds, prompts_gave_up: gave_up },
+    gave_up_now: opinion === 'give_up',
+  };
 }
 
 /** The commands for processing mentions, as typed: the plugin's, and a person's own of the same name. */

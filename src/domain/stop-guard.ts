@@ -3,6 +3,7 @@
  * its own holds and gives up after three a turn (invariant 11). The client's `stop_hook_active` is recorded but decides
  * nothing, because another hook may have set it. Pure: no clock, no ids, no I/O.
  */
+import { holdAtMost } from './guards.ts';
 import { describeOutreach, type Outreach, type OutreachSettings } from './outreach.ts';
 import { hasAnswer, type Prompt } from './prompts.ts';
 import { labelled, type Source } from './sources.ts';
@@ -46,8 +47,12 @@ export function inChain(record: StopGuardRecord, chain: string | null): StopGuar
 }
 
 /** Whether the guard may still hold this chain. */
-export function mayHold({ blocks, let_go_at }: StopGuardRecord): boolean {
-  return blocks < STOP_BLOCKS && let_go_at === null;
+export function mayHold(record: StopGuardRecord): boolean {
+  return nextHold(record).opinion === 'hold';
+}
+
+function nextHold({ blocks, let_go_at }: StopGuardRecord): ReturnType<typeof holdAtMost> {
+  return holdAtMost(STOP_BLOCKS, { holds: blocks, gave_up: let_go_at !== null });
 }
 
 /** Why a Stop is held. */
@@ -82,10 +87,18 @@ export type StopDecision =
 
 /** Decides one Stop, given what the agent still has to do. */
 export function decideStop(owed: readonly Owed[], record: StopGuardRecord, now: string): StopDecision {
-  if (owed.length === 0 || record.let_go_at !== null) return { opinion: 'pass', record };
-  if (!mayHold(record)) return { opinion: 'let_go', record: { ...record, let_go_at: now } };
-  const held = { ...record, blocks: record.blocks + 1 };
-  return { opinion: 'block', record: held, reason: owed.map(({ text }) => text).join('\n\n') };
+  if (owed.length === 0) return { opinion: 'pass', record };
+  const { opinion, holds } = nextHold(record);
+  switch (opinion) {
+    case 'pass':
+      return { opinion, record };
+    case 'give_up':
+      return { opinion: 'let_go', record: { ...record, let_go_at: now } };
+    case 'hold': {
+      const reason = owed.map(({ text }) => text).join('\n\n');
+      return { opinion: 'block', record: { ...record, blocks: holds }, reason };
+    }
+  }
 }
 
 const REPORT_CALL = 'hivemind_report_updates {"message": "what you found and did, and what is still open"}';
