@@ -13,11 +13,12 @@ const PLAIN = ['index.html', 'manifest.webmanifest', 'icon.svg', 'icon-192.png',
 const FIRST = ['index.html', 'app.js', 'app.css'];
 
 /** What the page may consist of: it runs in a browser. */
-const PARTS = /^src\/(?:inbox|domain)\/|(?:^|\/)node_modules\/(?:preact|idb|@scure\/bip39)\//;
+const PARTS =
+  /^src\/(?:extensions\/inbox\/(?:page\/|pushes\.ts$)|domain\/)|(?:^|\/)node_modules\/(?:preact|idb|@scure\/bip39)\//;
 
 /** The output files and the metafile of one esbuild run, with the plain files among them. */
 export async function buildInbox(root) {
-  const folder = join(root, 'src/inbox');
+  const folder = join(root, 'src/extensions/inbox/page');
   const outdir = join(root, 'dist/inbox');
   const common = {
     absWorkingDir: root,

@@ -10,8 +10,8 @@ const steps = [
   { name: 'types', needs: 'src', command: ['node_modules/.bin/tsc', '-p', 'tsconfig.json'] },
   {
     name: 'types of the inbox',
-    needs: 'src/inbox',
-    command: ['node_modules/.bin/tsc', '--noEmit', '-p', 'src/inbox'],
+    needs: 'src/extensions/inbox/page',
+    command: ['node_modules/.bin/tsc', '--noEmit', '-p', 'src/extensions/inbox/page'],
   },
   {
     name: 'types of its tests',

@@ -37,16 +37,7 @@ function countOf(text, pattern) {
   return [...text.matchAll(pattern)].length;
 }
 
-const LAYERS = [
-  'domain',
-  'application',
-  'schemas',
-  'infrastructure',
-  'adapters',
-  'cli',
-  'inbox',
-  'extensions',
-];
+const LAYERS = ['domain', 'application', 'schemas', 'infrastructure', 'adapters', 'cli', 'extensions'];
 
 /** The commands below one, and the options of each, without those that every command has. */
 function surfaceOf(command) {

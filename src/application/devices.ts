@@ -1,6 +1,6 @@
 /**
  * Devices: pairing a phone or a browser with this hive, confirming it, revoking it. A device comes in through `hive serve
- * --inbox` (adapters/inbox). What a device may allow is not decided here but by the seats in the human's file (seats.ts).
+ * --inbox` (extensions/inbox). What a device may allow is not decided here but by the seats in the human's file (seats.ts).
  */
 import {
   cleanCode,

@@ -28,8 +28,7 @@ import { createMentions, type MentionService } from './mentions.ts';
 import { createMessages, type MessageService } from './messages.ts';
 import { createNotices, type NoticeService } from './notices.ts';
 import { createOutreach, type OutreachService } from './outreach.ts';
-import { type PhoneOptions, startPhones } from './phones.ts';
-import type { PopupParty } from './popup-kinds.ts';
+import type { PopupParts, PopupParty } from './popup-kinds.ts';
 import { createAudience, startPopups } from './popups.ts';
 import type { ReadTx, Store } from './ports.ts';
 import { createPrompts, type PromptService } from './prompts.ts';
@@ -56,7 +55,6 @@ import type {
   Logger,
   Notifier,
   Processes,
-  PushSender,
   RuleFile,
   RunFiles,
   Secrets,
@@ -126,10 +124,13 @@ export interface Hive {
   startHeldNotices(seat: string): () => void;
   /** Shows popups for a seat until the returned function is called; every long-lived process starts it. */
   startPopups(party: PopupParty): () => Promise<void>;
-  /** Notifies the phones that have asked for it, until the returned function is called; `hive serve --inbox` starts it. */
-  startPhones(sender: PushSender, options: PhoneOptions): () => Promise<void>;
+  /** Starts popups that are shown elsewhere than on the desktop, as those of an extension, until the returned function is called. */
+  startOtherPopups(start: (parts: OtherPopupParts) => () => Promise<void>): () => Promise<void>;
   close(): Promise<void>;
 }
+
+/** The parts of the popup engine but for what shows a popup. */
+export type OtherPopupParts = Omit<PopupParts, 'notifier'>;
 
 export interface HiveParts {
   store: Store;
@@ -229,7 +230,7 @@ export function createHive(parts: HiveParts): Hive {
   const wakes = createWakes({ store, feed, ids, processes });
   let stopExpiry: (() => void) | null = null;
   const popups = new Map<() => Promise<void>, PopupParty>();
-  const phones = new Set<() => Promise<void>>();
+  const otherPopups = new Set<() => Promise<void>>();
   const devices = createDevices(store, {
     ids,
     secrets: parts.secrets,
@@ -353,16 +354,16 @@ export function createHive(parts: HiveParts): Hive {
         if (popups.delete(stop)) await stop();
       };
     },
-    startPhones(sender, options) {
-      const stop = startPhones({ store, feed, prompts, log, trust, devices, sender }, options);
-      phones.add(stop);
+    startOtherPopups(start) {
+      const stop = start({ store, feed, prompts, log, trust });
+      otherPopups.add(stop);
       return async () => {
-        if (phones.delete(stop)) await stop();
+        if (otherPopups.delete(stop)) await stop();
       };
     },
     async close() {
       stopExpiry?.();
-      await Promise.all([...phones].map((stop) => stop()));
+      await Promise.all([...otherPopups].map((stop) => stop()));
       await Promise.all([...popups.keys()].map((stop) => stop()));
       stopRetention?.();
       stopSweep?.();

@@ -2,9 +2,7 @@
  * The ports of the application besides the store: other processes, files, the desktop, randomness. `infrastructure/` implements
  * these interfaces, and `open-hive.ts` chooses the implementations.
  */
-import type { PushTarget } from '../domain/devices.ts';
 import type { Popup } from '../domain/popups.ts';
-import type { PushMessage, PushReply } from '../domain/pushes.ts';
 import type { RunCommand } from '../domain/runs.ts';
 
 /** Random secrets, and the hashes that are stored of them. */
@@ -122,16 +120,6 @@ export interface ShownPopup {
   /** The person's action; never rejects. If that cannot be known, it is `closed` at once. */
   readonly outcome: Promise<PopupEnd>;
   close(): void;
-}
-
-/** Sends encrypted pushes to phones. */
-export interface PushSender {
-  /** The public key of this hive, which a page subscribes with: base64url. */
-  readonly key: string;
-  /** Why nothing may be sent there, as a sentence; null if it may. */
-  refusal(target: PushTarget): string | null;
-  /** One try; never rejects. */
-  send(target: PushTarget, message: PushMessage, signal: AbortSignal): Promise<PushReply>;
 }
 
 export type PopupEnd = { kind: 'button'; index: number } | { kind: 'opened' } | { kind: 'closed' };

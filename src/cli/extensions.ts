@@ -1,8 +1,9 @@
 /**
- * The commands of extensions. They are beside src/extensions.ts and not in it, because that is part of every program, and what a hook
- * loads must not lead to a command.
+ * The commands of extensions, and their parts of commands of the core. They are beside src/extensions.ts and not in it, because that
+ * is part of every program, and what a hook loads must not lead to a command.
  */
 import type { Command } from 'commander';
+import type { startInbox as StartInbox } from '../extensions/inbox/serving.ts';
 
 /** Adds arguments, options and the action to a command. */
 export type Define = (command: Command) => void | Promise<void>;
@@ -26,3 +27,7 @@ export const EXTENSION_COMMANDS: Commands = {
     ],
   },
 };
+
+/** Serves the inbox, with the notifications of phones. @throws HiveError `invalid_input` where the page was not built. */
+export const startInbox: typeof StartInbox = async (...given) =>
+  (await import('../extensions/inbox/serving.ts')).startInbox(...given);

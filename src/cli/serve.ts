@@ -1,13 +1,9 @@
-/** `hive serve`: MCP over Streamable HTTP for agents on other machines, on loopback by default. */
-import { readdir, readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { createDoor, type Door } from '../adapters/door.ts';
 import { createRemoteHooks, createRemoteWakes, HOOK_PATH, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
-import { assetsAt } from '../adapters/inbox/assets.ts';
-import { createInbox, type Inbox } from '../adapters/inbox/http.ts';
 import { createMcpOverHttp } from '../adapters/mcp/http.ts';
 import type { Hive } from '../application/hive.ts';
 import { INBOX_PATH, inboxAddress } from '../domain/devices.ts';
@@ -22,6 +18,7 @@ import { thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
 import { ACTION, refuseAgents } from './actor.ts';
+import { startInbox } from './extensions.ts';
 import { remark } from './output.ts';
 import { JOBS, untilSignalled } from './program.ts';
 import { FIRST_TOKEN, tokenFile, writeTokenFile } from './token.ts';
@@ -163,7 +160,15 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
   let inbox_url: string | null = named;
   const contact = (): string | null => inbox_url;
   const inbox = servesInbox
-    ? await startInbox(hive, { hosts, tls: cert !== undefined, door, contact })
+    ? await startInbox(hive, {
+        folder: join(import.meta.dirname, 'inbox'),
+        // Beside the token.
+        key_file: join(dirname(tokenFile(process.env)), 'push-key'),
+        hosts,
+        tls: cert !== undefined,
+        onAdmitted: (request) => door.admitted(request.socket),
+        contact,
+      })
     : null;
   let forget: (() => void) | null = null;
   try {
@@ -204,51 +209,6 @@ function addressFor(origin: string, allowHost: readonly string[]): string {
   const url = new URL(INBOX_PATH, origin);
   if (['0.0.0.0', '[::]'].includes(url.hostname)) url.hostname = allowHost[0] ?? 'localhost';
   return url.href;
-}
-
-/** @throws HiveError `invalid_input` where the page was not built. */
-async function startInbox(
-  hive: Hive,
-  {
-    hosts,
-    tls,
-    door,
-    contact,
-  }: { hosts: ReadonlySet<string>; tls: boolean; door: Door; contact: () => string | null },
-): Promise<Inbox> {
-  const folder = join(import.meta.dirname, 'inbox');
-  const names = await readdir(folder).catch((): string[] => []);
-  if (!names.includes('index.html'))
-    throw invalidInput(`There is no page of the inbox in ${folder}. In a clone, run: npm run build`);
-  const files = await Promise.all(
-    names.map(async (name) => [name, await readFile(join(folder, name))] as const),
-  );
-  const [{ createWebPush }, { vapidKeys }] = await Promise.all([
-    import('../infrastructure/push/web-push.ts'),
-    import('../infrastructure/push/vapid.ts'),
-  ]);
-  const push = createWebPush({ keys: vapidKeys(pushKeyFile(process.env)), contact });
-  const stopPhones = hive.startPhones(push, { name: `inbox:${hostname()}:${process.pid}` });
-  const inbox = createInbox(hive, {
-    assets: assetsAt(INBOX_PATH, new Map(files)),
-    hosts,
-    tls,
-    seat: thisSeat(),
-    pid: process.pid,
-    push,
-    onAdmitted: (request) => door.admitted(request.socket),
-  });
-  return {
-    ...inbox,
-    async close() {
-      await Promise.all([inbox.close(), stopPhones()]);
-    },
-  };
-}
-
-/** Where the key is that signs notifications: beside the token. */
-function pushKeyFile(env: NodeJS.ProcessEnv): string {
-  return join(dirname(tokenFile(env)), 'push-key');
 }
 
 async function makeFirstToken(hive: Hive): Promise<string | null> {

@@ -8,13 +8,12 @@
  */
 import { hostname } from 'node:os';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { PhoneOptions } from '../../src/application/phones.ts';
-import type { PushSender } from '../../src/application/world.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';
-import { closingOf } from '../../src/domain/pushes.ts';
 import { settingNamed } from '../../src/domain/settings.ts';
-import { vapidKeys } from '../../src/infrastructure/push/vapid.ts';
-import { createWebPush } from '../../src/infrastructure/push/web-push.ts';
+import { type PhoneOptions, startPhones } from '../../src/extensions/inbox/phones.ts';
+import { vapidKeys } from '../../src/extensions/inbox/push/vapid.ts';
+import { createWebPush } from '../../src/extensions/inbox/push/web-push.ts';
+import { closingOf, type PushSender } from '../../src/extensions/inbox/pushes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { newKey } from '../support/devices.ts';
 import { ask, HUMAN, openTestHive, withoutQuotas } from '../support/hive.ts';
@@ -51,7 +50,7 @@ async function world({
   await hive.desks.setPreferences(SEAT, preferences);
   const service = await startPushService();
   const sender = createWebPush({ keys: vapidKeys(`${tempFolder()}/push-key`), loopback: true, limit_ms });
-  onTestFinished(hive.startPhones(sender, { name: 'inbox-1', retries_ms: [10, 10, 10], ...options }));
+  onTestFinished(startPhones(hive, sender, { name: 'inbox-1', retries_ms: [10, 10, 10], ...options }));
   const { url } = await serveInbox(hive, sender);
   const device = await pairDevice(hive, url);
   const reply = await postTo(url, 'push', { subscription: service.subscribe() }, await device.cookie());
@@ -144,14 +143,14 @@ describe('a question', () => {
     const { url } = await serveInbox(hive, sender);
     const device = await pairDevice(hive, url);
     await hive.devices.setPush(device.device_id, service.subscribe());
-    onTestFinished(hive.startPhones(sender, { name: 'inbox-1' }));
+    onTestFinished(startPhones(hive, sender, { name: 'inbox-1' }));
     await eventually(() => service.received.length === 1);
     expect(service.received[0]?.message.show?.tag).toBe(ask_id);
   });
 
   test('is pushed once, however many processes serve', async () => {
     const w = await world();
-    onTestFinished(w.hive.startPhones(w.sender, { name: 'inbox-2' }));
+    onTestFinished(startPhones(w.hive, w.sender, { name: 'inbox-2' }));
     const { ask_id } = await ask(w.hive);
     await recorded(w.hive, ask_id);
     await marker(w);
@@ -289,7 +288,7 @@ describe('a ping, a card and a mention', () => {
     const { url } = await serveInbox(hive, sender);
     const device = await pairDevice(hive, url);
     await hive.devices.setPush(device.device_id, service.subscribe());
-    onTestFinished(hive.startPhones(sender, { name: 'inbox-1' }));
+    onTestFinished(startPhones(hive, sender, { name: 'inbox-1' }));
     await eventually(() => service.received.length === 1);
     expect(service.received[0]?.message.show?.tag).toBe(mentions[0]?.mention_id);
   });

@@ -12,8 +12,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { PushTarget } from '../../src/domain/devices.ts';
-import { vapidKeys } from '../../src/infrastructure/push/vapid.ts';
-import { createWebPush, isPublicAddress } from '../../src/infrastructure/push/web-push.ts';
+import { startPhones } from '../../src/extensions/inbox/phones.ts';
+import { vapidKeys } from '../../src/extensions/inbox/push/vapid.ts';
+import { createWebPush, isPublicAddress } from '../../src/extensions/inbox/push/web-push.ts';
 import { childEnvironment, outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { ask, eventsOf, openTestHive } from '../support/hive.ts';
 import { pairDevice, postTo, serveInbox } from '../support/inbox.ts';
@@ -120,8 +121,8 @@ describe('an endpoint inside the network of the server', () => {
     writeFileSync(
       script,
       `import { createECDH, randomBytes } from 'node:crypto';
-import { vapidKeys } from ${from('src/infrastructure/push/vapid.ts')};
-import { createWebPush } from ${from('src/infrastructure/push/web-push.ts')};
+import { vapidKeys } from ${from('src/extensions/inbox/push/vapid.ts')};
+import { createWebPush } from ${from('src/extensions/inbox/push/web-push.ts')};
 const p256dh = createECDH('prime256v1').generateKeys('base64url');
 const keys = { p256dh, auth: randomBytes(16).toString('base64url') };
 const sender = createWebPush({ keys: vapidKeys(process.argv[2]), names: () => '2a01:4f8:1:2::5' });
@@ -232,7 +233,7 @@ test('what an agent writes is text in a notification, and fits into a push', asy
   const { url } = await serveInbox(hive, sender);
   const device = await pairDevice(hive, url);
   await hive.devices.setPush(device.device_id, service.subscribe());
-  onTestFinished(hive.startPhones(sender, { name: 'inbox-1' }));
+  onTestFinished(startPhones(hive, sender, { name: 'inbox-1' }));
   const hostile = `\u001b]0;x\u0007\u202e<b>${'\u{1f600}\u200b'.repeat(1_900)}`;
   const { ask_id } = await ask(hive, { question: hostile, options: ['yes\u200b', 'no'] });
   expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent' });

@@ -1,10 +1,10 @@
 /** Devices without the door: paired with a hive, and the answers that they sign. */
 import { randomBytes } from 'node:crypto';
-import { createInboxCalls } from '../../src/adapters/inbox/calls.ts';
 import type { Device } from '../../src/domain/devices.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { type Prompt, resolveAnswer } from '../../src/domain/prompts.ts';
 import { answerText, type SeatKey, seatKeyFrom } from '../../src/domain/seats.ts';
+import { createInboxCalls } from '../../src/extensions/inbox/calls.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 
 export interface PairedDevice {

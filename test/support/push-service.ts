@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { PushTarget } from '../../src/domain/devices.ts';
-import type { PushMessage } from '../../src/domain/pushes.ts';
+import type { PushMessage } from '../../src/extensions/inbox/pushes.ts';
 
 export interface Received {
   headers: IncomingHttpHeaders;

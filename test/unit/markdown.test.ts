@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Block, blocksOf, type Inline } from '../../src/inbox/markdown.ts';
+import { type Block, blocksOf, type Inline } from '../../src/extensions/inbox/page/markdown.ts';
 import { hostileText } from '../support/hostile-texts.ts';
 
 const MOST_PARTS = 2_000;

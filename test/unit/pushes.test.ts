@@ -11,7 +11,7 @@ import {
   msUntilPush,
   type PushCase,
   pushOf,
-} from '../../src/domain/pushes.ts';
+} from '../../src/extensions/inbox/pushes.ts';
 
 function popup(changes: Partial<Popup> = {}, prompt: Partial<Prompt> = {}): Popup {
   return {

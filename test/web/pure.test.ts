@@ -2,14 +2,20 @@
 import { toChildArray, type VNode } from 'preact';
 import { describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
-import { answerOf, barOf } from '../../src/inbox/answering.ts';
-import type { State } from '../../src/inbox/model.ts';
-import { type ListedPrompt, queuedAnswers, readPages, sortWaiting, unread } from '../../src/inbox/order.ts';
-import { SessionsScreen } from '../../src/inbox/screens.tsx';
-import { readEvent } from '../../src/inbox/server.ts';
-import type { Fate, OutboxEntry } from '../../src/inbox/storage.ts';
-import { WaitingScreen } from '../../src/inbox/waiting.tsx';
-import { duration, WORDS } from '../../src/inbox/words.ts';
+import { answerOf, barOf } from '../../src/extensions/inbox/page/answering.ts';
+import type { State } from '../../src/extensions/inbox/page/model.ts';
+import {
+  type ListedPrompt,
+  queuedAnswers,
+  readPages,
+  sortWaiting,
+  unread,
+} from '../../src/extensions/inbox/page/order.ts';
+import { SessionsScreen } from '../../src/extensions/inbox/page/screens.tsx';
+import { readEvent } from '../../src/extensions/inbox/page/server.ts';
+import type { Fate, OutboxEntry } from '../../src/extensions/inbox/page/storage.ts';
+import { WaitingScreen } from '../../src/extensions/inbox/page/waiting.tsx';
+import { duration, WORDS } from '../../src/extensions/inbox/page/words.ts';
 import { newPrompt } from '../support/new-prompt.ts';
 
 const NOW = '2026-01-11T18:00:00.000Z';

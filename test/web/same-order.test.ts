@@ -7,8 +7,8 @@
  */
 import { expect, onTestFinished, test } from 'vitest';
 import type { Session } from '../../src/domain/sessions.ts';
-import { type ListedPrompt, sectionsOf, sortWaiting } from '../../src/inbox/order.ts';
-import { WORDS } from '../../src/inbox/words.ts';
+import { type ListedPrompt, sectionsOf, sortWaiting } from '../../src/extensions/inbox/page/order.ts';
+import { WORDS } from '../../src/extensions/inbox/page/words.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { command, openEmptyHome } from '../support/emacs.ts';
 import { HUMAN } from '../support/hive.ts';

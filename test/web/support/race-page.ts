@@ -1,11 +1,11 @@
 /** Runs in a page of the inbox: taps and sends through the page's own modules, and reports each step to the test. */
 
 import type { Prompt } from '../../../src/domain/prompts.ts';
-import { answerOf } from '../../../src/inbox/answering.ts';
-import { randomId } from '../../../src/inbox/keys.ts';
-import { dismiss, entries, queue, sendQueued } from '../../../src/inbox/outbox.ts';
-import { call, signIn, storeTime } from '../../../src/inbox/server.ts';
-import { type OutboxEntry, type OwnDevice, storage } from '../../../src/inbox/storage.ts';
+import { answerOf } from '../../../src/extensions/inbox/page/answering.ts';
+import { randomId } from '../../../src/extensions/inbox/page/keys.ts';
+import { dismiss, entries, queue, sendQueued } from '../../../src/extensions/inbox/page/outbox.ts';
+import { call, signIn, storeTime } from '../../../src/extensions/inbox/page/server.ts';
+import { type OutboxEntry, type OwnDevice, storage } from '../../../src/extensions/inbox/page/storage.ts';
 
 export interface RacePage {
   /** Taps this option of each question, twice, and sends meanwhile; resolves when the fate of every answer is known. */

@@ -4,12 +4,12 @@
  * its lists again, so nothing has to be kept for it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { startEvents } from '../../adapters/emacs/connection.ts';
+import { fitted } from '../../adapters/emacs/frames.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { Device } from '../../domain/devices.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { cleanDeep } from '../../domain/text.ts';
-import { startEvents } from '../emacs/connection.ts';
-import { fitted } from '../emacs/frames.ts';
 import { connectionOf } from './calls.ts';
 
 export interface InboxStreams {

@@ -3,10 +3,10 @@
  * notifications. Nothing here has to survive: the server has everything but the outbox (outbox.ts).
  */
 import { useEffect, useState } from 'preact/hooks';
-import type { Message } from '../domain/messages.ts';
-import type { Outreach } from '../domain/outreach.ts';
-import { type PushedPopup, STORM_TAGS } from '../domain/pushes.ts';
-import type { Session, SessionPlace } from '../domain/sessions.ts';
+import type { Message } from '../../../domain/messages.ts';
+import type { Outreach } from '../../../domain/outreach.ts';
+import type { Session, SessionPlace } from '../../../domain/sessions.ts';
+import { type PushedPopup, STORM_TAGS } from '../pushes.ts';
 import { type ListedPrompt, readPages } from './order.ts';
 import { dismiss, entries, sendQueued } from './outbox.ts';
 import { call, follow, isSilent, type Notification, Refused, signIn, type Welcome } from './server.ts';

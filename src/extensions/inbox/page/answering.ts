@@ -1,6 +1,6 @@
 /** An answer before it is queued, and the reasons that bar one. Pure. */
-import { mayAllow } from '../domain/permissions.ts';
-import { type Prompt, resolveAnswer } from '../domain/prompts.ts';
+import { mayAllow } from '../../../domain/permissions.ts';
+import { type Prompt, resolveAnswer } from '../../../domain/prompts.ts';
 import type { QueuedAnswer } from './storage.ts';
 import { WORDS } from './words.ts';
 

@@ -10,10 +10,10 @@ import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { hostname, type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import webPush from 'web-push';
-import type { PushSender } from '../../application/world.ts';
-import type { PushTarget } from '../../domain/devices.ts';
-import { deliveryOf, type PushReply } from '../../domain/pushes.ts';
-import { cleanText, excerpt } from '../../domain/text.ts';
+
+import type { PushTarget } from '../../../domain/devices.ts';
+import { cleanText, excerpt } from '../../../domain/text.ts';
+import { deliveryOf, type PushReply, type PushSender } from '../pushes.ts';
 import type { VapidKeys } from './vapid.ts';
 
 export interface WebPushOptions {

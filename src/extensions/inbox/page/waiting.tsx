@@ -1,7 +1,7 @@
 /** The pending questions of the human, and the fate of their answers. */
 
 import type { VNode } from 'preact';
-import { headedBy } from '../domain/sources.ts';
+import { headedBy } from '../../../domain/sources.ts';
 import type { State } from './model.ts';
 import { Notifications } from './notifications.tsx';
 import { type ListedPrompt, queuedAnswers, sortWaiting, unread } from './order.ts';

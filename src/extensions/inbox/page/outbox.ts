@@ -4,8 +4,8 @@
  * phone may end at any moment: its id makes the server take the same entry once.
  */
 
-import type { PromptAnswer } from '../domain/prompts.ts';
-import { answerText } from '../domain/seats.ts';
+import type { PromptAnswer } from '../../../domain/prompts.ts';
+import { answerText } from '../../../domain/seats.ts';
 import { sign } from './keys.ts';
 import { call, Failed, Refused, setStoreTime, storeTime, Unreachable } from './server.ts';
 import {

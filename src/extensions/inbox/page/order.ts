@@ -1,6 +1,6 @@
 /** Questions and agents in the order of Emacs: the server decides it, with the `order_key` of each (src/domain/). */
-import type { Prompt } from '../domain/prompts.ts';
-import { SESSION_SECTIONS, type SessionPlace } from '../domain/sessions.ts';
+import type { Prompt } from '../../../domain/prompts.ts';
+import { SESSION_SECTIONS, type SessionPlace } from '../../../domain/sessions.ts';
 import type { OutboxEntry } from './storage.ts';
 
 /** A prompt as the server lists it. */

@@ -2,7 +2,7 @@
  * Notifications in the service worker: shows what is pushed, takes back what was answered elsewhere, and answers when a button
  * is pressed, with no page open. Such an answer goes through the outbox like any other.
  */
-import type { PushedPopup, PushMessage } from '../domain/pushes.ts';
+import type { PushedPopup, PushMessage } from '../pushes.ts';
 import { randomId } from './keys.ts';
 import { queue, sendQueued } from './outbox.ts';
 import { setPush, storeTime } from './server.ts';

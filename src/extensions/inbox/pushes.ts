@@ -3,12 +3,13 @@
  * whether it is shown at all, and storms, are decided there. The service worker of the page shows it.
  */
 
-import { revealed } from './display.ts';
-import { type Popup, type PopupKind, screenOf } from './popups.ts';
-import type { Preferences } from './preferences.ts';
-import type { Urgency } from './prompts.ts';
-import { calledBy } from './sources.ts';
-import { excerpt } from './text.ts';
+import type { PushTarget } from '../../domain/devices.ts';
+import { revealed } from '../../domain/display.ts';
+import { type Popup, type PopupKind, screenOf } from '../../domain/popups.ts';
+import type { Preferences } from '../../domain/preferences.ts';
+import type { Urgency } from '../../domain/prompts.ts';
+import { calledBy } from '../../domain/sources.ts';
+import { excerpt } from '../../domain/text.ts';
 
 /** The content of a push, as JSON: something to show, or the tags of what is to disappear. */
 export interface PushMessage {
@@ -31,6 +32,16 @@ export interface PushedPopup {
   /** The options of a question, if they all fit; pressing one answers. */
   buttons: readonly string[];
   critical: boolean;
+}
+
+/** Sends encrypted pushes to phones. */
+export interface PushSender {
+  /** The public key of this hive, which a page subscribes with: base64url. */
+  readonly key: string;
+  /** Why nothing may be sent there, as a sentence; null if it may. */
+  refusal(target: PushTarget): string | null;
+  /** One try; never rejects. */
+  send(target: PushTarget, message: PushMessage, signal: AbortSignal): Promise<PushReply>;
 }
 
 /** How a push service treats a push. */

@@ -4,10 +4,16 @@
  * its notifier sends pushes. A push that was answered elsewhere is taken back by another one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Device, isAdmitted, type PushTarget } from '../domain/devices.ts';
-import type { HiveEvent } from '../domain/events.ts';
-import { type Desk, foldName, namesOf } from '../domain/humans.ts';
-import type { Popup } from '../domain/popups.ts';
+import { beside, createBackground } from '../../application/background.ts';
+import type { DeviceService } from '../../application/devices.ts';
+import type { Hive, OtherPopupParts } from '../../application/hive.ts';
+import type { PopupParty } from '../../application/popup-kinds.ts';
+import { startPopups } from '../../application/popups.ts';
+import type { Logger, Notifier, PopupEnd } from '../../application/world.ts';
+import { type Device, isAdmitted, type PushTarget } from '../../domain/devices.ts';
+import type { HiveEvent } from '../../domain/events.ts';
+import { type Desk, foldName, namesOf } from '../../domain/humans.ts';
+import type { Popup } from '../../domain/popups.ts';
 import {
   type Attendance,
   afterPush,
@@ -15,13 +21,9 @@ import {
   msUntilPush,
   PUSH_RETRIES_MS,
   type PushMessage,
+  type PushSender,
   pushOf,
-} from '../domain/pushes.ts';
-import { beside, createBackground } from './background.ts';
-import type { DeviceService } from './devices.ts';
-import type { PopupParts, PopupParty } from './popup-kinds.ts';
-import { startPopups } from './popups.ts';
-import type { Logger, Notifier, PopupEnd, PushSender } from './world.ts';
+} from './pushes.ts';
 
 export interface PhoneOptions {
   /** The name of this process, which takes the leases. */
@@ -32,7 +34,7 @@ export interface PhoneOptions {
   retries_ms?: readonly number[] | undefined;
 }
 
-type PhoneParts = Omit<PopupParts, 'notifier'> & {
+type PhoneParts = OtherPopupParts & {
   devices: Pick<DeviceService, 'list' | 'admitted' | 'endPush' | 'notePush'>;
   sender: PushSender;
 };
@@ -42,8 +44,15 @@ type Subscribed = Device & { push: PushTarget };
 /** As often as a desk renews its lease. */
 const LOOK_MS = 5_000;
 
-/** Runs until the returned function is called. What phones show then stays: they can answer without this process. */
-export function startPhones(parts: PhoneParts, options: PhoneOptions): () => Promise<void> {
+/**
+ * Notifies the phones that have asked for it, until the returned function is called. What they show then stays: they can answer
+ * without this process.
+ */
+export function startPhones(hive: Hive, sender: PushSender, options: PhoneOptions): () => Promise<void> {
+  return hive.startOtherPopups((parts) => notifyPhones({ ...parts, devices: hive.devices, sender }, options));
+}
+
+function notifyPhones(parts: PhoneParts, options: PhoneOptions): () => Promise<void> {
   const { store, feed, log, devices } = parts;
   const desks = watchDesks(parts, options.look_ms ?? LOOK_MS);
   const running = new Map<string, { endpoint: string; stop: () => Promise<void> }>();

@@ -1,10 +1,10 @@
 /** One question in full, and its answer. */
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { revealedSource } from '../domain/display.ts';
-import { displayedText, mayAllow } from '../domain/permissions.ts';
-import type { Prompt } from '../domain/prompts.ts';
-import { headedBy } from '../domain/sources.ts';
+import { revealedSource } from '../../../domain/display.ts';
+import { displayedText, mayAllow } from '../../../domain/permissions.ts';
+import type { Prompt } from '../../../domain/prompts.ts';
+import { headedBy } from '../../../domain/sources.ts';
 import { answerOf, barOf, type Given } from './answering.ts';
 import { hex, randomId, sha256 } from './keys.ts';
 import { ask, dismissEntry, flush, readWelcome, type State } from './model.ts';

@@ -4,7 +4,7 @@
  */
 import { Component, type ComponentChildren, type VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { revealed, revealedSource } from '../domain/display.ts';
+import { revealed, revealedSource } from '../../../domain/display.ts';
 import { type Block, blocksOf, type Inline } from './markdown.ts';
 import { WORDS } from './words.ts';
 

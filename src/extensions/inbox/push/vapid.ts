@@ -5,8 +5,13 @@
 import { createECDH } from 'node:crypto';
 import { existsSync, linkSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { HiveError } from '../../domain/errors.ts';
-import { makeFolders, readFileOnly, replaceDurably, syncPath } from '../platform/files.ts';
+import { HiveError } from '../../../domain/errors.ts';
+import {
+  makeFolders,
+  readFileOnly,
+  replaceDurably,
+  syncPath,
+} from '../../../infrastructure/platform/files.ts';
 
 export interface VapidKeys {
   publicKey: string;

@@ -2,13 +2,14 @@
  * The calls that a device may make: methods of a desk, with the same params and replies as Emacs' (docs/internals/protocol.md). What is not
  * listed here is not for a device: seats, rules, preferences and whatever permits something stay at the desk.
  */
+
+import { METHODS } from '../../adapters/emacs/connection.ts';
+import type { DeskConnection } from '../../adapters/emacs/method.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { Device } from '../../domain/devices.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { excerpt } from '../../domain/text.ts';
 import { callParams } from '../../schemas/devices.ts';
-import { METHODS } from '../emacs/connection.ts';
-import type { DeskConnection } from '../emacs/method.ts';
 
 export interface InboxCalls {
   /** The reply of a method. @throws HiveError as the method does. */

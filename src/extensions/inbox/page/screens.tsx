@@ -1,11 +1,11 @@
 /** The other screens: agents and their interrupt, the shared buffer, cards and reports, the history. */
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { HistoryEntry } from '../domain/history.ts';
-import type { Message } from '../domain/messages.ts';
-import type { Outreach } from '../domain/outreach.ts';
-import { type Session, UNVERIFIED_HANDLE } from '../domain/sessions.ts';
-import { calledBy, headedBy } from '../domain/sources.ts';
+import type { HistoryEntry } from '../../../domain/history.ts';
+import type { Message } from '../../../domain/messages.ts';
+import type { Outreach } from '../../../domain/outreach.ts';
+import { type Session, UNVERIFIED_HANDLE } from '../../../domain/sessions.ts';
+import { calledBy, headedBy } from '../../../domain/sources.ts';
 import { randomId } from './keys.ts';
 import {
   ask,
