@@ -127,13 +127,24 @@ Like `hive-notify-say', wait until the human is free."
     (push prompt hive-notify--arrived)
     (unless hive-notify--timer (hive-notify--soon 0))))
 
+(defun hive-notify--displayed-p (prompt)
+  "Return non-nil if PROMPT is in a window, in a buffer of its own."
+  (cl-some (lambda (window)
+             (with-current-buffer (window-buffer window)
+               (and (derived-mode-p 'hive-prompt-mode)
+                    (equal (plist-get prompt :ask_id)
+                           (plist-get (hive-prompt-at-point) :ask_id)))))
+           (window-list-1 nil 'no-minibuffer 'visible)))
+
 (defun hive-notify--arrival ()
   "Return a line about the questions that arrived, or nil.
-Leave out those that are already settled or answered."
+Leave out those that are already settled or answered, and those that the
+human has opened in the meantime."
   (let* ((fresh (cl-remove-if-not
                  (lambda (prompt)
                    (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
-                     (and now (hive-prompt-unanswered-p now))))
+                     (and now (hive-prompt-unanswered-p now)
+                          (not (hive-notify--displayed-p now)))))
                  (reverse hive-notify--arrived)))
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))
          (others (1- (length fresh))))

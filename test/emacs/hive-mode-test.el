@@ -89,6 +89,19 @@
         (hive-test-run-timers 10))
       (should-not said))))
 
+(ert-deftest hive-notify-does-not-announce-what-the-human-has-opened-meanwhile ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (save-window-excursion
+      (let ((said nil) (id nil))
+        (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
+          (let ((this-command 'hive-next))
+            (setq id (plist-get (hive-test-call 'fake/ask nil) :ask_id))
+            (hive-test-wait 5 (hive-model-prompt id))
+            (hive-prompt-show (hive-model-prompt id)))
+          (hive-test-run-timers 10))
+        (should-not (cl-find-if (lambda (line) (string-search " asks: " line)) said))))))
+
 (ert-deftest hive-notify-shows-notices-of-the-sidecar ()
   (hive-test-with-desk nil
     (hive-test-connect)
