@@ -109,13 +109,16 @@ damaged; then nothing is unread."
           (let ((coding-system-for-read 'utf-8-unix))
             (insert-file-contents hive-shared-read-file))
           (let ((marks (read (current-buffer))))
-            (cl-remove-if-not (lambda (mark)
-                                (pcase mark
-                                  (`(,(pred stringp) ,(pred natnump) . ,(pred listp)) t)))
-                              (and (proper-list-p marks) marks)))))
+            (cl-remove-if-not #'hive-shared--mark-p (and (proper-list-p marks) marks)))))
     ((end-of-file invalid-read-syntax file-error)
      (hive-rpc-log "%s could not be read: %s" hive-shared-read-file (error-message-string oops))
      nil)))
+
+(defun hive-shared--mark-p (mark)
+  "Return non-nil if MARK is an entry of the file."
+  (pcase mark
+    (`(,(pred stringp) ,(pred natnump) . ,(and (pred proper-list-p) firsts))
+     (cl-every (lambda (first) (natnump (cdr-safe first))) firsts))))
 
 (defconst hive-shared--stores 20 "How many stores the file remembers.")
 
@@ -124,7 +127,7 @@ damaged; then nothing is unread."
 (defun hive-shared--save-soon ()
   "Write the file in a moment."
   (unless hive-shared--save-timer
-    (setq hive-shared--save-timer (hive-later 1 #'hive-shared--save))))
+    (setq hive-shared--save-timer (hive-later 1 #'hive-rpc-guarded #'hive-shared--save))))
 
 (defun hive-shared--save ()
   "Write the file now, if something in it has changed.

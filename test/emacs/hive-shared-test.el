@@ -294,7 +294,8 @@
 (ert-deftest hive-shared/a-damaged-file-of-what-was-read-stops-nothing ()
   (hive-shared-test-with
     (hive-test-wait 5 hive-shared--known)
-    (dolist (damage '("((\"store\" 3" "(1 . 2)" "\"text\"" "((nil nil))" "" "#<buffer x>" "((\"a\" -1))"))
+    (dolist (damage (list "((\"store\" 3" "(1 . 2)" "\"text\"" "((nil nil))" "" "#<buffer x>" "((\"a\" -1))"
+                      (format "((%S 1 2 \"x\"))" (plist-get hive-sidecar-info :store_id))))
       (hive-mode -1)
       (with-temp-file hive-shared-read-file (insert damage))
       (hive-shared-test-post "posted")
