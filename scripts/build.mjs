@@ -140,9 +140,12 @@ const smallHook = {
   plugins: [leavingOut(() => true, 'dist/hook.cjs')],
 };
 
+const NOTHING = { outputFiles: [], metafile: { inputs: {}, outputs: {} } };
+
 try {
   const startedBundles = await Promise.all([program, hook, smallHook, mcp, installer].map(bundle));
-  const inbox = await buildInbox(root);
+  // A build without extensions has none.
+  const inbox = existsSync(join(root, 'src/extensions/inbox')) ? await buildInbox(root) : NOTHING;
   const results = [await bundle(modules), ...startedBundles, inbox];
   refusePackagesInHook(startedBundles[1].metafile);
   sign(startedBundles.flatMap((result) => result.outputFiles));
@@ -178,8 +181,7 @@ function present(entries) {
 }
 
 async function bundle(options) {
-  if (Object.keys(options.entryPoints).length === 0)
-    return { outputFiles: [], metafile: { inputs: {}, outputs: {} } };
+  if (Object.keys(options.entryPoints).length === 0) return NOTHING;
   return build(options);
 }
 

@@ -3,7 +3,8 @@
  * is part of every program, and what a hook loads must not lead to a command.
  */
 import type { Command } from 'commander';
-import type { startInbox as StartInbox } from '../extensions/inbox/serving.ts';
+import type { Inbox, InboxOptions } from '../adapters/door.ts';
+import type { Hive } from '../application/hive.ts';
 
 /** Adds arguments, options and the action to a command. */
 export type Define = (command: Command) => void | Promise<void>;
@@ -29,5 +30,6 @@ export const EXTENSION_COMMANDS: Commands = {
 };
 
 /** Serves the inbox, with the notifications of phones. @throws HiveError `invalid_input` where the page was not built. */
-export const startInbox: typeof StartInbox = async (...given) =>
-  (await import('../extensions/inbox/serving.ts')).startInbox(...given);
+export async function startInbox(hive: Hive, options: InboxOptions): Promise<Inbox> {
+  return (await import('../extensions/inbox/serving.ts')).startInbox(hive, options);
+}

@@ -3,7 +3,8 @@
  * A page speaks the methods of a desk (calls.ts), and gets the notifications of one (streams.ts). Nothing but the page
  * itself and pairing can be reached without a session (sessions.ts), on loopback too: another web page could reach it.
  */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Inbox } from '../../adapters/door.ts';
 import { toWireError } from '../../adapters/errors.ts';
 import type { Hive } from '../../application/hive.ts';
 
@@ -33,14 +34,6 @@ export interface InboxOptions {
   push: PushSender | null;
   /** Called with the socket of each request that a session has let in. */
   onAdmitted: (request: IncomingMessage) => void;
-}
-
-export interface Inbox {
-  /** Whether this path is the inbox's. */
-  owns(path: string): boolean;
-  listener: RequestListener;
-  /** Ends every stream. */
-  close(): Promise<void>;
 }
 
 /** In bytes: a call carries an answer or a message, the rest a few fields. */

@@ -1,31 +1,17 @@
 /** The inbox as `hive serve --inbox` serves it: the page, its calls, and the notifications of phones. */
 import { readdir, readFile } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { Inbox, InboxOptions } from '../../adapters/door.ts';
 import type { Hive } from '../../application/hive.ts';
 import { INBOX_PATH } from '../../domain/devices.ts';
 import { invalidInput } from '../../domain/errors.ts';
 import { thisSeat } from '../../infrastructure/platform/paths.ts';
 import { assetsAt } from './assets.ts';
-import { createInbox, type Inbox } from './http.ts';
+import { createInbox } from './http.ts';
 import { startPhones } from './phones.ts';
 import { vapidKeys } from './push/vapid.ts';
 import { createWebPush } from './push/web-push.ts';
-
-export interface InboxOptions {
-  /** The built page. */
-  folder: string;
-  /** The file of the key that signs notifications; made if it is not there. */
-  key_file: string;
-  /** The names under which the server is reached. */
-  hosts: ReadonlySet<string>;
-  tls: boolean;
-  /** Called with a request that has shown the session of a device. */
-  onAdmitted: (request: IncomingMessage) => void;
-  /** The address of the inbox, which push services may ask for; null until it is known. */
-  contact: () => string | null;
-}
 
 /** @throws HiveError `invalid_input` where the page was not built. */
 export async function startInbox(

@@ -1,0 +1,84 @@
+/**
+ * The core works without its extensions. A copy of the project without src/extensions/, and with nothing in the two tables that name
+ * them: its types are right, it is built, and tests of the core pass there.
+ *
+ * @module-tag sqlite
+ */
+import { execFile } from 'node:child_process';
+import { cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { ROOT } from '../support/children.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import { tempFolder } from '../support/temp.ts';
+
+const run = promisify(execFile);
+
+const NO_STORE_SERVER = `
+import { HiveError } from './domain/errors.ts';
+import type { StoreServer } from './infrastructure/store/sql.ts';
+const refuse = async (): Promise<never> => {
+  throw new HiveError('store_unavailable', 'This build has no engine for stores on a server.');
+};
+export const storeServer: StoreServer = { open: refuse, examine: refuse };
+`;
+
+const NO_COMMANDS = `
+import type { Command } from 'commander';
+import type { Inbox, InboxOptions } from '../adapters/door.ts';
+import type { Hive } from '../application/hive.ts';
+import { invalidInput } from '../domain/errors.ts';
+export type Define = (command: Command) => void | Promise<void>;
+export type Commands = Readonly<
+  Record<string, Readonly<Record<string, readonly [summary: string, load: () => Promise<Define>]>>>
+>;
+export const EXTENSION_COMMANDS: Commands = {};
+export async function startInbox(_hive: Hive, _options: InboxOptions): Promise<Inbox> {
+  throw invalidInput('This build has no inbox.');
+}
+`;
+
+/** Tests of the core: what agents, people and shells do, over the built program and over services. */
+const TESTS = [
+  'test/contract/feed',
+  'test/process/cli',
+  'test/process/crash.test.ts',
+  'test/process/delivery.test.ts',
+  'test/process/hooks-over-connection.test.ts',
+  'test/process/messages.test.ts',
+  'test/process/outreach.test.ts',
+  'test/unit',
+  'test/wire/hook',
+];
+
+let copy: string;
+beforeFile(async () => {
+  copy = join(tempFolder(), 'core');
+  const left = new Set(['.git', 'dist', 'node_modules', 'src/extensions'].map((name) => join(ROOT, name)));
+  cpSync(ROOT, copy, { recursive: true, filter: (path) => !left.has(path) });
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  writeFileSync(join(copy, 'src/extensions.ts'), NO_STORE_SERVER);
+  writeFileSync(join(copy, 'src/cli/extensions.ts'), NO_COMMANDS);
+  // The unit tests of extensions.
+  for (const name of ['markdown', 'postgres-tls', 'pushes']) rmSync(join(copy, `test/unit/${name}.test.ts`));
+});
+
+function inCopy(...args: string[]): Promise<{ stdout: string }> {
+  return run(process.execPath, args, { cwd: copy, maxBuffer: 64 * 1024 * 1024 });
+}
+
+test('the core has its types, is built, and passes its tests without any extension', async () => {
+  await inCopy('node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.build.json');
+  await inCopy('scripts/build.mjs', '--fast');
+  const { stdout } = await inCopy(
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--project',
+    'quick',
+    '--maxWorkers',
+    '2',
+    ...TESTS,
+  );
+  expect(stdout).toMatch(/Tests\D+\d+ passed/);
+}, 900_000);
