@@ -147,8 +147,11 @@ Two Emacs that know the same store share it; the last one to write decides."
                            (prin1-to-string (seq-take new hive-shared--stores))))))))
 
 (defun hive-shared--save-at-end ()
-  "Write the file if that is due, as Emacs or the connection ends."
-  (when hive-shared--save-timer (hive-rpc-guarded #'hive-shared--save)))
+  "Write the file if that is due, as Emacs or the connection ends.
+Its folder is not made for that: whoever ends Emacs may be removing it."
+  (when (and hive-shared--save-timer
+             (file-directory-p (file-name-directory hive-shared-read-file)))
+    (hive-rpc-guarded #'hive-shared--save)))
 
 (add-hook 'kill-emacs-hook #'hive-shared--save-at-end)
 

@@ -2,6 +2,7 @@
 // and the screen is read as a person sees it.
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Starts `emacs -nw` with the given init file, else with the one of the home; `env` is all the environment it gets. */
 export function openEmacs({ init, ...rest }) {
@@ -27,6 +28,7 @@ export function openTerminal({ name, command, folder, env, cwd = folder, columns
     ...command,
   );
   if (started.status !== 0) throw new Error(`tmux did not start: ${started.stderr}`);
+  const pid = Number(tmux('display-message', '-p', '#{pane_pid}').stdout);
   tmux('set-option', '-g', 'status', 'off');
   tmux('set-option', '-s', 'escape-time', '0');
 
@@ -41,7 +43,7 @@ export function openTerminal({ name, command, folder, env, cwd = folder, columns
     async shows(pattern, seconds = 20) {
       for (const deadline = Date.now() + seconds * 1000; Date.now() < deadline; ) {
         if (pattern.test(screen())) return;
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await sleep(20);
       }
       throw new Error(`${name} did not show ${pattern} within ${seconds} s. Its screen:\n${screen()}`);
     },
@@ -53,6 +55,19 @@ export function openTerminal({ name, command, folder, env, cwd = folder, columns
         child.once('error', reject);
         child.once('exit', resolve);
       }),
-    close: () => tmux('kill-server'),
+    /** Ends the program; resolves when it has ended, or after five seconds. */
+    async close() {
+      tmux('kill-server');
+      for (const deadline = Date.now() + 5_000; isAlive(pid) && Date.now() < deadline; ) await sleep(20);
+    },
   };
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+    return false;
+  }
 }

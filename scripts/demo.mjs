@@ -47,8 +47,8 @@ writeFileSync(
 const emacs = openEmacs({ folder, env, init });
 // Whoever closes the terminal leaves no Emacs behind.
 for (const signal of ['SIGHUP', 'SIGTERM', 'SIGINT'])
-  process.once(signal, () => {
-    emacs.close();
+  process.once(signal, async () => {
+    await emacs.close();
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     process.exit(1);
   });
@@ -114,7 +114,7 @@ try {
   process.stdout.write(`demo failed: ${error instanceof Error ? error.message : error}\n`);
 } finally {
   await agent.close();
-  emacs.close();
+  await emacs.close();
   // The sidecar ends after its Emacs and writes to its store until then.
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
