@@ -52,6 +52,14 @@ const TESTS = [
   'test/wire/hook',
 ];
 
+/** Those among them that are about an extension, too. */
+const OF_EXTENSIONS = [
+  'test/process/cli-config.test.ts',
+  'test/unit/markdown.test.ts',
+  'test/unit/postgres-tls.test.ts',
+  'test/unit/pushes.test.ts',
+];
+
 let copy: string;
 beforeFile(async () => {
   copy = join(tempFolder(), 'core');
@@ -60,8 +68,7 @@ beforeFile(async () => {
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
   writeFileSync(join(copy, 'src/extensions.ts'), NO_STORE_SERVER);
   writeFileSync(join(copy, 'src/cli/extensions.ts'), NO_COMMANDS);
-  // The unit tests of extensions.
-  for (const name of ['markdown', 'postgres-tls', 'pushes']) rmSync(join(copy, `test/unit/${name}.test.ts`));
+  for (const path of OF_EXTENSIONS) rmSync(join(copy, path));
 });
 
 function inCopy(...args: string[]): Promise<{ stdout: string }> {
