@@ -158,7 +158,7 @@ async function works(
 /** What Hive keeps, and then what Emacs keeps: no socket, no lock, no file of the outbox. */
 const KEPT = new RegExp(
   [
-    String.raw`^(?:store/hive\.db(?:-bell)?|\.local/state/hive/.*|\.config/hive/(?:seat\.key|trust\.json)|.*/hive-outbox\.key)$`,
+    String.raw`^(?:store/hive\.db(?:-bell)?|\.local/state/hive/.*|\.config/hive/(?:seat\.key|trust\.json)|.*/hive-outbox\.key|.*/hive/read\.eld)$`,
     String.raw`/transient/history\.el$|^\.emacs\.d/(?:elpa/|package-quickstart\.elc?$)|^value$`,
   ].join('|'),
 );
