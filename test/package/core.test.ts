@@ -87,5 +87,5 @@ test('the core has its types, is built, and passes its tests without any extensi
     '2',
     ...TESTS,
   );
-  expect(stdout).toMatch(/Tests\D+\d+ passed/);
+  expect(stdout).toMatch(/\d{3,} passed/);
 }, 900_000);
