@@ -1,4 +1,4 @@
-/** Admission: a server of tokens and devices ends at once the connections that one had opened which was revoked. */
+/** Admission: when a token or a device is revoked, its server ends at once the connections that it had opened. */
 import type { ReadTx, Store } from './ports.ts';
 
 /** How long to wait before a look is tried again, in ms: each time twice as long. */

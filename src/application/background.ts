@@ -1,7 +1,7 @@
-/** Work that runs beside: whoever starts it does not wait for it. What fails is logged, and everything else goes on. */
+/** Work in the background: whoever starts it does not wait for it. If it fails, that is logged, and everything else goes on. */
 import type { Logger } from './world.ts';
 
-/** The subject of work that failed, for the log. */
+/** The subject of the work, for the log. */
 export type About = Readonly<Record<string, unknown>>;
 
 /** Starts work. If it fails, the sentence `failure` is logged, with the error and what the work was about. Never rejects. */
@@ -19,7 +19,7 @@ export async function beside(
   }
 }
 
-/** Such work of one owner, which can wait for it before it closes. */
+/** Work of one owner, which waits for it before it closes. */
 export interface Background {
   run(failure: string, work: () => unknown, about?: About): void;
   /** Resolves once all of it has ended, and what it has started in turn. */

@@ -62,7 +62,7 @@ export interface PopupParty {
 }
 
 /**
- * The part of a party that makes it a phone. Questions that wait already are due there, too, because nothing else shows them. And
+ * The part of a party that makes it a phone. Prompts and mentions that wait already are due there, too, because nothing else shows them. And
  * nobody knows whether a push was shown: a ping or a mention that was pushed has not been seen for that.
  */
 interface PhoneParty {

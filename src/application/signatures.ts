@@ -46,7 +46,7 @@ export async function asSigned(
   return { ...prompt, attested: false };
 }
 
-/** The notice to the human about an answer that allowed nothing, and how they repair it. */
+/** The notice to the human about an answer that allowed nothing. It says how to repair that. */
 export function unsignedText({ ask_id, agent, by }: Prompt): string {
   return `The answer of ${by} to ${ask_id} (${agent}) allowed nothing: no seat that your trust.json lists for this store signed it. If you gave it, run M-x hive-doctor, which says how to register your seat, and let the agent ask again. If you did not, something else wrote it into the store.`;
 }

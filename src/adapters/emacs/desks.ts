@@ -135,7 +135,7 @@ export const notifyPreferences: EventNotifier = async (events, { hive, seat }, n
 };
 
 // ---- Notices ----
-// Notices: the human should know, though nobody asked them anything.
+// Notices tell the human something though nobody asked them anything.
 
 const DEFAULT_PAGE = 100;
 

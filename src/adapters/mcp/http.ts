@@ -392,7 +392,7 @@ async function readBody(
 }
 
 // ---- The guard ----
-// Admission over HTTP, and rates. It decides before any of a request's body is read. Without a token there
+// Admission and rates over HTTP: both are decided before any of a request's body is read. Without a token there
 // is no answer, not even on loopback, where any web page could otherwise reach us (DNS rebinding: Host and Origin).
 
 interface Refusal {

@@ -64,7 +64,7 @@ const VISIBILITY: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer
   // The asker's view begins with its id, its status and the question, cut short.
   ask_id: [never, always],
   status: [never, never],
-  // The asker itself provided these.
+  // The asker provided these itself.
   agent: [never, always],
   project: [never, always],
   kind: [never, always],

@@ -51,7 +51,7 @@ import {
 } from './tool.ts';
 import { coordinatorTurnTools } from './turns.ts';
 
-/** The evidence that stays the same for the life of a connection; the rest of the evidence comes with each call. */
+/** The evidence that stays the same for the life of a connection; the rest comes with each call. */
 export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   /** False for a remote client: what it says about its session is only a claim, and its token identifies it. */
   trusts_meta: boolean;
