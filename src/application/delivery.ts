@@ -164,7 +164,7 @@ export function hookCarrier(session_id: string): string {
 /** A hook runs for two seconds at most; if it has not printed by then, it never will. */
 const LOST_AFTER_MS = 2_500;
 
-/** An event proves that everything that the session's hooks handed over before was read, or was lost, or it proves nothing. */
+/** Proof from an event: what the session's hooks handed over before was read, or was lost; or the event proves nothing. */
 export async function reconcileDeliveries(tx: WriteTx, event: HookEvent, session_id: string): Promise<void> {
   const carrier = hookCarrier(session_id);
   const may_prove = await reconcileOutputs(tx, carrier, session_id);

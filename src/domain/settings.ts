@@ -4,7 +4,7 @@
  * lists them all. A new setting is a field of Preferences, OutreachSettings or StoreSettings and a line here; the
  * compiler asks for the line.
  *
- * A word that permits or runs something is not a setting: it is in the human's own file (trust.ts), and never in the store
+ * Anything that permits or runs something is no setting: it is in the human's own file (trust.ts), and never in the store
  * (invariants 9 and 14).
  */
 import { invalidInput } from './errors.ts';
