@@ -8,11 +8,22 @@ const layers = {
   infrastructure: ['application/(ports|world)', 'domain/'],
   schemas: ['application/', 'domain/'],
   'extensions/postgres': ['infrastructure/store/', 'application/(ports|world)', 'domain/'],
-  // Its commands use what the CLI gives to every command. The agents of some editors take MCP over HTTP only.
+  // Its commands use what the CLI gives to every command. The agents of some editors take MCP over HTTP only, those of others are in Emacs.
   'extensions/editors': [
     'cli/(exit-codes|output|program)\\.ts',
     'open-hive\\.ts',
     'adapters/mcp/http\\.ts',
+    'adapters/emacs/(frames|method)\\.ts',
+    'adapters/[^/]+\\.ts',
+    'schemas/characters\\.ts',
+    'infrastructure/platform/',
+    'application/',
+    'domain/',
+  ],
+  'extensions/serve': [
+    'cli/(actor|exit-codes|output|program)\\.ts',
+    'open-hive\\.ts',
+    'adapters/(hooks|mcp)/',
     'adapters/[^/]+\\.ts',
     'infrastructure/platform/',
     'application/',
@@ -20,6 +31,7 @@ const layers = {
   ],
   // It calls the methods of a desk, so that a phone and Emacs do the same.
   'extensions/inbox': [
+    'cli/(actor|exit-codes|output|program)\\.ts',
     'adapters/emacs/',
     'adapters/[^/]+\\.ts',
     'schemas/',
@@ -41,7 +53,7 @@ const layers = {
     'domain/',
   ],
   // Of extensions, only what the rule below allows to src/cli/extensions.ts.
-  cli: ['extensions/', 'open-hive\\.ts', 'adapters/', 'schemas/', 'infrastructure/', 'application/', 'domain/'],
+  cli: ['extensions/', 'extensions\\.ts', 'open-hive\\.ts', 'adapters/', 'schemas/', 'infrastructure/', 'application/', 'domain/'],
   'index.ts': ['open-hive\\.ts', 'adapters/', 'schemas/', 'infrastructure/', 'application/', 'domain/'],
 };
 

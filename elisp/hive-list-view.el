@@ -649,6 +649,28 @@ With OTHER, marks or folds changed, and perhaps no question."
         (t (hive-list--count)))
   (setq hive-list--stale nil))
 
+(defun hive-list--refresh ()
+  "Show the list as it is now, with the ages that things have now.
+A line that looks as before is not printed again: printing takes twice as
+long as finding out, and leaves much more garbage."
+  (let ((format tabulated-list-format))
+    (hive-list--set-format)
+    (if (or tabulated-list-sort-key (not (eq format tabulated-list-format)))
+        (hive-list--print)
+      (hive-list--update t)
+      (let ((places (hive-list--places)) (inhibit-read-only t))
+        (save-excursion
+          (goto-char (point-min))
+          (dolist (item hive-list--lines)
+            (pcase-let ((`(,id ,columns) (hive-list--entry item)))
+              (if (or (hive-list-section-p item)
+                      (equal-including-properties columns (tabulated-list-get-entry)))
+                  (forward-line 1)
+                (delete-region (point) (line-beginning-position 2))
+                (hive-list--print-row id columns)))))
+        (restore-buffer-modified-p nil)
+        (hive-list--restore places)))))
+
 (defun hive-list--update-lines (new)
   "Make the lines show NEW, headings, questions and rows."
   (let* ((inhibit-read-only t)

@@ -350,7 +350,7 @@ How many mentions a session has is only in the list of sessions."
   (when (window-live-p window)
     (with-current-buffer (window-buffer window)
       (when (and (derived-mode-p 'hive-list-mode) hive-list--stale)
-        (hive-rpc-guarded #'hive-list--print)
+        (hive-rpc-guarded #'hive-list--refresh)
         (when (hive-list-agents-p)
           (hive-list--later #'hive-list--fetch-agents))))))
 
@@ -359,7 +359,7 @@ How many mentions a session has is only in the list of sessions."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (unless (hive-list--wait-p)
-        (hive-rpc-guarded #'hive-list--print)
+        (hive-rpc-guarded #'hive-list--refresh)
         (when (and (hive-list-agents-p) (hive-turns-running))
           (hive-list--later #'hive-model-refresh-sessions))))))
 
@@ -605,9 +605,9 @@ With a prefix argument, ask for a note that they read."
       (hive-list--done))))
 
 (defun hive-list-refresh ()
-  "Print the list again and fetch the questions from the sidecar."
+  "Show the list as it is now, and fetch the questions from the sidecar."
   (interactive nil hive-list-mode)
-  (hive-list--print)
+  (hive-list--refresh)
   (when (hive-sidecar-connected-p)
     (when (hive-list-agents-p) (hive-list--fetch-agents))
     (if (hive-list-live-p) (hive-model-refresh) (hive-list--renew))))

@@ -104,12 +104,14 @@ const program = {
 };
 
 // `hive mcp` starts with each agent and stays. Without the other commands it has a quarter less to read and to hold: 3 MiB.
+const COMMANDS = ['main.ts', 'extensions.ts'].map((name) => join(root, 'src/cli', name));
+const OF_MCP = ['./mcp.ts', '../extensions/serve/mcp.ts'];
 const mcp = {
   ...program,
   plugins: [
     oneLanguage,
     leavingOut(
-      ({ importer, path }) => importer === join(root, 'src/cli/main.ts') && path !== './mcp.ts',
+      ({ importer, path }) => COMMANDS.includes(importer) && !OF_MCP.includes(path),
       'dist/main.cjs',
     ),
   ],

@@ -3,8 +3,9 @@
 // words are rounded, so that not every change of a line is a change of the page.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { METHODS } from '../src/adapters/emacs/connection.ts';
+import { methodsWith } from '../src/adapters/emacs/connection.ts';
 import { toolsFor } from '../src/adapters/mcp/server.ts';
+import { emacsExtensions } from '../src/cli/extensions.ts';
 import { commandLine } from '../src/cli/main.ts';
 import { EVENT_TYPES } from '../src/domain/events.ts';
 import { SETTINGS } from '../src/domain/settings.ts';
@@ -78,7 +79,7 @@ async function figures() {
     [
       'JSON-RPC methods, notifications to Emacs',
       // With initialize and shutdown, which belong to no capability.
-      `${Object.keys(METHODS).length + 2}, ${countOf(notifications.split('\n## ')[0] ?? '', /^### /gm)}`,
+      `${Object.keys(methodsWith(await emacsExtensions())).length + 2}, ${countOf(notifications.split('\n## ')[0] ?? '', /^### /gm)}`,
     ],
     ['tables, kinds of events', `${countOf(sql, /CREATE TABLE/g)}, ${EVENT_TYPES.length}`],
   ];

@@ -4,14 +4,16 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { METHODS } from '../src/adapters/emacs/connection.ts';
+import { methodsWith } from '../src/adapters/emacs/connection.ts';
 import { initializeDesk } from '../src/adapters/emacs/desks.ts';
 import { FRAME_BYTES, LONGEST_FRAME } from '../src/adapters/emacs/frames.ts';
 import { RPC_CODES, toWireError } from '../src/adapters/errors.ts';
 import { toolsFor } from '../src/adapters/mcp/server.ts';
+import { emacsExtensions } from '../src/cli/extensions.ts';
 import { ERROR_CODES, HiveError } from '../src/domain/errors.ts';
 import { EVENT_TYPES } from '../src/domain/events.ts';
 
+const METHODS = methodsWith(await emacsExtensions());
 const root = join(import.meta.dirname, '..');
 const golden = join(root, 'test/wire/golden');
 const target = join(root, 'docs/internals/protocol.md');

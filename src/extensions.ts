@@ -2,6 +2,7 @@
  * The extensions of this build: products of their own, each in a folder of src/extensions/, which the core works without. Only this
  * file and src/cli/extensions.ts name them (`npm run check` holds that). Each is loaded when it is first used.
  */
+import type { OtherMachine } from './application/hook-context.ts';
 import type { StoreServer } from './infrastructure/store/sql.ts';
 
 /** The engine of stores that are on a server. */
@@ -13,5 +14,17 @@ export const storeServer: StoreServer = {
   async examine(address, env) {
     const { examinePostgres } = await import('./extensions/postgres/examination.ts');
     return examinePostgres(address, env);
+  },
+};
+
+/** Where hooks go that say so. */
+export const otherMachine: OtherMachine = {
+  async send(args, hook, onWait) {
+    const { remoteOf, sendHook } = await import('./extensions/serve/sending.ts');
+    return sendHook(remoteOf(args), hook, onWait);
+  },
+  async awaitWake(args, event, signal) {
+    const { awaitWake, remoteOf } = await import('./extensions/serve/sending.ts');
+    return awaitWake(remoteOf(args), event, signal);
   },
 };

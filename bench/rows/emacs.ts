@@ -145,7 +145,7 @@ function list(folder: string, lisp: string, rounds: number): Measurement[] {
   });
   return [
     row(`Emacs, list opened, ${MANY.toLocaleString('en')} pending`, opened, 150),
-    row('Emacs, the same refreshed', refreshed, 80),
+    row('Emacs, the same refreshed', refreshed, 60),
     row('Emacs, a snapshot of them taken', taken, 100),
   ];
 }

@@ -1,6 +1,6 @@
 /** Where a hook runs, how it comes over a connection, and what a hook handler gets: one event, one transaction and the verdict of the earlier handlers. */
 import type { EditTools } from '../domain/edits.ts';
-import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
+import type { HookClient, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import type { Place } from '../domain/permission-rules.ts';
 import type { Preferences } from '../domain/preferences.ts';
 import type { Seat } from '../domain/seats.ts';
@@ -46,6 +46,31 @@ export interface HookSettings {
   editTools?: (cwd: string) => Promise<EditTools>;
   /** Whether a Codex daemon listens here: only its dialogs can be answered from a desk. */
   codexListens?: () => boolean;
+}
+
+/** An event for the `hive serve` of another machine. `signal`: the client cancels it. */
+export interface SentHook {
+  /** As the client wrote it. */
+  text: string;
+  client: HookClient | null;
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  signal?: AbortSignal;
+}
+
+/** What that machine wants printed. */
+export interface RemoteReply {
+  stdout: string;
+  /** Reports that it was printed. */
+  printed(): Promise<void>;
+}
+
+/** Hooks whose `--url` names the `hive serve` of another machine. `args`: those of `hive hook`. @throws Error for wrong ones, and for a refusal. */
+export interface OtherMachine {
+  /** `onWait` is called when the other side has accepted the event and waits for the human. */
+  send(args: readonly string[], hook: SentHook, onWait: () => void): Promise<RemoteReply>;
+  /** Waits for what wakes this session; null when nothing will. */
+  awaitWake(args: readonly string[], event: unknown, signal: AbortSignal): Promise<string | null>;
 }
 
 /** A hook event that comes over a connection instead of starting a process. */

@@ -3,8 +3,10 @@
  * is part of every program, and what a hook loads must not lead to a command.
  */
 import type { Command } from 'commander';
-import type { Inbox, InboxOptions } from '../adapters/door.ts';
+import type { EmacsExtension } from '../adapters/emacs/method.ts';
+import type { StartInbox } from '../adapters/inbox.ts';
 import type { Hive } from '../application/hive.ts';
+import type { RemoteMcpOptions } from '../extensions/serve/mcp.ts';
 
 /** Adds arguments, options and the action to a command. */
 export type Define = (command: Command) => void | Promise<void>;
@@ -21,6 +23,23 @@ export const EXTENSION_COMMANDS: Commands = {
       async () => (await import('../extensions/editors/opencode/command.ts')).defineAttach,
     ],
   },
+  'Agents on other machines:': {
+    serve: [
+      'Serve agents on other machines over HTTP',
+      async () => {
+        const { defineServe } = await import('../extensions/serve/command.ts');
+        return (command) => defineServe(command, startInbox);
+      },
+    ],
+    phone: [
+      'Pair, list and revoke phones, which show the inbox',
+      async () => (await import('../extensions/inbox/command.ts')).definePhone,
+    ],
+    token: [
+      'Make, show and revoke tokens for such agents',
+      async () => (await import('../extensions/serve/token.ts')).defineToken,
+    ],
+  },
   'Started by other programs:': {
     acp: [
       "Run an editor's ACP agent, and show its questions in Hive, too",
@@ -29,7 +48,29 @@ export const EXTENSION_COMMANDS: Commands = {
   },
 };
 
-/** Serves the inbox, with the notifications of phones. @throws HiveError `invalid_input` where the page was not built. */
-export async function startInbox(hive: Hive, options: InboxOptions): Promise<Inbox> {
-  return (await import('../extensions/inbox/serving.ts')).startInbox(hive, options);
+/** What extensions add to the connection of an Emacs. */
+export async function emacsExtensions(): Promise<readonly EmacsExtension[]> {
+  const [{ agentsInEmacs }, { phonesInEmacs }] = await Promise.all([
+    import('../extensions/editors/emacs.ts'),
+    import('../extensions/inbox/emacs.ts'),
+  ]);
+  return [agentsInEmacs, phonesInEmacs];
 }
+
+/** Runs `hive mcp --url`. @throws HiveError `invalid_input`, `not_allowed`. */
+export async function runRemoteMcp(url: string, options: RemoteMcpOptions): Promise<void> {
+  await (await import('../extensions/serve/mcp.ts')).runRemoteMcp(url, options);
+}
+
+/** Does beside an Emacs what `hive serve` does; returns what ends it, or null where it cannot. */
+export async function serveBeside(
+  hive: Hive,
+  address: string,
+  options: { inbox?: boolean; inboxUrl?: string },
+): Promise<(() => Promise<void>) | null> {
+  const { serveBeside } = await import('../extensions/serve/beside-emacs.ts');
+  return serveBeside(hive, address, { ...options, startInbox });
+}
+
+const startInbox: StartInbox = async (hive, options) =>
+  (await import('../extensions/inbox/serving.ts')).startInbox(hive, options);

@@ -7,6 +7,7 @@ import { existsSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { readHook, sayVerdict } from '../adapters/hooks/hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
+import { otherMachine } from '../extensions.ts';
 import { files } from '../infrastructure/platform/files.ts';
 import { codexSocket, thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
@@ -58,13 +59,8 @@ async function main(
     const event = readHook(text, env, clientOf(args));
     name = event.name;
     if (args.includes('--url')) {
-      const { remoteOf, sendHook } = await import('./hook-remote.ts');
-      const remote = remoteOf(args);
-      if (remote === null) throw new Error('--url needs an address.');
-      const cwd = env['CLAUDE_PROJECT_DIR'] ?? event.cwd;
-      const reply = await sendHook(remote, { text, client: clientOf(args), env, cwd }, () =>
-        clearTimeout(limit),
-      );
+      const sent = { text, client: clientOf(args), env, cwd: env['CLAUDE_PROJECT_DIR'] ?? event.cwd };
+      const reply = await otherMachine.send(args, sent, () => clearTimeout(limit));
       await say(reply.stdout);
       await reply.printed().catch(() => undefined);
       process.exit(0);

@@ -85,17 +85,7 @@ const COMMANDS: Commands = {
     team: ['Show and change teams of humans', async () => (await import('./team.ts')).defineTeam],
     store: ['Remove old records, or copy the store', async () => (await import('./store.ts')).defineStore],
   },
-  'Agents on other machines:': {
-    serve: ['Serve agents on other machines over HTTP', async () => (await import('./serve.ts')).defineServe],
-    phone: [
-      'Pair, list and revoke phones, which show the inbox',
-      async () => (await import('./phone.ts')).definePhone,
-    ],
-    token: [
-      'Make, show and revoke tokens for such agents',
-      async () => (await import('./token.ts')).defineToken,
-    ],
-  },
+  'Agents on other machines:': {},
   'Started by other programs:': {
     sidecar: [
       'Serve an Emacs over JSON-RPC on stdio',

@@ -2,24 +2,17 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
-import {
-  clientOf,
-  createConnectionHook,
-  eventIn,
-  hookEnvironment,
-} from '../adapters/hooks/connection-hook.ts';
+import { createConnectionHook } from '../adapters/hooks/connection-hook.ts';
 import { createDenyingServer, createMcpServer, createRefusingServer } from '../adapters/mcp/server.ts';
 import { openStdio, type StdioConnection } from '../adapters/mcp/stdio.ts';
 import type { Hive } from '../application/hive.ts';
-import type { ConnectionHook } from '../application/hook-context.ts';
-import { HiveError, invalidInput } from '../domain/errors.ts';
-import { MCP_PATH } from '../domain/installation.ts';
+import { HiveError } from '../domain/errors.ts';
 import { explainHandle, hostOf, type Session } from '../domain/sessions.ts';
 import { SOURCES, type Source } from '../domain/sources.ts';
 import { cleanText } from '../domain/text.ts';
-import { isReadableByOthers, type Role } from '../domain/tokens.ts';
+import type { Role } from '../domain/tokens.ts';
 import { editToolsAt } from '../infrastructure/platform/edits.ts';
-import { files, readFileOnly } from '../infrastructure/platform/files.ts';
+import { files } from '../infrastructure/platform/files.ts';
 import { humanTrust } from '../infrastructure/platform/human-file.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { codexSocket, humanName, thisSeat } from '../infrastructure/platform/paths.ts';
@@ -27,9 +20,9 @@ import { placeAt } from '../infrastructure/platform/place.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
 import { exitCodeOfError } from './exit-codes.ts';
+import { runRemoteMcp } from './extensions.ts';
 import { parseDuration } from './output.ts';
 import { endSoon, untilAbandoned } from './program.ts';
-import { plainHttp } from './sentences.ts';
 
 export function defineMcp(command: Command): void {
   command
@@ -51,7 +44,7 @@ export function defineMcp(command: Command): void {
               source: options.source ?? null,
               tool_timeout_ms: givenTimeout(options.toolTimeout),
             })
-          : runRemote(url, options),
+          : runRemoteMcp(url, options),
     );
 }
 
@@ -85,50 +78,6 @@ async function runDenying(): Promise<void> {
 
 function givenTimeout(given: string | undefined): number | null {
   return given === undefined ? null : parseDuration(given);
-}
-
-async function runRemote(
-  given: string,
-  {
-    role,
-    source,
-    toolTimeout: tool_timeout,
-    tokenFile: token_file,
-    insecure = false,
-  }: Omit<McpOptions, 'url'>,
-): Promise<void> {
-  const stop = untilAbandoned();
-  const url = URL.parse(given);
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw invalidInput(`--url ${given} is not an http:// or https:// address.`);
-  if (!insecure && isReadableByOthers(url)) throw invalidInput(plainHttp(given));
-  if (role !== undefined)
-    throw invalidInput(
-      `--role does not work with --url: the token decides. Your human makes a token with: hive token make NAME --role ${role}`,
-    );
-  if (source !== undefined)
-    throw invalidInput(
-      "--source does not work with --url. Set HIVE_SOURCE in the client's environment; its hooks report it.",
-    );
-  if (tool_timeout !== undefined)
-    throw invalidInput('--tool-timeout does not work with --url. Leave it out.');
-  if (token_file === undefined) throw invalidInput('--url needs --token-file FILE.');
-  if (url.pathname === '/') url.pathname = MCP_PATH;
-  const { runBridge } = await import('../adapters/mcp/bridge.ts');
-  // With TLS, which takes 5 ms to load and which only this needs.
-  const { sendHook } = await import('./hook-remote.ts');
-  const onHook: ConnectionHook = async (hook, signal) => {
-    const event = eventIn(hook);
-    const env = hookEnvironment(process.env);
-    const cwd = env['CLAUDE_PROJECT_DIR'] ?? String(event['cwd'] ?? process.cwd());
-    const call = { text: JSON.stringify(event), client: clientOf(event), env, cwd, signal };
-    const reply = await sendHook({ url: url.href, token_file }, call, () => undefined);
-    if (!signal.aborted) setImmediate(() => reply.printed().catch(() => undefined));
-    return reply.stdout;
-  };
-  const { stdin: input, stdout: output } = process;
-  await runBridge({ url, token_file, readFile: readFileOnly, input, output, stop, onHook });
-  process.exit(0);
 }
 
 interface LocalOptions {

@@ -24,9 +24,6 @@ export function counted(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-export const plainHttp = (url: string): string =>
-  `Over plain HTTP, anybody on the network between here and ${url} can read the token. Give --url an https address, use a tunnel to 127.0.0.1, or add --insecure.`;
-
 const CHECK_MARKS: Readonly<Record<CheckState, string>> = { ok: 'ok', not_set_up: '--', broken: 'FAIL' };
 
 export const checkLine = ({ name, state, text, advice }: Check): string => {

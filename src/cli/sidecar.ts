@@ -3,12 +3,11 @@ import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import { serveEmacs } from '../adapters/emacs/connection.ts';
 import type { Hive } from '../application/hive.ts';
-import { invalidInput } from '../domain/errors.ts';
-import { isLoopback } from '../domain/tokens.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
 import { ACTION, refuseAgents } from './actor.ts';
 import { EXIT } from './exit-codes.ts';
+import { emacsExtensions, serveBeside } from './extensions.ts';
 import { endSoon, examineAgentFiles, JOBS, thisFile, untilSignalled } from './program.ts';
 
 interface SidecarOptions {
@@ -51,10 +50,11 @@ async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): P
     let serving: Promise<(() => Promise<void>) | null> | null = null;
     // Only once the desk is open: problems are reported there.
     const opened = (): void => {
-      if (serve !== undefined) serving = serveAgents(hive, serve, inbox);
+      if (serve !== undefined) serving = serveBeside(hive, serve, inbox);
       if (opencode.length > 0) attach(hive, opencode);
     };
-    await serveEmacs(hive, { ...here, input, output, stop, opened, ending: endSoon });
+    const extensions = await emacsExtensions();
+    await serveEmacs(hive, { ...here, input, output, stop, extensions, opened, ending: endSoon });
     const stopServing = await (serving as Promise<(() => Promise<void>) | null> | null);
     await stopServing?.();
   } finally {
@@ -62,37 +62,6 @@ async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): P
   }
   // A client that is gone can leave our stdin open, in the middle of a read.
   process.exit(0);
-}
-
-/** Returns what ends it. The address may be taken, perhaps by another Emacs; that must not cost the human their desk. */
-async function serveAgents(
-  hive: Hive,
-  address: string,
-  inbox: Pick<SidecarOptions, 'inbox' | 'inboxUrl'>,
-): Promise<(() => Promise<void>) | null> {
-  const colon = address.lastIndexOf(':');
-  const host = colon === -1 ? '127.0.0.1' : address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
-  try {
-    const { startServing, portOf } = await import('./serve.ts');
-    const port = portOf('--serve', address.slice(colon + 1));
-    if (!isLoopback(host))
-      throw invalidInput(
-        `over plain HTTP, anybody on the network between here and ${host} can read the tokens. Run hive serve with --cert and --key instead.`,
-      );
-    const serving = await startServing(hive, { host, port, allowHost: [], ...inbox });
-    if (serving.problem !== null) hive.log.warn(serving.problem);
-    hive.log.info('Serving agents on other machines.', { url: serving.url });
-    return () => serving.close();
-  } catch (error) {
-    const text = `This Emacs does not serve agents on other machines: ${error instanceof Error ? error.message : String(error)}`;
-    hive.log.error(text);
-    await hive.notices
-      .give({ severity: 'warning', session_id: null, text })
-      .catch((oops: unknown) =>
-        hive.log.error('A notice for the human could not be stored.', { error: String(oops) }),
-      );
-    return null;
-  }
 }
 
 /** A process of its own speaks for the sessions of opencode: where this one did, it would be one of them itself. */

@@ -5,6 +5,7 @@
 import { hostname } from 'node:os';
 import { readHook } from '../adapters/hooks/hook.ts';
 import { editorIn } from '../domain/sources.ts';
+import { otherMachine } from '../extensions.ts';
 import { thisSeat } from '../infrastructure/platform/paths.ts';
 import { processes } from '../infrastructure/platform/processes.ts';
 import { openWakes } from '../open-hive.ts';
@@ -21,26 +22,13 @@ export async function wake(stdin: string, env: NodeJS.ProcessEnv, args: readonly
   const looking = setInterval(() => {
     if (event.pid !== null && !processes.alive(event.pid)) gone.abort();
   }, LOOK_MS);
-  const remote = await remoteOf(args);
-  const text =
-    remote === null
-      ? await untilWanted(event.session_id, env, gone.signal)
-      : await remote(JSON.parse(stdin), gone.signal);
+  const text = args.includes('--url')
+    ? await otherMachine.awaitWake(args, JSON.parse(stdin), gone.signal)
+    : await untilWanted(event.session_id, env, gone.signal);
   clearInterval(looking);
   if (text === null) return;
   process.stderr.write(`${text}\n`, () => process.exit(2));
   await new Promise(() => undefined);
-}
-
-/** The wait at the `hive serve` of another machine, where `--url` names one; else null. */
-async function remoteOf(
-  args: readonly string[],
-): Promise<((event: unknown, signal: AbortSignal) => Promise<string | null>) | null> {
-  if (!args.includes('--url')) return null;
-  const { awaitWake, remoteOf } = await import('./hook-remote.ts');
-  const remote = remoteOf(args);
-  if (remote === null) throw new Error('--url needs an address.');
-  return (event, signal) => awaitWake(remote, event, signal);
 }
 
 async function untilWanted(

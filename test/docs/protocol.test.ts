@@ -4,11 +4,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { METHODS } from '../../src/adapters/emacs/connection.ts';
+import { methodsWith } from '../../src/adapters/emacs/connection.ts';
 import { type DeskConnection, NOTIFICATIONS } from '../../src/adapters/emacs/method.ts';
+import { emacsExtensions } from '../../src/cli/extensions.ts';
 import { ROOT } from '../support/children.ts';
 import { askEmacs } from '../support/emacs-batch.ts';
 
+const METHODS = methodsWith(await emacsExtensions());
 const page = readFileSync(join(ROOT, 'docs/internals/protocol.md'), 'utf8');
 
 test('the page is up to date (npm run format writes it again)', () => {

@@ -14,6 +14,12 @@
   (with-current-buffer "*hive*"
     (split-string (buffer-substring-no-properties (point-min) (point-max)) "\n" t)))
 
+(defun hive-list-test-entries ()
+  "Return the columns with which each line of the list was printed."
+  (save-excursion
+    (goto-char (point-min))
+    (cl-loop until (eobp) collect (tabulated-list-get-entry) do (forward-line 1))))
+
 (defmacro hive-list-test (&rest body)
   "Run BODY with an empty model, and kill the buffer of the list afterwards."
   (declare (indent 0))

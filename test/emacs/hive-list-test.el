@@ -107,6 +107,29 @@
         (should (equal updated (buffer-string)))
         (should (= (length ids) (length (hive-list-test-lines))))))))
 
+(ert-deftest hive-list-refreshed-equals-a-new-print-and-keeps-the-lines-that-look-as-before ()
+  (random "refreshed")
+  (hive-list-test
+    (let ((now (hive-now)))
+      (cl-letf (((symbol-function 'hive-now) (lambda () now)))
+        (dotimes (number 60)
+          (hive-model-put-prompt
+           (hive-test-prompt :ask_id (format "ask-%d" number) :project (format "p%d" (% number 3))
+                             :created_at (hive-test-time (- (expt (random 100) 3))))))
+        (hive-list)
+        (let ((entries (hive-list-test-entries)))
+          (hive-list-refresh)
+          ;; The same objects: nothing was printed.
+          (should (cl-every #'eq entries (hive-list-test-entries))))
+        (dolist (seconds '(1 59 3600 100000))
+          (setq now (+ now seconds))
+          (goto-char (hive-list--position "ask-30"))
+          (hive-list-refresh)
+          (should (equal "ask-30" (tabulated-list-get-id)))
+          (let ((refreshed (buffer-string)))
+            (hive-list--print)
+            (should (equal refreshed (buffer-string)))))))))
+
 (ert-deftest hive-list-a-line-that-changes-under-point-keeps-it ()
   (hive-list-test
     (dolist (id '("a" "b" "c"))

@@ -8,8 +8,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { phraseFor } from '../../src/adapters/phones.ts';
 import type { Device } from '../../src/domain/devices.ts';
+import { phraseFor } from '../../src/extensions/inbox/devices.ts';
 import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { callAs, newKey, pair, signedParams } from '../support/devices.ts';

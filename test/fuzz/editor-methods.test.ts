@@ -11,6 +11,7 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
 import { RPC_CODES } from '../../src/adapters/errors.ts';
+import { emacsExtensions } from '../../src/cli/extensions.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import { INITIALIZE } from '../support/sidecar.ts';
 import { eventually } from '../support/wait.ts';
@@ -107,10 +108,13 @@ interface Emacs {
   close(): Promise<void>;
 }
 
+const extensions = await emacsExtensions();
+
 function connect({ hive }: World): Emacs {
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
   const here = { seat: 'ada@test', human: 'ada', pid: process.pid, check: async () => undefined };
-  const served = serveEmacs(hive, { ...here, input, output, stop: stop.signal, ending: () => undefined });
+  const options = { ...here, input, output, stop: stop.signal, extensions };
+  const served = serveEmacs(hive, { ...options, ending: () => undefined });
   const frames: Frame[] = [];
   let rest = Buffer.alloc(0);
   output.on('data', (chunk: Buffer) => {

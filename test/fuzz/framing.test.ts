@@ -7,8 +7,9 @@
  */
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
-import { METHODS, serveEmacs } from '../../src/adapters/emacs/connection.ts';
+import { methodsWith, serveEmacs } from '../../src/adapters/emacs/connection.ts';
 import { FrameReader } from '../../src/adapters/emacs/frames.ts';
+import { emacsExtensions } from '../../src/cli/extensions.ts';
 import { fuzz } from './fuzz.ts';
 import { anyJson, changed, type Json, oddText } from './inputs.ts';
 import { inWorld } from './world.ts';
@@ -85,10 +86,14 @@ fuzz('framing: any bytes at all', 300, () =>
   }),
 );
 
+const extensions = await emacsExtensions();
+
 const request = fc.record({
   jsonrpc: fc.constant('2.0'),
   id: fc.constantFrom(1, 'a', 2 ** 40),
-  method: fc.constantFrom(...Object.keys(METHODS)).filter((method) => method !== 'doctor/run'),
+  method: fc
+    .constantFrom(...Object.keys(methodsWith(extensions)))
+    .filter((method) => method !== 'doctor/run'),
   params: anyJson,
 }) as fc.Arbitrary<Json>;
 
@@ -99,7 +104,7 @@ fuzz('framing: invalid requests get an error that Hive defines, and the connecti
       inWorld(async ({ hive, log }) => {
         const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
         const here = { seat: 'ada@test', human: 'ada', pid: process.pid, check: async () => undefined };
-        const options = { ...here, input, output, stop: stop.signal };
+        const options = { ...here, input, output, stop: stop.signal, extensions };
         const served = serveEmacs(hive, { ...options, ending: () => undefined });
         let said = '';
         const alive = new Promise<void>((resolve, reject) => {

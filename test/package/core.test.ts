@@ -15,28 +15,30 @@ import { tempFolder } from '../support/temp.ts';
 
 const run = promisify(execFile);
 
-const NO_STORE_SERVER = `
+const NO_EXTENSIONS = `
+import type { OtherMachine } from './application/hook-context.ts';
 import { HiveError } from './domain/errors.ts';
 import type { StoreServer } from './infrastructure/store/sql.ts';
 const refuse = async (): Promise<never> => {
-  throw new HiveError('store_unavailable', 'This build has no engine for stores on a server.');
+  throw new HiveError('store_unavailable', 'This build has no extensions.');
 };
 export const storeServer: StoreServer = { open: refuse, examine: refuse };
+export const otherMachine: OtherMachine = { send: refuse, awaitWake: refuse };
 `;
 
 const NO_COMMANDS = `
 import type { Command } from 'commander';
-import type { Inbox, InboxOptions } from '../adapters/door.ts';
-import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
 export type Define = (command: Command) => void | Promise<void>;
 export type Commands = Readonly<
   Record<string, Readonly<Record<string, readonly [summary: string, load: () => Promise<Define>]>>>
 >;
 export const EXTENSION_COMMANDS: Commands = {};
-export async function startInbox(_hive: Hive, _options: InboxOptions): Promise<Inbox> {
-  throw invalidInput('This build has no inbox.');
-}
+const refuse = async (..._given: readonly unknown[]): Promise<never> => {
+  throw invalidInput('This build has no extensions.');
+};
+export const emacsExtensions = async () => [];
+export { refuse as runRemoteMcp, refuse as serveBeside };
 `;
 
 /** Tests of the core: what agents, people and shells do, over the built program and over services. */
@@ -66,7 +68,7 @@ beforeFile(async () => {
   const left = new Set(['.git', 'dist', 'node_modules', 'src/extensions'].map((name) => join(ROOT, name)));
   cpSync(ROOT, copy, { recursive: true, filter: (path) => !left.has(path) });
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  writeFileSync(join(copy, 'src/extensions.ts'), NO_STORE_SERVER);
+  writeFileSync(join(copy, 'src/extensions.ts'), NO_EXTENSIONS);
   writeFileSync(join(copy, 'src/cli/extensions.ts'), NO_COMMANDS);
   for (const path of OF_EXTENSIONS) rmSync(join(copy, path));
 });

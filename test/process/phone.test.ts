@@ -7,9 +7,9 @@
  */
 import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { phraseFor } from '../../src/adapters/phones.ts';
 import { cleanCode, pairingText, sessionText } from '../../src/domain/devices.ts';
 import type { SeatKey } from '../../src/domain/seats.ts';
+import { phraseFor } from '../../src/extensions/inbox/devices.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { childEnvironment, type Environment, HIVE } from '../support/children.ts';
 import { shell } from '../support/cli.ts';

@@ -10,11 +10,11 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { allow } from '../../src/adapters/phones.ts';
 import { createDevices, type DeviceService } from '../../src/application/devices.ts';
 import { pairingText, sessionText } from '../../src/domain/devices.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import { allow } from '../../src/extensions/inbox/devices.ts';
 import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
 import { randomIds, randomSecrets } from '../../src/infrastructure/platform/ids.ts';
 import { confirmedFile } from '../../src/infrastructure/platform/paths.ts';

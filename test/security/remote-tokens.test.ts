@@ -9,8 +9,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { HOOK_PATH } from '../../src/adapters/hooks/remote-hook.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
+import { HOOK_PATH } from '../../src/extensions/serve/remote-hook.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { HUMAN, introduction, openTestHive, prefer } from '../support/hive.ts';

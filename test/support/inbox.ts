@@ -3,7 +3,6 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { createDoor, type DoorLimits } from '../../src/adapters/door.ts';
 import { INBOX_PATH, pairingText, sessionText } from '../../src/domain/devices.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { type Prompt, resolveAnswer } from '../../src/domain/prompts.ts';
@@ -11,6 +10,7 @@ import { answerText } from '../../src/domain/seats.ts';
 import { assetsAt } from '../../src/extensions/inbox/assets.ts';
 import { createInbox } from '../../src/extensions/inbox/http.ts';
 import type { PushSender } from '../../src/extensions/inbox/pushes.ts';
+import { createDoor, type DoorLimits } from '../../src/extensions/serve/door.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 
 /** The inbox of this hive, without the page unless its files are given: `url` ends in /inbox. */

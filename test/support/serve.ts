@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
-import { tokenFile } from '../../src/cli/token.ts';
+import { tokenFile } from '../../src/extensions/serve/token.ts';
 import { type Child, childEnvironment, type Environment, spawnHive } from './children.ts';
 import { eventually } from './wait.ts';
 

@@ -1,6 +1,7 @@
 /** A raw JSON-RPC client for a sidecar: it sees every frame as sent, and can send broken ones. */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
+import { emacsExtensions } from '../../src/cli/extensions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { type Child, childEnvironment, type Environment, type Exit, spawnHive } from './children.ts';
 import { whenFinished } from './lifetime.ts';
@@ -87,7 +88,8 @@ export async function startSidecar(
 export async function serveInProcess(hive: OpenedHive): Promise<RpcClient> {
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
   const place = { seat: 'ada@test', human: 'ada', pid: process.pid, check: async () => undefined };
-  const options = { ...place, input, output, stop: stop.signal };
+  const extensions = await emacsExtensions();
+  const options = { ...place, input, output, stop: stop.signal, extensions };
   const served = serveEmacs(hive, { ...options, ending: () => undefined });
   whenFinished(async () => {
     stop.abort();

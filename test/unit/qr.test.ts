@@ -1,7 +1,7 @@
 /** The QR codes of pairing, as a picture and as lines of blocks: read as a camera's program does, module by module. */
 import { expect, test } from 'vitest';
-import { qrOf } from '../../src/adapters/phones.ts';
 import { pairingAddress } from '../../src/domain/devices.ts';
+import { qrOf } from '../../src/extensions/inbox/devices.ts';
 
 /** The modules of a code by row, true for a dark one, with the border. */
 type Modules = boolean[][];

@@ -10,6 +10,7 @@
 import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
+import { emacsExtensions } from '../../src/cli/extensions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
@@ -193,7 +194,8 @@ describe('what a desk has opened is withdrawn', () => {
   ])('with its connection, whose session %s', async (_, pid, state) => {
     const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
     const place = { seat: 'ada@test', human: 'ada', pid: process.pid, check: async () => undefined };
-    const served = serveEmacs(hive, { ...place, input, output, stop: stop.signal, ending: () => undefined });
+    const options = { ...place, input, output, stop: stop.signal, extensions: await emacsExtensions() };
+    const served = serveEmacs(hive, { ...options, ending: () => undefined });
     output.resume();
     let id = 0;
     const send = (method: string, params: object): void => {

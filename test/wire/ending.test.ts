@@ -72,7 +72,8 @@ function serve(hive: OpenedHive, differing: Partial<EmacsOptions> = {}) {
   const [input, stop] = [new PassThrough(), new AbortController()];
   const output = new Writable({ write: () => undefined });
   const place = { seat: 'ada@test', human: 'ada', pid: process.pid, check: async () => undefined };
-  const options = { ...place, input, output, stop: stop.signal, ending: () => undefined, ...differing };
+  const ways = { input, output, stop: stop.signal, extensions: [], ending: () => undefined };
+  const options = { ...place, ...ways, ...differing };
   return { input, stop, served: serveEmacs(hive, options) };
 }
 

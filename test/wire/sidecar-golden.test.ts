@@ -1,8 +1,9 @@
 /** Every method and notification between Emacs and the sidecar, exactly as on the wire. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { METHODS } from '../../src/adapters/emacs/connection.ts';
+import { methodsWith } from '../../src/adapters/emacs/connection.ts';
 import { giveNotice } from '../../src/application/notices.ts';
+import { emacsExtensions } from '../../src/cli/extensions.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import { ask, HUMAN, introduce, openTestHive, SEAT, SEAT_SECRET } from '../support/hive.ts';
@@ -240,8 +241,9 @@ test('the doctor answers with checks of one shape, whatever the machine', async 
   expect(new Set(shapes.map((shape) => Object.keys(shape).join())).size).toBe(1);
 });
 
-test('every method has a golden frame', () => {
+test('every method has a golden frame', async () => {
   const golden = goldenNames('sidecar');
-  const missing = Object.keys(METHODS).filter((method) => !golden.includes(method.replaceAll('_', '-')));
+  const methods = methodsWith(await emacsExtensions());
+  const missing = Object.keys(methods).filter((method) => !golden.includes(method.replaceAll('_', '-')));
   expect(missing, 'methods without a golden frame').toEqual([]);
 });

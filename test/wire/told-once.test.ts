@@ -46,12 +46,10 @@ test.each([1, 2, 3, 4, 99])('whichever access to the store fails: number %i', as
     opening: true,
     head_seq: 0,
     following: null,
-    agents: { sessions: new Map(), dialogs: new Map() },
     notify: async () => undefined,
   };
-  const stop = startEvents({ ...place, hive: failing(hive, number) }, async (method) => {
-    told.push(method);
-  });
+  const notify = async (method: string): Promise<void> => void told.push(method);
+  const stop = startEvents({ ...place, hive: failing(hive, number) }, notify, []);
   const offered = async (): Promise<boolean> => (await hive.prompts.get(ask_id)).offered_at !== null;
   await eventually(async () => told.includes('session/changed') && (await offered()));
   await stop();

@@ -26,13 +26,13 @@ import {
   notifyPreferences,
   startDeskPopups,
 } from './desks.ts';
-import { closeAgents, editorMethods } from './editors.ts';
 import { FrameReader, fitted } from './frames.ts';
 import { historyMethods } from './history.ts';
 import { mentionMethods, notifyMentions } from './mentions.ts';
 import { messageMethods, notifyMessages } from './messages.ts';
 import {
   type DeskConnection,
+  type EmacsExtension,
   type EventNotifier,
   ignoredIn,
   type Methods,
@@ -40,23 +40,20 @@ import {
   type NotifyThen,
 } from './method.ts';
 import { notifyOutreach, notifyUnseen, outreachMethods } from './outreach.ts';
-import { notifyPhones, phoneMethods } from './phones.ts';
 import { keepMalformed, notifyPrompts, promptMethods, receiveResponse, sentenceOf } from './prompts.ts';
 import { ruleMethods } from './rules.ts';
 import { notifySessions, sessionMethods } from './sessions.ts';
 import { statsMethods } from './stats.ts';
 import { notifyTurns, turnMethods } from './turns.ts';
 
-/** Every method that Emacs may call. */
+/** The methods of the core. */
 export const METHODS: Methods = {
   ...promptMethods,
   ...messageMethods,
   ...mentionMethods,
   ...sessionMethods,
   ...turnMethods,
-  ...editorMethods,
   ...outreachMethods,
-  ...phoneMethods,
   ...noticeMethods,
   ...deskMethods,
   ...historyMethods,
@@ -64,6 +61,11 @@ export const METHODS: Methods = {
   ...statsMethods,
   ...doctorMethods,
 };
+
+/** Every method that Emacs may call. */
+export function methodsWith(extensions: readonly EmacsExtension[]): Methods {
+  return Object.assign({}, METHODS, ...extensions.map(({ methods }) => methods));
+}
 
 /** Sends Emacs notifications: within a batch of events prompts come first and notices last. */
 const EVENT_NOTIFIERS: readonly EventNotifier[] = [
@@ -73,7 +75,6 @@ const EVENT_NOTIFIERS: readonly EventNotifier[] = [
   notifyOutreach,
   notifySessions,
   notifyTurns,
-  notifyPhones,
   notifyPreferences,
   notifyNotices,
 ];
@@ -88,6 +89,7 @@ export interface EmacsOptions {
   input: Readable;
   output: Writable;
   stop: AbortSignal;
+  extensions: readonly EmacsExtension[];
   /** Called once when the desk is open and receives events. */
   opened?: () => void;
   /** Called once when the end has come; messages from before it are still handled, then everything is closed. */
@@ -102,7 +104,7 @@ const CLOSING_MS = 600;
 
 /** Serves one Emacs until the end of its stdin, `exit`, or `stop`; resolves when everything is closed. */
 export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<void> {
-  const { input, output, stop } = options;
+  const { input, output, stop, extensions } = options;
   const writer = new StreamMessageWriter(output);
   const traffic = createTraffic();
   const refuse = (refusal: Refusal): void => sendRefusal(refusal, writer, hive);
@@ -131,7 +133,6 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     opening: false,
     head_seq: 0,
     following: null,
-    agents: { sessions: new Map(), dialogs: new Map() },
     notify,
   };
   let stopPopups: (() => Promise<void>) | null = null;
@@ -158,7 +159,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   );
   connection.onNotification('initialized', () => {
     if (desk.desk === null) return;
-    desk.following ??= startEvents(desk, notify);
+    desk.following ??= startEvents(desk, notify, extensions);
     stopPopups ??= startDeskPopups(desk, notify);
     stopHeld ??= hive.startHeldNotices(desk.seat);
     if (!announced) {
@@ -170,7 +171,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     announced = true;
   });
   connection.onRequest('shutdown', () => null);
-  for (const [name, method] of Object.entries(METHODS)) {
+  for (const [name, method] of Object.entries(methodsWith(extensions))) {
     connection.onRequest(name, (params: unknown) =>
       answer(hive, async () => reportIgnored(name, await method(params, desk))),
     );
@@ -197,7 +198,11 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   // An Emacs that hangs reads no more bytes, and a write to it would wait for ever.
   await within(
     CLOSING_MS,
-    Promise.all([...stops.map((end) => end?.()), closeAgents(desk), desk.desk?.close()]),
+    Promise.all([
+      ...stops.map((end) => end?.()),
+      ...extensions.map(({ close }) => close?.(desk)),
+      desk.desk?.close(),
+    ]),
   );
 }
 
@@ -302,7 +307,12 @@ function sendRefusal({ id, code, message }: Refusal, writer: StreamMessageWriter
 // Each thing that changed, in its current state, once per batch of events.
 
 /** Follows the feed from the handshake on, until the returned function is called. */
-export function startEvents(connection: DeskConnection, notify: Notify): Following {
+export function startEvents(
+  connection: DeskConnection,
+  notify: Notify,
+  extensions: readonly EmacsExtension[],
+): Following {
+  const notifiers = [...EVENT_NOTIFIERS, ...extensions.flatMap((extension) => extension.notify ?? [])];
   /** Everything up to this event has been sent. */
   let sent = connection.head_seq;
   /** The rest of the work after a notification, such as a receipt. */
@@ -311,8 +321,7 @@ export function startEvents(connection: DeskConnection, notify: Notify): Followi
   async function notifyAll(events: readonly HiveEvent[]): Promise<void> {
     // Everything is read before anything is sent: if the store failed in between, the batch would be sent twice.
     const found: Parameters<NotifyThen>[] = [];
-    for (const notifier of EVENT_NOTIFIERS)
-      await notifier(events, connection, (...one) => void found.push(one));
+    for (const notifier of notifiers) await notifier(events, connection, (...one) => void found.push(one));
     for (const [method, params, then] of found) {
       await notify(method, params);
       if (then !== undefined) afterwards.push(then);

@@ -4,8 +4,6 @@
  */
 import { z } from 'zod';
 import type { OpenDesk } from '../../application/desks.ts';
-import type { DialogRace } from '../../application/dialog-race.ts';
-import type { EditorSession } from '../../application/editor-sessions.ts';
 import type { Following } from '../../application/feed.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { HumanActor } from '../../domain/actors.ts';
@@ -13,19 +11,6 @@ import { HiveError } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
 import { cleanText } from '../../domain/text.ts';
 import { type UnknownName, understand } from '../arguments.ts';
-
-/** The agents that other packages in this Emacs show, and the dialogs of theirs that are open. */
-export interface EditorAgents {
-  sessions: Map<string, EditorSession>;
-  dialogs: Map<string, OpenDialog>;
-}
-
-/** A dialog that Emacs has opened and not closed. */
-export interface OpenDialog {
-  session_id: string;
-  key: string;
-  race: DialogRace;
-}
 
 /** The context of every method, besides its parameters. */
 export interface DeskConnection {
@@ -49,8 +34,6 @@ export interface DeskConnection {
   head_seq: number;
   /** The feed that sends events to Emacs; null before `initialized`. */
   following: Following | null;
-  /** The agents that other packages in this Emacs show. */
-  agents: EditorAgents;
   notify: Notify;
 }
 
@@ -134,6 +117,15 @@ export type EventNotifier = (
   connection: DeskConnection,
   notify: NotifyThen,
 ) => Promise<void>;
+
+/** What an extension adds to the connection. The names of its notifications are in `NOTIFICATIONS`. */
+export interface EmacsExtension {
+  methods: Methods;
+  /** Its notifications come after those of the core. */
+  notify?: EventNotifier;
+  /** The connection has ended. */
+  close?: (connection: DeskConnection) => Promise<void>;
+}
 
 /** The subjects of the events of some types, each once, in the order of their first event. */
 export function subjectsOf(

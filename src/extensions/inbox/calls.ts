@@ -9,7 +9,7 @@ import type { Hive } from '../../application/hive.ts';
 import type { Device } from '../../domain/devices.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { excerpt } from '../../domain/text.ts';
-import { callParams } from '../../schemas/devices.ts';
+import { callParams } from './params.ts';
 
 export interface InboxCalls {
   /** The reply of a method. @throws HiveError as the method does. */
@@ -78,7 +78,6 @@ export function connectionOf(hive: Hive, { seat, pid }: InboxSeat, device: Devic
     opening: false,
     head_seq: 0,
     following: null,
-    agents: { sessions: new Map(), dialogs: new Map() },
     notify: async () => undefined,
   };
 }

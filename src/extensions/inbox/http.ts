@@ -4,17 +4,17 @@
  * itself and pairing can be reached without a session (sessions.ts), on loopback too: another web page could reach it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Inbox } from '../../adapters/door.ts';
 import { toWireError } from '../../adapters/errors.ts';
+import type { Inbox } from '../../adapters/inbox.ts';
 import type { Hive } from '../../application/hive.ts';
 
 import { type Device, INBOX_PATH, isAdmitted } from '../../domain/devices.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { excessOf } from '../../domain/json.ts';
 import { cleanDeep } from '../../domain/text.ts';
-import { deviceParams, pairParams, pushParams, sessionParams } from '../../schemas/devices.ts';
 import { type Assets, sendAsset } from './assets.ts';
 import { createInboxCalls } from './calls.ts';
+import { deviceParams, pairParams, pushParams, sessionParams } from './params.ts';
 import type { PushSender } from './pushes.ts';
 import { CALLS, createRate, PAIRINGS } from './rates.ts';
 import { createInboxSessions, type InboxSession, verifyPairing } from './sessions.ts';

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Inbox, InboxOptions } from '../../adapters/door.ts';
+import type { Inbox, InboxOptions } from '../../adapters/inbox.ts';
 import type { Hive } from '../../application/hive.ts';
 import { INBOX_PATH } from '../../domain/devices.ts';
 import { invalidInput } from '../../domain/errors.ts';

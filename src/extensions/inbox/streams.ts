@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { startEvents } from '../../adapters/emacs/connection.ts';
 import { fitted } from '../../adapters/emacs/frames.ts';
+import type { Notify } from '../../adapters/emacs/method.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { Device } from '../../domain/devices.ts';
 import { HiveError } from '../../domain/errors.ts';
@@ -57,11 +58,11 @@ export function createInboxStreams(hive: Hive, place: { seat: string; pid: numbe
     const pages = new Set<ServerResponse>();
     const connection = connectionOf(hive, place, device);
     connection.head_seq = await hive.history.head();
-    const end = startEvents(connection, async (method, params) => {
+    const notify: Notify = async (method, params) => {
       const text = event('notification', { method, params: fitted(cleanDeep(params)) });
       for (const page of pages) send(page, text);
-    });
-    return { pages, end };
+    };
+    return { pages, end: startEvents(connection, notify, []) };
   }
 
   /** The last page of a human has closed. One that is about to open is in `open` already, so it keeps the feed. */

@@ -1,7 +1,7 @@
 /** Input of devices: pairing, sessions, and what Emacs does with them. */
 import { z } from 'zod';
-import { PUBLIC_KEY } from '../domain/seats.ts';
-import { characters } from './characters.ts';
+import { PUBLIC_KEY } from '../../domain/seats.ts';
+import { characters } from '../../schemas/characters.ts';
 
 const MOST_ID = 100;
 const MOST_NAME = 60;

@@ -1,10 +1,10 @@
 /** Input about the agents of other packages in this Emacs: their sessions, turns and dialogs. */
 import { z } from 'zod';
-import type { Raw } from '../domain/hooks.ts';
-import { objectIn } from '../domain/json.ts';
-import { PROMPT_LIMITS } from '../domain/prompts.ts';
-import { EDITOR_SESSION } from '../domain/sessions.ts';
-import { characters } from './characters.ts';
+import type { Raw } from '../../domain/hooks.ts';
+import { objectIn } from '../../domain/json.ts';
+import { PROMPT_LIMITS } from '../../domain/prompts.ts';
+import { EDITOR_SESSION } from '../../domain/sessions.ts';
+import { characters } from '../../schemas/characters.ts';
 
 const limits = PROMPT_LIMITS;
 const key = characters(100).min(1);

@@ -1,5 +1,5 @@
 /** Devices as their human sees them: in lists, while one is paired, and what its QR code shows. */
-import type { Hive } from '../application/hive.ts';
+import type { Hive } from '../../application/hive.ts';
 import {
   cleanCode,
   type Device,
@@ -11,8 +11,8 @@ import {
   shownCode,
   stateOf,
   whyOutOfReach,
-} from '../domain/devices.ts';
-import { invalidInput } from '../domain/errors.ts';
+} from '../../domain/devices.ts';
+import { invalidInput } from '../../domain/errors.ts';
 
 /** A device in a list. Where its notifications go is nobody's to read. */
 export interface Phone {

@@ -173,27 +173,3 @@ function createStrangers(most: number): { came(socket: Socket): void; admitted(s
     admitted: (socket) => void waiting.delete(farEnd(socket)),
   };
 }
-
-// ---- The inbox behind it (extensions/inbox) ----
-
-export interface Inbox {
-  /** Whether this path is the inbox's. */
-  owns(path: string): boolean;
-  listener: RequestListener;
-  /** Ends every stream. */
-  close(): Promise<void>;
-}
-
-export interface InboxOptions {
-  /** The built page. */
-  folder: string;
-  /** The file of the key that signs notifications; made if it is not there. */
-  key_file: string;
-  /** The names under which the server is reached. */
-  hosts: ReadonlySet<string>;
-  tls: boolean;
-  /** Called with a request that has shown the session of a device. */
-  onAdmitted: (request: IncomingMessage) => void;
-  /** The address of the inbox, which push services may ask for; null until it is known. */
-  contact: () => string | null;
-}

@@ -3,6 +3,16 @@
  * offered at the desks as well. When its connection ends, what this Emacs has opened is withdrawn; nothing is allowed by that.
  */
 import type { z } from 'zod';
+import { listed } from '../../adapters/emacs/frames.ts';
+import {
+  acting,
+  type DeskConnection,
+  described,
+  type EmacsExtension,
+  type Method,
+  type Methods,
+  takes,
+} from '../../adapters/emacs/method.ts';
 import { DialogRace } from '../../application/dialog-race.ts';
 import type { EditorAgent, EditorSession } from '../../application/editor-sessions.ts';
 import type { EditorDialog } from '../../domain/editors.ts';
@@ -17,17 +27,28 @@ import {
   introduceParams,
   openParams,
   sessionRef,
-} from '../../schemas/editors.ts';
-import { listed } from './frames.ts';
-import {
-  acting,
-  type DeskConnection,
-  described,
-  type Method,
-  type Methods,
-  type OpenDialog,
-  takes,
-} from './method.ts';
+} from './params.ts';
+
+/** The agents that other packages in an Emacs show, and the dialogs of theirs that are open. */
+interface Agents {
+  sessions: Map<string, EditorSession>;
+  dialogs: Map<string, OpenDialog>;
+}
+
+/** A dialog that Emacs has opened and not closed. */
+interface OpenDialog {
+  session_id: string;
+  key: string;
+  race: DialogRace;
+}
+
+const agents = new WeakMap<DeskConnection, Agents>();
+
+function agentsAt(connection: DeskConnection): Agents {
+  const own = agents.get(connection) ?? { sessions: new Map(), dialogs: new Map() };
+  agents.set(connection, own);
+  return own;
+}
 
 /** The earlier messages of each connection: a dialog is opened only once its session is introduced. */
 const before = new WeakMap<DeskConnection, Promise<unknown>>();
@@ -48,7 +69,8 @@ const methods = {
       introduceParams,
       'Introduces an agent that another package in this Emacs shows, or says what has changed. Emacs makes the id. Returns the session; where the hooks of the agent speak for it, that is theirs, and `hooked` is true.',
       async (params, connection) => {
-        const { hive, agents } = connection;
+        const { hive } = connection;
+        const { sessions } = agentsAt(connection);
         const {
           session_id,
           client,
@@ -58,7 +80,7 @@ const methods = {
           name = null,
         } = params;
         const agent = cleanDeep({ session_id, client_session_id, client, name, pid, cwd });
-        let session = agents.sessions.get(session_id);
+        let session = sessions.get(session_id);
         if (session === undefined) {
           session = hive.editorSessions.attach(agent, {
             interrupt: (by) => connection.notify('session/interrupt', { session_id, by }),
@@ -69,7 +91,7 @@ const methods = {
                 text: `<task-notification>Hive: ${text}</task-notification>`,
               }),
           });
-          agents.sessions.set(session_id, session);
+          sessions.set(session_id, session);
           // An earlier connection of this Emacs may have left some. It opens again what still waits.
           await hive.editors.withdrawLeft(session_id);
         }
@@ -120,7 +142,7 @@ const methods = {
       'Offers a dialog of an agent at the desks, with its own options in its order, or with `form` the fields of a form. Returns its `prompts`; none where only Emacs can show it. Sent again with the same key, it is the same dialog. `answer` is there at once where a rule of the human has answered, or a desk did before Emacs connected again. With `hooked`, the hooks of the agent offer it. It falls with the connection and with the turn, and then nothing is allowed.',
       async (params, connection) => {
         const { session_id, key } = params;
-        const dialog = connection.agents.dialogs.get(key) ?? openDialog(connection, params);
+        const dialog = agentsAt(connection).dialogs.get(key) ?? openDialog(connection, params);
         if (dialog.session_id !== session_id)
           throw invalidInput(`The key "${key}" is that of a dialog of another session.`);
         const opened = await dialog.race.opened;
@@ -137,7 +159,7 @@ const methods = {
       closeParams,
       'Says that a dialog no longer waits: its editor has answered it (`answered_elsewhere`, with what was answered as `decision`), its agent has withdrawn it, or its turn was interrupted. `accepted` is false where a desk answered first, or nothing is open under this key.',
       async ({ key, reason, decision }, connection) => {
-        const dialog = connection.agents.dialogs.get(key);
+        const dialog = agentsAt(connection).dialogs.get(key);
         if (dialog === undefined) return { accepted: false };
         return { accepted: await close(connection, dialog, reason, decision ?? null) };
       },
@@ -148,38 +170,40 @@ const methods = {
     takes(
       handedParams,
       'Says that Emacs has given the agent the answer of `dialog/answered`. That is the proof that it arrived.',
-      async ({ key }, { hive, agents }) => {
-        const dialog = agents.dialogs.get(key);
+      async ({ key }, connection) => {
+        const { dialogs } = agentsAt(connection);
+        const dialog = dialogs.get(key);
         if (dialog === undefined) return {};
-        agents.dialogs.delete(key);
+        dialogs.delete(key);
         dialog.race.end();
-        await hive.editors.acted(dialog.session_id, key);
+        await connection.hive.editors.acted(dialog.session_id, key);
         return {};
       },
     ),
   ),
 } satisfies Methods;
 
-export const editorMethods: Methods = Object.fromEntries(
+const methodsInOrder: Methods = Object.fromEntries(
   Object.entries(methods).map(([name, method]) => [name, inOrder(method)]),
 );
 
-function sessionOf({ agents }: DeskConnection, session_id: string): EditorSession {
-  const session = agents.sessions.get(session_id);
+function sessionOf(connection: DeskConnection, session_id: string): EditorSession {
+  const session = agentsAt(connection).sessions.get(session_id);
   if (session !== undefined) return session;
   throw invalidInput(`This desk has introduced no session ${session_id}: send session/introduce first.`);
 }
 
 /** Offers a dialog, and passes its answer to Emacs once a desk has given one. */
 function openDialog(connection: DeskConnection, params: z.infer<typeof openParams>): OpenDialog {
-  const { hive, agents, notify } = connection;
+  const { hive, notify } = connection;
+  const { dialogs } = agentsAt(connection);
   const { session_id, key } = params;
   const session = sessionOf(connection, session_id);
   const race = new DialogRace(hive.editors, () => session.open(dialogOf(params, session.about()), key));
   const dialog: OpenDialog = { session_id, key, race };
-  agents.dialogs.set(key, dialog);
+  dialogs.set(key, dialog);
   // A retry opens it again.
-  race.opened.catch(() => agents.dialogs.delete(key));
+  race.opened.catch(() => dialogs.delete(key));
   void race.opened
     .then(async (opened) => {
       // The reply to the request says what a rule has answered.
@@ -223,12 +247,12 @@ function dialogOf(params: z.infer<typeof openParams>, { client, cwd }: EditorAge
 }
 
 async function close(
-  { agents }: DeskConnection,
+  connection: DeskConnection,
   { key, race }: OpenDialog,
   reason: z.infer<typeof closeParams>['reason'],
   decision: string | null = null,
 ): Promise<boolean> {
-  agents.dialogs.delete(key);
+  agentsAt(connection).dialogs.delete(key);
   await race.opened.catch(() => null);
   const accepted = await race.withdraw(reason, decision);
   race.end();
@@ -240,12 +264,12 @@ async function withdrawAll(
   session_id: string,
   reason: 'withdrawn' | 'interrupted',
 ): Promise<void> {
-  const own = [...connection.agents.dialogs.values()].filter((dialog) => dialog.session_id === session_id);
+  const own = [...agentsAt(connection).dialogs.values()].filter((dialog) => dialog.session_id === session_id);
   await Promise.all(own.map((dialog) => close(connection, dialog, reason)));
 }
 
 async function closeSession(connection: DeskConnection, session_id: string, isGone: boolean): Promise<void> {
-  const { sessions } = connection.agents;
+  const { sessions } = agentsAt(connection);
   const session = sessions.get(session_id);
   if (session === undefined) return;
   sessions.delete(session_id);
@@ -254,7 +278,9 @@ async function closeSession(connection: DeskConnection, session_id: string, isGo
 }
 
 /** The connection has ended: nobody here could act on an answer any more. */
-export async function closeAgents(connection: DeskConnection): Promise<void> {
-  const { sessions } = connection.agents;
+async function closeAgents(connection: DeskConnection): Promise<void> {
+  const { sessions } = agentsAt(connection);
   await Promise.all([...sessions.keys()].map((session_id) => closeSession(connection, session_id, false)));
 }
+
+export const agentsInEmacs: EmacsExtension = { methods: methodsInOrder, close: closeAgents };

@@ -4,13 +4,13 @@
  * because of it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Raw, readEvent, sayVerdict } from '../../adapters/hooks/hook.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { HookSettings, ProjectContext } from '../../application/hook-context.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { remoteId } from '../../domain/sessions.ts';
 import { cleanText, excerpt } from '../../domain/text.ts';
 import { machineOf, projectOfToken, type Token } from '../../domain/tokens.ts';
-import { type Raw, readEvent, sayVerdict } from './hook.ts';
 
 /** The paths that are served: one event each, and the wait for what wakes an idle session. */
 export const HOOK_PATH = '/hook';

@@ -11,11 +11,11 @@ import {
   StreamableHTTPError,
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { modernOverLines } from '../../adapters/mcp/modern-lines.ts';
+import { hookRoute, LineTransport } from '../../adapters/mcp/stdio.ts';
 import type { ConnectionHook } from '../../application/hook-context.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { PARENT_PID } from '../../domain/installation.ts';
-import { modernOverLines } from './modern-lines.ts';
-import { hookRoute, LineTransport } from './stdio.ts';
 
 export interface BridgeOptions {
   url: URL;

@@ -1,54 +1,43 @@
-/** `hive hook --url`: sends the event to `hive serve` on another machine and prints what it returns. */
+/** `hive hook --url`: sends an event to the `hive serve` of another machine, or waits there for what wakes a session. */
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
-import type { HookClient } from '../domain/hooks.ts';
-import { parseJson } from '../domain/json-numbers.ts';
-import { clientTitle } from '../domain/sessions.ts';
-import { isReadableByOthers } from '../domain/tokens.ts';
-import { files, readFileOnly } from '../infrastructure/platform/files.ts';
-import { findProject } from '../infrastructure/platform/project.ts';
-import { plainHttp } from './sentences.ts';
+import type { RemoteReply, SentHook } from '../../application/hook-context.ts';
+import type { HookClient } from '../../domain/hooks.ts';
+import { parseJson } from '../../domain/json-numbers.ts';
+import { clientTitle } from '../../domain/sessions.ts';
+import { isReadableByOthers } from '../../domain/tokens.ts';
+import { files, readFileOnly } from '../../infrastructure/platform/files.ts';
+import { findProject } from '../../infrastructure/platform/project.ts';
+import { HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from './remote-hook.ts';
+
+/** Why a token is not sent there. */
+export const plainHttp = (url: string): string =>
+  `Over plain HTTP, anybody on the network between here and ${url} can read the token. Give --url an https address, use a tunnel to 127.0.0.1, or add --insecure.`;
 
 export interface RemoteHook {
   url: string;
   token_file: string;
 }
 
-export interface RemoteReply {
-  stdout: string;
-  /** Reports that it was printed. */
-  printed(): Promise<void>;
-}
-
-/** How long that report may take: the client is waiting for the hook. */
+/** How long the report that a hook was printed may take: the client is waiting for the hook. */
 const PRINTED_MS = 500;
 
-/** The options of a remote hook; null for a local one. @throws Error if one is missing. */
-export function remoteOf(args: readonly string[]): RemoteHook | null {
+/** The options of a remote hook. @throws Error if one is missing. */
+export function remoteOf(args: readonly string[]): RemoteHook {
   const option = (name: string): string | undefined =>
     args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
   const [url, token_file] = [option('--url'), option('--token-file')];
-  if (url === undefined) return null;
+  if (url === undefined) throw new Error('--url needs an address.');
   if (token_file === undefined) throw new Error('--url needs --token-file FILE.');
   if (!args.includes('--insecure') && isReadableByOthers(new URL(url))) throw new Error(plainHttp(url));
   return { url, token_file };
 }
 
-/** One event for the other side. `signal`: the client cancels it. */
-interface RemoteCall {
-  text: string;
-  client: HookClient | null;
-  env: Readonly<Record<string, string | undefined>>;
-  cwd: string;
-  signal?: AbortSignal;
-}
-
 /** `onWait` is called when the other side has accepted the event and waits for the human. */
 export async function sendHook(
   remote: RemoteHook,
-  { text, client, env, cwd, signal }: RemoteCall,
+  { text, client, env, cwd, signal }: SentHook,
   onWait: () => void,
 ): Promise<RemoteReply> {
   const variables = Object.fromEntries(

@@ -1,9 +1,18 @@
 /** Phones over JSON-RPC: pairing one at the desk, listing them, revoking one, letting one allow permissions. */
-import { confirmParams, deviceParams, inviteParams, pairedParams } from '../../schemas/devices.ts';
-import { allow, invite, phoneOf, phraseFor, qrOf, revoke } from '../phones.ts';
-import { acting, type EventNotifier, type Methods, subjectsOf, takes, withoutParams } from './method.ts';
 
-export const phoneMethods: Methods = {
+import {
+  acting,
+  type EmacsExtension,
+  type EventNotifier,
+  type Methods,
+  subjectsOf,
+  takes,
+  withoutParams,
+} from '../../adapters/emacs/method.ts';
+import { allow, invite, phoneOf, phraseFor, qrOf, revoke } from './devices.ts';
+import { confirmParams, deviceParams, inviteParams, pairedParams } from './params.ts';
+
+const methods: Methods = {
   'phone/list': withoutParams(
     'Returns the phones that were paired, oldest first. `state` is `unconfirmed`, `confirmed` or `revoked`. `may_allow`: its key is listed among the seats. `push`: `on`, `off`, or `failed` with the reason in `push_failed`.',
     async ({ hive }) => ({
@@ -69,9 +78,11 @@ export const phoneMethods: Methods = {
 };
 
 /** A phone was paired, confirmed, revoked, or its notifications changed. */
-export const notifyPhones: EventNotifier = async (events, { hive }, notify) => {
+const notifyPhones: EventNotifier = async (events, { hive }, notify) => {
   const changed = new Set(subjectsOf(events, (type) => type === 'device/changed'));
   if (changed.size === 0) return;
   for (const device of await hive.devices.list())
     if (changed.has(device.device_id)) notify('phone/changed', phoneOf(hive, device));
 };
+
+export const phonesInEmacs: EmacsExtension = { methods, notify: notifyPhones };

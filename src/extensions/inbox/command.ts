@@ -1,14 +1,8 @@
 /** `hive phone`: pairs a phone or a browser with this hive, lists those that are paired, and revokes them. Only for humans. */
 import type { Command } from 'commander';
-import { allow, invite, phoneOf, phraseFor, qrOf, revoke } from '../adapters/phones.ts';
-import type { Hive } from '../application/hive.ts';
-import { type Device, PAIRING_MS } from '../domain/devices.ts';
-import { HiveError } from '../domain/errors.ts';
-import { foldName } from '../domain/humans.ts';
-import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
-import { seatSecret } from '../infrastructure/platform/seat-file.ts';
-import { ACTION, humanCommands } from './actor.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
+import type { Hive } from '../../application/hive.ts';
+import { ACTION, humanCommands } from '../../cli/actor.ts';
+import { EXIT, type ExitCode } from '../../cli/exit-codes.ts';
 import {
   age,
   confirmTyped,
@@ -19,7 +13,13 @@ import {
   printJson,
   printRows,
   remark,
-} from './output.ts';
+} from '../../cli/output.ts';
+import { type Device, PAIRING_MS } from '../../domain/devices.ts';
+import { HiveError } from '../../domain/errors.ts';
+import { foldName } from '../../domain/humans.ts';
+import { humanName, thisSeat } from '../../infrastructure/platform/paths.ts';
+import { seatSecret } from '../../infrastructure/platform/seat-file.ts';
+import { allow, invite, phoneOf, phraseFor, qrOf, revoke } from './devices.ts';
 
 const phoneState = (state: 'unconfirmed' | 'confirmed' | 'revoked', revoked_at: string): string =>
   ({ unconfirmed: 'not confirmed', confirmed: 'paired', revoked: `revoked ${revoked_at}` })[state];

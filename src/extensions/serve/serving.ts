@@ -1,80 +1,23 @@
+/** The listener of `hive serve`, its limits and a first token; a sidecar may serve too (beside-emacs.ts). */
 import type { Server } from 'node:http';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Command } from 'commander';
-import { createDoor, type Door } from '../adapters/door.ts';
-import { createRemoteHooks, createRemoteWakes, HOOK_PATH, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
-import { createMcpOverHttp } from '../adapters/mcp/http.ts';
-import type { Hive } from '../application/hive.ts';
-import { INBOX_PATH, inboxAddress } from '../domain/devices.ts';
-import { HiveError, invalidInput } from '../domain/errors.ts';
-import { MCP_PATH } from '../domain/installation.ts';
-import { NOWHERE } from '../domain/permission-rules.ts';
-import { isLoopback } from '../domain/tokens.ts';
-import { EDIT_TOOLS_ELSEWHERE } from '../infrastructure/platform/edits.ts';
-import { readFileOnly } from '../infrastructure/platform/files.ts';
-import { randomIds } from '../infrastructure/platform/ids.ts';
-import { thisSeat } from '../infrastructure/platform/paths.ts';
-import { findProject } from '../infrastructure/platform/project.ts';
-import { openHive } from '../open-hive.ts';
-import { ACTION, refuseAgents } from './actor.ts';
-import { startInbox } from './extensions.ts';
-import { remark } from './output.ts';
-import { JOBS, untilSignalled } from './program.ts';
+import type { StartInbox } from '../../adapters/inbox.ts';
+import { createMcpOverHttp } from '../../adapters/mcp/http.ts';
+import type { Hive } from '../../application/hive.ts';
+import { INBOX_PATH, inboxAddress } from '../../domain/devices.ts';
+import { HiveError, invalidInput } from '../../domain/errors.ts';
+import { MCP_PATH } from '../../domain/installation.ts';
+import { NOWHERE } from '../../domain/permission-rules.ts';
+import { isLoopback } from '../../domain/tokens.ts';
+import { EDIT_TOOLS_ELSEWHERE } from '../../infrastructure/platform/edits.ts';
+import { readFileOnly } from '../../infrastructure/platform/files.ts';
+import { randomIds } from '../../infrastructure/platform/ids.ts';
+import { thisSeat } from '../../infrastructure/platform/paths.ts';
+import { findProject } from '../../infrastructure/platform/project.ts';
+import { createDoor, type Door } from './door.ts';
+import { createRemoteHooks, createRemoteWakes, HOOK_PATH, WAKE_PATH } from './remote-hook.ts';
 import { FIRST_TOKEN, tokenFile, writeTokenFile } from './token.ts';
-
-interface ServeOptions {
-  host: string;
-  port: string;
-  allowHost?: string[];
-  cert?: string;
-  key?: string;
-  insecure?: boolean;
-  inbox?: boolean;
-  inboxUrl?: string;
-}
-
-export function defineServe(command: Command): void {
-  command
-    .option('--host <address>', 'the address to listen on', '127.0.0.1')
-    .option('--port <number>', 'the port; 0 takes a free one', '7373')
-    .option('--allow-host <name...>', 'further host names that clients may use')
-    .option('--cert <file>', 'TLS certificate, PEM')
-    .option('--key <file>', 'TLS key, PEM')
-    .option('--insecure', 'allow plain http from other machines')
-    .option('--inbox', 'serve the inbox too, for phones and browsers that hive phone has paired')
-    .option('--inbox-url <url>', 'serve the inbox, which phones reach at this address (of a proxy)')
-    .action((options: ServeOptions) => serve(options));
-}
-
-async function serve({ port, allowHost = [], insecure = false, ...options }: ServeOptions): Promise<void> {
-  const stop = untilSignalled();
-  const number = portOf('--port', port);
-  if (options.cert === undefined && !insecure && !isLoopback(options.host))
-    throw invalidInput(
-      `Over plain HTTP, anybody on the network between here and ${options.host} can read the tokens. Use --cert and --key, listen on 127.0.0.1 behind a proxy with TLS, or add --insecure.`,
-    );
-  const hive = await openHive();
-  try {
-    await refuseAgents(hive, ACTION.serve);
-    hive.startExpiry();
-    hive.startRuns({ jobs: JOBS });
-    const serving = await startServing(hive, { ...options, allowHost, port: number });
-    if (serving.made_token !== null)
-      remark(`Made the first token and wrote it to ${serving.made_token}. hive token show prints it.`);
-    process.stdout.write(`${`Serving MCP at ${serving.url}`}\n`);
-    if (serving.inbox_url !== null)
-      process.stdout.write(
-        `${`Serving the inbox at ${serving.inbox_url}. Pair a phone with: hive phone add`}\n`,
-      );
-    if (serving.problem !== null) remark(serving.problem);
-    await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
-    await serving.close();
-  } finally {
-    await hive.close();
-  }
-  process.exit(0);
-}
 
 /** @throws HiveError `invalid_input`. */
 export function portOf(what: string, text: string): number {
@@ -84,10 +27,7 @@ export function portOf(what: string, text: string): number {
   return port;
 }
 
-// ---- Serving over HTTP ----
-// The listener, its limits and a first token, for `hive serve` and for a sidecar that serves too.
-
-interface ServingOptions {
+export interface ServingOptions {
   host: string;
   port: number;
   allowHost: readonly string[];
@@ -96,6 +36,8 @@ interface ServingOptions {
   inbox?: boolean | undefined;
   /** Where phones reach the inbox, if not at the address that this listens on. */
   inboxUrl?: string | undefined;
+  /** Starts the inbox, which is an extension of its own. */
+  startInbox: StartInbox;
 }
 
 interface Serving {
@@ -122,7 +64,7 @@ const LIMITS = {
 
 /** @throws HiveError `invalid_input` for an address that cannot be listened on. */
 export async function startServing(hive: Hive, options: ServingOptions): Promise<Serving> {
-  const { host, port, allowHost, cert } = options;
+  const { host, port, allowHost, cert, startInbox } = options;
   const named = options.inboxUrl === undefined ? null : inboxAddress(options.inboxUrl);
   const servesInbox = options.inbox === true || named !== null;
   // --insecure does not help: a browser gives such a page no keys.

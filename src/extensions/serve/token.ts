@@ -2,15 +2,15 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import type { Hive } from '../application/hive.ts';
-import type { MadeToken } from '../application/tokens.ts';
-import { HiveError } from '../domain/errors.ts';
-import type { Role } from '../domain/tokens.ts';
-import { readFileOnly, replaceDurably } from '../infrastructure/platform/files.ts';
-import { stateDirectory, storeAddress } from '../infrastructure/platform/paths.ts';
-import { ACTION, humanCommands } from './actor.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, moment, print, printJson, printRows, remark } from './output.ts';
+import type { Hive } from '../../application/hive.ts';
+import type { MadeToken } from '../../application/tokens.ts';
+import { ACTION, humanCommands } from '../../cli/actor.ts';
+import { EXIT, type ExitCode } from '../../cli/exit-codes.ts';
+import { type Format, moment, print, printJson, printRows, remark } from '../../cli/output.ts';
+import { HiveError } from '../../domain/errors.ts';
+import type { Role } from '../../domain/tokens.ts';
+import { readFileOnly, replaceDurably } from '../../infrastructure/platform/files.ts';
+import { stateDirectory, storeAddress } from '../../infrastructure/platform/paths.ts';
 
 interface MakeOptions extends Format {
   agent?: string;

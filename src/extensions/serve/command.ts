@@ -1,0 +1,67 @@
+/** `hive serve`: agents on other machines over HTTP, and the inbox for phones. */
+import type { Command } from 'commander';
+import type { StartInbox } from '../../adapters/inbox.ts';
+import { ACTION, refuseAgents } from '../../cli/actor.ts';
+import { remark } from '../../cli/output.ts';
+import { JOBS, untilSignalled } from '../../cli/program.ts';
+import { invalidInput } from '../../domain/errors.ts';
+import { isLoopback } from '../../domain/tokens.ts';
+import { openHive } from '../../open-hive.ts';
+import { portOf, startServing } from './serving.ts';
+
+interface ServeOptions {
+  host: string;
+  port: string;
+  allowHost?: string[];
+  cert?: string;
+  key?: string;
+  insecure?: boolean;
+  inbox?: boolean;
+  inboxUrl?: string;
+}
+
+/** `hive serve`. `startInbox`: what `--inbox` starts. */
+export function defineServe(command: Command, startInbox: StartInbox): void {
+  command
+    .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .option('--port <number>', 'the port; 0 takes a free one', '7373')
+    .option('--allow-host <name...>', 'further host names that clients may use')
+    .option('--cert <file>', 'TLS certificate, PEM')
+    .option('--key <file>', 'TLS key, PEM')
+    .option('--insecure', 'allow plain http from other machines')
+    .option('--inbox', 'serve the inbox too, for phones and browsers that hive phone has paired')
+    .option('--inbox-url <url>', 'serve the inbox, which phones reach at this address (of a proxy)')
+    .action((options: ServeOptions) => serve(options, startInbox));
+}
+
+async function serve(
+  { port, allowHost = [], insecure = false, ...options }: ServeOptions,
+  startInbox: StartInbox,
+): Promise<void> {
+  const stop = untilSignalled();
+  const number = portOf('--port', port);
+  if (options.cert === undefined && !insecure && !isLoopback(options.host))
+    throw invalidInput(
+      `Over plain HTTP, anybody on the network between here and ${options.host} can read the tokens. Use --cert and --key, listen on 127.0.0.1 behind a proxy with TLS, or add --insecure.`,
+    );
+  const hive = await openHive();
+  try {
+    await refuseAgents(hive, ACTION.serve);
+    hive.startExpiry();
+    hive.startRuns({ jobs: JOBS });
+    const serving = await startServing(hive, { ...options, allowHost, port: number, startInbox });
+    if (serving.made_token !== null)
+      remark(`Made the first token and wrote it to ${serving.made_token}. hive token show prints it.`);
+    process.stdout.write(`${`Serving MCP at ${serving.url}`}\n`);
+    if (serving.inbox_url !== null)
+      process.stdout.write(
+        `${`Serving the inbox at ${serving.inbox_url}. Pair a phone with: hive phone add`}\n`,
+      );
+    if (serving.problem !== null) remark(serving.problem);
+    await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
+    await serving.close();
+  } finally {
+    await hive.close();
+  }
+  process.exit(0);
+}
