@@ -70,7 +70,7 @@ const modules = {
   chunkNames: 'chunks/[name]-[hash]',
   entryPoints: present({
     index: 'src/index.ts',
-    'agent-sdk': 'src/adapters/agent-sdk/index.ts',
+    'agent-sdk': 'src/extensions/runs/agent-sdk/index.ts',
   }),
   // The CommonJS packages inside (vscode-jsonrpc among them) call `require` for Node's own modules.
   banner: {

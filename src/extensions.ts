@@ -17,7 +17,7 @@ export const storeServer: StoreServer = {
   },
 };
 
-/** Where hooks go that say so. */
+/** Hooks with `--url`, which another machine handles. */
 export const otherMachine: OtherMachine = {
   async send(args, hook, onWait) {
     const { remoteOf, sendHook } = await import('./extensions/serve/sending.ts');

@@ -18,6 +18,14 @@ export type Commands = Readonly<
 
 export const EXTENSION_COMMANDS: Commands = {
   'Agents:': {
+    run: [
+      'Run a headless agent that ends while it waits for you',
+      async () => (await import('../extensions/runs/command.ts')).defineRun,
+    ],
+    runs: [
+      'List the active and sleeping runs, or stop one',
+      async () => (await import('../extensions/runs/command.ts')).defineRuns,
+    ],
     attach: [
       'Show the questions of an opencode server in Hive, too',
       async () => (await import('../extensions/editors/opencode/command.ts')).defineAttach,

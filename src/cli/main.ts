@@ -41,14 +41,6 @@ const COMMANDS: Commands = {
       'Stop an agent, and wait until it has stopped',
       async () => (await import('./interrupt.ts')).defineInterrupt,
     ],
-    run: [
-      'Run a headless agent that ends while it waits for you',
-      async () => (await import('./run.ts')).defineRun,
-    ],
-    runs: [
-      'List the active and sleeping runs, or stop one',
-      async () => (await import('./run.ts')).defineRuns,
-    ],
   },
   'Overview:': {
     status: [

@@ -304,11 +304,11 @@ function showToConfirm(terminal: number, prompt: Prompt): void {
   const { kind, project, orphaned } = prompt;
   writeSync(
     terminal,
-    `${`${line(calledBy(prompt))} (${line(project)}) asks${kind === 'permission' ? ' for permission' : ''}:`}\n`,
+    `${line(calledBy(prompt))} (${line(project)}) asks${kind === 'permission' ? ' for permission' : ''}:\n`,
   );
-  if (orphaned) writeSync(terminal, `${'Its session has ended.'}\n`);
+  if (orphaned) writeSync(terminal, 'Its session has ended.\n');
   if (prompt.status !== 'pending')
-    writeSync(terminal, `${`It is ${stateOf(prompt)}. Your answer is kept as a late one.`}\n`);
+    writeSync(terminal, `It is ${stateOf(prompt)}. Your answer is kept as a late one.\n`);
   const { columns, rows } = process.stdout;
   for (const [n, screen] of screensOf(linesToConfirm(prompt), { columns, rows }).entries()) {
     if (n > 0) {

@@ -5,6 +5,7 @@
  */
 import { createServer } from 'node:net';
 import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
+import { emacsExtensions } from '../../src/cli/extensions.ts';
 import { humanName, thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { serveAgents } from './agents.mjs';
@@ -31,7 +32,8 @@ async function serveSidecar({ env, input, output, end }) {
   output.once('close', () => stop.abort());
   const here = { seat: thisSeat(), human: humanName(env), pid: process.pid, check: async () => undefined };
   try {
-    const served = serveEmacs(hive, { ...here, input, output, stop: stop.signal, ending: () => undefined });
+    const options = { ...here, input, output, stop: stop.signal, extensions: await emacsExtensions() };
+    const served = serveEmacs(hive, { ...options, ending: () => undefined });
     // It was paused until somebody reads it.
     input.resume();
     await served;

@@ -60,6 +60,7 @@ const OF_EXTENSIONS = [
   'test/unit/markdown.test.ts',
   'test/unit/postgres-tls.test.ts',
   'test/unit/pushes.test.ts',
+  'test/unit/qr.test.ts',
 ];
 
 let copy: string;

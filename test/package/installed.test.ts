@@ -55,7 +55,7 @@ describe('the tarball', () => {
           'dist/agent-sdk.js',
           'dist/NOTICES.txt',
         ],
-        ...['dist/types/index.d.ts', 'dist/types/adapters/agent-sdk/index.d.ts'],
+        ...['dist/types/index.d.ts', 'dist/types/extensions/runs/agent-sdk/index.d.ts'],
         ...[
           'README.md',
           'CHANGELOG.md',

@@ -127,7 +127,7 @@ describe('an agent cannot open a desk', () => {
   test('a program with variables that it does not pass on starts no headless run', async () => {
     const store = tempStore();
     const script = join(tempFolder(), 'headless.ts');
-    const source = JSON.stringify(join(ROOT, 'src/adapters/agent-sdk/index.ts'));
+    const source = JSON.stringify(join(ROOT, 'src/extensions/runs/agent-sdk/index.ts'));
     writeFileSync(
       script,
       `import { openAgentHive, runHeadless } from ${source};

@@ -1,7 +1,7 @@
 /** Mention-Driven Task Interruption, requirement by requirement. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect } from 'vitest';
-import { hiveCanUseTool, hiveHooks, openAgentHive } from '../../src/adapters/agent-sdk/index.ts';
+import { hiveCanUseTool, hiveHooks, openAgentHive } from '../../src/extensions/runs/agent-sdk/index.ts';
 import { countOf, grow } from '../support/ageing.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';

@@ -1,7 +1,7 @@
 /**
- * The connection to one Emacs: JSON-RPC 2.0 on stdio with Content-Length framing. All methods are listed on this screen,
- * and what sends notifications; each is implemented in the file of its capability. The sidecar sends Emacs notifications
- * only, and never a request (invariant 7).
+ * The connection to one Emacs: JSON-RPC 2.0 on stdio with Content-Length framing. The methods of the core are listed on this
+ * screen, and what sends notifications; each is implemented in the file of its capability, those of extensions in their folders.
+ * The sidecar sends Emacs notifications only, and never a request (invariant 7).
  */
 import type { Readable, Writable } from 'node:stream';
 import {

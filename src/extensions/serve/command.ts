@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { StartInbox } from '../../adapters/inbox.ts';
 import { ACTION, refuseAgents } from '../../cli/actor.ts';
-import { remark } from '../../cli/output.ts';
+import { print, remark } from '../../cli/output.ts';
 import { JOBS, untilSignalled } from '../../cli/program.ts';
 import { invalidInput } from '../../domain/errors.ts';
 import { isLoopback } from '../../domain/tokens.ts';
@@ -52,11 +52,9 @@ async function serve(
     const serving = await startServing(hive, { ...options, allowHost, port: number, startInbox });
     if (serving.made_token !== null)
       remark(`Made the first token and wrote it to ${serving.made_token}. hive token show prints it.`);
-    process.stdout.write(`${`Serving MCP at ${serving.url}`}\n`);
+    print(`Serving MCP at ${serving.url}`);
     if (serving.inbox_url !== null)
-      process.stdout.write(
-        `${`Serving the inbox at ${serving.inbox_url}. Pair a phone with: hive phone add`}\n`,
-      );
+      print(`Serving the inbox at ${serving.inbox_url}. Pair a phone with: hive phone add`);
     if (serving.problem !== null) remark(serving.problem);
     await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
     await serving.close();

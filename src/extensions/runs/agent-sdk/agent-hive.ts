@@ -5,18 +5,18 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Hive } from '../../application/hive.ts';
-import type { HookSettings } from '../../application/hook-context.ts';
-import type { StopRequest } from '../../application/interrupts.ts';
-import type { HookEvent } from '../../domain/hooks.ts';
-import { editToolsAt } from '../../infrastructure/platform/edits.ts';
-import { files } from '../../infrastructure/platform/files.ts';
-import { humanTrust } from '../../infrastructure/platform/human-file.ts';
-import { thisSeat } from '../../infrastructure/platform/paths.ts';
-import { placeAt } from '../../infrastructure/platform/place.ts';
-import { findProject } from '../../infrastructure/platform/project.ts';
-import { type OpenHiveOptions, openHive } from '../../open-hive.ts';
-import { readHook } from '../hooks/hook.ts';
+import { readHook } from '../../../adapters/hooks/hook.ts';
+import type { Hive } from '../../../application/hive.ts';
+import type { HookSettings } from '../../../application/hook-context.ts';
+import type { StopRequest } from '../../../application/interrupts.ts';
+import type { HookEvent } from '../../../domain/hooks.ts';
+import { editToolsAt } from '../../../infrastructure/platform/edits.ts';
+import { files } from '../../../infrastructure/platform/files.ts';
+import { humanTrust } from '../../../infrastructure/platform/human-file.ts';
+import { thisSeat } from '../../../infrastructure/platform/paths.ts';
+import { placeAt } from '../../../infrastructure/platform/place.ts';
+import { findProject } from '../../../infrastructure/platform/project.ts';
+import { type OpenHiveOptions, openHive } from '../../../open-hive.ts';
 
 /** The store, opened for the callbacks of one program. Pass it to `hiveHooks`, `hiveCanUseTool` and `onInterrupt`; of its members a program needs only `close`. */
 export interface AgentHive {

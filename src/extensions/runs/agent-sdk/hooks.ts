@@ -1,8 +1,8 @@
 /** `hiveHooks` and `hiveCanUseTool`: Claude Code's hooks and permissions as callbacks of the program that runs the agent. */
 
-import type { DialogAnswer } from '../../domain/hooks.ts';
-import { hookSettings, SERVER_NAME, toolRules } from '../../domain/installation.ts';
-import { sayVerdict } from '../hooks/hook.ts';
+import { sayVerdict } from '../../../adapters/hooks/hook.ts';
+import type { DialogAnswer } from '../../../domain/hooks.ts';
+import { hookSettings, SERVER_NAME, toolRules } from '../../../domain/installation.ts';
 import type { AgentHive } from './agent-hive.ts';
 
 // ---- The types of the Claude Agent SDK, as far as we use them ----

@@ -5,12 +5,12 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { agentVariable, agentVariableAbove } from '../../application/identity.ts';
-import { HiveError, invalidInput } from '../../domain/errors.ts';
-import { hookTable, SERVER_NAME, toolRules } from '../../domain/installation.ts';
-import { askingOptions, PATIENCE_MS, type Run, readCommand } from '../../domain/runs.ts';
-import { processes } from '../../infrastructure/platform/processes.ts';
-import { environmentToKeep } from '../../infrastructure/platform/runs.ts';
+import { agentVariable, agentVariableAbove } from '../../../application/identity.ts';
+import { HiveError, invalidInput } from '../../../domain/errors.ts';
+import { hookTable, SERVER_NAME, toolRules } from '../../../domain/installation.ts';
+import { askingOptions, PATIENCE_MS, type Run, readCommand } from '../../../domain/runs.ts';
+import { processes } from '../../../infrastructure/platform/processes.ts';
+import { environmentToKeep } from '../../../infrastructure/platform/runs.ts';
 import { type AgentHive, hiveServer, program } from './agent-hive.ts';
 
 /** An agent to run. The names are those of the SDK's options, where it has the same. */

@@ -3,14 +3,14 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import type { Hive } from '../application/hive.ts';
-import { invalidInput } from '../domain/errors.ts';
-import { askingOptions, PATIENCE_MS, type Run, readCommand } from '../domain/runs.ts';
-import { environmentToKeep } from '../infrastructure/platform/runs.ts';
-import { ACTION, refuseAgents } from './actor.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, moment, parseDuration, printJson, printRows, remark } from './output.ts';
-import { thisFile, untilSignalled, withHive } from './program.ts';
+import type { Hive } from '../../application/hive.ts';
+import { ACTION, refuseAgents } from '../../cli/actor.ts';
+import { EXIT, type ExitCode } from '../../cli/exit-codes.ts';
+import { type Format, moment, parseDuration, printJson, printRows, remark } from '../../cli/output.ts';
+import { thisFile, untilSignalled, withHive } from '../../cli/program.ts';
+import { invalidInput } from '../../domain/errors.ts';
+import { askingOptions, PATIENCE_MS, type Run, readCommand } from '../../domain/runs.ts';
+import { environmentToKeep } from '../../infrastructure/platform/runs.ts';
 
 const sleeps = (run_id: string, asks: string): string =>
   asks === ''
