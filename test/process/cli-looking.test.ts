@@ -159,9 +159,9 @@ describe('looking', () => {
 
   it('an invalid value exits with 2, whichever check finds it', async () => {
     const person = shell(tempStore());
-    expect(await person.hive('serve', '--port', 'abc')).toMatchObject({
+    expect(await person.hive('poll', '--wait', '--timeout', 'abc')).toMatchObject({
       code: 2,
-      err: 'hive: --port abc is not a port. Give a number from 0 to 65535.\n',
+      err: 'hive: "abc" is not a duration: write 90s, 10m, 2h or 1d.\n',
     });
     expect(await person.hive('list', '--limit', 'abc')).toMatchObject({
       code: 2,

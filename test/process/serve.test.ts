@@ -201,6 +201,13 @@ describe('tokens', () => {
   });
 });
 
+test('what is not a port is refused', async () => {
+  expect(await shell(tempStore()).hive('serve', '--port', 'abc')).toMatchObject({
+    code: 2,
+    err: 'hive: --port abc is not a port. Give a number from 0 to 65535.\n',
+  });
+});
+
 test('a server that shuts down lets its long polls return first', async () => {
   const served = await serve(tempStore());
   const agent = await connectHttp(served);
