@@ -33,15 +33,14 @@ const layers = {
   'extensions/runs': [
     'cli/(actor|exit-codes|output|program)\\.ts',
     'open-hive\\.ts',
-    'adapters/(hooks|mcp)/',
-    'schemas/',
+    'adapters/hooks/',
     'infrastructure/platform/',
     'application/',
     'domain/',
   ],
   // It calls the methods of a desk, so that a phone and Emacs do the same.
   'extensions/inbox': [
-    'cli/(actor|exit-codes|output|program)\\.ts',
+    'cli/(actor|exit-codes|output)\\.ts',
     'adapters/emacs/',
     'adapters/[^/]+\\.ts',
     'schemas/',

@@ -658,18 +658,26 @@ long as finding out, and leaves much more garbage."
     (if (or tabulated-list-sort-key (not (eq format tabulated-list-format)))
         (hive-list--print)
       (hive-list--update t)
-      (let ((places (hive-list--places)) (inhibit-read-only t))
+      (let ((places (hive-list--places)) (inhibit-read-only t)
+            ;; As in `hive-list--print': many lines may look different.
+            (gc-cons-threshold (max gc-cons-threshold (* 32 1024 1024))))
         (save-excursion
           (goto-char (point-min))
           (dolist (item hive-list--lines)
             (pcase-let ((`(,id ,columns) (hive-list--entry item)))
-              (if (or (hive-list-section-p item)
-                      (equal-including-properties columns (tabulated-list-get-entry)))
+              (if (or (hive-list-section-p item) (hive-list--printed-p id columns))
                   (forward-line 1)
-                (delete-region (point) (line-beginning-position 2))
-                (hive-list--print-row id columns)))))
+                ;; In this order, point at the end of the buffer stays there.
+                (hive-list--print-row id columns)
+                (delete-region (point) (line-beginning-position 2))))))
         (restore-buffer-modified-p nil)
         (hive-list--restore places)))))
+
+(defun hive-list--printed-p (id columns)
+  "Return non-nil if the line at point is that of ID with COLUMNS.
+It looks the same, and its mark does, too."
+  (and (eq (eq ?> (char-after)) (and (gethash id hive-list--marks) t))
+       (equal-including-properties columns (tabulated-list-get-entry))))
 
 (defun hive-list--update-lines (new)
   "Make the lines show NEW, headings, questions and rows."

@@ -6,10 +6,15 @@ import { join } from 'node:path';
 import { parseSync } from '@swc/core';
 
 const root = join(import.meta.dirname, '..');
-const folder = join(root, 'src/cli');
+// Where commands are, and what they say.
+const files = ['src/cli', 'src/extensions'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true })
+    .map((name) => join(folder, name))
+    .filter((name) => name.endsWith('.ts') && !name.includes('/page/')),
+);
 
-for (const name of readdirSync(folder)) {
-  const source = readFileSync(join(folder, name));
+for (const name of files.sort()) {
+  const source = readFileSync(join(root, name));
   const module = parseSync(source.toString(), { syntax: 'typescript' });
   // Spans count bytes from where the first module began, and the module begins with its first statement.
   const begin = module.span.start - firstStatement(source);

@@ -4,9 +4,9 @@
 
 ;; Run in batch by bench/rows/emacs.ts.  With BENCH_PENDING questions waiting
 ;; the list is opened BENCH_ROUNDS times, and refreshed as often.  A refresh
-;; blocks Emacs twice: it prints the table, and later it takes over the new
-;; list of the sidecar.  Prints three arrays of milliseconds: of opening, of
-;; printing, of taking a snapshot.
+;; blocks Emacs twice: it prints the lines that look different, here none, and
+;; later it takes over the new list of the sidecar.  Prints three arrays of
+;; milliseconds: of opening, of refreshing, of taking a snapshot.
 
 ;;; Code:
 

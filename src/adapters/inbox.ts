@@ -1,4 +1,4 @@
-/** What `hive serve` and the inbox (src/extensions/) tell each other: neither imports the other. */
+/** The interface between `hive serve` and the inbox, two extensions that do not import each other. */
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Hive } from '../application/hive.ts';
 

@@ -1,4 +1,4 @@
-/** Where a hook runs, how it comes over a connection, and what a hook handler gets: one event, one transaction and the verdict of the earlier handlers. */
+/** Where a hook runs, how it comes over a connection or goes to another machine, and what a hook handler gets: one event, one transaction and the verdict of the earlier handlers. */
 import type { EditTools } from '../domain/edits.ts';
 import type { HookClient, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import type { Place } from '../domain/permission-rules.ts';
@@ -58,14 +58,14 @@ export interface SentHook {
   signal?: AbortSignal;
 }
 
-/** What that machine wants printed. */
+/** The reply of the other machine. */
 export interface RemoteReply {
   stdout: string;
   /** Reports that it was printed. */
   printed(): Promise<void>;
 }
 
-/** Hooks whose `--url` names the `hive serve` of another machine. `args`: those of `hive hook`. @throws Error for wrong ones, and for a refusal. */
+/** Hooks whose `--url` names the `hive serve` of another machine. `args`: those of `hive hook`. @throws Error for invalid ones, and for a refusal. */
 export interface OtherMachine {
   /** `onWait` is called when the other side has accepted the event and waits for the human. */
   send(args: readonly string[], hook: SentHook, onWait: () => void): Promise<RemoteReply>;

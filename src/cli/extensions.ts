@@ -70,12 +70,12 @@ export async function runRemoteMcp(url: string, options: RemoteMcpOptions): Prom
   await (await import('../extensions/serve/mcp.ts')).runRemoteMcp(url, options);
 }
 
-/** Does beside an Emacs what `hive serve` does; returns what ends it, or null where it cannot. */
+/** Serves agents on other machines from the sidecar of an Emacs; returns what ends it. @throws Error where it cannot. */
 export async function serveBeside(
   hive: Hive,
   address: string,
   options: { inbox?: boolean; inboxUrl?: string },
-): Promise<(() => Promise<void>) | null> {
+): Promise<() => Promise<void>> {
   const { serveBeside } = await import('../extensions/serve/beside-emacs.ts');
   return serveBeside(hive, address, { ...options, startInbox });
 }

@@ -77,6 +77,7 @@ const COMMANDS: Commands = {
     team: ['Show and change teams of humans', async () => (await import('./team.ts')).defineTeam],
     store: ['Remove old records, or copy the store', async () => (await import('./store.ts')).defineStore],
   },
+  // Its commands are extensions; this is the place of the heading.
   'Agents on other machines:': {},
   'Started by other programs:': {
     sidecar: [

@@ -50,7 +50,8 @@ async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): P
     let serving: Promise<(() => Promise<void>) | null> | null = null;
     // Only once the desk is open: problems are reported there.
     const opened = (): void => {
-      if (serve !== undefined) serving = serveBeside(hive, serve, inbox);
+      if (serve !== undefined)
+        serving = serveBeside(hive, serve, inbox).catch((error: unknown) => sayNotServing(hive, error));
       if (opencode.length > 0) attach(hive, opencode);
     };
     const extensions = await emacsExtensions();
@@ -62,6 +63,18 @@ async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): P
   }
   // A client that is gone can leave our stdin open, in the middle of a read.
   process.exit(0);
+}
+
+/** It must not cost the human their desk. */
+async function sayNotServing(hive: Hive, error: unknown): Promise<null> {
+  const text = `This Emacs does not serve agents on other machines: ${error instanceof Error ? error.message : String(error)}`;
+  hive.log.error(text);
+  await hive.notices
+    .give({ severity: 'warning', session_id: null, text })
+    .catch((oops: unknown) =>
+      hive.log.error('A notice for the human could not be stored.', { error: String(oops) }),
+    );
+  return null;
 }
 
 /** A process of its own speaks for the sessions of opencode: where this one did, it would be one of them itself. */

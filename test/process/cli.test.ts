@@ -124,15 +124,8 @@ describe('the command line', () => {
 
   it('says so where there is nothing to list, and where else to look', async () => {
     const person = shell(tempStore());
-    expect((await person.hive('token', 'list')).err).toContain('There are no tokens.');
     expect((await person.hive('messages')).err).toContain('in this project. To see those of every project');
     expect((await person.hive('messages', '--all')).err).toBe('hive: No messages were found.\n');
-  });
-
-  it('prints the first token as JSON, too', async () => {
-    const person = shell(tempStore());
-    const secret = (await person.hive('token', 'make', 'default')).out.trim();
-    expect((await person.hive('token', 'show', '--json')).json()).toEqual({ name: 'default', secret });
   });
 
   it('accepts --all and --timeout of poll only together with --wait', async () => {

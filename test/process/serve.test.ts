@@ -193,6 +193,16 @@ describe('tokens', () => {
     expect(ran.out).toBe('');
   });
 
+  test('are listed, or it says that there are none', async () => {
+    expect((await shell(tempStore()).hive('token', 'list')).err).toContain('There are no tokens.');
+  });
+
+  test('the first one is printed as JSON, too', async () => {
+    const person = shell(tempStore());
+    const secret = (await person.hive('token', 'make', 'default')).out.trim();
+    expect((await person.hive('token', 'show', '--json')).json()).toEqual({ name: 'default', secret });
+  });
+
   test('rotate: the old secret is invalid, the new one works', async () => {
     const served = await serve(tempStore());
     const fresh = (await shell(served.store).hive('token', 'rotate', 'default')).out.trim();

@@ -67,7 +67,7 @@ export function methodsWith(extensions: readonly EmacsExtension[]): Methods {
   return Object.assign({}, METHODS, ...extensions.map(({ methods }) => methods));
 }
 
-/** Sends Emacs notifications: within a batch of events prompts come first and notices last. */
+/** In a batch of events the core sends prompts first and notices last; extensions come after it. */
 const EVENT_NOTIFIERS: readonly EventNotifier[] = [
   notifyPrompts,
   notifyMessages,

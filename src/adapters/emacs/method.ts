@@ -1,6 +1,6 @@
 /**
  * A method of the connection to Emacs, and a notification: what each gets, and how its parameters are read. Every capability
- * has its own in a file of its name; they are listed in connection.ts.
+ * has its own in a file of its name; those of the core are listed in connection.ts.
  */
 import { z } from 'zod';
 import type { OpenDesk } from '../../application/desks.ts';
