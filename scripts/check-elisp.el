@@ -132,6 +132,18 @@ A match is no failure if FINE, a function, returns non-nil at its beginning."
               (check-elisp-fail "%s:%d: %s is another file's own" (file-name-nondirectory file)
                                 (line-number-at-pos nil t) name))))))))
 
+;; What the package works without (docs/internals/architecture.md).  The core may
+;; name a command of theirs, which is loaded when it is called.
+(defconst check-elisp-extensions
+  '("hive-agent-shell" "hive-eca" "hive-editors" "hive-integrations" "hive-phone" "hive-token")
+  "The files that are extensions.")
+
+(defun check-elisp-core (file)
+  "Fail where FILE requires an extension, unless it is one, or hive-mode.el."
+  (unless (member (file-name-base file) (cons "hive-mode" check-elisp-extensions))
+    (check-elisp-each file (concat "(require '" (regexp-opt check-elisp-extensions) ")")
+                      "the core requires no extension")))
+
 ;; Whichever file is loaded last would win, without a word from the compiler.
 (defvar check-elisp-names (make-hash-table :test #'equal)
   "Where each function and each variable is defined.")
@@ -180,6 +192,7 @@ The package has no address yet, so a missing header for it passes."
           (mapc #'check-elisp-private files)
           (mapc #'check-elisp-twice files)
           (mapc #'check-elisp-clock files)
+          (mapc #'check-elisp-core files)
           (mapc #'check-elisp-test (directory-files-recursively "test/emacs" "\\.el\\'"))
           (if (require 'package-lint nil t)
               (dolist (file files) (check-elisp-lint file main))
