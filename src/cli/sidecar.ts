@@ -65,7 +65,7 @@ async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): P
   process.exit(0);
 }
 
-/** It must not cost the human their desk. */
+/** Tells the human: that this cannot serve must not cost them their desk. */
 async function sayNotServing(hive: Hive, error: unknown): Promise<null> {
   const text = `This Emacs does not serve agents on other machines: ${error instanceof Error ? error.message : String(error)}`;
   hive.log.error(text);
