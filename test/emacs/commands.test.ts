@@ -2,7 +2,7 @@
  * Every command of the human's day, typed with real keys in a real terminal, over a real store. One Emacs is typed
  * at from the first test to the last, as on a day: to start one for each file of commands would cost seconds.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { giveNotice } from '../../src/application/notices.ts';
@@ -10,7 +10,7 @@ import type { AskRequest } from '../../src/index.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { command as commandIn, type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
-import { eventually, PATIENCE_MS } from '../support/wait.ts';
+import { PATIENCE_MS, textOf } from '../support/wait.ts';
 
 let home: Home;
 let emacs: EmacsTerminal;
@@ -338,15 +338,13 @@ describe('bad input', () => {
     await emacs.keys('M-:');
     await emacs.type(`(with-current-buffer "*Messages*" (write-region nil nil ${lisp(file)} nil 0))`);
     await emacs.keys('Enter');
-    await eventually(() => existsSync(file) && readFileSync(file, 'utf8') !== '');
-    expect(readFileSync(file, 'utf8')).not.toMatch(/wrong type|void|debugger|invalid/i);
+    expect(await textOf(file)).not.toMatch(/wrong type|void|debugger|invalid/i);
     const log = join(home.folder, 'log');
     await emacs.keys('M-:');
     await emacs.type(
       `(with-current-buffer (get-buffer-create "*hive log*") (write-region (concat (buffer-string) "end") nil ${lisp(log)} nil 0))`,
     );
     await emacs.keys('Enter');
-    await eventually(() => existsSync(log) && readFileSync(log, 'utf8') !== '');
-    expect(readFileSync(log, 'utf8')).not.toMatch(/parameters that this sidecar does not know/);
+    expect(await textOf(log)).not.toMatch(/parameters that this sidecar does not know/);
   });
 });

@@ -5,12 +5,12 @@
  * @module-tag emacs
  * @module-tag untrusted
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { command, type Home, lisp, openHome } from '../support/emacs.ts';
 import type { Terminal } from '../support/tmux.ts';
-import { eventually } from '../support/wait.ts';
+import { textOf } from '../support/wait.ts';
 
 const PLAN = [
   '# Why',
@@ -75,6 +75,5 @@ test('a long context opens with its headings, a table is aligned, an address say
   await emacs.keys('Enter');
   await emacs.until(/\(y or n\)$/m);
   await emacs.keys('y');
-  await eventually(() => existsSync(visited), 10_000, 'the visit');
-  expect(readFileSync(visited, 'utf8')).toBe('https://evil.example/100%25?a=b');
+  expect(await textOf(visited, 'the visit')).toBe('https://evil.example/100%25?a=b');
 });

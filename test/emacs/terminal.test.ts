@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { command, type Home, lisp, openHome } from '../support/emacs.ts';
 import type { Terminal } from '../support/tmux.ts';
-import { eventually } from '../support/wait.ts';
+import { eventually, textOf } from '../support/wait.ts';
 
 const TEXT = ['one', 'two needle', 'three', 'four', 'five needle', 'six', ''].join('\n');
 
@@ -65,8 +65,7 @@ async function lispValue(form: string): Promise<string> {
   await emacs.until(/Eval:$/m);
   await emacs.type(`(write-region (format "%S" ${form}) nil ${lisp(file)} nil 0)`);
   await emacs.keys('Enter');
-  await eventually(() => existsSync(file) && readFileSync(file, 'utf8') !== '', 5_000, form);
-  const value = readFileSync(file, 'utf8');
+  const value = await textOf(file, form);
   rmSync(file);
   return value;
 }

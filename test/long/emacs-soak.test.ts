@@ -2,13 +2,13 @@
  * A long day at the desk, in a minute: thousands of questions arrive, are settled by others, cancelled, or
  * expire, with the list of them in a window, while the human types in the one beside it.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openHive } from '../../src/open-hive.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
 import { HUMAN, withoutQuotas } from '../support/hive.ts';
-import { eventually, moment } from '../support/wait.ts';
+import { eventually, moment, textOf } from '../support/wait.ts';
 
 const PROMPTS = 5_000;
 /** Emacs has its full size when it has seen what it keeps: the questions at hand and 200 that were settled. */
@@ -83,9 +83,8 @@ async function soak(home: Home): Promise<void> {
   await emacs.type(`(write-region (concat (with-current-buffer "*Messages*" (buffer-string))
     (if (get-buffer "*hive log*") (with-current-buffer "*hive log*" (buffer-string)) "")) nil ${lisp(said)} nil 0)`);
   await emacs.keys('Enter');
-  await eventually(() => existsSync(said) && readFileSync(said, 'utf8') !== '');
   // The sidecar may log that there is no desktop here.
-  const lines = readFileSync(said, 'utf8').split('\n');
+  const lines = (await textOf(said)).split('\n');
   expect(
     lines.filter((line) => !/ sidecar: /.test(line) && /error|wrong type|void|debugger|invalid/i.test(line)),
   ).toEqual([]);

@@ -5,13 +5,12 @@
  * @module-tag mcp
  */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, HIVE } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
-import { eventually } from '../support/wait.ts';
+import { eventually, textOf } from '../support/wait.ts';
 
 const HELLO = {
   jsonrpc: '2.0',
@@ -41,8 +40,7 @@ test('it ends, and its question stays and blocks nobody', async () => {
   input.write(`${JSON.stringify(HELLO)}\n${JSON.stringify(ASK)}\n`);
   const pending = async () => (await hive.prompts.list({ status: 'waiting', limit: 5, cursor: null })).items;
   await eventually(async () => (await pending())[0]?.blocked_since != null, 20_000, 'the question');
-  await eventually(() => readFileSync(pids, 'utf8').trim() !== '');
-  const [parent = 0, server = 0] = readFileSync(pids, 'utf8').trim().split(' ').map(Number);
+  const [parent = 0, server = 0] = (await textOf(pids)).trim().split(' ').map(Number);
   onTestFinished(() => {
     try {
       process.kill(server, 'SIGKILL');

@@ -27,7 +27,7 @@ import { leased, recorded, type Trail, trail } from '../support/popup-trail.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { suspend } from '../support/suspend.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
-import { clockPasses, eventually } from '../support/wait.ts';
+import { clockPasses, eventually, textOf } from '../support/wait.ts';
 import { expectGolden } from '../wire/golden.ts';
 
 const PREFERENCES = { ...DEFAULT_PREFERENCES, ...NO_AUTHORITY };
@@ -281,8 +281,7 @@ describe('the preferences of the human', () => {
     });
     const hive = await openTestHive(store);
     const { ask_id } = await ask(hive, { question: "It's $(id)?", options: ['a'] });
-    await eventually(() => existsSync(file));
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+    expect(JSON.parse(await textOf(file))).toMatchObject({
       type: 'prompt',
       title: 'demo',
       count: 1,
@@ -656,7 +655,8 @@ describe('pings and cards', () => {
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as object);
-    await eventually(() => existsSync(file) && told().length === desktop.sent.length);
+    await textOf(file);
+    await eventually(() => told().length === desktop.sent.length);
     expect(told()).toContainEqual(
       expect.objectContaining({ type: 'outreach', title: '20 messages from agents', count: 20, prompts: [] }),
     );

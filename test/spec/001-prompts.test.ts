@@ -1,7 +1,7 @@
 /** ADR-003, non-blocking prompt forwarding, requirement by requirement. */
 
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, expect } from 'vitest';
@@ -18,7 +18,7 @@ import { beforeFile, whenFinished } from '../support/lifetime.ts';
 import type { McpCaller } from '../support/mcp-client.ts';
 import { type Sidecar, serveInProcess, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
-import { eventually, isBetween } from '../support/wait.ts';
+import { eventually, isBetween, textOf } from '../support/wait.ts';
 import { type Agent, type Loose, startAgent, startNamed, told } from './support/agents.ts';
 import { type Editor, startEditor } from './support/editor.ts';
 import { requirement } from './support/requirement.ts';
@@ -663,8 +663,7 @@ requirement(
     const command = `cat > '${file}.part' && mv '${file}.part' '${file}'`;
     const other = await startShown(trusting({ notify_command: command }));
     await ask('By a command?', { urgency: 'normal' }, other);
-    await eventually(() => existsSync(file), 10_000, 'the command');
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ body: 'By a command?' });
+    expect(JSON.parse(await textOf(file))).toMatchObject({ body: 'By a command?' });
   },
 );
 

@@ -1,4 +1,5 @@
 /** Waiting in tests: for a condition, never for a time that "should be enough". */
+import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
@@ -48,6 +49,23 @@ export async function within(
     await sleep(Math.min(5 + waited_ms / 10, 30));
   }
   return true;
+}
+
+/**
+ * The text of a file that another process is to write in one piece, as soon as it has some: a file is there, and empty, a moment
+ * before its text is.
+ */
+export async function textOf(file: string, what = `the text of ${file}`): Promise<string> {
+  let text = '';
+  await eventually(
+    () => {
+      if (existsSync(file)) text = readFileSync(file, 'utf8');
+      return text !== '';
+    },
+    PATIENCE_MS,
+    what,
+  );
+  return text;
 }
 
 /** Until the clock has gone on: for what the product dates by it, such as a receipt that is due again after some seconds. */
