@@ -2,7 +2,7 @@
  * The engine of dialogs. A dialog of an agent is open in two places, at the desks and where its client shows it, and the first
  * answer wins. Here it becomes prompts, is offered, answered by a rule, withdrawn or concluded, whoever asks; and here is the
  * one gate before anything leaves as an `allow`. A carrier adds how its agent waits and how it is answered: the hooks of a
- * client (hook-dialogs.ts), the control socket of Codex (codex-dialogs.ts), an editor (editors.ts), a headless run
+ * client (hook-dialogs.ts), the control socket of Codex (codex-dialogs.ts), an editor (extensions/editors/dialogs.ts), a headless run
  * (run-hooks.ts, run-questions.ts).
  */
 

@@ -11,8 +11,6 @@ import { createDelivery, type DeliveryService } from './delivery.ts';
 import { type ClaimService, createClaims, createDesks, type DeskService } from './desks.ts';
 import { createDevices, type DeviceService } from './devices.ts';
 import { createDoctor, type DoctorService } from './doctor.ts';
-import { createEditorSessions, type EditorSessionService } from './editor-sessions.ts';
-import { createEditors, type EditorService } from './editors.ts';
 import { createEdits, type EditService } from './edits.ts';
 import { startExpiry, startSweep } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
@@ -76,8 +74,6 @@ export interface Hive {
   /** Agents that their human lets answer other agents. */
   readonly coordinators: CoordinatorService;
   readonly turns: TurnService;
-  readonly editors: EditorService;
-  readonly editorSessions: EditorSessionService;
   readonly interrupts: InterruptService;
   readonly desks: DeskService;
   /** The present state of the files that permissions show as diffs. */
@@ -106,6 +102,8 @@ export interface Hive {
   readonly findProject: (directory: string) => ProjectContext;
   /** Waits until the names in these folders and above are on disk: Emacs flushes what it writes, but cannot flush a folder. */
   readonly flushFolders: Files['flushFolders'];
+  /** What an extension builds services of its own from, over the same store. */
+  readonly parts: Pick<HiveParts, 'store' | 'ids' | 'machine' | 'seat' | 'placeAt'>;
   /** Lets prompts and mentions expire while this process lives; every long-lived process starts it. */
   startExpiry(): void;
   /** Removes what is past retention, now and every hour, while this process lives; sidecars start it. */
@@ -210,7 +208,6 @@ export function createHive(parts: HiveParts): Hive {
     { expireDue: mentions.expireDue, next: (tx: ReadTx) => tx.mentions.nextExpiry() },
   ];
   const delivery = createDelivery(store, () => parts.trust().seats);
-  const editors = createEditors({ store, feed, ids, delivery, trust: parts.trust });
   const turns = createTurns(store, ids, readingLastWords(parts.files, parts.machine));
   const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
   const { machine, files, codex } = parts;
@@ -287,21 +284,6 @@ export function createHive(parts: HiveParts): Hive {
     trust,
     seats,
     turns,
-    editors,
-    editorSessions: createEditorSessions({
-      sessions,
-      turns,
-      interrupts,
-      delivery,
-      editors,
-      wakes,
-      feed,
-      log,
-      machine,
-      findProject,
-      placeAt: parts.placeAt,
-      seat,
-    }),
     interrupts,
     desks: createDesks(store, ids, log),
     messages: createMessages(store, ids),
@@ -310,6 +292,7 @@ export function createHive(parts: HiveParts): Hive {
     loops: createLoops(store),
     findProject,
     flushFolders: files.flushFolders,
+    parts: { store, ids, machine, seat, placeAt: parts.placeAt },
     hooks: createHooks({ store, ids, processes, log, waiting: async () => ({ feed, prompts }) }),
     wakes,
     retention,

@@ -16,7 +16,6 @@ import { eventIn } from '../../src/adapters/hooks/connection-hook.ts';
 import { readEvent, readHook } from '../../src/adapters/hooks/hook.ts';
 import { screensOf } from '../../src/cli/output.ts';
 import { DESCRIPTION, dialogFingerprint, dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
-import { type EditorPermission, editorPrompts, isWhollyInput } from '../../src/domain/editors.ts';
 import { editShown } from '../../src/domain/edits.ts';
 import { likenessOf } from '../../src/domain/likeness.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
@@ -24,6 +23,7 @@ import { popupOf, tellPrompt } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { permissionOf, ToolCalls } from '../../src/extensions/editors/acp/dialogs.ts';
+import { type EditorPermission, editorPrompts, isWhollyInput } from '../../src/extensions/editors/dialog.ts';
 import { EDIT_TOOLS_ELSEWHERE, editToolsAt } from '../../src/infrastructure/platform/edits.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import {

@@ -13,12 +13,11 @@ import {
   type Methods,
   takes,
 } from '../../adapters/emacs/method.ts';
-import { DialogRace } from '../../application/dialog-race.ts';
-import type { EditorAgent, EditorSession } from '../../application/editor-sessions.ts';
-import type { EditorDialog } from '../../domain/editors.ts';
 import { invalidInput } from '../../domain/errors.ts';
 import { formFrom, formHeader } from '../../domain/forms.ts';
 import { cleanDeep } from '../../domain/text.ts';
+import type { EditorDialog } from './dialog.ts';
+import { createEditors, type EditorService } from './dialogs.ts';
 import {
   beginTurnParams,
   closeParams,
@@ -28,9 +27,12 @@ import {
   openParams,
   sessionRef,
 } from './params.ts';
+import { DialogRace } from './race.ts';
+import { attachAgent, type EditorAgent, type EditorSession } from './sessions.ts';
 
 /** The agents that other packages in an Emacs show, and the dialogs of theirs that are open. */
 interface Agents {
+  editors: EditorService;
   sessions: Map<string, EditorSession>;
   dialogs: Map<string, OpenDialog>;
 }
@@ -45,7 +47,11 @@ interface OpenDialog {
 const agents = new WeakMap<DeskConnection, Agents>();
 
 function agentsAt(connection: DeskConnection): Agents {
-  const own = agents.get(connection) ?? { sessions: new Map(), dialogs: new Map() };
+  const own = agents.get(connection) ?? {
+    editors: createEditors(connection.hive),
+    sessions: new Map(),
+    dialogs: new Map(),
+  };
   agents.set(connection, own);
   return own;
 }
@@ -69,8 +75,7 @@ const methods = {
       introduceParams,
       'Introduces an agent that another package in this Emacs shows, or says what has changed. Emacs makes the id. Returns the session; where the hooks of the agent speak for it, that is theirs, and `hooked` is true.',
       async (params, connection) => {
-        const { hive } = connection;
-        const { sessions } = agentsAt(connection);
+        const { editors, sessions } = agentsAt(connection);
         const {
           session_id,
           client,
@@ -82,7 +87,7 @@ const methods = {
         const agent = cleanDeep({ session_id, client_session_id, client, name, pid, cwd });
         let session = sessions.get(session_id);
         if (session === undefined) {
-          session = hive.editorSessions.attach(agent, {
+          session = attachAgent(connection.hive, editors, agent, {
             interrupt: (by) => connection.notify('session/interrupt', { session_id, by }),
             // Not the words of the human, and marked as such for our hooks.
             wake: (text) =>
@@ -93,7 +98,7 @@ const methods = {
           });
           sessions.set(session_id, session);
           // An earlier connection of this Emacs may have left some. It opens again what still waits.
-          await hive.editors.withdrawLeft(session_id);
+          await editors.withdrawLeft(session_id);
         }
         const introduced = await session.describe(agent);
         return { session: introduced, hooked: introduced.session_id !== session_id };
@@ -171,12 +176,12 @@ const methods = {
       handedParams,
       'Says that Emacs has given the agent the answer of `dialog/answered`. That is the proof that it arrived.',
       async ({ key }, connection) => {
-        const { dialogs } = agentsAt(connection);
+        const { editors, dialogs } = agentsAt(connection);
         const dialog = dialogs.get(key);
         if (dialog === undefined) return {};
         dialogs.delete(key);
         dialog.race.end();
-        await connection.hive.editors.acted(dialog.session_id, key);
+        await editors.acted(dialog.session_id, key);
         return {};
       },
     ),
@@ -196,10 +201,10 @@ function sessionOf(connection: DeskConnection, session_id: string): EditorSessio
 /** Offers a dialog, and passes its answer to Emacs once a desk has given one. */
 function openDialog(connection: DeskConnection, params: z.infer<typeof openParams>): OpenDialog {
   const { hive, notify } = connection;
-  const { dialogs } = agentsAt(connection);
+  const { editors, dialogs } = agentsAt(connection);
   const { session_id, key } = params;
   const session = sessionOf(connection, session_id);
-  const race = new DialogRace(hive.editors, () => session.open(dialogOf(params, session.about()), key));
+  const race = new DialogRace(editors, () => session.open(dialogOf(params, session.about()), key));
   const dialog: OpenDialog = { session_id, key, race };
   dialogs.set(key, dialog);
   // A retry opens it again.

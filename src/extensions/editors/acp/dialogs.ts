@@ -3,10 +3,10 @@
  * believed but its shape, and all of it is shown. Protocol versions 1 and 2 differ in where they put the call.
  */
 import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
-import type { EditorAnswer, EditorDialog, EditorOption, ShownChange } from '../../../domain/editors.ts';
 import { formFrom, formHeader } from '../../../domain/forms.ts';
 import type { Raw } from '../../../domain/hooks.ts';
 import { objectIn, objectsIn, textIn } from '../../../domain/json.ts';
+import type { EditorAnswer, EditorDialog, EditorOption, ShownChange } from '../dialog.ts';
 
 /** The reports on each call that has not ended, by its id: a request may name no more than the id. */
 export class ToolCalls {

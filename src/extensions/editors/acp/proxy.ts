@@ -10,6 +10,8 @@ import { createBackground } from '../../../application/background.ts';
 import type { Hive } from '../../../application/hive.ts';
 import type { Raw } from '../../../domain/hooks.ts';
 import { objectIn, textIn } from '../../../domain/json.ts';
+import { createEditors } from '../dialogs.ts';
+import { attachAgent } from '../sessions.ts';
 import { ELICITATION, elicitationOf, PERMISSION, permissionOf, ToolCalls } from './dialogs.ts';
 import { type Asked, CANCEL_REQUEST, type Conversation, Questions } from './questions.ts';
 import { type HiveServer, HiveServers, SESSION_METHODS, type SessionRequest } from './servers.ts';
@@ -49,6 +51,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   const awaited = new Map<string, Awaited>();
   const conversations = new Map<string, Conversation>();
   const background = createBackground(hive.log);
+  const editors = createEditors(hive);
   let agentName = agent.command;
   let version = 1;
   /** The client can show no forms, so only the desks do. */
@@ -62,7 +65,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     background.run('hive acp could not reach the hive.', work);
   }
 
-  const questions = new Questions({ ...options, toAgent, toClient, beside });
+  const questions = new Questions({ ...options, editors, toAgent, toClient, beside });
   const makeId = (): string => options.package_session ?? options.makeId();
   const servers = new HiveServers({ ...options, makeId, agentName: () => agentName });
 
@@ -174,7 +177,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       pid: agent.pid,
       cwd,
     };
-    const session = hive.editorSessions.attach(described, { interrupt: () => interrupt(acp_id) });
+    const session = attachAgent(hive, editors, described, { interrupt: () => interrupt(acp_id) });
     conversations.set(acp_id, { acp_id, cwd, calls: new ToolCalls(), session });
   }
 

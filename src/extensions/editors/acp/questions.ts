@@ -1,14 +1,14 @@
 /**
- * The questions of an ACP agent to its person, raced with the desks (application/dialog-race.ts). What the client cannot show, a form, is
+ * The questions of an ACP agent to its person, raced with the desks (../race.ts). What the client cannot show, a form, is
  * shown by the desks alone, and answered in the client's place also where nobody is at one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DialogRace } from '../../../application/dialog-race.ts';
-import type { EditorSession } from '../../../application/editor-sessions.ts';
-import type { WithdrawReason } from '../../../application/editors.ts';
 import type { Hive } from '../../../application/hive.ts';
-import type { EditorDialog } from '../../../domain/editors.ts';
 import type { Raw } from '../../../domain/hooks.ts';
+import type { EditorDialog } from '../dialog.ts';
+import type { EditorService, WithdrawReason } from '../dialogs.ts';
+import { DialogRace } from '../race.ts';
+import type { EditorSession } from '../sessions.ts';
 import { resultOf, type ToolCalls, withdrawnResult } from './dialogs.ts';
 import { type Id, key } from './wire.ts';
 
@@ -40,6 +40,7 @@ interface Question extends Asked {
 
 interface QuestionParts {
   hive: Hive;
+  editors: EditorService;
   toAgent: (message: object) => Promise<void>;
   toClient: (message: object) => Promise<void>;
   beside: (work: () => Promise<void>) => void;
@@ -67,10 +68,10 @@ export class Questions {
 
   /** The agent asks. A request under the id of an open one takes its place, so nobody waits for the first one any more. */
   asked(asked: Asked): void {
-    const { hive, beside } = this.#parts;
+    const { editors, beside } = this.#parts;
     const id = key(asked.id);
     const replaced = this.#open.get(id);
-    const race = new DialogRace(hive.editors, () => asked.conversation.session.open(asked.dialog));
+    const race = new DialogRace(editors, () => asked.conversation.session.open(asked.dialog));
     const question: Question = { ...asked, race, outrun: false };
     this.#settled.delete(id);
     this.#open.set(id, question);
@@ -168,12 +169,12 @@ export class Questions {
 
   /** A form that only a desk can show is declined once nobody has been at one for a while. */
   async #declineUnattended(question: Question): Promise<void> {
-    const { hive, patience_ms } = this.#parts;
+    const { editors, patience_ms } = this.#parts;
     const { signal } = question.race;
     for (;;) {
       await sleep(patience_ms, undefined, { signal }).catch(() => undefined);
       if (signal.aborted || this.#open.get(key(question.id)) !== question) return;
-      if (await hive.editors.isAttended()) continue;
+      if (await editors.isAttended()) continue;
       if (!(await this.#withdraw(question, 'withdrawn'))) return;
       await this.#settle(
         question,

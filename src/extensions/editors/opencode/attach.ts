@@ -8,6 +8,7 @@ import { createBackground } from '../../../application/background.ts';
 import type { Hive } from '../../../application/hive.ts';
 import type { Raw } from '../../../domain/hooks.ts';
 import { objectIn, objectsIn, textIn } from '../../../domain/json.ts';
+import { createEditors } from '../dialogs.ts';
 import { Conversations, idIn, isId } from './conversations.ts';
 import { Questions } from './questions.ts';
 import { isNobodyThere, type OpencodeServer, type ServerEvent } from './server.ts';
@@ -32,6 +33,7 @@ const LAST_PAUSE_MS = 30_000;
 export async function attachOpencode(options: AttachOptions): Promise<void> {
   const { hive, server, signal, remark } = options;
   const background = createBackground(hive.log);
+  const editors = createEditors(hive);
 
   /** Work beside the events. What fails concerns one question or turn: the others go on. */
   function beside(work: () => Promise<void>): void {
@@ -39,8 +41,8 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
   }
 
   const introduced: Conversations['introduced'] = (conversation) => conversations.introduced(conversation);
-  const questions = new Questions({ hive, server, signal, beside, introduced });
-  const conversations = new Conversations({ ...options, beside, questions });
+  const questions = new Questions({ hive, editors, server, signal, beside, introduced });
+  const conversations = new Conversations({ ...options, editors, beside, questions });
   const { directories } = conversations;
 
   function onEvent({ type, directory, properties }: ServerEvent): void {

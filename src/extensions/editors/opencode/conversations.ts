@@ -2,10 +2,12 @@
  * The sessions of one server of opencode, as the hive knows them: which process speaks for each, and their turns. A session is
  * introduced when the first thing is known of it, and only once: all that one process has attached look alike in the store.
  */
-import type { EditorSession } from '../../../application/editor-sessions.ts';
+
 import type { Hive } from '../../../application/hive.ts';
 import type { Raw } from '../../../domain/hooks.ts';
 import { objectIn, textIn } from '../../../domain/json.ts';
+import type { EditorService } from '../dialogs.ts';
+import { attachAgent, type EditorSession } from '../sessions.ts';
 import { CLIENT } from './dialogs.ts';
 import type { OpencodeServer } from './server.ts';
 
@@ -26,6 +28,7 @@ export interface Conversation {
 
 interface ConversationParts {
   hive: Hive;
+  editors: EditorService;
   server: OpencodeServer;
   machine: string;
   /** The process that speaks for the sessions: they end with it. */
@@ -101,7 +104,7 @@ export class Conversations {
   }
 
   async #introduce(conversation: Conversation, depth: number): Promise<EditorSession | null> {
-    const { hive, server, pid } = this.#parts;
+    const { hive, editors, server, pid } = this.#parts;
     const { id, directory } = conversation;
     const session_id = sessionId(id);
     if (await this.#isAnothers(session_id)) return null;
@@ -118,7 +121,7 @@ export class Conversations {
       cwd: directory,
       parent_session_id: parent === null ? null : await this.#parentId(parent, directory, depth + 1),
     };
-    const session = hive.editorSessions.attach(agent, { interrupt: () => this.#interrupt(conversation) });
+    const session = attachAgent(hive, editors, agent, { interrupt: () => this.#interrupt(conversation) });
     await session.describe(agent);
     return session;
   }

@@ -4,11 +4,11 @@
  */
 
 import { spelledLine } from '../../../domain/display.ts';
-import type { EditorAnswer, EditorOption, EditorPermission } from '../../../domain/editors.ts';
 import { type FormDialog, formHeader } from '../../../domain/forms.ts';
 import type { Raw } from '../../../domain/hooks.ts';
 import { objectIn, objectsIn, textIn } from '../../../domain/json.ts';
 import { PROMPT_LIMITS } from '../../../domain/prompts.ts';
+import type { EditorAnswer, EditorOption, EditorPermission } from '../dialog.ts';
 
 export const CLIENT = 'opencode';
 

@@ -3,13 +3,13 @@
  * so it decides who was first; a desk whose answer came too late there is told.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DialogRace } from '../../../application/dialog-race.ts';
-import type { EditorSession } from '../../../application/editor-sessions.ts';
-import type { OpenedDialog } from '../../../application/editors.ts';
 import type { Hive } from '../../../application/hive.ts';
-import type { EditorAnswer, EditorDialog } from '../../../domain/editors.ts';
 import type { Raw } from '../../../domain/hooks.ts';
 import { objectIn, textIn } from '../../../domain/json.ts';
+import type { EditorAnswer, EditorDialog } from '../dialog.ts';
+import type { EditorService, OpenedDialog } from '../dialogs.ts';
+import { DialogRace } from '../race.ts';
+import type { EditorSession } from '../sessions.ts';
 import { type Conversation, forgetOldest, idIn } from './conversations.ts';
 import { type Call, callIn, permissionOf, permissionReply, questionAnswers, questionsOf } from './dialogs.ts';
 import { type OpencodeServer, RefusedRequest } from './server.ts';
@@ -31,6 +31,7 @@ interface Question {
 
 interface QuestionParts {
   hive: Hive;
+  editors: EditorService;
   server: OpencodeServer;
   /** Ends everything. */
   signal: AbortSignal;
@@ -73,7 +74,7 @@ export class Questions {
   }
 
   asked(kind: Kind, request: Raw, conversation: Conversation): void {
-    const { hive, server, beside } = this.#parts;
+    const { hive, editors, server, beside } = this.#parts;
     const id = idIn(request, 'id');
     if (id === null || this.#open.has(id) || this.#over.has(id)) return;
     if (this.#open.size >= MOST_QUESTIONS) {
@@ -82,7 +83,7 @@ export class Questions {
       this.#isFull = true;
       return;
     }
-    const race = new DialogRace(hive.editors, (stop) => this.#offer(id, kind, request, conversation, stop));
+    const race = new DialogRace(editors, (stop) => this.#offer(id, kind, request, conversation, stop));
     const question: Question = { id, kind, request, conversation, race, sending: false, settled: false };
     this.#open.set(id, question);
     beside(async () => {
@@ -152,7 +153,7 @@ export class Questions {
 
   async #send(question: Question, answer: EditorAnswer): Promise<void> {
     const { id, kind, request, conversation, race } = question;
-    const { hive, server } = this.#parts;
+    const { editors, server } = this.#parts;
     const body =
       kind === 'permission' ? permissionReply(answer) : { answers: questionAnswers(request, answer) };
     const verb = 'answers' in body && body.answers === null ? 'reject' : 'reply';
@@ -163,7 +164,7 @@ export class Questions {
     const other = this.#over.get(id);
     this.#noteOver(id, other);
     if (race.offered === null) return;
-    if (isAccepted) await hive.editors.acted(race.offered.session.session_id, id);
+    if (isAccepted) await editors.acted(race.offered.session.session_id, id);
     else if (!question.settled) await race.withdraw('answered_elsewhere', other);
   }
 

@@ -1,7 +1,27 @@
 /**
  * The carrier of dialogs that an editor shows. `hive acp` and the like, which speak for the editor, open a dialog here, wait for
- * its answer, and withdraw it when the editor's own dialog was answered first. The store decides who was first (dialogs.ts).
+ * its answer, and withdraw it when the editor's own dialog was answered first. The store decides who was first
+ * (application/dialogs.ts).
  */
+import {
+  conclude,
+  type Dialog,
+  displayedOf,
+  draft,
+  isAnswered,
+  offer,
+  promptsNow,
+  settleByRule,
+  withdraw,
+} from '../../application/dialogs.ts';
+import type { Hive } from '../../application/hive.ts';
+import { giveNotice } from '../../application/notices.ts';
+import type { ReadTx, WriteTx } from '../../application/ports.ts';
+import { decidingRule, type Place, rulesForTool } from '../../domain/permission-rules.ts';
+import { checkRequest, OPEN_LIMIT, type Prompt } from '../../domain/prompts.ts';
+import type { Session } from '../../domain/sessions.ts';
+import { labelled } from '../../domain/sources.ts';
+import { cleanText, excerpt } from '../../domain/text.ts';
 import {
   allows,
   cleanDialog,
@@ -13,29 +33,7 @@ import {
   isWhollyInput,
   optionOfRule,
   refusalIn,
-} from '../domain/editors.ts';
-import { decidingRule, type Place, rulesForTool } from '../domain/permission-rules.ts';
-import { checkRequest, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
-import type { Session } from '../domain/sessions.ts';
-import { labelled } from '../domain/sources.ts';
-import { cleanText, excerpt } from '../domain/text.ts';
-import type { Trust } from '../domain/trust.ts';
-import type { DeliveryService } from './delivery.ts';
-import {
-  conclude,
-  type Dialog,
-  displayedOf,
-  draft,
-  isAnswered,
-  offer,
-  promptsNow,
-  settleByRule,
-  withdraw,
-} from './dialogs.ts';
-import type { Feed } from './feed.ts';
-import { giveNotice } from './notices.ts';
-import type { ReadTx, Store, WriteTx } from './ports.ts';
-import type { Ids } from './world.ts';
+} from './dialog.ts';
 
 /** A dialog that is open in an editor. */
 export interface EditorRequest {
@@ -89,18 +87,13 @@ export interface EditorService {
   isAttended(): Promise<boolean>;
 }
 
-interface EditorParts {
-  store: Store;
-  feed: Feed;
-  ids: Ids;
-  delivery: Pick<DeliveryService, 'collect'>;
-  trust: () => Trust;
-}
-
 /** Node's timers last at most 24 days, so longer waits are split. */
 const STRETCH_MS = 24 * 60 * 60 * 1000;
 
-export function createEditors({ store, feed, ids, delivery, trust }: EditorParts): EditorService {
+export function createEditors(hive: Hive): EditorService {
+  const { feed, delivery } = hive;
+  const { store, ids } = hive.parts;
+  const trust = hive.trust.file;
   return {
     async open(given) {
       const { session, place } = given;

@@ -2,22 +2,13 @@
  * Sessions of agents in an editor, for whoever speaks for the editor (`hive acp`, a desk): who the agent is, whether its
  * own hooks speak for it, its turns, and what stops or wakes it. A turn that the hive interrupts is stopped by the editor.
  */
-
-import { refuse } from '../domain/actors.ts';
-import type { EditorDialog } from '../domain/editors.ts';
-import type { Place } from '../domain/permission-rules.ts';
-import type { Session } from '../domain/sessions.ts';
-import type { Turn } from '../domain/turns.ts';
-import { beside } from './background.ts';
-import type { DeliveryService } from './delivery.ts';
-import { carrierOf, type EditorService, type OpenedDialog } from './editors.ts';
-import type { Feed } from './feed.ts';
-import type { ProjectContext } from './hook-context.ts';
-import type { InterruptService } from './interrupts.ts';
-import type { SessionService } from './sessions.ts';
-import type { TurnService } from './turns.ts';
-import type { WakeService } from './wakes.ts';
-import type { Logger } from './world.ts';
+import { beside } from '../../application/background.ts';
+import type { Hive } from '../../application/hive.ts';
+import { refuse } from '../../domain/actors.ts';
+import type { Session } from '../../domain/sessions.ts';
+import type { Turn } from '../../domain/turns.ts';
+import type { EditorDialog } from './dialog.ts';
+import { carrierOf, type EditorService, type OpenedDialog } from './dialogs.ts';
 
 /** An agent as its editor describes it. */
 export interface EditorAgent {
@@ -61,35 +52,18 @@ export interface EditorSession {
   close(isGone?: boolean): Promise<void>;
 }
 
-export interface EditorSessionService {
-  attach(agent: EditorAgent, actions: EditorActions): EditorSession;
-}
-
-interface EditorSessionParts {
-  sessions: SessionService;
-  turns: TurnService;
-  interrupts: InterruptService;
-  delivery: DeliveryService;
-  editors: EditorService;
-  wakes: WakeService;
-  feed: Feed;
-  log: Logger;
-  machine: string;
-  findProject: (directory: string) => ProjectContext;
-  placeAt: () => Promise<(directory: string) => Place>;
-  /** Whose preferences say for how long an idle agent is waited for. */
-  seat: string;
-}
-
 /** A client whose hooks report a turn does so this soon after its prompt. */
 const HOOKED_TURN_MS = 10_000;
 
-export function createEditorSessions(parts: EditorSessionParts): EditorSessionService {
-  return { attach: (agent, actions) => attach(parts, agent, actions) };
-}
-
-function attach(parts: EditorSessionParts, first: EditorAgent, actions: EditorActions): EditorSession {
-  const { sessions, turns, interrupts, delivery, editors, wakes, feed, log, machine } = parts;
+/** Speaks for an agent whose dialogs `editors` offers. Its session is introduced with the first thing that is said of it. */
+export function attachAgent(
+  hive: Hive,
+  editors: EditorService,
+  first: EditorAgent,
+  actions: EditorActions,
+): EditorSession {
+  const { sessions, turns, interrupts, delivery, wakes, feed, log } = hive;
+  const { machine, seat, placeAt } = hive.parts;
   let agent = first;
   let introduction: Promise<Session> | null = null;
   /** The running turn, once it is stored; null where hooks report it. */
@@ -111,7 +85,7 @@ function attach(parts: EditorSessionParts, first: EditorAgent, actions: EditorAc
     const known = pid === null ? await sessions.find(agent.session_id) : undefined;
     if (pid !== null) refuse(await refusalToBe(agent.session_id, pid));
     return sessions.introduce({
-      ...parts.findProject(cwd),
+      ...hive.findProject(cwd),
       ...introduced,
       pid: pid ?? known?.pid ?? null,
       source: 'main',
@@ -169,7 +143,7 @@ function attach(parts: EditorSessionParts, first: EditorAgent, actions: EditorAc
     void beside(log, 'An idle agent in an editor is not waited for.', async () => {
       while (!signal.aborted) {
         const session_id = (await hooked())?.session_id ?? agent.session_id;
-        const text = await wakes.untilWanted({ session_id, seat: parts.seat, signal });
+        const text = await wakes.untilWanted({ session_id, seat, signal });
         if (text === null || signal.aborted) return;
         await wake(text);
       }
@@ -193,7 +167,7 @@ function attach(parts: EditorSessionParts, first: EditorAgent, actions: EditorAc
       if ((await hooked()) !== undefined) return null;
       const session = await introduced();
       await turn;
-      const place = (await parts.placeAt())(agent.cwd);
+      const place = (await placeAt())(agent.cwd);
       return editors.open({ session, dialog, place, key });
     },
 

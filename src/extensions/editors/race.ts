@@ -2,8 +2,8 @@
  * The race for one dialog that an editor shows and the desks show as well: the first answer wins, and the store decides who was
  * first. Whatever speaks for an editor (`hive acp`, `hive attach`, Emacs itself) runs one for each dialog.
  */
-import type { EditorAnswer } from '../domain/editors.ts';
-import type { EditorService, OfferedDialog, OpenedDialog, WithdrawReason } from './editors.ts';
+import type { EditorAnswer } from './dialog.ts';
+import type { EditorService, OfferedDialog, OpenedDialog, WithdrawReason } from './dialogs.ts';
 
 export class DialogRace {
   /** As it was offered; null before, and where the agent's own hooks offer it. */

@@ -1,16 +1,24 @@
 /**
  * Editors: agents whose dialogs an editor shows (ACP, an Emacs package). Here such a dialog becomes prompts, and their
- * answers become what the agent gets. Unlike the dialogs of a client with hooks (dialogs.ts), the options are the agent's
+ * answers become what the agent gets. Unlike the dialogs of a client with hooks (domain/dialogs.ts), the options are the agent's
  * own, and each says itself whether it refuses. Pure: no clock, no ids, no I/O.
  */
-import { DESCRIPTION, factsOf, fits, indented, isTooLong, marked, summarizeTool } from './dialogs.ts';
-import { revealedSource, skeletonOf, spelledLine, spelledOut } from './display.ts';
-import { decideForm, type FormDialog, formPrompts } from './forms.ts';
-import type { HookTool, Raw } from './hooks.ts';
-import { objectIn, textIn } from './json.ts';
-import { digestOfCall } from './permissions.ts';
-import { type AskRequest, PROMPT_LIMITS, type Prompt } from './prompts.ts';
-import { cleanDeep, excerpt } from './text.ts';
+import {
+  DESCRIPTION,
+  factsOf,
+  fits,
+  indented,
+  isTooLong,
+  marked,
+  summarizeTool,
+} from '../../domain/dialogs.ts';
+import { revealedSource, skeletonOf, spelledLine, spelledOut } from '../../domain/display.ts';
+import { decideForm, type FormDialog, formPrompts } from '../../domain/forms.ts';
+import type { HookTool, Raw } from '../../domain/hooks.ts';
+import { objectIn, textIn } from '../../domain/json.ts';
+import { digestOfCall } from '../../domain/permissions.ts';
+import { type AskRequest, PROMPT_LIMITS, type Prompt } from '../../domain/prompts.ts';
+import { cleanDeep, excerpt } from '../../domain/text.ts';
 
 /** One of the agent's own options. */
 export interface EditorOption {
