@@ -31,6 +31,8 @@ if (before === undefined || after === undefined || positionals.length > 2 || !(r
 }
 
 const measured = { before: new Map<string, number[]>(), after: new Map<string, number[]>() };
+/** The same of the floors. A floor that has changed says that the two benches differ, and not only the two versions. */
+const floors = { before: new Map<string, number[]>(), after: new Map<string, number[]>() };
 const more = new Map<string, boolean>();
 for (const family of values.only ?? FAMILIES.split(' ')) {
   for (let round = 0; round < rounds; round += 1) {
@@ -44,6 +46,8 @@ for (const family of values.only ?? FAMILIES.split(' ')) {
         more.set(row.name, row.at_least);
         const figures = measured[side].get(row.name) ?? [];
         measured[side].set(row.name, [...figures, row.of === 'p99' ? row.p99 : row.p50]);
+        if (row.floor !== null)
+          floors[side].set(row.name, [...(floors[side].get(row.name) ?? []), row.floor]);
       }
     }
   }
@@ -65,7 +69,14 @@ for (const [name, atLeast] of more) {
   const shown = (figures: readonly number[]): string =>
     `${percentile(figures, 50)} (${Math.min(...figures)} to ${Math.max(...figures)})`;
   const percent = `${change > 0 ? '+' : ''}${(100 * change).toFixed(1)} % ${change > 0 ? 'worse' : 'better'}`;
-  process.stdout.write(`${verdict}  ${name}: ${shown(old)} → ${shown(now)}, ${percent.replace('-', '')}\n`);
+  const [below, belowNow] = [floors.before.get(name), floors.after.get(name)];
+  const floor =
+    below === undefined || belowNow === undefined
+      ? ''
+      : `; floor ${percentile(below, 50)} → ${percentile(belowNow, 50)}`;
+  process.stdout.write(
+    `${verdict}  ${name}: ${shown(old)} → ${shown(now)}, ${percent.replace('-', '')}${floor}\n`,
+  );
 }
 process.exitCode = worse > 0 ? 1 : 0;
 
