@@ -31,7 +31,7 @@ if (before === undefined || after === undefined || positionals.length > 2 || !(r
 }
 
 const measured = { before: new Map<string, number[]>(), after: new Map<string, number[]>() };
-/** The same of the floors. A floor that has changed says that the two benches differ, and not only the two versions. */
+/** The floors beside them: one that has changed says that the two benches differ, and not only the two versions. */
 const floors = { before: new Map<string, number[]>(), after: new Map<string, number[]>() };
 const more = new Map<string, boolean>();
 for (const family of values.only ?? FAMILIES.split(' ')) {
