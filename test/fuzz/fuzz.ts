@@ -1,5 +1,5 @@
 /**
- * One set of properties, two budgets: `npm test` tries a few inputs of one fixed seed, `npm run fuzz` a stretch
+ * One set of properties, two budgets: `npm run ci:more` tries a few inputs of one fixed seed, `npm run fuzz` a stretch
  * of time each, from its own seed, which it prints. A failure is replayed by its seed and path.
  */
 import fc from 'fast-check';

@@ -10,10 +10,10 @@ import { childEnvironment, outputOf, ROOT, spawnChild } from '../support/childre
 import { tempFolder } from '../support/temp.ts';
 
 const NAMES = [
-  'two words',
-  `it's "odd", 100%s #1 & more; (x) [y] {z} *`,
-  '$HOME and `id` back\\slash',
-  '-rf größe 日本語 مرحبا 🐝',
+  // What a shell, a format or a pattern reads.
+  `it's "odd", 100%s #1 & more; (x) [y] {z} * $HOME \`id\` back\\slash`,
+  // What looks like an option, and letters that are more than a byte or a column.
+  '-rf two words größe 日本語 مرحبا 🐝',
 ];
 
 /** Emacs itself reads a `$` in the name of a file that it is to load. */

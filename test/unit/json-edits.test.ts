@@ -8,7 +8,7 @@ import {
   removeJson,
   setJson,
 } from '../../src/infrastructure/installation/json-edits.ts';
-import { jsonFiles } from './json-arbitraries.ts';
+import { jsonFiles } from '../support/json-arbitraries.ts';
 
 const VALUE = { command: 'hive', args: ['mcp'] };
 const PATH = ['mcpServers', 'hive'];
