@@ -5,53 +5,17 @@
 import { describe, expect, it } from 'vitest';
 import { toolsFor } from '../../src/adapters/mcp/server.ts';
 import { PLUGIN_SERVER, SERVER_NAME, toolRules } from '../../src/domain/installation.ts';
-import {
-  claudeServer,
-  hookPart,
-  inOneFile,
-  rulePart,
-  type SettingsFile,
-  toolPermission,
-} from '../../src/infrastructure/installation/claude.ts';
+import { rulePart, type SettingsFile, toolPermission } from '../../src/infrastructure/installation/claude.ts';
 import { trustOf } from '../../src/infrastructure/installation/codex.ts';
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
-import {
-  type Part,
-  planInit,
-  planUninit,
-  type Receipt,
-} from '../../src/infrastructure/installation/parts.ts';
+import { planInit, planUninit } from '../../src/infrastructure/installation/parts.ts';
+import { init, OLDER, PARTS, PROGRAM } from '../support/installed-parts.ts';
 
-const PROGRAM = ['/opt/node', '/opt/hive/bin/hive'];
-const OLDER = ['/old/node', '/old/bin/hive'];
-const SERVER = claudeServer('/home/.claude.json', PROGRAM);
-const HOOKS = hookPart('claude-code', '/home/settings.json', { program: PROGRAM });
 const RULES = rulePart('/home/settings.json', SERVER_NAME);
 
-function init(
-  part: Part,
-  text: string | null,
-  receipt: Receipt | null = null,
-): { text: string; receipt: Receipt } {
-  const change = planInit(part, text, receipt);
-  if (change?.receipt == null || change.after === null) throw new Error('Nothing was to be done.');
-  return { text: change.after, receipt: change.receipt };
-}
+describe.each(Object.entries(PARTS))('%s', (_name, made) => {
+  const part = made(PROGRAM);
 
-describe.each([
-  [
-    'the server of a coordinator',
-    claudeServer('/home/.claude.json', PROGRAM, 'coordinator'),
-    (program: string[]) => claudeServer('/home/.claude.json', program, 'coordinator'),
-  ],
-  ['the server', SERVER, (program: string[]) => claudeServer('/home/.claude.json', program)],
-  ['the hooks', HOOKS, (program: string[]) => hookPart('claude-code', '/home/settings.json', { program })],
-  [
-    'the hooks and the permission rules',
-    inOneFile(HOOKS, RULES),
-    (program: string[]) => inOneFile(hookPart('claude-code', '/home/settings.json', { program }), RULES),
-  ],
-])('%s', (_name, part, made) => {
   it.each([
     '{"a": 1}',
     '{\r\n\t// theirs\r\n\t"hooks": { "Stop": [] }, /* } */ "mcpServers": {},\r\n}\r\n',

@@ -1,0 +1,30 @@
+/** What `hive init` adds to the files of Claude Code, for the tests that add it and take it out again. */
+import { SERVER_NAME } from '../../src/domain/installation.ts';
+import { claudeServer, hookPart, inOneFile, rulePart } from '../../src/infrastructure/installation/claude.ts';
+import { type Part, planInit, type Receipt } from '../../src/infrastructure/installation/parts.ts';
+
+export const PROGRAM: string[] = ['/opt/node', '/opt/hive/bin/hive'];
+/** The same of an earlier installation; no other text contains `/old/`. */
+export const OLDER: string[] = ['/old/node', '/old/bin/hive'];
+
+const hooks = (program: string[]): Part => hookPart('claude-code', '/home/settings.json', { program });
+
+/** Each part by its name, made for a program. */
+export const PARTS: Readonly<Record<string, (program: string[]) => Part>> = {
+  'the server': (program) => claudeServer('/home/.claude.json', program),
+  'the server of a coordinator': (program) => claudeServer('/home/.claude.json', program, 'coordinator'),
+  'the hooks': hooks,
+  'the hooks and the permission rules': (program) =>
+    inOneFile(hooks(program), rulePart('/home/settings.json', SERVER_NAME)),
+};
+
+/** Adds a part to the text of a file, or of none, in which it is not there yet. */
+export function init(
+  part: Part,
+  text: string | null,
+  receipt: Receipt | null = null,
+): { text: string; receipt: Receipt } {
+  const change = planInit(part, text, receipt);
+  if (change?.receipt == null || change.after === null) throw new Error('Nothing was to be done.');
+  return { text: change.after, receipt: change.receipt };
+}
