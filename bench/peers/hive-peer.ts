@@ -8,7 +8,7 @@ interface HiveAsked extends Asked {
 
 const WAIT_MS = 25_000;
 
-/** As Emacs has one: the first of a store is registered, and signs what is answered there. */
+/** The key of this desk, as Emacs has one. The first key of a store is registered, and signs what is answered there. */
 const SEAT_KEY = '5'.repeat(64);
 
 export async function startHive(folder: string): Promise<Peer> {
