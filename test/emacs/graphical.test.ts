@@ -57,7 +57,7 @@ describe('a graphical Emacs', () => {
   async function focus(has: boolean): Promise<void> {
     await emacs.focus(has);
     const desks = () => hive.store.read((tx) => tx.desks.online(tx.now));
-    await eventually(async () => (await desks()).every(({ focused }) => focused === has));
+    await eventually(async () => (await desks()).map(({ focused }) => focused).join() === String(has));
   }
 
   async function answerTo(ask_id: string) {

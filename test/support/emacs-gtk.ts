@@ -63,6 +63,12 @@ export async function openGraphical(
       (rename-file ${lisp(`${place}.new`)} ${lisp(`${place}.value`)} t)))))`;
   const { args, env, connected } = home.arguments(`(progn ${ear} ${setup})`);
   const whole = { ...env, ...desktop.env, ...desktop.screen };
+  const xdotool = async (...words: string[]): Promise<string> =>
+    (await run('xdotool', words, { env: whole })).stdout.trim();
+  // Without a window manager the window below the pointer has the focus until a window is given it, and then loses it for a
+  // moment. So the pointer is beside every window, and the focus changes only where a test changes it.
+  const pointerAside = ['mousemove', '9999', '9999'];
+  await xdotool(...pointerAside);
   const [program = '', ...first] = command;
   const child: ChildProcess = spawn(program, [...first, '-Q', ...args], { env: whole, stdio: 'ignore' });
   const gone = new Promise((resolve) => child.once('exit', resolve));
@@ -80,8 +86,6 @@ export async function openGraphical(
     throw error;
   }
 
-  const xdotool = async (...words: string[]): Promise<string> =>
-    (await run('xdotool', words, { env: whole })).stdout.trim();
   const emacs: Graphical = {
     async value(form) {
       writeFileSync(`${place}.part`, form);
@@ -92,7 +96,7 @@ export async function openGraphical(
       return value;
     },
     async focus(has) {
-      await xdotool('windowfocus', has ? outer : root);
+      await xdotool(...pointerAside, 'windowfocus', has ? outer : root);
       await eventually(async () => ((await emacs.value('(frame-focus-state)')) === 't') === has);
     },
     async click({ x, y }, button = 1) {
@@ -107,5 +111,6 @@ export async function openGraphical(
   const [window, outer] = [await idOf('window-id'), await idOf('outer-window-id')];
   const { stdout } = await run('xwininfo', ['-root'], { env: whole });
   const root = /Window id: (\w+)/.exec(stdout)?.[1] ?? '';
+  await emacs.focus(true);
   return emacs;
 }
