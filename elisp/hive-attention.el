@@ -58,8 +58,9 @@
 (defcustom hive-settings nil
   "The settings that this Emacs writes to the store when it connects.
 An alist, such as ((gate . remind) (quiet_hours . \"22:00-07:30\")).
-`M-x hive-settings' shows all settings with what they mean, and changes
-one.  What is not in the alist stays as it is stored.
+`M-x hive-settings' shows those that have no command of their own, with
+what they mean, and changes one.  What is not in the alist stays as it
+is stored.
 
 popup_permissions and notify_command permit something: they are not
 stored, and hold while this Emacs is connected."

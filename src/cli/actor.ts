@@ -110,7 +110,7 @@ export function confirmActor(
   if (isAllowing(prompt, answer) && !terminal_may_allow)
     throw new HiveError(
       'not_allowed',
-      `You can grant a permission only in Emacs; here you can only deny it. To grant permissions at a terminal too, set "terminal_may_allow": true in ${path}.`,
+      `Here you can only deny a permission. Grant it in Emacs, or on a phone that may allow permissions. To grant permissions at a terminal too, set "terminal_may_allow": true in ${path}.`,
     );
   if (isAtTerminal() && confirmAnswer(prompt, decision, isShown)) return { ...actor, confirmed: true };
   if (prompt.kind === 'permission')

@@ -44,7 +44,7 @@ export const EXTENSION_COMMANDS: Commands = {
       async () => (await import('../extensions/inbox/command.ts')).definePhone,
     ],
     token: [
-      'Make, show and revoke tokens for such agents',
+      'Make, show and revoke tokens for agents on other machines',
       async () => (await import('../extensions/serve/token.ts')).defineToken,
     ],
   },

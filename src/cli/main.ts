@@ -75,7 +75,10 @@ const COMMANDS: Commands = {
     config: ['Show and change settings', async () => (await import('./config.ts')).defineConfig],
     rules: ['List your permission rules', async () => (await import('./rules.ts')).defineRules],
     team: ['Show and change teams of humans', async () => (await import('./team.ts')).defineTeam],
-    store: ['Remove old records, or copy the store', async () => (await import('./store.ts')).defineStore],
+    store: [
+      'Back up, restore, prune or copy the store',
+      async () => (await import('./store.ts')).defineStore,
+    ],
   },
   // Its commands are extensions; this is the place of the heading.
   'Agents on other machines:': {},
@@ -112,7 +115,7 @@ export async function commandLine(called: string, isAll: boolean): Promise<Comma
   const program = new Command('hive')
     .description('Coding agents ask you questions without stopping, and you answer when it suits you.')
     .version(VERSION)
-    .option('--all', 'show the help of all commands')
+    .option('--all', 'with --help: list all commands')
     // Some commands have an --all of their own.
     .enablePositionalOptions()
     .exitOverride()

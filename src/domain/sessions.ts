@@ -658,7 +658,7 @@ export function refusalToSet(
   for (const setting of settingsIn(changes)) {
     if (!AGENT_SETTINGS.has(setting)) {
       const why = HUMAN_ONLY[setting] ?? 'it limits what an agent may send unasked';
-      return `Only a human may change "${setting}": ${why}. Ask your human, who can do it in Emacs (M-x hive-sessions, c) or in a terminal (hive sessions set ${session.handle} …). Nothing was changed.`;
+      return `Only a human may change "${setting}": ${why}. Ask your human, who can do it in Emacs (M-x hive-sessions, e) or in a terminal (hive sessions set ${session.handle} …). Nothing was changed.`;
     }
     const human = setByHuman.get(setting);
     if (human !== undefined)

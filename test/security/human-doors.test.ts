@@ -257,7 +257,7 @@ describe('an answer from a shell is typed by a person', () => {
     expect(await atFakedTerminal(env, 'respond', ask_id, 'yes')).toContain('(unattested): yes');
     const permission = await question(store, { kind: 'permission', options: ['Allow', 'Deny'] });
     expect(await atFakedTerminal(env, 'respond', permission, 'Allow')).toContain(
-      'You can grant a permission only in Emacs',
+      'Here you can only deny a permission',
     );
     const poll = async (id: string) => (await shell(store).hive('poll', id, '--json')).json();
     expect(await poll(ask_id)).toMatchObject({ decision: 'yes', attested: false });
@@ -272,7 +272,7 @@ describe('an answer from a shell is typed by a person', () => {
     const person = shell(store, { HOME: tempFolder() });
     const refused = await person.terminal(['respond', ask_id, 'Allow'], 'Type yes', 'yes');
     expect(refused).toMatchObject({ code: 7 });
-    expect(refused.out).toContain('You can grant a permission only in Emacs; here you can only deny it.');
+    expect(refused.out).toContain('Here you can only deny a permission.');
     const { code } = await person.terminal(['respond', ask_id, 'Allow', '--amend'], 'Type yes', 'yes');
     expect(code).toBe(7);
     const signature = async (id: string): Promise<unknown> => {

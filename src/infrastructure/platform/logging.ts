@@ -4,9 +4,9 @@
  */
 import type { Logger } from '../../application/world.ts';
 
-/** Writes lines at `level` and above; `HIVE_LOG=info` writes all, the default is `warn`. */
+/** Writes lines at `level` and above; `HIVE_LOG=info` writes all. The default, also of a level that does not exist, is `warn`. */
 export function createLogger(level: string | undefined, write: (line: string) => void): Logger {
-  const least = LEVELS.indexOf(level ?? 'warn');
+  const least = LEVELS.indexOf(level !== undefined && LEVELS.includes(level) ? level : 'warn');
   const at =
     (name: (typeof LEVELS)[number]) =>
     (message: string, fields: Record<string, unknown> = {}): void => {
