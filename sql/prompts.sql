@@ -63,7 +63,8 @@ CREATE TABLE prompts (
   warns_at          TEXT,
   left_by           TEXT NOT NULL DEFAULT '[]'
 );
-CREATE UNIQUE INDEX prompts_by_key ON prompts (session_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+-- Not UNIQUE: a subagent's prompts move to its parent, which may have used the same key.
+CREATE INDEX prompts_by_key ON prompts (session_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 -- Finding what is pending, and what expires next, must cost the same however long the history is. `status` comes first
 -- although it is always the same: without it SQLite prefers another index that begins with `status`, and sorts.
 CREATE INDEX prompts_pending ON prompts (status, order_key) WHERE status = 'pending';

@@ -337,7 +337,10 @@ export async function moveMentions(
     if (first !== from.session_id && second !== from.session_id) continue;
     const other = first === from.session_id ? second : first;
     await tx.loops.remove(loop);
-    await tx.loops.put({ ...loop, ...pairOf(to.session_id, other) });
+    if (other === to.session_id) continue;
+    const pair = pairOf(to.session_id, other);
+    // What the human has muted stays muted.
+    if ((await tx.loops.get(pair))?.state !== 'muted') await tx.loops.put({ ...loop, ...pair });
   }
 }
 

@@ -177,7 +177,15 @@ export interface StoredResponse extends PromptAnswer {
 
 export interface PromptReads extends PrunableReads {
   get(ask_id: string): Promise<Prompt | undefined>;
-  byKey(session_id: string, idempotency_key: string): Promise<Prompt | undefined>;
+  /**
+   * What this session asked under this key. A subagent's prompts move to its parent, which may have used the same key for another
+   * question: then the one with this fingerprint, else the oldest.
+   */
+  byKey(
+    session_id: string,
+    idempotency_key: string,
+    fingerprint?: string | null,
+  ): Promise<Prompt | undefined>;
   list(filter: PromptFilter): Promise<Page<Prompt>>;
   count(filter: Omit<PromptFilter, 'limit' | 'cursor'>): Promise<number>;
   countByUrgency(): Promise<Record<Urgency, number>>;

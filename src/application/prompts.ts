@@ -345,7 +345,7 @@ export async function askIn(
   );
   const desks_online = desks.filter((desk) => concerns(prompt, namesOf(desk), tx.now)).length;
   const key = prompt.idempotency_key;
-  const before = key === null ? undefined : await tx.prompts.byKey(session_id, key);
+  const before = key === null ? undefined : await tx.prompts.byKey(session_id, key, prompt.fingerprint);
   if (before !== undefined) {
     if (before.fingerprint !== prompt.fingerprint) throw conflict(before);
     return { prompt: await findCurrent(tx, before.ask_id), existing: true, desks_online };

@@ -58,13 +58,17 @@ export function atMost<T>(field: string, items: readonly T[], limit: number): re
 // ---- Durations ----
 // As people write them: `90s`, `10m`, `2h`, `1d`, `500ms`.
 
+const DAY_MS = 86_400_000;
 const UNITS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
   m: 60_000,
   h: 3_600_000,
-  d: 86_400_000,
+  d: DAY_MS,
 };
+
+/** A hundred years, in days: further times would be written with more digits than all others, and sorted wrongly. */
+const LONGEST_DURATION_D = 36_500;
 
 /** The duration in milliseconds. @throws HiveError `invalid_input` that shows how a duration is written. */
 export function parseDuration(text: string): number {
@@ -72,7 +76,10 @@ export function parseDuration(text: string): number {
   const unit = UNITS[match?.[2] ?? ''];
   if (match === null || unit === undefined)
     throw invalidInput(`"${text}" is not a duration: write 90s, 10m, 2h or 1d.`);
-  return Math.round(Number(match[1]) * unit);
+  const ms = Math.round(Number(match[1]) * unit);
+  if (ms > LONGEST_DURATION_D * DAY_MS)
+    throw invalidInput(`"${text}" is too long: at most ${LONGEST_DURATION_D}d.`);
+  return ms;
 }
 
 /**

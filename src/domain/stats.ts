@@ -175,7 +175,8 @@ function daysOf(
   { since, until, dayOf }: StatsPeriod,
 ): Stats['days'] {
   const names = new Set<string>();
-  for (let at = Date.parse(since); at < Date.parse(until); at += DAY_MS)
+  // A day has 23 hours where summer time begins.
+  for (let at = Date.parse(since); at < Date.parse(until); at += DAY_MS / 2)
     names.add(dayOf(new Date(at).toISOString()));
   names.add(dayOf(until));
   const byDay = (prompts: readonly CountedPrompt[]): Map<string, CountedPrompt[]> =>

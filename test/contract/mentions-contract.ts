@@ -171,6 +171,21 @@ export function mentionsContract(engine: StoreEngine): void {
     expect(await eventsOf(hive, 'mention/moved')).not.toEqual([]);
   });
 
+  test('a pair that the human has muted stays muted, whatever pairs move to it', async () => {
+    const hive = await open();
+    const [ada, bob, heir] = await joinThree(hive);
+    for (let n = 0; n < 20; n += 1)
+      await post(hive, n % 2 === 0 ? ada : bob, n % 2 === 0 ? '@Claude-def34' : '@Claude-abc12');
+    expect(await hive.loops.list()).toMatchObject([{ state: 'tripped' }]);
+    await hive.loops.mute([ada.session_id, heir.session_id]);
+    await hive.store.write((tx) => moveMentions(tx, bob, heir));
+    expect(await hive.loops.list()).toMatchObject([{ state: 'muted' }]);
+    expect((await post(hive, ada, '@Claude-xyz56')).mentions).toEqual([]);
+    // A pair of one session with itself is none.
+    await hive.store.write((tx) => moveMentions(tx, ada, heir));
+    expect(await hive.loops.list()).toEqual([]);
+  });
+
   test('the history of a session comes newest first, in pages', async () => {
     const hive = await open();
     const [ada, bob] = await joinThree(hive);

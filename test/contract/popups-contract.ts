@@ -94,6 +94,22 @@ export function popupsContract(engine: StoreEngine): void {
     expect(await recent(at(-1), 'mention')).toEqual({ count: 1, first: at(3) });
   });
 
+  test('what was leased before the clock was set back holds nothing up', async () => {
+    const { hive, ids } = await leased(1);
+    const [ask_id = ''] = ids;
+    const ahead = new Date(Date.now() + 3_600_000).toISOString();
+    const now = new Date().toISOString();
+    await hive.store.write(async (tx) => {
+      await tx.popups.takeOver(lease(ask_id, { held_by: 'desk-9' }), ahead, at(1));
+      await tx.popups.joinStorm(ask_id, SEAT, ahead);
+    });
+    expect(await hive.store.read((tx) => tx.popups.storm(scopeOf('prompt')))).toBeNull();
+    expect(await hive.store.read((tx) => tx.popups.recent(scopeOf('prompt'), at(0)))).toMatchObject({
+      count: 0,
+    });
+    expect(await hive.store.write((tx) => tx.popups.takeOver(lease(ask_id), now, at(0)))).toBe(true);
+  });
+
   describe.each(['prompt', 'mention', 'outreach'] as const)('a storm of the kind %s', (kind) => {
     const scope = scopeOf(kind);
     const settle: Record<PopupKind, ((hive: OpenedHive, id: string) => Promise<unknown>) | null> = {

@@ -5,6 +5,7 @@
  * @module-tag sqlite
  * @module-tag library
  */
+import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { settingNamed } from '../../src/domain/settings.ts';
 import { countOf, grow } from '../support/ageing.ts';
@@ -59,6 +60,23 @@ it('keeps what is pending, however old, with its events', async () => {
   expect((await hive.prompts.get(ask_id)).status).toBe('pending');
   expect(await hive.store.read((tx) => tx.events.of(ask_id, 10))).toHaveLength(2);
   expect(await hive.sessions.find('session-1')).toBeDefined();
+});
+
+it('removes old events also where one was recorded while the clock was ahead, which stays', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const notice = (subject: string) =>
+    hive.store.write((tx) => tx.events.append({ type: 'desk/notice', session_id: null, subject, data: {} }));
+  await notice('from a wrong clock');
+  grow(store, -10_000);
+  await notice('old');
+  const database = new DatabaseSync(store, { timeout: 60_000 });
+  database.prepare('UPDATE events SET at = ? WHERE subject = ?').run('2020-01-01T00:00:00.000Z', 'old');
+  database.close();
+  expect(await hive.retention.preview(DAYS)).toEqual({ events: 1 });
+  expect(await hive.retention.sweep(DAYS)).toEqual({ events: 1 });
+  expect(await hive.store.read((tx) => tx.events.of('old', 10))).toEqual([]);
+  expect(await hive.store.read((tx) => tx.events.of('from a wrong clock', 10))).toHaveLength(1);
 });
 
 it('counts from the settlement, not from the question', async () => {

@@ -170,6 +170,28 @@ export function winnersContract(engine: StoreEngine): void {
     expect(elsewhere.existing).toBe(false);
   });
 
+  test('a key that a subagent and its parent have both used is still the key of both prompts after they have moved', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const keyed = (question: string) => ({ question, idempotency_key: 'which-db' });
+    const parent = await introduce(hive, 'session-1');
+    const [first, second] = [await introduce(hive, 'session-1:a1'), await introduce(hive, 'session-1:a2')];
+    const ofSubagents = [
+      await hive.prompts.ask(keyed('First?'), first),
+      await hive.prompts.ask(keyed('Second?'), second),
+    ];
+    const own = await hive.prompts.ask(keyed('Parent?'), parent);
+    for (const subagent of [first, second])
+      await hive.store.write((tx) => tx.prompts.move(subagent.session_id, parent));
+    for (const { prompt } of [own, ...ofSubagents])
+      expect(await hive.prompts.ask(keyed(prompt.question), parent)).toMatchObject({
+        existing: true,
+        prompt: { ask_id: prompt.ask_id, session_id: parent.session_id },
+      });
+    await expect(hive.prompts.ask(keyed('Another?'), parent)).rejects.toMatchObject({
+      code: 'idempotency_conflict',
+    });
+  });
+
   test('what is not allowed changes nothing', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const { ask_id } = await ask(hive);

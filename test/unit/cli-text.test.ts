@@ -50,6 +50,9 @@ describe('durations', () => {
     expect(typed.map(parseDuration)).toEqual([500, 90_000, 600_000, 5_400_000, 2_592_000_000]);
     for (const wrong of ['', '10', 'm', '-5s', '5 minutes', '1e3s', 'Deploy?'])
       expect(() => parseDuration(wrong), wrong).toThrow('write 90s, 10m, 2h or 1d');
+    expect(parseDuration('36500d')).toBe(36_500 * 86_400_000);
+    for (const long of ['36501d', '9999999999999999h'])
+      expect(() => parseDuration(long), long).toThrow('is too long: at most 36500d.');
   });
 
   it('are printed in short form', () => {

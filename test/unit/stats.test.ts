@@ -91,6 +91,16 @@ test('each day of the period is listed, even without a question', () => {
   ]);
 });
 
+test('the day on which summer time begins, and has 23 hours, is listed too', () => {
+  const berlin = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Berlin', dateStyle: 'short' });
+  const stats = statsOf([], {
+    since: '2026-03-28T22:30:00.000Z',
+    until: '2026-03-30T22:30:00.000Z',
+    dayOf: (time) => berlin.format(new Date(time)),
+  });
+  expect(stats.days.map(({ day }) => day)).toEqual(['2026-03-28', '2026-03-29', '2026-03-30', '2026-03-31']);
+});
+
 test('counts where questions were answered: in time, late, or in the terminal of the agent', () => {
   const cancelled = { status: 'cancelled', via: 'terminal', cancel_reason: 'answered_elsewhere' } as const;
   const stats = statsOf(

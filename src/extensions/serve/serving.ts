@@ -73,7 +73,7 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
       `Over plain HTTP a phone cannot use the inbox at ${host}: its browser makes no keys there. Use --cert and --key, or listen on 127.0.0.1 behind a proxy with TLS.`,
     );
   const own = named === null ? [] : [new URL(named).hostname];
-  const hosts = new Set(['localhost', '127.0.0.1', '[::1]', host, ...allowHost, ...own]);
+  const hosts = new Set(['localhost', '127.0.0.1', '::1', host, ...allowHost, ...own].map(hostName));
   // The rules of the human who serves. Each rule says whether it applies to other machines.
   const rules = {
     seat: thisSeat(),
@@ -151,6 +151,12 @@ function addressFor(origin: string, allowHost: readonly string[]): string {
   const url = new URL(INBOX_PATH, origin);
   if (['0.0.0.0', '[::]'].includes(url.hostname)) url.hostname = allowHost[0] ?? 'localhost';
   return url.href;
+}
+
+/** The name as `URL.hostname` gives it: in lower case, an IPv6 address in brackets and as short as it can be. */
+function hostName(name: string): string {
+  const bracketed = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
+  return URL.parse(`http://${bracketed}`)?.hostname ?? name;
 }
 
 async function makeFirstToken(hive: Hive): Promise<string | null> {

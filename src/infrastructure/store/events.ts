@@ -54,7 +54,7 @@ export function eventStatements(
         extended = await extendReserved(sql, seq, reserved);
       return seq;
     },
-    ...pruneEvents(sql),
+    ...pruneEvents(sql, now),
   };
 }
 

@@ -9,20 +9,21 @@ const LEASE = statement(
 );
 const TAKE_OVER = statement(
   `UPDATE popups SET held_by = $4, leased_at = $5, storm = NULL
-   WHERE subject = $1 AND kind = $2 AND seat = $3 AND outcome = 'leased' AND leased_at < $6`,
+   WHERE subject = $1 AND kind = $2 AND seat = $3 AND outcome = 'leased' AND (leased_at < $6 OR leased_at > $5)`,
 );
 const SETTLE = statement(
   `UPDATE popups SET outcome = $3, reason = $4 WHERE subject = $1 AND seat = $2 AND outcome = 'leased'`,
 );
 const OUTCOME = statement('SELECT outcome FROM popups WHERE subject = $1 AND seat = $2');
 const JOIN_STORM = statement('UPDATE popups SET storm = $3 WHERE subject = $1 AND seat = $2');
+// A lease after now was taken before the clock was set back: it holds nothing up.
 const STORM = statement(
   `SELECT held_by, leased_at AS at, storm AS since FROM popups
-   WHERE seat = $1 AND kind = $2 AND storm IS NOT NULL ORDER BY leased_at DESC LIMIT 1`,
+   WHERE seat = $1 AND kind = $2 AND storm IS NOT NULL AND leased_at <= $3 ORDER BY leased_at DESC LIMIT 1`,
 );
 const RECENT = statement(
   `SELECT COUNT(*) AS count, MIN(leased_at) AS first FROM popups
-   WHERE seat = $1 AND kind = $2 AND leased_at > $3 AND outcome <> 'suppressed'`,
+   WHERE seat = $1 AND kind = $2 AND leased_at > $3 AND leased_at <= $4 AND outcome <> 'suppressed'`,
 );
 
 /** The condition that the subject of a popup is not settled, per kind. A ping is never settled. */
@@ -48,14 +49,14 @@ const OPEN_STORM = {
   mention: isStormOpen('mention'),
 };
 
-export function popupStatements(sql: Sql): PopupRecords {
+export function popupStatements(sql: Sql, now: string): PopupRecords {
   return {
     async outcome(subject, seat) {
       const [row] = await sql.all(OUTCOME, [subject, seat]);
       return row === undefined ? undefined : (row['outcome'] as PopupOutcome);
     },
     async storm({ seat, kind }) {
-      const [row] = await sql.all(STORM, [seat, kind]);
+      const [row] = await sql.all(STORM, [seat, kind, now]);
       if (row === undefined) return null;
       return { held_by: String(row['held_by']), since: String(row['since']), at: String(row['at']) };
     },
@@ -70,15 +71,15 @@ export function popupStatements(sql: Sql): PopupRecords {
       return (await sql.all(OPEN_STORM[kind], [seat, kind, since, at])).length > 0;
     },
     async recent({ seat, kind }, after) {
-      const [row] = await sql.all(RECENT, [seat, kind, after]);
+      const [row] = await sql.all(RECENT, [seat, kind, after, now]);
       const first = row?.['first'] ?? null;
       return { count: Number(row?.['count'] ?? 0), first: first === null ? null : String(first) };
     },
-    async lease(lease, now) {
-      return (await sql.run(LEASE, [...keysOf(lease), now])) === 1;
+    async lease(lease, at) {
+      return (await sql.run(LEASE, [...keysOf(lease), at])) === 1;
     },
-    async takeOver(lease, now, before) {
-      return (await sql.run(TAKE_OVER, [...keysOf(lease), now, before])) === 1;
+    async takeOver(lease, at, before) {
+      return (await sql.run(TAKE_OVER, [...keysOf(lease), at, before])) === 1;
     },
     async joinStorm(subject, seat, since) {
       await sql.run(JOIN_STORM, [subject, seat, since]);

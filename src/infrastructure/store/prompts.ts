@@ -201,7 +201,10 @@ const NEXT_WARNING = statement(
 );
 const WARNED = statement('UPDATE prompts SET warns_at = NULL WHERE ask_id = $1 AND warns_at IS NOT NULL');
 const GET = statement(() => `${SELECT} WHERE ask_id = $1`);
-const BY_KEY = statement(() => `${SELECT} WHERE session_id = $1 AND idempotency_key = $2`);
+const BY_KEY = statement(
+  () =>
+    `${SELECT} WHERE session_id = $1 AND idempotency_key = $2 ORDER BY fingerprint <> $3, created_at, ask_id LIMIT 1`,
+);
 const OWED = openOf('prompt');
 const UNCOLLECTED_OF = statement(
   () => `SELECT ${LIST} FROM deliveries JOIN prompts ON prompts.ask_id = deliveries.subject
@@ -273,7 +276,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
 
   return {
     get: (ask_id) => one(GET, [ask_id]),
-    byKey: (session_id, key) => one(BY_KEY, [session_id, key]),
+    byKey: (session_id, key, fingerprint = null) => one(BY_KEY, [session_id, key, fingerprint]),
     uncollectedOf: async (session_id, limit) =>
       readIntact(await sql.all(UNCOLLECTED_OF, [session_id, limit])),
     async openOf(session_id, limit) {

@@ -185,7 +185,7 @@ const COUNT_LAPSED = statement('SELECT COUNT(*) AS n FROM desks WHERE lease_unti
 const DELETE_LAPSED = statement('DELETE FROM desks WHERE lease_until <= $1');
 
 /** Old events go, unless their subject still exists: then they are its history and go with it. */
-const OLD_EVENTS = `seq < $1
+const OLD_EVENTS = `seq < $1 AND at < $2
   AND NOT EXISTS (SELECT 1 FROM prompts WHERE ask_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM messages WHERE message_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM mentions WHERE mention_id = events.subject)
@@ -193,26 +193,30 @@ const OLD_EVENTS = `seq < $1
   AND NOT EXISTS (SELECT 1 FROM turns WHERE turn_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM outreach WHERE outreach_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM desks WHERE desk_id = events.subject)`;
-/** Events are ordered by time, so the first young one ends the old ones; searching from the front finds it quickly. */
-const FIRST_YOUNG = statement('SELECT seq FROM events WHERE at >= $1 ORDER BY seq LIMIT 1');
+/**
+ * Events are ordered by time, so the first young one ends the old ones; searching from the front finds it quickly. What is later
+ * than now was recorded while the clock was wrong.
+ */
+const FIRST_YOUNG = statement('SELECT seq FROM events WHERE at >= $1 AND at <= $2 ORDER BY seq LIMIT 1');
 const COUNT_EVENTS = statement(() => `SELECT COUNT(*) AS n FROM events WHERE ${OLD_EVENTS}`);
-const OLDEST_EVENTS = statement(() => `SELECT seq FROM events WHERE ${OLD_EVENTS} ORDER BY seq LIMIT $2`);
-const DELETE_EVENTS = statement(() => `DELETE FROM events WHERE ${OLD_EVENTS} AND seq <= $2`);
+const OLDEST_EVENTS = statement(() => `SELECT seq FROM events WHERE ${OLD_EVENTS} ORDER BY seq LIMIT $3`);
+const DELETE_EVENTS = statement(() => `DELETE FROM events WHERE ${OLD_EVENTS} AND seq <= $3`);
 
-export function pruneEvents(sql: Sql): Pruning {
+export function pruneEvents(sql: Sql, now: string): Pruning {
   async function firstYoung(before: string): Promise<number> {
-    const [row] = await sql.all(FIRST_YOUNG, [before]);
+    const [row] = await sql.all(FIRST_YOUNG, [before, now]);
     return row === undefined ? Number.MAX_SAFE_INTEGER : Number(row['seq']);
   }
 
   return {
-    prunable: async (before) => counted('events', await count(sql, COUNT_EVENTS, [await firstYoung(before)])),
+    prunable: async (before) =>
+      counted('events', await count(sql, COUNT_EVENTS, [await firstYoung(before), before])),
     async prune(before, limit) {
       const end = await firstYoung(before);
-      const last = (await sql.all(OLDEST_EVENTS, [end, limit])).at(-1);
+      const last = (await sql.all(OLDEST_EVENTS, [end, before, limit])).at(-1);
       if (last === undefined) return {};
       await raiseMark(sql, last);
-      return counted('events', await sql.run(DELETE_EVENTS, [end, Number(last['seq'])]));
+      return counted('events', await sql.run(DELETE_EVENTS, [end, before, Number(last['seq'])]));
     },
   };
 }

@@ -225,7 +225,7 @@ class Transaction implements WriteTx {
   }
 
   get popups(): WriteTx['popups'] {
-    this.#made.popups ??= popupStatements(this.#sql);
+    this.#made.popups ??= popupStatements(this.#sql, this.now);
     return this.#made.popups;
   }
 
