@@ -113,7 +113,8 @@ describe('hive-respond', () => {
     await emacs.keys('Enter');
     await emacs.until(/asks: The house burns\?/);
     await emacs.keys('C-g');
-    await emacs.until(/Quit/);
+    // A second later the question is announced there.
+    await emacs.until(/Quit|The house burns\? \(and 1 more\)/);
     expect((await home.agent.prompts.get(critical)).status).toBe('pending');
     await command('hive-respond');
     await emacs.until(/Answer \(2 pending, default /);

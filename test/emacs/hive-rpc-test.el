@@ -34,6 +34,7 @@
       (hive-rpc-tell 'fake/burst '(:count 40 :size 102400 :method "test/told") :id t)
       (dotimes (_ 40)
         (hive-rpc-request 'fake/echo (list :text text)
+                          :timeout 60
                           :success (lambda (result)
                                      (when (equal text (plist-get result :text)) (cl-incf got)))))
       (hive-test-wait 30 (and (= got 40) (= 40 (length hive-rpc-test-told))))
