@@ -34,6 +34,7 @@ export interface CallbackParts {
   log: Logger;
 }
 
+const GONE: ReadonlySet<string> = new Set(['prompt_not_found', 'store_foreign']);
 const SETTLING: ReadonlySet<string> = new Set([
   'prompt/responded',
   'prompt/expired',
@@ -87,12 +88,12 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
     }
   }
 
-  /** Reads the prompt; drops the callbacks of one that retention has removed. */
+  /** Reads the prompt; drops the callbacks of one that retention has removed, or that is damaged. */
   async function find(ask_id: string): Promise<Prompt | undefined> {
     try {
       return await prompts.get(ask_id);
     } catch (error) {
-      if (!(error instanceof HiveError) || error.code !== 'prompt_not_found') throw error;
+      if (!(error instanceof HiveError) || !GONE.has(error.code)) throw error;
       for (const callback of waiting.get(ask_id) ?? []) drop(ask_id, callback);
       return undefined;
     }

@@ -132,7 +132,7 @@ async function collectOne(tx: WriteTx, delivery: Delivery): Promise<void> {
   const { kind, subject, carrier } = delivery;
   await tx.deliveries.put(collect(delivery, tx.now));
   if (kind === 'prompt') {
-    const prompt = await tx.prompts.get(subject);
+    const prompt = await tx.prompts.intact(subject);
     if (prompt !== undefined) await appendPrompt(tx, 'prompt/collected', prompt, { carrier });
   } else if (kind === 'report') {
     const report = await tx.outreach.get(subject);

@@ -192,7 +192,7 @@ type ReleaseReason = 'released' | 'desk_closed' | 'desk_gone';
 /** Releases claims inside the caller's transaction; the caller has found that the desk no longer holds them. */
 async function releaseAll(tx: WriteTx, ask_ids: readonly string[], reason: ReleaseReason): Promise<void> {
   for (const ask_id of ask_ids) {
-    const prompt = await tx.prompts.get(ask_id);
+    const prompt = await tx.prompts.intact(ask_id);
     if (prompt === undefined) await tx.claims.remove(ask_id);
     else await recordRelease(tx, prompt, reason);
   }

@@ -304,7 +304,7 @@ const EXCERPT = 80;
 async function noticeExpired(tx: WriteTx, expired: readonly Mention[]): Promise<void> {
   const own = expired.filter(({ from_session_id }) => from_session_id === null);
   for (const [message_id, mentions] of Map.groupBy(own, (mention) => mention.message_id)) {
-    const body = (await tx.messages.get(message_id))?.body ?? '';
+    const body = (await tx.messages.intact(message_id))?.body ?? '';
     const titles = mentions.map(
       async ({ session_id, handle }) => (await tx.sessions.get(session_id))?.title ?? handle,
     );

@@ -162,7 +162,7 @@ export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescrip
       return items.map(({ ask_id }) => ask_id);
     },
     async find(tx, ask_id) {
-      const prompt = await tx.prompts.get(ask_id);
+      const prompt = await tx.prompts.intact(ask_id);
       if (prompt === undefined || prompt.status !== 'pending' || isExpired(prompt, tx.now)) return undefined;
       // Another person's question pops up at their seat, and here once it is escalated.
       return concerns(prompt, names, tx.now) ? prompt : undefined;

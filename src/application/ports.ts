@@ -176,7 +176,10 @@ export interface StoredResponse extends PromptAnswer {
 }
 
 export interface PromptReads extends PrunableReads {
+  /** @throws HiveError `store_foreign` if it is damaged: for whoever asks for this very prompt. */
   get(ask_id: string): Promise<Prompt | undefined>;
+  /** The same for work that goes on without it: undefined if it is damaged, which must stop nothing else. */
+  intact(ask_id: string): Promise<Prompt | undefined>;
   /**
    * What this session asked under this key. A subagent's prompts move to its parent, which may have used the same key for another
    * question: then the one with this fingerprint, else the oldest.
@@ -518,7 +521,10 @@ export interface MessagePage {
 }
 
 export interface MessageReads extends PrunableReads {
+  /** @throws HiveError `store_foreign` if it is damaged: for whoever asks for this very message. */
   get(message_id: string): Promise<Message | undefined>;
+  /** The same for work that goes on without it: undefined if it is damaged, which must stop nothing else. */
+  intact(message_id: string): Promise<Message | undefined>;
   list(filter: MessageFilter): Promise<MessagePage>;
   /** Messages of the room that a session neither wrote nor is mentioned in, after the one with the `seq` `after`: the newest `limit`, oldest first. */
   newsFor(reader: {

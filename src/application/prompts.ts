@@ -132,7 +132,7 @@ export interface PromptService {
   note(ask_id: string, note: string, session: Session): Promise<{ accepted: boolean; prompt: Prompt }>;
   /** @throws HiveError `prompt_not_found`. */
   get(ask_id: string): Promise<Prompt>;
-  /** The prompt as it is now, and the store's time; undefined once retention has removed it. */
+  /** The prompt as it is now, and the store's time; undefined once retention has removed it, or if it is damaged. */
   find(ask_id: string): Promise<{ prompt: Prompt; now: string } | undefined>;
   list(filter: PromptFilter): Promise<Page<Prompt>>;
   /** How many prompts match. */
@@ -248,7 +248,7 @@ export function createPrompts(
 
     find: (ask_id) =>
       store.read(async (tx) => {
-        const prompt = await tx.prompts.get(ask_id);
+        const prompt = await tx.prompts.intact(ask_id);
         return prompt === undefined ? undefined : { prompt, now: tx.now };
       }),
     count: (filter) => store.read((tx) => tx.prompts.count(filter)),

@@ -64,6 +64,6 @@ async function handExpired(hook: HookContext): Promise<string[]> {
 }
 
 async function inFull(tx: ReadTx, news: readonly RoomNews[]): Promise<Message[]> {
-  const found = await Promise.all(news.map(({ message_id }) => tx.messages.get(message_id)));
+  const found = await Promise.all(news.map(({ message_id }) => tx.messages.intact(message_id)));
   return found.filter((message) => message !== undefined);
 }

@@ -186,7 +186,7 @@ export function createRuns(parts: RunParts): RunService {
       const ended = withProblem(found, problem, tx.now);
       await tx.runs.put(ended);
       for (const { ask_id } of found.calls) {
-        const prompt = await tx.prompts.get(ask_id);
+        const prompt = await tx.prompts.intact(ask_id);
         if (prompt !== undefined)
           await recordCancel(tx, prompt, { by: 'hive run', via: 'cli', reason: 'withdrawn' });
       }
@@ -304,7 +304,7 @@ async function sayThatItEnded(tx: WriteTx, { run_id, session_id }: Run, problem:
 async function recordSleep(tx: WriteTx, { run_id, status, calls }: Run): Promise<void> {
   if (status !== 'sleeping') return;
   for (const { ask_id } of calls) {
-    const prompt = await tx.prompts.get(ask_id);
+    const prompt = await tx.prompts.intact(ask_id);
     if (prompt !== undefined) await blockUntilSettled(tx, prompt, { wait_id: run_id, since: tx.now });
   }
 }
@@ -313,6 +313,6 @@ async function recordSleep(tx: WriteTx, { run_id, status, calls }: Run): Promise
 async function isAnswered(tx: ReadTx, run: Run): Promise<boolean> {
   const pending = new Set<string>();
   for (const { ask_id } of run.calls)
-    if ((await tx.prompts.get(ask_id))?.status === 'pending') pending.add(ask_id);
+    if ((await tx.prompts.intact(ask_id))?.status === 'pending') pending.add(ask_id);
   return mayGoOn(run, (ask_id) => pending.has(ask_id));
 }

@@ -495,7 +495,7 @@ async function markOrphaned(tx: WriteTx, session_id: string, orphaned: boolean):
   if (!orphaned) return;
   await sessionIsGone(tx, ask_ids);
   for (const ask_id of ask_ids) {
-    const prompt = await tx.prompts.get(ask_id);
+    const prompt = await tx.prompts.intact(ask_id);
     // Its terminal is gone, too. A dialog of a run outlives its agent.
     if (prompt?.dialog === true && prompt.when_turn_aborted === 'cancelled')
       await recordCancel(tx, prompt, { by: 'terminal', via: 'terminal', reason: 'unknown' });

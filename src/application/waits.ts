@@ -76,7 +76,7 @@ interface Renewal extends Pick<Waiter, 'session_id' | 'ask_ids'> {
 
 async function renew(tx: WriteTx, { wait_id, session_id, ask_ids, lease_until }: Renewal): Promise<void> {
   for (const ask_id of ask_ids) {
-    const prompt = await tx.prompts.get(ask_id);
+    const prompt = await tx.prompts.intact(ask_id);
     if (prompt?.status !== 'pending' || !isReceiver(prompt, session_id)) continue;
     await tx.waits.put({ ask_id, wait_id, lease_until });
     if (prompt.blocked_since === null) await recordBlocked(tx, prompt, tx.now);
@@ -92,7 +92,7 @@ export async function endWait(tx: WriteTx, wait_id: string): Promise<void> {
 
 async function unblockUnlessWaited(tx: WriteTx, ask_id: string): Promise<void> {
   if (await tx.waits.isWaited(ask_id, tx.now)) return;
-  const prompt = await tx.prompts.get(ask_id);
+  const prompt = await tx.prompts.intact(ask_id);
   if (prompt?.status === 'pending' && prompt.blocked_since !== null) await recordBlocked(tx, prompt, null);
 }
 
@@ -108,7 +108,7 @@ async function lapseWaits(store: Store): Promise<number> {
         await unblockUnlessWaited(tx, ask_id);
         if (!lapsed.some((wait_id) => wait_id.startsWith(`${HOOK_WAIT}-`))) continue;
         // The hook that waited for this dialog was killed, and its client may still show the dialog.
-        const prompt = await tx.prompts.get(ask_id);
+        const prompt = await tx.prompts.intact(ask_id);
         if (prompt !== undefined) await leaveToTerminal(tx, prompt);
       }
       return ask_ids.length;

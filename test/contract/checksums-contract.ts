@@ -3,7 +3,8 @@
  * columns are those that the engine names, so a new one is forged here without a line of this file changing.
  */
 import { expect, onTestFinished, test } from 'vitest';
-import { agentAuthor } from '../../src/domain/messages.ts';
+import { hookCarrier } from '../../src/application/delivery.ts';
+import { agentAuthor, humanAuthor } from '../../src/domain/messages.ts';
 import { UNCOVERED_OF_MESSAGE } from '../../src/infrastructure/store/messages.ts';
 import { UNCOVERED_OF_PROMPT } from '../../src/infrastructure/store/prompts.ts';
 import { type Driver, type Row, type SqlValue, statement } from '../../src/infrastructure/store/sql.ts';
@@ -108,6 +109,39 @@ export function checksumsContract(engine: StoreEngine): void {
     const check = (await hive.doctor.run()).find(({ name }) => name === 'Records');
     expect(check).toMatchObject({ state: 'broken', text: expect.stringContaining(bad.ask_id) });
     expect(check?.text).toContain(torn.message.message_id);
+  });
+
+  test('a damaged prompt and a damaged message stop no work that goes on without them', async () => {
+    const address = await engine.freshAddress();
+    const hive = await openTestHive(address);
+    const { handle } = await introduce(hive);
+    const { ask_id } = await ask(hive);
+    await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    await hive.delivery.hand([ask_id], hookCarrier('session-1'));
+    const { message } = await hive.messages.post({
+      body: `@${handle} Look.`,
+      author: humanAuthor('emacs', null),
+    });
+    const driver = await engine.openDriver(address);
+    onTestFinished(() => driver.close());
+    await driver.write(async (sql) => {
+      const past = '2026-01-01T00:00:00.000Z';
+      await sql.run(statement(`INSERT INTO waits (ask_id, wait_id, lease_until) VALUES ($1, 'wait-1', $2)`), [
+        ask_id,
+        past,
+      ]);
+      await sql.run(statement('UPDATE mentions SET expires_at = created_at'), []);
+      await sql.run(statement(`UPDATE prompts SET question = 'forged' WHERE ask_id = $1`), [ask_id]);
+      await sql.run(statement(`UPDATE messages SET body = 'forged' WHERE message_id = $1`), [
+        message.message_id,
+      ]);
+    });
+    expect(await hive.prompts.find(ask_id)).toBeUndefined();
+    expect(await hive.delivery.collect(hookCarrier('session-1'))).toBe(1);
+    expect(await hive.waits.lapseDue()).toBe(1);
+    expect(await hive.waits.lapseDue()).toBe(0);
+    expect(await hive.mentions.expireDue()).toBe(1);
+    expect((await hive.notices.list(1))[0]).toMatchObject({ data: { notice: 'mention_expired' } });
   });
 
   test('are right again after a statement has changed one prompt or many', async () => {

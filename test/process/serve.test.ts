@@ -121,6 +121,15 @@ describe('who is refused', () => {
       ({ token }) => ({ headers: bearer(token), body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' }),
     ],
   ];
+  test('are none that reach it by a name that it was given, however either is written', async () => {
+    const served = await serve(tempStore(), '--allow-host', 'MyBox.Example', '--allow-host', 'fd00:0::1');
+    for (const name of ['mybox.example', 'MYBOX.example:80', '[fd00::1]', '[::1]'])
+      expect(
+        await rawRequest(served.url, { headers: { ...bearer(served.token), Host: name }, body: INITIALIZE }),
+        name,
+      ).toMatchObject({ status: 200 });
+  });
+
   test.each(refusals)('%s: %i', async (_what, status, request) => {
     const served = await serve(tempStore());
     expect((await rawRequest(served.url, request(served))).status).toBe(status);

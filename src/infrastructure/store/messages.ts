@@ -97,6 +97,7 @@ export function messageStatements(sql: Sql): MessageRecords {
       const [row] = await sql.all(GET, [message_id]);
       return row === undefined ? undefined : readMessage(row);
     },
+    intact: async (message_id) => readIntact(await sql.all(GET, [message_id]))[0],
 
     async list(filter) {
       const { limit, after, before } = filter;

@@ -276,6 +276,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
 
   return {
     get: (ask_id) => one(GET, [ask_id]),
+    intact: async (ask_id) => readIntact(await sql.all(GET, [ask_id]))[0],
     byKey: (session_id, key, fingerprint = null) => one(BY_KEY, [session_id, key, fingerprint]),
     uncollectedOf: async (session_id, limit) =>
       readIntact(await sql.all(UNCOLLECTED_OF, [session_id, limit])),
