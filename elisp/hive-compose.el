@@ -195,27 +195,32 @@ which your text is then a comment."
   (let ((options (mapconcat (lambda (option) (hive-text-line (plist-get option :label)))
                             (plist-get prompt :options) " / "))
         (context (plist-get prompt :context)))
-    (concat (propertize (hive-text-inert (plist-get prompt :question)) 'face 'bold) "\n"
-            (mapconcat (lambda (note) (concat "\n" note "\n")) (hive-read-notes prompt) "")
-            (if context (concat "\n" (hive-text-trimmed (hive-text-inert context)) "\n") "")
-            (if (hive-rpc-true-p prompt :context_truncated) (hive-words 'context-loading) "")
-            (if (string-empty-p options) "" (concat "\n" (hive-words "Options: ") options "\n"))
-            "\n" (propertize
-                  (hive-words "Your answer, below this line:") 'face 'hive-shadow) "\n")))
+    (cl-flet ((part (id &rest texts) (propertize (apply #'concat texts) 'hive-part id)))
+      (concat (part 'question (propertize (hive-text-inert (plist-get prompt :question)) 'face 'bold) "\n")
+              (part 'notes (mapconcat (lambda (note) (concat "\n" note "\n")) (hive-read-notes prompt) ""))
+              (part 'context
+                    (if context (concat "\n" (hive-text-trimmed (hive-text-inert context)) "\n") "")
+                    (if (hive-rpc-true-p prompt :context_truncated) (hive-words 'context-loading) ""))
+              (part 'options
+                    (if (string-empty-p options) "" (concat "\n" (hive-words "Options: ") options "\n")))
+              (part 'answer
+                    "\n" (propertize
+                          (hive-words "Your answer, below this line:") 'face 'hive-shadow) "\n")))))
 
 (defun hive-compose--print (prompt)
   "Show PROMPT above the answer, in place of what was there."
-  (let ((inhibit-read-only t)
-        (text (hive-compose--above prompt))
-        (behind (and hive-compose--begin (- (point) hive-compose--begin))))
-    (when hive-compose--begin
-      (hive-shared-cut (point-min) (marker-position hive-compose--begin)))
-    (hive-shared-put (point-min)
-                     (propertize text 'read-only t 'front-sticky '(read-only)
-                                 'rear-nonsticky '(read-only face)))
-    (setq hive-compose--prompt prompt
-          hive-compose--begin (copy-marker (+ (point-min) (length text))))
-    (goto-char (if (and behind (>= behind 0)) (+ hive-compose--begin behind) (point-max)))))
+  (unless hive-compose--begin (setq hive-compose--begin (point-min-marker)))
+  (hive-text-keep-places
+   (lambda ()
+     (hive-shared-cut (point-min) (marker-position hive-compose--begin))
+     ;; What is in the answer is behind the text, point and the marker too.
+     (hive-shared-put (point-min)
+                      (propertize (hive-compose--above prompt)
+                                  'read-only t 'front-sticky '(read-only)
+                                  'rear-nonsticky '(read-only face hive-part))
+                      t))
+   hive-compose--begin)
+  (setq hive-compose--prompt prompt))
 
 (defun hive-compose-text ()
   "Return the text of the answer in this buffer."
@@ -226,8 +231,7 @@ which your text is then a comment."
   (hive-read-fetch prompt (lambda (whole)
                             (when (buffer-live-p buffer)
                               (with-current-buffer buffer
-                                (when hive-compose--prompt
-                                  (save-excursion (hive-compose--print whole))))))))
+                                (when hive-compose--prompt (hive-compose--print whole)))))))
 
 (defun hive-compose--refresh ()
   "Update the header line of each answer buffer, and show new notes."

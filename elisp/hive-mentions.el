@@ -356,36 +356,19 @@ A loop that is over has nothing to decide about."
             "\n\n" (hive-text-inert (plist-get mention :body)) "\n\n")
     (hive-links-activate beg (point))
     (put-text-property beg (point) 'hive-mention mention)
-    (put-text-property beg (1+ beg) 'hive-mention-start t)))
+    (put-text-property beg (point) 'hive-part (plist-get mention :mention_id))))
 
 (defun hive-mentions--print ()
-  "Print the mentions; each window stays at its mention."
-  (let* ((places (mapcar (lambda (window)
-                           (cons window (hive-mentions--id-at (window-point window))))
-                         (get-buffer-window-list nil nil t)))
-         (here (hive-mentions--id-at (point)))
-         (inhibit-read-only t))
-    (erase-buffer)
-    (if (null hive-mentions--mentions)
-        (insert (or (hive-sidecar-absence) (hive-words "No open mentions.")) "\n")
-      (mapc #'hive-mentions--insert hive-mentions--mentions))
-    (when hive-mentions--cursor (insert (hive-words "There are more; + shows them.\n")))
-    (goto-char (hive-mentions--position here))
-    (pcase-dolist (`(,window . ,id) places)
-      (set-window-point window (hive-mentions--position id)))))
+  "Print the mentions; positions stay in their mentions."
+  (hive-text-reprint #'hive-mentions--insert-all))
 
-(defun hive-mentions--id-at (pos)
-  "Return the id of the mention that is shown at POS."
-  (plist-get (get-text-property pos 'hive-mention) :mention_id))
-
-(defun hive-mentions--position (id)
-  "Return where the mention ID begins, or the first one."
-  (let ((pos (point-min)) (found nil))
-    (while (and id pos (not found))
-      (if (equal id (hive-mentions--id-at pos)) (setq found pos)
-        (setq pos (next-single-property-change pos 'hive-mention))
-        (when (and pos (>= pos (point-max))) (setq pos nil))))
-    (or found (point-min))))
+(defun hive-mentions--insert-all ()
+  "Insert the mentions of this buffer."
+  (if (null hive-mentions--mentions)
+      (insert (or (hive-sidecar-absence) (hive-words "No open mentions.")) "\n")
+    (mapc #'hive-mentions--insert hive-mentions--mentions))
+  (when hive-mentions--cursor
+    (hive-text-part 'more (insert (hive-words "There are more; + shows them.\n")))))
 
 ;;;; The mode
 
@@ -556,10 +539,14 @@ yours."
 (defun hive-check-mentions-previous ()
   "Go to the previous mention."
   (interactive nil hive-check-mentions-mode)
-  (let* ((start (hive-mentions--position (hive-mentions--id-at (point)))))
+  (let ((start (hive-mentions--begin (point))))
     (if (= start (point-min)) (hive-fail "This is the first mention")
-      (goto-char (hive-mentions--position
-                  (hive-mentions--id-at (1- start)))))))
+      (goto-char (hive-mentions--begin (1- start))))))
+
+(defun hive-mentions--begin (position)
+  "Return where the mention at POSITION begins, or the first one."
+  (let ((mention (get-text-property position 'hive-mention)))
+    (or (and mention (hive-text-part-begin (plist-get mention :mention_id))) (point-min))))
 
 (defun hive-check-mentions-toggle-history ()
   "Show or hide done and expired mentions."

@@ -261,15 +261,16 @@ If an answer from this Emacs was rejected, its outbox has reported it."
 
 (defun hive-notify--insert (notice)
   "Insert NOTICE, with what was sent if that is known."
-  (insert (propertize (hive-words 'ago (hive-text-age (plist-get notice :at))) 'face 'hive-shadow)
-          "  "
-          (propertize (hive-text-inert (plist-get notice :text))
-                      'face (and (equal "error" (plist-get notice :severity)) 'hive-critical))
-          "\n")
-  (when (hive-notify--loop-p notice) (hive-loop-insert-actions notice))
-  (when (stringp (plist-get notice :sent))
-    (insert (propertize (hive-words "What was sent:") 'face 'hive-shadow) " "
-            (hive-text-inert (plist-get notice :sent)) "\n")))
+  (hive-text-part (or (plist-get notice :notice_id) notice)
+    (insert (propertize (hive-words 'ago (hive-text-age (plist-get notice :at))) 'face 'hive-shadow)
+            "  "
+            (propertize (hive-text-inert (plist-get notice :text))
+                        'face (and (equal "error" (plist-get notice :severity)) 'hive-critical))
+            "\n")
+    (when (hive-notify--loop-p notice) (hive-loop-insert-actions notice))
+    (when (stringp (plist-get notice :sent))
+      (insert (propertize (hive-words "What was sent:") 'face 'hive-shadow) " "
+              (hive-text-inert (plist-get notice :sent)) "\n"))))
 
 ;;;###autoload
 (defun hive-notices ()

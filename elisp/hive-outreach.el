@@ -256,47 +256,24 @@ older ones, \\[revert-buffer] fetches them again.
       (insert (hive-text-inert (plist-get item :message)) "\n"))
     (hive-links-activate begin (point))
     (insert "\n")
-    (put-text-property begin (point) 'hive-outreach-id (plist-get item :outreach_id))))
+    (put-text-property begin (point) 'hive-part (plist-get item :outreach_id))))
 
 (defun hive-outreach--print ()
-  "Print the buffer; point stays in its item."
+  "Print the buffer; positions stay in their items."
   (let ((buffer (get-buffer hive-outreach--name)))
     (when buffer
       (with-current-buffer buffer
-        (let* ((inhibit-read-only t)
-               (windows (get-buffer-window-list nil nil t))
-               (places (mapcar (lambda (window)
-                                 (cons window (hive-outreach--place (window-point window))))
-                               windows))
-               (here (hive-outreach--place (point))))
-          (erase-buffer)
-          (unless hive-outreach--items (insert (hive-words "Nothing here yet.\n")))
-          (mapc #'hive-outreach--insert hive-outreach--items)
-          (when hive-outreach--cursor
-            (insert (hive-words "%s shows older ones\n" (substitute-command-keys "\\[hive-outreach-older]"))))
-          (hive-wrap-heed (point-min) (point-max))
-          (set-buffer-modified-p nil)
-          (goto-char (hive-outreach--position here))
-          (pcase-dolist (`(,window . ,place) places)
-            (set-window-point window (hive-outreach--position place))))))))
+        (hive-text-reprint #'hive-outreach--insert-all)
+        (set-buffer-modified-p nil)))))
 
-(defun hive-outreach--place (position)
-  "Return the place of POSITION: an item id, and an offset in it."
-  (let* ((id (get-text-property (min position (point-max)) 'hive-outreach-id))
-         (begin (and id (hive-outreach--begin id))))
-    (cons id (if begin (- position begin) position))))
-
-(defun hive-outreach--position (place)
-  "Return the position of PLACE, from `hive-outreach--place'."
-  (let ((begin (and (car place) (hive-outreach--begin (car place)))))
-    (min (point-max) (if begin (+ begin (cdr place)) (max (point-min) (cdr place))))))
-
-(defun hive-outreach--begin (id)
-  "Return the beginning of the item ID, or nil."
-  (let ((position (point-min)))
-    (while (and position (not (equal id (get-text-property position 'hive-outreach-id))))
-      (setq position (next-single-property-change position 'hive-outreach-id)))
-    position))
+(defun hive-outreach--insert-all ()
+  "Insert the items of this buffer."
+  (unless hive-outreach--items (insert (hive-words "Nothing here yet.\n")))
+  (mapc #'hive-outreach--insert hive-outreach--items)
+  (when hive-outreach--cursor
+    (hive-text-part 'older
+      (insert (hive-words "%s shows older ones\n" (substitute-command-keys "\\[hive-outreach-older]")))))
+  (hive-wrap-heed (point-min) (point-max)))
 
 ;;;; Fetching
 
@@ -344,12 +321,12 @@ replaces this one."
 (defun hive-outreach-next ()
   "Go to the next item."
   (interactive nil hive-outreach-mode)
-  (goto-char (or (next-single-property-change (point) 'hive-outreach-id) (point-max))))
+  (goto-char (or (next-single-property-change (point) 'hive-part) (point-max))))
 
 (defun hive-outreach-previous ()
   "Go to the previous item."
   (interactive nil hive-outreach-mode)
-  (goto-char (or (previous-single-property-change (point) 'hive-outreach-id) (point-min))))
+  (goto-char (or (previous-single-property-change (point) 'hive-part) (point-min))))
 
 (defun hive-outreach-choose-kind (kind)
   "Show only items of KIND; if empty, all."

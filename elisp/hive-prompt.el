@@ -161,18 +161,19 @@ Tables are aligned, but not in a permission, whose text is shown exactly."
       (setq number (1+ number))
       (let ((label (plist-get option :label))
             (description (plist-get option :description)))
-        (insert (if (<= number 9) (format " %d  " number) "    "))
-        (if (hive-prompt-unanswered-p prompt)
-            (insert-text-button (hive-text-line label)
-                                'follow-link t
-                                'help-echo (hive-words "Answer with this option")
-                                'action (lambda (_) (hive-prompt--send-label label)))
-          (insert (hive-text-line label)))
-        (when (member label (append (plist-get prompt :selected) nil)) (insert "  ✓"))
-        (insert "\n")
-        (when description
-          (insert (replace-regexp-in-string "^" "      " (hive-text-inert description))
-                  "\n"))))))
+        (hive-text-part (cons 'option label)
+          (insert (if (<= number 9) (format " %d  " number) "    "))
+          (if (hive-prompt-unanswered-p prompt)
+              (insert-text-button (hive-text-line label)
+                                  'follow-link t
+                                  'help-echo (hive-words "Answer with this option")
+                                  'action (lambda (_) (hive-prompt--send-label label)))
+            (insert (hive-text-line label)))
+          (when (member label (append (plist-get prompt :selected) nil)) (insert "  ✓"))
+          (insert "\n")
+          (when description
+            (insert (replace-regexp-in-string "^" "      " (hive-text-inert description))
+                    "\n")))))))
 
 (defun hive-prompt--insert-answer (prompt)
   "Insert the answer to PROMPT, in time or late."
@@ -222,21 +223,22 @@ It is below what a permission displays: nothing of it is allowed."
 (defun hive-prompt--insert-others ()
   "Insert the other questions of this agent."
   (when hive-prompt--others
-    (hive-prompt--heading (hive-words "From the same agent"))
+    (hive-text-part 'others (hive-prompt--heading (hive-words "From the same agent")))
     (dolist (other hive-prompt--others)
-      (insert "  ")
-      (insert-text-button (hive-text-line (plist-get other :question) 80)
-                          'follow-link t
-                          'action (lambda (_) (hive-prompt-show other)))
-      (insert (propertize (concat "  " (hive-text-value (plist-get other :status) 20) ", "
-                                  (hive-words 'ago (hive-text-age (plist-get other :created_at)))
-                                  "\n")
-                          'face 'hive-shadow)))))
+      (hive-text-part (cons 'other (plist-get other :ask_id))
+        (insert "  ")
+        (insert-text-button (hive-text-line (plist-get other :question) 80)
+                            'follow-link t
+                            'action (lambda (_) (hive-prompt-show other)))
+        (insert (propertize (concat "  " (hive-text-value (plist-get other :status) 20) ", "
+                                    (hive-words 'ago (hive-text-age (plist-get other :created_at)))
+                                    "\n")
+                            'face 'hive-shadow))))))
 
 (defun hive-prompt--print-options (prompt)
   "Insert the options of PROMPT under a heading, if it has any."
   (when (append (plist-get prompt :options) nil) ; an empty vector is not nil
-    (hive-prompt--heading (hive-words "Options"))
+    (hive-text-part 'options (hive-prompt--heading (hive-words "Options")))
     (hive-prompt--insert-options prompt)))
 
 (defun hive-prompt--directory (prompt)
@@ -250,15 +252,16 @@ It is below what a permission displays: nothing of it is allowed."
 
 (defun hive-prompt--print-context (prompt)
   "Insert the context of PROMPT under a heading, if it has one."
-  (when (plist-get prompt :context)
-    (hive-prompt--heading (hive-words "Context"))
-    (setq hive-diff-directory (hive-prompt--directory prompt))
-    (hive-prompt--insert-context prompt))
-  (when (hive-rpc-true-p prompt :context_truncated)
-    (insert (hive-words 'context-loading))))
+  (hive-text-part 'context
+    (when (plist-get prompt :context)
+      (hive-prompt--heading (hive-words "Context"))
+      (setq hive-diff-directory (hive-prompt--directory prompt))
+      (hive-prompt--insert-context prompt))
+    (when (hive-rpc-true-p prompt :context_truncated)
+      (insert (hive-words 'context-loading)))))
 
 (defun hive-prompt--print ()
-  "Print the question; point stays where it is, in each window."
+  "Print the question; positions stay where they are, as of `hive-text-reprint'."
   (hive-text-reprint #'hive-prompt--insert)
   (set-buffer-modified-p nil))
 
@@ -286,10 +289,12 @@ It is below what a permission displays: nothing of it is allowed."
              'face 'hive-shadow)
             "\n\n")
     (setq begin (point))
-    (insert (hive-text-inert (plist-get prompt :question)) "\n")
-    (dolist (note (hive-read-notes prompt)) (insert "\n" note "\n"))
-    (dolist (file hive-prompt--changed)
-      (insert "\n" (propertize (hive-words 'diff-changed (hive-text-line file 200)) 'face 'hive-warning) "\n"))
+    (hive-text-part 'question (insert (hive-text-inert (plist-get prompt :question)) "\n"))
+    (hive-text-part 'notes
+      (dolist (note (hive-read-notes prompt)) (insert "\n" note "\n")))
+    (hive-text-part 'changed
+      (dolist (file hive-prompt--changed)
+        (insert "\n" (propertize (hive-words 'diff-changed (hive-text-line file 200)) 'face 'hive-warning) "\n")))
     ;; What a permission is about comes first; below it is what a key allows.
     (if (hive-permission-p prompt)
         (progn (hive-prompt--print-context prompt)
@@ -297,10 +302,10 @@ It is below what a permission displays: nothing of it is allowed."
                (hive-display-track prompt begin (point)))
       (hive-prompt--print-options prompt)
       (hive-prompt--print-context prompt))
-    (hive-prompt--insert-answer prompt)
+    (hive-text-part 'answer (hive-prompt--insert-answer prompt))
     (hive-links-activate begin (point))
-    (hive-prompt--insert-said prompt)
-    (hive-prompt--insert-receipts prompt)
+    (hive-text-part 'said (hive-prompt--insert-said prompt))
+    (hive-text-part 'receipts (hive-prompt--insert-receipts prompt))
     (hive-prompt--insert-others)
     (hive-wrap-like-lines (point-min) (point-max))))
 

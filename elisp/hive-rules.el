@@ -329,9 +329,9 @@ rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismis
 
 (defun hive-rules--insert-row (thing &rest cells)
   "Insert CELLS as the row of THING, a rule or a proposal."
-  (let ((start (point)))
-    (insert (apply #'format "  %-5s  %-38s  %-12s  %5s  %5s  %s" cells) "\n")
-    (put-text-property start (point) 'hive-rule thing)))
+  (hive-text-part (or (plist-get thing :rule_id) (plist-get thing :key))
+    (insert (propertize (concat (apply #'format "  %-5s  %-38s  %-12s  %5s  %5s  %s" cells) "\n")
+                        'hive-rule thing))))
 
 (defun hive-rules--insert-rule (rule)
   "Insert the row of RULE."

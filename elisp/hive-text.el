@@ -14,6 +14,7 @@
 
 ;;; Code:
 
+(require 'button)
 (require 'cl-lib)
 (require 'hive-messages)
 (require 'hive-names)
@@ -430,36 +431,97 @@ NUL, raw bytes and lone surrogates become the replacement character."
 
 ;;;; Printing a buffer again
 
+;; What arrives may be inserted above the line of point.  So a position is
+;; remembered by the part of the buffer that it is in (an option, a notice), and
+;; by its line there: RET must not press another button than the one that was
+;; displayed at point.
+
+(defmacro hive-text-part (id &rest body)
+  "Evaluate BODY; the new lines of the buffer are the part ID.
+When the buffer is printed again, positions stay in the part with an
+equal ID.  Parts are not within each other."
+  (declare (indent 1) (debug t))
+  (let ((begin (make-symbol "begin")))
+    `(let ((,begin (point)))
+       ,@body
+       (put-text-property ,begin (point) 'hive-part ,id))))
+
+(defun hive-text-part-begin (id)
+  "Return where the part ID begins, or nil."
+  (let ((position (point-min)))
+    (while (and position (not (equal id (get-text-property position 'hive-part))))
+      (setq position (next-single-property-change position 'hive-part)))
+    position))
+
+(defun hive-text--button ()
+  "Return the text up to the end of the button at point, from its line; or nil."
+  (let ((button (button-at (point))))
+    (when button
+      (buffer-substring-no-properties (line-beginning-position) (button-end button)))))
+
 (defun hive-text--place (position)
-  "Return the line and column of POSITION, for `hive-text--position'."
+  "Return the place of POSITION, for `hive-text--position'.
+It is a list: the id of the part, the line in it, the line in the
+buffer, the column, and the button there."
   (save-excursion
     (goto-char position)
-    (cons (line-number-at-pos) (current-column))))
+    (let ((button (hive-text--button))
+          ;; The end of the buffer is in the last part.
+          (id (get-text-property (if (eobp) (max (point-min) (1- position)) position) 'hive-part))
+          (begin (previous-single-property-change (min (1+ position) (point-max)) 'hive-part
+                                                  nil (point-min))))
+      (forward-line 0)
+      (list id (count-lines begin (point)) (count-lines (point-min) (point))
+            (- position (point)) button))))
 
 (defun hive-text--position (place)
-  "Return the position at PLACE, or the nearest one that there is."
-  (save-excursion
-    (goto-char (point-min))
-    (forward-line (1- (car place)))
-    (move-to-column (cdr place))
-    (point)))
+  "Return the position at PLACE, or the nearest one that there is.
+That is the line with its number if the part is gone.  It is the
+beginning of the buffer if another button would be there."
+  (pcase-let* ((`(,id ,within ,line ,column ,button) place)
+               (begin (and id (hive-text-part-begin id))))
+    (save-excursion
+      (save-restriction
+        (when begin
+          (let ((end (next-single-property-change begin 'hive-part nil (point-max))))
+            ;; Behind the last newline of a part is the next one.
+            (narrow-to-region begin (if (= end (point-max)) end (1- end)))))
+        (goto-char (point-min))
+        (forward-line (if begin within line))
+        (goto-char (min (+ (point) column) (line-end-position))))
+      ;; A button that looks the same is another one if it is in another part.
+      (if (member (hive-text--button) (list nil (and (or begin (null id)) button)))
+          (point)
+        (point-min)))))
+
+(defun hive-text-keep-places (print &optional end)
+  "Call PRINT, which prints this buffer again, or what is before END in it.
+Point and the mark stay at the text that they were at, and so do the
+points and the starts of the windows.  Those from END on are not moved."
+  (let ((places (list (cons #'goto-char (point)))))
+    (when (mark t)
+      (push (cons (lambda (position) (set-marker (mark-marker) position)) (mark t)) places))
+    ;; A window that is not selected has a point of its own.
+    (dolist (window (get-buffer-window-list nil nil t))
+      (push (cons (lambda (position) (set-window-point window position)) (window-point window)) places)
+      (let ((top (= (window-start window) (point-min))))
+        ;; At the top, a window shows what arrives there.
+        (push (cons (lambda (position) (set-window-start window (if top (point-min) position) t))
+                    (window-start window))
+              places)))
+    (setq places (cl-loop for (put . position) in places
+                          unless (and end (>= position end))
+                          collect (cons put (hive-text--place position))))
+    ;; The region stays active.
+    (let ((deactivate-mark nil)) (funcall print))
+    (pcase-dolist (`(,put . ,place) places) (funcall put (hive-text--position place)))))
 
 (defun hive-text-reprint (print)
   "Erase this buffer and call PRINT, which prints it again.
-Point and what each window shows stay at their lines."
-  (let ((inhibit-read-only t)
-        (place (hive-text--place (point)))
-        ;; A window that is not selected has a point of its own.
-        (windows (mapcar (lambda (window)
-                           (list window (hive-text--place (window-point window))
-                                 (hive-text--place (window-start window))))
-                         (get-buffer-window-list nil nil t))))
-    (erase-buffer)
-    (funcall print)
-    (goto-char (hive-text--position place))
-    (pcase-dolist (`(,window ,point ,start) windows)
-      (set-window-start window (hive-text--position start) t)
-      (set-window-point window (hive-text--position point)))))
+Positions stay where they are, as of `hive-text-keep-places'."
+  (let ((inhibit-read-only t))
+    (widen)
+    (hive-text-keep-places (lambda () (erase-buffer) (funcall print)))))
 
 (defun hive-text-to-top ()
   "Go to the beginning of this buffer, in each of its windows."

@@ -157,6 +157,24 @@
       (hive-test-wait 5 (string-search "@Human another" (hive-mentions-test-text)))
       (should (equal body (plist-get (get-text-property (point) 'hive-mention) :body))))))
 
+(ert-deftest hive-mentions/one-that-arrives-leaves-point-and-mark-at-their-lines ()
+  (cl-flet ((mention (id body) (list :mention_id id :from_handle "Claude-abc12" :body body
+                                     :project "demo" :status "unprocessed" :at (hive-text-now))))
+    (with-temp-buffer
+      (hive-check-mentions-mode)
+      (setq hive-mentions--mentions
+            (list (mention "m-1" (mapconcat #'number-to-string (number-sequence 1 20) "th line\n"))))
+      (hive-mentions--print)
+      (search-forward "15th")
+      (push-mark (save-excursion (search-forward "18th")) t t)
+      (push (mention "m-2" "another\n15th line") hive-mentions--mentions)
+      (hive-mentions--print)
+      (should (looking-back "^15th" (line-beginning-position)))
+      (goto-char (mark))
+      (should (looking-back "^18th" (line-beginning-position)))
+      (hive-check-mentions-previous)
+      (should (bobp)))))
+
 (ert-deftest hive-mentions/are-shown-page-by-page ()
   (hive-shared-test-with
     (let ((hive-mentions--page 10))

@@ -91,17 +91,31 @@
                                                      :reason "budget"))
     (hive-outreach)
     (hive-outreach-test-shown "Long\nreport\n\n.* suppressed · budget\nPing!")
-    (goto-char (hive-outreach--begin "p"))
+    (goto-char (hive-text-part-begin "p"))
     (forward-char 3)
     (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "card" :title "New card"))
     (hive-outreach-test-shown "New card\n")
     ;; Point stays where it was, in its item.
-    (should (equal "p" (get-text-property (point) 'hive-outreach-id)))
-    (should (= (point) (+ 3 (hive-outreach--begin "p"))))
+    (should (= (point) (+ 3 (hive-text-part-begin "p"))))
     (hive-outreach-test-tell "outreach/changed" (hive-outreach-test-item "ping" :outreach_id "p" :message "Ping!"
                                                                          :status "shown"))
     (hive-outreach-test-shown "shown\nPing!")
     (should (= 3 (length hive-outreach--items)))))
+
+(ert-deftest hive-outreach-point-is-on-no-button-of-another-card-when-its-own-is-gone ()
+  (hive-outreach-test nil
+    (cl-flet ((card (title) (hive-outreach-test-item "card" :title title :ask_id (hive-test-id "ask-")
+                                                     :actions [(:label "Retry")])))
+      (cl-letf (((symbol-function 'hive-model-prompt) #'hive-test-prompt)
+                ((symbol-function 'hive-prompt-unanswered-p) #'always))
+        (with-current-buffer (hive-outreach-buffer)
+          (setq hive-outreach--items (list (card "one") (card "two")))
+          (hive-outreach--print)
+          (forward-button 1)
+          (setq hive-outreach--items (cdr hive-outreach--items))
+          (hive-outreach--print)
+          (should (next-button (point)))
+          (should (bobp)))))))
 
 (ert-deftest hive-outreach-what-arrives-during-a-fetch-stays ()
   (hive-outreach-test nil
@@ -191,6 +205,35 @@
       (dotimes (n 15) (hive-rpc-handle 'desk/notice (list :text (format "n%d" n))))
       (should (= 10 (length hive-notify--list)))
       (should (equal "n14" (plist-get (car hive-notify--list) :text))))))
+
+(ert-deftest hive-notices-one-that-arrives-leaves-point-on-its-button ()
+  (hive-outreach-test nil
+    (let* ((loop (lambda (first second) (list :titles (vector first second) :first_session_id first
+                                              :second_session_id second)))
+           (hive-loops (list (funcall loop "a" "b") (funcall loop "c" "d")))
+           (hive-notify--list
+            (list (list :notice "loop_tripped" :notice_id 2 :text "They loop." :at (hive-text-before 5)
+                        :pairs [(:sessions ["a" "b"]) (:sessions ["c" "d"])])
+                  (list :notice_id 1 :text "The first\nnotice" :at "2026-01-01T00:00:00.000Z"))))
+      (hive-notices)
+      (forward-button 5)
+      (hive-rpc-handle 'desk/notice (list :notice_id 3 :text "The\nthird" :at (hive-text-now)))
+      (should (equal "[mute this pair]" (button-label (button-at (point)))))
+      (should (equal "  c and d:" (buffer-substring (line-beginning-position) (+ 10 (line-beginning-position)))))
+      ;; The other pair is now where this one was.
+      (goto-char (line-beginning-position 0))
+      (forward-button 2)
+      (setq hive-loops (cdr hive-loops))
+      (hive-notify-refresh)
+      (should (bobp))
+      (search-forward "first\nnot")
+      (set-window-start nil (point-min) t)
+      (hive-rpc-handle 'desk/notice (list :notice_id 4 :text "Four" :at (hive-text-now)))
+      (should (looking-at-p "ice\n"))
+      (should (= (window-start) (point-min)))
+      (set-window-start nil (line-beginning-position) t)
+      (hive-rpc-handle 'desk/notice (list :notice_id 5 :text "Five" :at (hive-text-now)))
+      (should (= (window-start) (line-beginning-position))))))
 
 (provide 'hive-outreach-test)
 ;;; hive-outreach-test.el ends here

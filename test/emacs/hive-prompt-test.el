@@ -166,6 +166,77 @@
           (goto-char (window-point window))
           (should (looking-back "^Of" (line-beginning-position))))))))
 
+(defun hive-prompt-test-permission (&rest fields)
+  "Return a permission that has FIELDS, a plist, and three options."
+  (apply #'hive-test-prompt
+         (append fields
+                 '(:ask_id "ask-1" :kind "permission" :digest "d" :question "Run it?" :context "make\ninstall"
+                   :options [(:label "Allow") (:label "Allow always" :description "in\nevery project")
+                             (:label "Deny" :refuses t)]))))
+
+(ert-deftest hive-prompt-a-note-that-arrives-leaves-point-on-its-option ()
+  "Otherwise a key would press the button of another option."
+  (let (sent)
+    (cl-letf (((symbol-function 'hive-respond-send)
+               (lambda (_prompt answer) (push (plist-get answer :decision) sent)))
+              ((symbol-function 'hive-prompt-unanswered-p) #'always)
+              ((symbol-function 'hive-rpc-request) #'ignore))
+      (hive-prompt-test-shown (hive-prompt-test-permission) nil
+        (dotimes (_ 3) (call-interactively (key-binding (kbd "TAB"))))
+        (should (equal "Deny" (button-label (button-at (point)))))
+        (let ((changes (list (lambda () (setq hive-prompt--prompt
+                                              (hive-prompt-test-noted hive-prompt--prompt "One.\n 3  Deny")))
+                             (lambda () (setq hive-prompt--prompt
+                                              (hive-prompt-test-noted hive-prompt--prompt "One." "Two.")))
+                             (lambda () (setq hive-prompt--changed '("/a" "/b")))
+                             (lambda () (setq hive-prompt--changed nil)))))
+          (dolist (change changes)
+            (funcall change)
+            (hive-prompt--print)
+            (should (equal "Deny" (button-label (button-at (point)))))
+            (push-button)))
+        (should (equal '("Deny" "Deny" "Deny" "Deny") sent))))))
+
+(ert-deftest hive-prompt-a-note-that-arrives-leaves-mark-and-windows-at-their-text ()
+  (save-window-excursion
+    (delete-other-windows)
+    (hive-prompt-test-shown (hive-prompt-test-permission) nil
+      (let ((window (split-window)) (transient-mark-mode t))
+        (set-window-buffer window (current-buffer))
+        (cl-flet ((at (text) (goto-char (point-min)) (search-forward text)))
+          (set-window-point window (at "every pro"))
+          (set-window-start window (- (at "make") 4) t)
+          (push-mark (at "inst") t t)
+          (goto-char (point-max)))
+        (setq hive-prompt--prompt (hive-prompt-test-noted hive-prompt--prompt "One.\nTwo."))
+        (hive-prompt--print)
+        (should (eobp))
+        (should mark-active)
+        (should-not deactivate-mark)
+        (pcase-dolist (`(,position . ,text) `((,(mark) . "all\n") (,(window-point window) . "ject\n")
+                                              (,(window-start window) . "make\n")))
+          (goto-char position)
+          (should (looking-at-p text)))))))
+
+(ert-deftest hive-prompt-point-is-on-no-other-option-when-its-own-is-gone ()
+  (cl-letf (((symbol-function 'hive-prompt-unanswered-p) #'always))
+    (hive-prompt-test-shown (hive-prompt-test-permission) nil
+      (forward-button 2)
+      (should (equal "Allow always" (button-label (button-at (point)))))
+      (setq hive-prompt--prompt
+            (hive-prompt-test-permission :options [(:label "Allow") (:label "Allow for a day")]))
+      (hive-prompt--print)
+      (should (bobp)))))
+
+(ert-deftest hive-prompt-point-stays-on-its-option-when-the-answer-arrives ()
+  (let ((answered nil))
+    (cl-letf (((symbol-function 'hive-prompt-unanswered-p) (lambda (_) (not answered))))
+      (hive-prompt-test-shown (hive-prompt-test-permission) nil
+        (forward-button 3)
+        (setq answered t hive-prompt--prompt (hive-prompt-test-permission :decision "Deny" :selected ["Deny"]))
+        (hive-prompt--print)
+        (should (looking-at-p "Deny  ✓"))))))
+
 (ert-deftest hive-prompt-an-option-chosen-here-says-that-what-is-shown-was-read ()
   (let (sent)
     (cl-letf (((symbol-function 'hive-prompt-unanswered-p) #'always)

@@ -413,6 +413,30 @@
     (primitive-undo 2 buffer-undo-list)
     (should (equal "" (hive-compose-text)))))
 
+(ert-deftest hive-compose-what-is-added-leaves-point-mark-and-windows-at-their-text ()
+  (hive-respond-test-composing '(:question "Why?" :context "Because\nof this" :options [(:label "a")])
+    (insert "Mine")
+    (let ((window (split-window)))
+      (cl-labels ((at (text) (goto-char (point-min)) (search-forward text))
+                  (arrive (&rest notes)
+                    (hive-compose--print
+                     (append (list :notes (vconcat (mapcar (lambda (note) (list :text note :at (hive-text-now))) notes)))
+                             hive-compose--prompt))))
+        (set-window-point window (at "of th"))
+        (push-mark (at "Mi") t t)
+        (at "Becau")
+        (arrive "One\nnote.")
+        (should (looking-at-p "se\n"))
+        (should (equal "is\n" (buffer-substring-no-properties (window-point window) (+ 3 (window-point window)))))
+        (should (equal "ne" (buffer-substring-no-properties (mark) (point-max))))
+        ;; Where the answer begins is in the answer.
+        (goto-char hive-compose--begin)
+        (arrive "One\nnote." "Two")
+        (should (looking-at-p "Mine\\'"))
+        (insert "All ")
+        (should-not (get-text-property (1- (point)) 'hive-part))
+        (should (equal "All Mine" (hive-compose-text)))))))
+
 (ert-deftest hive-compose-an-option-goes-with-the-words ()
   (hive-test-with-desk nil
     (hive-test-connect)
