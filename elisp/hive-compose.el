@@ -210,21 +210,27 @@ which your text is then a comment."
 (defun hive-compose--print (prompt)
   "Show PROMPT above the answer, in place of what was there."
   (unless hive-compose--begin (setq hive-compose--begin (point-min-marker)))
-  (hive-text-keep-places
-   (lambda ()
-     (hive-shared-cut (point-min) (marker-position hive-compose--begin))
-     ;; What is in the answer is behind the text, point and the marker too.
-     (hive-shared-put (point-min)
-                      (propertize (hive-compose--above prompt)
-                                  'read-only t 'front-sticky '(read-only)
-                                  'rear-nonsticky '(read-only face hive-part))
-                      t))
-   hive-compose--begin)
+  (save-restriction
+    (widen)
+    (hive-text-keep-places
+     (lambda ()
+       (hive-shared-cut (point-min) (marker-position hive-compose--begin))
+       ;; What is in the answer is behind the text, point and the marker too.
+       (hive-shared-put (point-min)
+                        (propertize (hive-compose--above prompt)
+                                    'read-only t 'front-sticky '(read-only)
+                                    'rear-nonsticky '(read-only face hive-part))
+                        t))
+     hive-compose--begin))
+  ;; In a buffer narrowed to the question, what was visible is gone.
+  (when (= (point-min) (point-max)) (widen))
   (setq hive-compose--prompt prompt))
 
 (defun hive-compose-text ()
-  "Return the text of the answer in this buffer."
-  (buffer-substring-no-properties (or hive-compose--begin (point-min)) (point-max)))
+  "Return the whole text of the answer in this buffer."
+  (save-restriction
+    (widen)
+    (buffer-substring-no-properties (or hive-compose--begin (point-min)) (point-max))))
 
 (defun hive-compose--fetch (buffer prompt)
   "Fetch all of PROMPT, and show it in BUFFER."
@@ -288,6 +294,7 @@ The lines are added to the end of your answer, each after a >."
          (text (string-trim (buffer-substring-no-properties begin (min end hive-compose--begin)))))
     (when (string-empty-p text) (hive-fail 'compose-nothing-to-quote))
     (deactivate-mark)
+    (widen)
     (goto-char (point-max))
     (unless (bolp) (insert "\n"))
     (insert (replace-regexp-in-string "^" "> " text) "\n")))
@@ -301,7 +308,9 @@ The lines are added to the end of your answer, each after a >."
                                "You have no templates for this question; customize `hive-reply-templates'"))
                           nil t))
    hive-compose-mode)
-  (when (< (point) hive-compose--begin) (goto-char (point-max)))
+  (when (< (point) hive-compose--begin)
+    (widen)
+    (goto-char (point-max)))
   (insert text))
 
 (defun hive-compose-choose (label)

@@ -252,6 +252,7 @@ what was done.  Call THEN when that is stored."
          (session (cl-some #'hive-model-session-named handles)))
     (hive-shared-display (hive-shared-buffer (and session (hive-mentions--place session)))
                          hive-shared-position)
+    (widen)
     (goto-char (point-max))
     (insert (mapconcat (lambda (handle) (format "@%s " handle)) handles ""))))
 

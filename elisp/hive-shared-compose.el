@@ -462,6 +462,7 @@ Posting the reply marks its mention of you done."
                                          (hive-template-messages (hive-shared--project)))))
   (when (< (point) (hive-shared-start))
     (push-mark nil t)
+    (widen)
     (goto-char (point-max)))
   (insert text))
 
@@ -510,7 +511,9 @@ With a prefix argument, ask for a NOTE about what you did."
          (draft (and hive-shared--start (hive-compose-draft id)))
          (reply (hive-compose-draft (concat id "-reply"))))
     (when (and draft (string-blank-p (hive-shared-draft)))
-      (hive-shared-put (point-max) (propertize draft 'hive-typed t))
+      (save-restriction
+        (widen)
+        (hive-shared-put (point-max) (propertize draft 'hive-typed t)))
       (setq hive-shared--draft-id id
             hive-shared-reply-to (and reply (ignore-errors
                                               (json-parse-string reply :object-type 'plist)))))))

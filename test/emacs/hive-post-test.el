@@ -283,6 +283,19 @@
                    "typed and left alone, and then C-x C-c"))
     (hive-shared-discard)))
 
+(ert-deftest hive-post/in-a-buffer-narrowed-to-the-messages-a-draft-is-below-the-line ()
+  (hive-shared-test-with
+    (hive-shared-test-open)
+    (hive-compose-keep (hive-shared--id-of-draft) "Kept.")
+    (narrow-to-region (point-min) (+ (point-min) 4))
+    (hive-shared-restore-draft)
+    (should (= 4 (- (point-max) (point-min))))
+    (should (equal "Kept." (hive-shared-draft)))
+    (goto-char (point-min))
+    (hive-shared-insert-template "Look.")
+    (should (equal "Kept.Look." (hive-shared-draft)))
+    (hive-shared-discard)))
+
 (ert-deftest hive-post/a-draft-follows-the-name-that-the-sidecar-gives-the-project ()
   (hive-shared-test-with
     (hive-shared-test-open)
