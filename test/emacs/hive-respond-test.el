@@ -357,6 +357,19 @@
                    (hive-template-texts (hive-test-prompt :options [(:label "Yes")] :allow_free_text :json-false))))
     (should-not (hive-template-messages nil))))
 
+(ert-deftest hive-compose-an-answer-that-is-refused-stays-as-a-draft ()
+  (hive-test-with-desk nil
+    (let ((prompt (hive-test-prompt :ask_id "ask-1")))
+      (hive-test-with-inputs (list "at length" "at length" "")
+        (should-error (hive-compose-read prompt (lambda (_) (user-error "Not sent"))) :type 'user-error)
+        (should (equal "at length" (hive-compose-draft "ask-1")))
+        (should (eq 'answered (hive-compose-read prompt (lambda (text)
+                                                          (should (equal "at length" text))
+                                                          (should (hive-compose-draft "ask-1"))
+                                                          'answered))))
+        (should-not (hive-compose-draft "ask-1"))
+        (should (equal "" (hive-compose-read prompt)))))))
+
 ;;;; Writing in a buffer
 
 (defmacro hive-respond-test-composing (fields &rest body)
