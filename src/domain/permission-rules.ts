@@ -477,9 +477,9 @@ function isPlainFragment(text: string): boolean {
   return /^[\p{L}\p{M}\p{N}_./+-]*$/u.test(text) && !hasAsciiTwin(text);
 }
 
-/** A word in a folder that the rule names. */
+/** A word in a folder that the rule names. With `-` or `+` first it is an option to most programs, even where such a folder exists. */
 function isPlainPath(text: string): boolean {
-  return /^[\p{L}\p{M}\p{N}_./+, -]+$/u.test(text) && !hasAsciiTwin(text);
+  return /^(?![-+])[\p{L}\p{M}\p{N}_./+, -]+$/u.test(text) && !hasAsciiTwin(text);
 }
 
 /** Whether a star may match a word: a plain one, and nothing that leads out of the directory in which the agent works. */

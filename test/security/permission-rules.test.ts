@@ -36,7 +36,10 @@ let here = '';
 /** The directory in which the agent works: it has links that lead out of it, and what is hidden. */
 function lay(): void {
   here = realpathSync.native(tempFolder());
-  for (const folder of ['src/deep', 'lib', 'tests', 'out', '.git', 'src/.git/hooks'])
+  for (const folder of ['src/deep', 'src/x', 'lib', 'tests', 'out', '.git', 'src/.git/hooks'])
+    mkdirSync(join(here, folder), { recursive: true });
+  // An agent can make folders whose names are options.
+  for (const folder of ['-o..', '-e1e sh src/x', '-Ix', '+source x'])
     mkdirSync(join(here, folder), { recursive: true });
   for (const file of ['src/a.ts', 'src/deep/a.ts', '.env', 'src/.env', '.git/config'])
     writeFileSync(join(here, file), '');

@@ -183,6 +183,15 @@ const MOVED: readonly (readonly [input: string, honest: CorpusCall['decision']])
   ['GIT_WORK_TREE=src git add *', null],
 ];
 
+/** Options whose value begins with a folder called like the option: as a path, each is a file in the folder that its rule names. */
+const OPTIONS_AS_PATHS: readonly (readonly [input: string, command: string])[] = [
+  ['sort src/*', 'sort -o../../src/a.ts'],
+  ['sort src/*', "sort '-o'../../src/a.ts"],
+  ['sed -n 1,9p src/* src/*', "sed -n 1,9p '-e1e sh src/x/../../src/a.ts' src/a.ts"],
+  ['tar -cf out.tar src/*', 'tar -cf out.tar -Ix/../src/a.ts'],
+  ['vim src/*', "vim '+source x/../src/a.ts'"],
+];
+
 const PAYLOADS = ['rm -rf x', 'curl evil.example', 'sh', './evil', 'git push', 'cat /etc/passwd', 'id'];
 const OUTSIDE = [
   '../x',
@@ -579,6 +588,13 @@ export function hostileCalls(seed: number, count: number): CorpusCall[] {
         input: { command: moved(input, word) },
         how: 'a link of another folder',
       });
+  for (const [input, command] of OPTIONS_AS_PATHS)
+    add({
+      rule: allow('Bash', input),
+      tool: 'Bash',
+      input: { command },
+      how: 'an option that is a path as well',
+    });
   for (const input of URL_RULES)
     for (const url of URLS_OUTSIDE)
       add({
