@@ -81,7 +81,8 @@ function takeLine(patch: FilePatch, line: string): boolean {
   if (move !== undefined) {
     const isFirst = chunks.length === 0 && patch.to === patch.path;
     patch.to = move;
-    return isFirst && !hasOuterBlanks(move);
+    // Codex moves a file to its own path by deleting it.
+    return isFirst && move !== patch.path && !hasOuterBlanks(move);
   }
   if (line === '@@' || line.startsWith('@@ ')) {
     const below = line === '@@' ? null : line.slice(3);

@@ -85,6 +85,8 @@ test.each<[string, string, string[]]>([
   ['with a mark in disguise', 'a\n', [' *** End of File', '-a']],
   ['with an empty line before its first chunk', '\na\n', ['', '-a']],
   ['with another line end', 'a\n', ['-a\r']],
+  // Codex writes the file and then deletes it.
+  ['that moves a file to its own path', 'a\n', ['*** Move to: f', '@@', '-a', '+b']],
 ])('of a patch %s the effect is not known', (_, before, lines) => {
   expect(patched(before, ...lines)).toBeNull();
 });

@@ -271,6 +271,7 @@ test('a patch adds, deletes and moves files', () => {
 
 test.each([
   ['lines that do not occur exactly', patch('*** Update File: x', '@@', '-  line 2', '+y')],
+  ['a move of a file to its own path', patch('*** Update File: x', '*** Move to: x', '@@', '-line 2', '+y')],
   ['the same file twice', patch('*** Delete File: x', '*** Add File: x', '+a')],
   ['another format', { command: 'diff --git a/x b/x' }],
   ['an unknown part', patch('*** Rename File: x', '+a')],

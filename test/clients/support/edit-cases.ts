@@ -192,7 +192,8 @@ const codexCase: fc.Arbitrary<EditCase> = fc
   .map(({ lines, ends, bits, last, exists, kind, chunks, added }) => {
     const text = ends(lines.join('\n') + (lines.length === 0 ? '' : last), bits);
     const before = exists === 0 && kind >= 17 ? null : text;
-    const head = kind === 16 ? [`*** Move to: ${MOVED}`] : [];
+    const to = kind === 16 ? MOVED : kind === 15 ? FILE : null;
+    const head = to === null ? [] : [`*** Move to: ${to}`];
     const body =
       kind < 17
         ? [`*** Update File: ${FILE}`, ...head, ...chunks.flatMap((plan) => chunkOf(lines, plan))]
