@@ -7,7 +7,7 @@
 import { skeletonOf } from './display.ts';
 import type { DialogAnswer, Raw } from './hooks.ts';
 import { objectIn, objectsIn, textIn } from './json.ts';
-import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
+import { type AskRequest, keptLabel, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
 
 /** A form as it was sent. */
 export interface FormDialog {
@@ -175,8 +175,10 @@ function contentOf({ name, schema, own_words }: Field, prompt: Prompt | undefine
   if (selected.length === 1 && selected[0] === EMPTY) return {};
   const choices = choicesOf(schema);
   if (selected.length > 0 && choices.length > 0) {
-    const chosen = choices.filter(({ label }) => selected.includes(label)).map(({ value }) => value);
-    if (chosen.length === 0) return null;
+    const chosen = choices
+      .filter(({ label }) => selected.includes(keptLabel(label)))
+      .map(({ value }) => value);
+    if (chosen.length !== selected.length) return null;
     return { [name]: schema['type'] === 'array' ? chosen : chosen[0] };
   }
   if (own_words !== null) return { [own_words]: decision };

@@ -636,13 +636,18 @@ function normalizeOptions({ options, kind }: Pick<AskRequest, 'options' | 'kind'
   return normalized(isBare ? ALLOW_OR_DENY : (options ?? []), kind);
 }
 
+/** The label of an option as its prompt keeps it, and as an answer names it. */
+export function keptLabel(label: string): string {
+  return cleanText(label).trim();
+}
+
 function normalized(given: NonNullable<AskRequest['options']>, kind: AskRequest['kind']): PromptOption[] {
   const options = atMost('options', given, PROMPT_LIMITS.options).map((option): PromptOption => {
     const { label, description, refuses }: AskedOption =
       typeof option === 'string' ? { label: option } : option;
     const isRefusal = kind === 'permission' && (refuses ?? isPlainRefusal(label));
     return {
-      label: bounded('label of an option', label, PROMPT_LIMITS.optionLabel).trim(),
+      label: keptLabel(bounded('label of an option', label, PROMPT_LIMITS.optionLabel)),
       description: boundedOptional('description of an option', description, PROMPT_LIMITS.optionDescription),
       ...(isRefusal ? { refuses: true } : {}),
     };

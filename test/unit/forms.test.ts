@@ -145,6 +145,28 @@ test('a field may have any name', () => {
   );
 });
 
+describe('a choice whose label a prompt does not keep as it is', () => {
+  const dialog = form({
+    rights: { type: 'array', items: { enum: ['read', 'write ', 'a\0b'] } },
+    scope: { type: 'string', oneOf: [{ const: 'all', title: ' Everything' }] },
+  });
+
+  test('is the one that was chosen', () => {
+    expect(answered(dialog, []).map(({ options }) => options.map(({ label }) => label))).toEqual([
+      ['read', 'write', 'a\ufffdb', 'leave empty', 'Decline'],
+      ['Everything', 'leave empty', 'Decline'],
+    ]);
+    expect(
+      decideForm(dialog, answered(dialog, [['read', 'write', 'a\ufffdb'], ['Everything']])),
+    ).toMatchObject({ content: { rights: ['read', 'write ', 'a\0b'], scope: 'all' } });
+  });
+
+  test('and another choice that is none of the field gives no content', () => {
+    expect(decideForm(dialog, answered(dialog, [['read', 'another'], ['leave empty']]))).toBeNull();
+    expect(decideForm(dialog, answered(dialog, [['read', 'leave empty'], ['leave empty']]))).toBeNull();
+  });
+});
+
 test('a form that a desk cannot show is not asked there', () => {
   const many = Array.from({ length: 25 }, (_, n) => `value ${n}`);
   expect(formPrompts(form({ a: { type: 'string', enum: many } }))).toEqual([]);
