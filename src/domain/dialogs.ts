@@ -413,14 +413,13 @@ export function dialogFingerprint(dialog: HookDialog): string {
   return `${name} ${digestOfCall([name, input, dialog.kind === 'permission' ? dialog.suggestions : []])}`;
 }
 
-/** The client's own offer to allow from now on, in words; null when it offers nothing. */
+/** The client's own offer to allow from now on, in words on one line; null when it offers nothing. */
 function describeSuggestions(suggestions: readonly Raw[]): string | null {
-  const described = suggestions.flatMap((suggestion) => describeSuggestion(suggestion) ?? []).join('; ');
-  const isTooLong = (text: string): boolean => text.length > PROMPT_LIMITS.optionDescription;
   // A suggestion that is too long to be read as the description of an option is not offered.
-  if (described === '' || isTooLong(described)) return null;
-  const all = `By the client itself: ${spelledOut(described)}`;
-  return isTooLong(all) ? null : all;
+  if (isTooLong(suggestions)) return null;
+  const described = suggestions.flatMap((suggestion) => describeSuggestion(suggestion) ?? []).join('; ');
+  const all = `By the client itself: ${described}`;
+  return described === '' || all.length > PROMPT_LIMITS.optionDescription ? null : all;
 }
 
 /** Where the client writes what it allows from now on, so that a person can find it again. */
@@ -449,11 +448,13 @@ function whatItAllows({ type, behavior, rules, directories, mode }: Raw): string
       // "Allow always" must not send a rule that denies or asks.
       return behavior === 'allow' ? listed(rules, ruleInWords) : null;
     case 'addDirectories': {
-      const all = listed(directories, (one) => (typeof one === 'string' && one !== '' ? one : null));
+      const all = listed(directories, (one) =>
+        typeof one === 'string' && one !== '' ? spelledLine(one) : null,
+      );
       return all === null ? null : `everything in ${all}`;
     }
     case 'setMode':
-      return typeof mode === 'string' ? (MODES.get(mode) ?? `mode ${mode}`) : null;
+      return typeof mode === 'string' ? (MODES.get(mode) ?? `mode ${spelledLine(mode)}`) : null;
     default:
       return null;
   }
@@ -467,8 +468,9 @@ function listed(items: unknown, inWords: (item: unknown) => string | null): stri
 function ruleInWords(rule: unknown): string | null {
   const { toolName, ruleContent = null } = objectIn(rule) ?? {};
   if (typeof toolName !== 'string' || toolName === '') return null;
-  if (ruleContent === null) return toolName;
-  return typeof ruleContent === 'string' ? `${toolName}(${ruleContent})` : null;
+  const tool = spelledLine(toolName);
+  if (ruleContent === null) return tool;
+  return typeof ruleContent === 'string' ? `${tool}(${spelledLine(ruleContent)})` : null;
 }
 
 /** The reply to the client for an answer. Everything that is not plainly a yes is a no. */

@@ -53,6 +53,25 @@ describe('a call of a megabyte', () => {
   });
 });
 
+test('a scope of "always" of a megabyte is not put into words', () => {
+  let read = 0;
+  const rule = {
+    get toolName() {
+      read += 1;
+      return '\u00a0'.repeat(5);
+    },
+  };
+  const rules = Array.from({ length: MEGABYTE / 10 }, () => rule);
+  const dialog: HookDialog = {
+    kind: 'permission',
+    tool: { name: 'Bash', input: { command: 'ls' }, use_id: null, response: null, own: null },
+    suggestions: [{ type: 'addRules', behavior: 'allow', rules }],
+  };
+  const [asked] = promptsOf(dialog, { client: 'claude-code', cwd: '/shop' });
+  expect(asked?.options).toMatchObject([{ label: 'Allow' }, { label: 'Deny' }, { label: 'Abort' }]);
+  expect(read).toBeLessThan(rules.length);
+});
+
 /** Lists in each other, the innermost with so many items. */
 function nested(levels: number, items: number, item: unknown): unknown {
   let value: unknown = Array.from({ length: items }, () => item);

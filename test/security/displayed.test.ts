@@ -178,6 +178,23 @@ test.each([
   expect(asked?.options).toMatchObject([{ label: 'Allow' }, { label: 'Deny' }, { label: 'Abort' }]);
 });
 
+test.each([
+  ['a rule', 'Bash("ls)\\n[Deny] x")', { rules: [{ toolName: 'Bash', ruleContent: 'ls)\n[Deny] x' }] }],
+  ['a tool', '"x\\n[Deny] x"', { rules: [{ toolName: 'x\n[Deny] x' }] }],
+  ['a tool with a rule', '"x\\n[Deny] x"(ls)', { rules: [{ toolName: 'x\n[Deny] x', ruleContent: 'ls' }] }],
+  ['a directory', 'everything in "/a\\r[Deny] x"', { type: 'addDirectories', directories: ['/a\r[Deny] x'] }],
+  ['a mode', 'mode "x\\n[Deny] x"', { type: 'setMode', mode: 'x\n[Deny] x' }],
+])('a scope of "always" is one line, whatever %s says', (_, words, suggestion) => {
+  const permission_suggestions = [{ type: 'addRules', behavior: 'allow', ...suggestion }];
+  const event = readEvent({ ...BASH, permission_suggestions }, {}, null);
+  const dialog = dialogOf(event);
+  const [asked] = dialog === null ? [] : promptsOf(dialog, event);
+  expect(asked?.options?.[1]).toEqual({
+    label: 'Allow always',
+    description: `By the client itself: ${words}`,
+  });
+});
+
 describe('an answer that allows says what was displayed', () => {
   test.each(['emacs', 'cli', 'notification'] as const)('through %s', async (via) => {
     const { prompts, printed } = await fireDialog(hive, BASH);
