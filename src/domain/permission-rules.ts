@@ -114,8 +114,11 @@ function whyNeverAllowing(raw: Readonly<Record<string, unknown>>): string | null
   if (tool === undefined) return `has an "input", and Hive does not know which argument of ${name} that is`;
   if (tool.kind !== 'command' || !input.includes('*')) return null;
   const parts = shellParts(input, { stars: true });
-  if (parts === null) return 'has a star beside something in its "input" that only a shell understands';
-  const program = parts.map(({ words }) => programWithOpenCode(words)).find((found) => found !== null);
+  if (parts === null || (hasStar(parts) && !beginPlainly(parts)))
+    return 'has a star beside something in its "input" that only a shell understands';
+  const program = commandsOf(parts)
+    .map(programWithOpenCode)
+    .find((found) => found !== null);
   return program == null ? null : `has a star where ${program} may read it as a program or as code`;
 }
 
@@ -302,17 +305,55 @@ function isCommandAllowed(pattern: string, command: string, place: Place): boole
   const wanted = shellParts(pattern, { stars: true });
   const given = shellParts(command);
   if (wanted === null || given === null || wanted.length !== given.length) return false;
+  if (hasStar(wanted) && ![wanted, given].every(beginPlainly)) return false;
+  const commands = commandsOf(wanted);
   // A change of the directory may also fail, so what follows must be allowed in each directory in which it may run.
-  let places: readonly Place[] = [place, ...placesOfValues(place, given)];
+  let places: readonly Place[] = [place, ...placesOfValues(place, new Set(commandsOf(given)))];
   return wanted.every((part, index) => {
     const other = given[index];
+    const words = commands[index] ?? [];
     if (other === undefined || part.operator !== other.operator) return false;
-    const before = index === 0 ? null : (wanted[index - 1]?.operator ?? null);
-    const isCommand = before === null || !/[<>]/.test(before);
-    const inside = placesAfter(places, part.words, CHANGES_IN_PART);
+    const isCommand = !followsRedirection(wanted, index);
+    const inside = placesAfter(places, words, CHANGES_IN_PART);
     const isAllowed = inside.every((one) => isPartAllowed(part, other, { ...one, isCommand }));
-    if (isCommand) places = placesAfterCommand(places, part.words);
+    if (isCommand) places = placesAfterCommand(places, words);
     return isAllowed;
+  });
+}
+
+function hasStar(parts: readonly ShellPart[]): boolean {
+  return parts.some(({ words }) => words.some(({ pieces }) => pieces.length > 1));
+}
+
+function isRedirection(operator: string | null): boolean {
+  return operator !== null && /[<>]/.test(operator);
+}
+
+/** Whether a part is the file of a redirection, and what follows it of the same command. */
+function followsRedirection(parts: readonly ShellPart[], index: number): boolean {
+  return isRedirection(parts[index - 1]?.operator ?? null);
+}
+
+/** The command that each part belongs to, without the files of its redirections: `git -C src > log add *` is `git -C src add *`. */
+function commandsOf(parts: readonly ShellPart[]): readonly (readonly ShellWord[])[] {
+  let command: ShellWord[] = [];
+  return parts.map(({ words }, index) => {
+    const isSame = followsRedirection(parts, index);
+    if (!isSame) command = [];
+    command.push(...(isSame ? words.slice(1) : words));
+    return command;
+  });
+}
+
+/** Behind these words of a shell the program is another word than the first. */
+const KEYWORDS = new Set('if then elif else while until do for case select function coproc'.split(' '));
+
+/** Whether the program of each command is where it is looked for: behind no keyword, and behind no redirection. */
+function beginPlainly(parts: readonly ShellPart[]): boolean {
+  return parts.every(({ words, operator }, index) => {
+    if (followsRedirection(parts, index)) return true;
+    if (KEYWORDS.has(words[0]?.pieces[0] ?? '')) return false;
+    return !isRedirection(operator) || words.some(({ pieces }) => !isAssignment(pieces[0] ?? ''));
   });
 }
 
@@ -333,9 +374,9 @@ const BEFORE_BUILTIN = /^(?:command|builtin|-p|--)$/;
  * The folders that the values of options and variables name, anywhere in a command line: a program may work in one of them.
  * Where git finds its files elsewhere, nobody knows the place.
  */
-function placesOfValues(place: Place, parts: readonly ShellPart[]): readonly Place[] {
+function placesOfValues(place: Place, commands: Iterable<readonly ShellWord[]>): readonly Place[] {
   const found = new Map<string, Place>();
-  for (const { words } of parts)
+  for (const words of commands)
     for (const [index, { pieces }] of words.entries()) {
       const [word = ''] = pieces;
       const next = words[index + 1]?.pieces[0] ?? '';

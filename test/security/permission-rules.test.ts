@@ -114,6 +114,10 @@ test('a star after cd matches only in the directory that the rule names', () => 
     ['make -C sub *', 'make -C sub y', 'make -C sub r'],
     ['npm --prefix=sub test *', 'npm --prefix=sub test y', 'npm --prefix=sub test r'],
     ['make -C *', 'make -C sub y', 'make -C sub r'],
+    ['git -C sub > log add *', 'git -C sub > log add y', 'git -C sub > log add r'],
+    ['git -C > log sub add *', 'git -C > log sub add y', 'git -C > log sub add r'],
+    ['runner --root > log sub *', 'runner --root > log sub y', 'runner --root > log sub r'],
+    ['command > log cd sub && rm *', 'command > log cd sub && rm y', 'command > log cd sub && rm r'],
   ] as const)
     expect([input, allowed(input, honest), allowed(input, evil)]).toEqual([input, true, false]);
   expect(allowed('A=b GIT_SSH_COMMAND=* git pull', 'A=b GIT_SSH_COMMAND=y git pull')).toBe(false);

@@ -201,8 +201,58 @@ describe('a rule with a star that its program may run', () => {
     ]);
   });
 
+  test.each(['env > log *', 'cat x | sh 2> log *', 'time > log -p env *'])(
+    'is not used behind a redirection either: %s',
+    (input) => {
+      const { rules, problems } = readRules([{ decision: 'allow', tool: 'Bash', input }], 'test');
+      expect(rules).toEqual([]);
+      expect(problems).toEqual([expect.stringMatching(/may read it as a program or as code/)]);
+    },
+  );
+
   test('denies as before', () => {
     expect(decision(bash('sudo rm x'), { decision: 'deny', tool: 'Bash', input: 'sudo *' })).toBe('deny');
+  });
+});
+
+describe('a rule with a star whose program is not its first word', () => {
+  test.each([
+    '>/dev/null cd sub && cat *',
+    '>/dev/null pushd sub && rm -r *',
+    '2>/dev/null env *',
+    'npm test; 2>&1 cat *',
+    '> log *',
+    '< a > log cat *',
+    'A=b > log env *',
+    'if true; then *; fi',
+    'if cd sub; then npm test; else cat *; fi',
+    'if npm test; then ls; elif env x; then cat *; fi',
+    'while true; do bash *; break; done',
+    'until npm test *; do sleep 1; done',
+    'for one in a b; do cat *; done',
+    'select one in a b; do cat *; done',
+    'coproc env *',
+    'function cat; ls *',
+    'npm test *; case x in y',
+  ])('is not used: %s', (input) => {
+    const { rules, problems } = readRules([{ decision: 'allow', tool: 'Bash', input }], 'test');
+    expect(rules).toEqual([]);
+    expect(problems).toEqual([
+      'Rule 1 of test has a star beside something in its "input" that only a shell understands and is not used.',
+    ]);
+  });
+
+  test('is used where it has no star, or its redirection follows a word', () => {
+    expect(allows('>log npm test', bash('>log npm test'))).toBe(true);
+    expect(allows('>log npm test', bash('> log "npm" test'))).toBe(true);
+    expect(allows('if true; then grep "a*" x; fi', bash('if true; then grep "a*" x; fi'))).toBe(true);
+    expect(allows('npm test > log *', bash('npm test > log src'))).toBe(true);
+    expect(allows('A=b npm test > log *', bash('A=b npm test > log src'))).toBe(true);
+    expect(allows('npm test * > out/* 2>&1', bash('npm test src > out/log 2>&1'))).toBe(true);
+  });
+
+  test('allows no command whose first word is a keyword', () => {
+    expect(allows('* --version', bash('coproc --version'))).toBe(false);
   });
 });
 
