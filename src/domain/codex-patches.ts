@@ -117,6 +117,8 @@ interface Replaced {
 
 /** The file after an update; null where Codex has to look for a line less exactly, or the chunks do not follow each other. */
 export function updatedText(text: string, { chunks }: Pick<FilePatch, 'chunks'>): string | null {
+  // Codex leaves such a last line without the end that it gives any other.
+  if (text.endsWith('\r')) return null;
   const { lines, ends } = linesWithEnds(text);
   const replaced: Replaced[] = [];
   let next = 0;

@@ -85,6 +85,9 @@ test.each<[string, string, string[]]>([
   ['with a mark in disguise', 'a\n', [' *** End of File', '-a']],
   ['with an empty line before its first chunk', '\na\n', ['', '-a']],
   ['with another line end', 'a\n', ['-a\r']],
+  // Codex gives that line no end of its own.
+  ['of a file that ends with a lone CR', 'a\nb\r', ['-a', '+b']],
+  ['of a file with CR LF that ends with a lone CR', 'a\r\nb\r\n\r', ['-a', '+b']],
   // Codex writes the file and then deletes it.
   ['that moves a file to its own path', 'a\n', ['*** Move to: f', '@@', '-a', '+b']],
 ])('of a patch %s the effect is not known', (_, before, lines) => {

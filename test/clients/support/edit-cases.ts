@@ -183,7 +183,7 @@ const codexCase: fc.Arbitrary<EditCase> = fc
     lines: codexLines(9),
     ends: fc.constantFrom(...LINE_ENDS),
     bits: fc.nat(2 ** 30),
-    last: fc.constantFrom('', '\n', '\n', '\n', '\n\n'),
+    last: fc.constantFrom('', '\n', '\n', '\n', '\n\n', '\r', '\n\r'),
     exists: fc.nat(9),
     kind: fc.nat(19),
     chunks: fc.array(chunkPlan, { minLength: 1, maxLength: 3 }),
