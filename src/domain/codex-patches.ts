@@ -115,8 +115,25 @@ interface Replaced {
   by: readonly string[];
 }
 
-/** The file after an update; null where Codex has to look for a line less exactly, or the chunks do not follow each other. */
-export function updatedText(text: string, { chunks }: Pick<FilePatch, 'chunks'>): string | null {
+/** How many more lines may be compared to place the chunks of a patch: a small one may have each place of a file compared. */
+export interface Search {
+  lines_left: number;
+}
+
+/** The search for the chunks of one patch. This many lines take a tenth of a second at most. */
+export function newSearch(): Search {
+  return { lines_left: 5_000_000 };
+}
+
+/**
+ * The file after an update; null where Codex has to look for a line less exactly, the chunks do not follow each other, or the
+ * search for them takes too long.
+ */
+export function updatedText(
+  text: string,
+  { chunks }: Pick<FilePatch, 'chunks'>,
+  search = newSearch(),
+): string | null {
   // Codex leaves such a last line without the end that it gives any other.
   if (text.endsWith('\r')) return null;
   const { lines, ends } = linesWithEnds(text);
@@ -124,14 +141,16 @@ export function updatedText(text: string, { chunks }: Pick<FilePatch, 'chunks'>)
   let next = 0;
   for (const chunk of chunks) {
     if (chunk.below !== null) {
-      const found = placeOf(lines, [chunk.below], next);
+      const found = placeOf(search, lines, [chunk.below], next);
       if (found === null) return null;
       next = found + 1;
     }
     const old = chunk.lines.filter(({ mark }) => mark !== '+').map(({ text: line }) => line);
     // With no line to replace, the new ones are added at the end of the file.
     const start =
-      old.length === 0 ? lines.length : placeOf(lines, old, chunk.at_end ? lines.length - old.length : next);
+      old.length === 0
+        ? lines.length
+        : placeOf(search, lines, old, chunk.at_end ? lines.length - old.length : next);
     if (start === null || start < next) return null;
     replaced.push(...changesIn(chunk, start));
     if (old.length > 0) next = start + old.length;
@@ -169,9 +188,18 @@ function changesIn({ lines }: Chunk, start: number): Replaced[] {
   return changes;
 }
 
-function placeOf(lines: readonly string[], part: readonly string[], start: number): number | null {
-  for (let place = Math.max(start, 0); place <= lines.length - part.length; place += 1)
-    if (part.every((line, n) => lines[place + n] === line)) return place;
+function placeOf(
+  search: Search,
+  lines: readonly string[],
+  part: readonly string[],
+  start: number,
+): number | null {
+  for (let place = Math.max(start, 0); place <= lines.length - part.length; place += 1) {
+    const other = part.findIndex((line, n) => lines[place + n] !== line);
+    search.lines_left -= other === -1 ? part.length : other + 1;
+    if (search.lines_left < 0) return null;
+    if (other === -1) return place;
+  }
   return null;
 }
 

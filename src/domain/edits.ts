@@ -6,7 +6,14 @@
  */
 
 import { type Effect, editedByClaude, type Replacement, timesIn, writtenByClaude } from './claude-edits.ts';
-import { addedText, type FilePatch, filesOfPatch, updatedText } from './codex-patches.ts';
+import {
+  addedText,
+  type FilePatch,
+  filesOfPatch,
+  newSearch,
+  type Search,
+  updatedText,
+} from './codex-patches.ts';
 import { revealedSource, shownWithin, spelledLine } from './display.ts';
 import type { HookClient, Raw } from './hooks.ts';
 import { digestOf } from './permissions.ts';
@@ -479,14 +486,15 @@ function patchShown(
 ): ShownEdit | null {
   if (typeof command !== 'string') return null;
   const named = ['command'];
-  const patches = unmeasured === null ? filesOfPatch(command) : null;
+  const isLong = command.length > LONGEST_SOURCE;
+  const patches = unmeasured === null && !isLong ? filesOfPatch(command) : null;
   const changes = patches === null ? null : changesOf(patches, tools);
   const shown = changes?.map(({ section }) => section).join('\n') ?? null;
   if (changes !== null && shown !== null && sizeOf(shown) <= room)
     return { shown, named, claimed: changes.flatMap(({ files }) => files) };
-  const problem = unmeasured ?? (shown === null ? WORDS.patch : WORDS.long);
+  const problem = unmeasured ?? (shown === null && !isLong ? WORDS.patch : WORDS.long);
   const why = `${problem} ${WORDS.decides} ${WORDS.patchText}`;
-  const text = command.length > LONGEST_SOURCE ? command : revealedSource(command).replace(/^/gm, '    ');
+  const text = isLong ? command : revealedSource(command).replace(/^/gm, '    ');
   return { shown: [why, text].join('\n'), named, claimed: [] };
 }
 
@@ -499,6 +507,7 @@ interface PatchedFile {
 function changesOf(patches: readonly FilePatch[], tools: EditTools): PatchedFile[] | null {
   const changes: PatchedFile[] = [];
   const touched = new Set<string>();
+  const search = newSearch();
   for (const patch of patches) {
     const { path, to } = patch;
     // The file that one part of a patch leaves for the next one is not on the disk yet.
@@ -506,7 +515,7 @@ function changesOf(patches: readonly FilePatch[], tools: EditTools): PatchedFile
     if ([...names].some((name) => touched.has(name)) || (to !== path && names.size === 1)) return null;
     for (const name of names) touched.add(name);
     const state = tools.read(path);
-    const change = patchedFile(patch, state);
+    const change = patchedFile(patch, state, search);
     const moved = to === path ? [] : movedTo(to, tools.read(to));
     if (change === null || moved === null) return null;
     const { before, after } = change;
@@ -530,7 +539,7 @@ function movedTo(path: string, state: FileState): string[] | null {
   return [...linked(state), ...(state.kind === 'text' ? [WORDS.moved(spelledLine(path))] : [])];
 }
 
-function patchedFile(patch: FilePatch, state: FileState): Change | null {
+function patchedFile(patch: FilePatch, state: FileState, search: Search): Change | null {
   if (state.kind === 'unread') return null;
   const before = state.kind === 'text' ? state.text : null;
   const { kind, path, to } = patch;
@@ -538,6 +547,6 @@ function patchedFile(patch: FilePatch, state: FileState): Change | null {
     return { before, after: addedText(patch), remarks: before === null ? [] : [WORDS.replaced] };
   // A file that goes away behind a link may be the link or what it leads to.
   if (before === null || (state.link !== null && (kind === 'Delete' || to !== path))) return null;
-  const after = kind === 'Delete' ? null : updatedText(before, patch);
+  const after = kind === 'Delete' ? null : updatedText(before, patch, search);
   return after === null && kind === 'Update' ? null : { before, after, remarks: [] };
 }

@@ -94,6 +94,15 @@ test.each<[string, string, string[]]>([
   expect(patched(before, ...lines)).toBeNull();
 });
 
+test('the place of a chunk is looked for among so many lines, and no further', () => {
+  const placed = (lines: number): boolean => {
+    const blank = '\n'.repeat(lines);
+    return patched(`${blank}x\n`, '@@', ...' '.repeat(1_000), '-x', '+y') === `${blank}y\n`;
+  };
+  expect(placed(3_000)).toBe(true);
+  expect(placed(7_000)).toBe(false);
+});
+
 test('a header with a blank at its end is not understood: Codex strips it', () => {
   expect(filesOfPatch('*** Begin Patch\n*** Add File: keys.txt \n+a\n*** End Patch')).toBeNull();
   const [patch] = filesOfPatch('*** Begin Patch\n*** Add File: keys.txt\n+a\n+\n*** End Patch') ?? [];

@@ -269,6 +269,33 @@ test('a patch adds, deletes and moves files', () => {
   );
 });
 
+test('the chunks of all files of a patch are looked for among so many lines, and the text is shown beyond', () => {
+  const text = `${'\n'.repeat(3_000)}x\n`;
+  const update = (name: string): string[] => [
+    ...[`*** Update File: ${name}`, '@@'],
+    ...[...' '.repeat(1_000), '-x', '+y'],
+  ];
+  const first = (...names: string[]): string | undefined =>
+    shownIn(text, 'apply_patch', patch(...names.flatMap(update)))[0];
+  expect(first('a', 'b')).toBe('--- a');
+  expect(first('a', 'b', 'c')).toContain('cannot be placed exactly');
+});
+
+test('a patch that no desk could show is not placed', () => {
+  const text = `${'context\n'.repeat(7_000)}a\n`;
+  const input = patch(
+    '*** Update File: x',
+    '@@',
+    ...text
+      .split('\n')
+      .slice(0, 7_000)
+      .map((line) => ` ${line}`),
+    '-a',
+    '+b',
+  );
+  expect(shownIn(text, 'apply_patch', input)[0]).toContain('too long to be shown here');
+});
+
 test.each([
   ['lines that do not occur exactly', patch('*** Update File: x', '@@', '-  line 2', '+y')],
   ['a move of a file to its own path', patch('*** Update File: x', '*** Move to: x', '@@', '-line 2', '+y')],
