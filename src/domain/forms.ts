@@ -169,10 +169,10 @@ export function decideForm(dialog: FormDialog, prompts: readonly Prompt[]): Dial
 }
 
 /** The part of one field; null when the answer does not fit it. */
-function contentOf({ name, schema, own_words }: Field, prompt: Prompt | undefined): Raw | null {
+function contentOf({ name, schema, required, own_words }: Field, prompt: Prompt | undefined): Raw | null {
   const { decision = null, selected = [] } = prompt ?? {};
   if (decision === null) return null;
-  if (selected.length === 1 && selected[0] === EMPTY) return {};
+  if (!required && selected.length === 1 && selected[0] === EMPTY) return {};
   const choices = choicesOf(schema);
   if (selected.length > 0 && choices.length > 0) {
     const chosen = choices

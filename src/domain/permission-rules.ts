@@ -346,12 +346,18 @@ function commandsOf(parts: readonly ShellPart[]): readonly (readonly ShellWord[]
 }
 
 /** Behind these words of a shell the program is another word than the first. */
-const KEYWORDS = new Set('if then elif else while until do for case select function coproc'.split(' '));
+const KEYWORDS = new Set(
+  'if then elif else while until do for case select function coproc repeat foreach noglob nocorrect'.split(
+    ' ',
+  ),
+);
 
 /** Whether the program of each command is where it is looked for: behind no keyword, and behind no redirection. */
 function beginPlainly(parts: readonly ShellPart[]): boolean {
   return parts.every(({ words, operator }, index) => {
-    if (followsRedirection(parts, index)) return true;
+    // To dash, `a &> log b` is two commands, and the second one is b.
+    if (followsRedirection(parts, index))
+      return words.length === 1 || !/^&/.test(parts[index - 1]?.operator ?? '');
     if (KEYWORDS.has(words[0]?.pieces[0] ?? '')) return false;
     return !isRedirection(operator) || words.some(({ pieces }) => !isAssignment(pieces[0] ?? ''));
   });

@@ -234,6 +234,10 @@ describe('a rule with a star whose program is not its first word', () => {
     'coproc env *',
     'function cat; ls *',
     'npm test *; case x in y',
+    'repeat 2 bash *',
+    'noglob bash *',
+    // To dash, what follows the file is a command of its own.
+    'true &> log *',
   ])('is not used: %s', (input) => {
     const { rules, problems } = readRules([{ decision: 'allow', tool: 'Bash', input }], 'test');
     expect(rules).toEqual([]);
@@ -247,6 +251,7 @@ describe('a rule with a star whose program is not its first word', () => {
     expect(allows('>log npm test', bash('> log "npm" test'))).toBe(true);
     expect(allows('if true; then grep "a*" x; fi', bash('if true; then grep "a*" x; fi'))).toBe(true);
     expect(allows('npm test > log *', bash('npm test > log src'))).toBe(true);
+    expect(allows('npm test * &> log', bash('npm test src &> log'))).toBe(true);
     expect(allows('A=b npm test > log *', bash('A=b npm test > log src'))).toBe(true);
     expect(allows('npm test * > out/* 2>&1', bash('npm test src > out/log 2>&1'))).toBe(true);
   });
