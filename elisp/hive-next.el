@@ -36,7 +36,7 @@
 
 ;; A single key answers, so it must have been pressed for what is on the
 ;; screen: keys typed earlier are dropped.  A key that does nothing here is
-;; given back to Emacs.
+;; given back to Emacs, unless it could type something into a buffer.
 
 (defconst hive-next--quiet 0.3
   "How many seconds a new question is shown before keys count.")
@@ -97,12 +97,6 @@ HARMLESS is as for `hive-keys-read'."
                (push event unread-command-events))
               (t (setq dropped t)))))
     dropped))
-
-(defun hive-keys-foreign-p (key)
-  "Return non-nil if KEY should be given back to Emacs.
-A key that would insert itself somewhere should not."
-  (not (and (characterp key)
-            (eq (key-binding (vector key)) #'self-insert-command))))
 
 (defun hive-keys-give-back (key)
   "Give KEY, which was read last, back to Emacs.
@@ -474,11 +468,12 @@ Like `read-key', it knows the keys that a terminal sends as sequences."
 
 (defun hive-next--stray (key)
   "Deal with KEY, which does nothing here: leave, and give it to Emacs.
-Return nil to stay if KEY is the key of an option that this question
-lacks, or would insert itself."
-  (if (and (not (seq-contains-p hive-next--keys key)) (hive-keys-foreign-p key))
-      (progn (hive-keys-give-back key) 'leave)
-    (hive-next--say (hive-words "%s does nothing here; q quits" (key-description (vector key))))))
+Return nil to stay if KEY types something, such as the key of an option
+that this question lacks."
+  (if (hive-next--typed-p key)
+      (hive-next--say (hive-words "%s does nothing here; q quits" (key-description (vector key))))
+    (hive-keys-give-back key)
+    'leave))
 
 (defun hive-next--confirm (batch answer description)
   "Let the human confirm ANSWER to BATCH if need be, and return answered.
@@ -589,8 +584,9 @@ typed earlier are ignored, except TAB: to skip several questions, press
 it as fast as you like.  What may grant a permission is delayed for
 `hive-undo-seconds', or if that is 0, confirmed with RET or y.  If a
 permission does not fit here in full, a key that may grant it opens its
-buffer instead, until SPC has shown all of it.  Any other key quits,
-and does what it usually does."
+buffer instead, until SPC has shown all of it.  Another key that types
+something does nothing; any other key, such as \`C-x', quits, and does
+what it usually does."
   (interactive)
   (when executing-kbd-macro
     (hive-fail "A keyboard macro cannot answer questions, because nobody would have read them"))

@@ -8,12 +8,11 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
-import { command as commandIn, type Home, openHome } from '../support/emacs.ts';
-import type { Terminal } from '../support/tmux.ts';
+import { command as commandIn, type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
 import { PATIENCE_MS } from '../support/wait.ts';
 
 let home: Home;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 
 beforeEach(async () => {
   home = await openHome();
@@ -81,6 +80,20 @@ describe('hive-next', () => {
       await emacs.until(effect);
       expect(await stored(id)).toMatchObject({ status: 'pending' });
     }
+  });
+
+  test('a key that types something is typed into no buffer, whatever its command is called there', async () => {
+    const [id] = await asked({ question: 'Go on?', ...YES_NO });
+    await emacs.keys('C-x', 'h', 'C-w', 'M-:');
+    await emacs.type('(org-mode)');
+    await emacs.keys('Enter');
+    await emacs.until(/\(Org/);
+    await command('hive-next');
+    await emacs.answer(/Go on\?[\s\S]*TAB skip/, 'Y');
+    await emacs.said(/Y does nothing here; q quits/);
+    await emacs.answer(/Go on\?[\s\S]*TAB skip/, 'q');
+    expect((await emacs.screen()).join('\n')).not.toMatch(/^Y/m);
+    expect(await stored(id)).toMatchObject({ status: 'pending' });
   });
 });
 

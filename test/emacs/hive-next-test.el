@@ -246,6 +246,16 @@ Within BODY, `shown' are the texts that were shown, in order, and
 (defconst hive-next-test-permission
   (list :kind "permission" :question "Run rm -rf build/ ?"
         :context "rm -rf build/ %s\n\nTool: Bash\n\nDirectory: /demo\nfour\nfive\nsix\nseven"
+(ert-deftest hive-next-a-key-that-types-something-goes-nowhere-else ()
+  (let ((unread-command-events nil))
+    (with-temp-buffer
+      ;; As in Org, C and a terminal: the command that inserts has a name of its own.
+      (use-local-map (make-sparse-keymap))
+      (local-set-key "Y" (lambda () (interactive) (insert "Y")))
+      (hive-next-test-keys (list (list :options hive-next-test-options)) (list ?Y ?2)
+        (should (equal ["no"] (plist-get (car (hive-next-test-stored 1)) :selected)))
+        (should-not unread-command-events)))))
+
         :options [(:label "Allow" :description "This once") (:label "Allow always" :description "Bash(rm *)")
                   (:label "Deny" :refuses t)]))
 
