@@ -102,7 +102,10 @@ HARMLESS is as for `hive-keys-read'."
   "Give KEY, which was read last, back to Emacs.
 A prefix key then begins its usual key sequence."
   (setq unread-command-events
-        (append (or hive-next--raw (vector key)) unread-command-events)))
+        ;; A click or a paste is given back as the event that it is: of what
+        ;; the terminal sent for it, only the beginning is in the raw keys.
+        (append (if (consp key) (list key) (or hive-next--raw (vector key)))
+                unread-command-events)))
 
 ;;;; Faces
 

@@ -82,6 +82,20 @@ describe('hive-next', () => {
     }
   });
 
+  test('a paste and a click leave it too, and go where they always go', async () => {
+    const [id] = await asked({ question: 'Go on?', ...YES_NO });
+    await command('xterm-mouse-mode');
+    await emacs.said(/Xterm-Mouse mode enabled/);
+    await command('hive-next');
+    await emacs.answer(/Go on\?[\s\S]*TAB skip/, '\x1b[200~hello world\x1b[201~');
+    const row = (await emacs.until(/^hello world$/m)).indexOf('hello world');
+    await command('hive-next');
+    await emacs.answer(/Go on\?[\s\S]*TAB skip/, `\x1b[<0;7;${row + 1}M\x1b[<0;7;${row + 1}m`);
+    await emacs.type('W');
+    await emacs.until(/^hello Wworld$/m);
+    expect(await stored(id)).toMatchObject({ status: 'pending' });
+  });
+
   test('a key that types something is typed into no buffer, whatever its command is called there', async () => {
     const [id] = await asked({ question: 'Go on?', ...YES_NO });
     await emacs.keys('C-x', 'h', 'C-w', 'M-:');

@@ -229,6 +229,11 @@ Within BODY, `shown' are the texts that were shown, in order, and
     (hive-keys-give-back ?\M-x)
     (should (equal (list ?\e ?x) unread-command-events))))
 
+(ert-deftest hive-next-what-a-terminal-translated-is-given-back-as-one-event ()
+  (let ((unread-command-events nil) (hive-next--raw (vconcat "\e[200~")))
+    (hive-keys-give-back '(xterm-paste "hello"))
+    (should (equal '((xterm-paste "hello")) unread-command-events))))
+
 (ert-deftest hive-keys-a-meta-key-of-a-terminal-is-no-escape ()
   (should (equal ?\M-x (hive-next--whole ?\e [?\e ?x])))
   (should (equal ?\e (hive-next--whole ?\e [?\e])))
