@@ -319,7 +319,7 @@ the questions to which they did it."
              ((plist-get option :template)
               (setq done (hive-next--send-template shown (plist-get option :template) chosen)))
              ((and (eq key ?+) (plist-get prompt :options))
-              (setq done (hive-next--with-words shown text)))
+              (setq done (hive-next--with-words shown text chosen)))
              ((and option several)
               (setq chosen (if (member label chosen) (remove label chosen)
                              (append chosen (list label)))))
@@ -334,7 +334,8 @@ the questions to which they did it."
                               (hive-words "Choose an option first, or press e to type an answer")))
                     (free (setq done (hive-next--own-words shown)))
                     (t (hive-next--say (hive-words "This question accepts only its options")))))
-             ((and free (eq key ?e)) (setq done (hive-next--own-words shown)))
+             ((and free (eq key ?e))
+              (setq done (if chosen (hive-next--comment shown chosen) (hive-next--own-words shown))))
              ((and (cdr batch) (eq key ?*))
               (setq shown (if (cdr shown) (list prompt) batch)))
              ((memq key hive-next--skip) (setq done 'skip))
@@ -392,18 +393,24 @@ With BACK, scroll it back.  Return nil."
   (let ((delayed (hive-amend-delayed-text "u")))
     (if delayed (propertize (concat "\n" delayed) 'face 'hive-warning) "")))
 
-(defun hive-next--with-words (batch text)
+(defun hive-next--with-words (batch text chosen)
   "Read an option of BATCH and words beside it, and answer with both.
-TEXT is what is shown."
+TEXT is what is shown.  The labels CHOSEN are part of the answer, too."
   (let* ((key (hive-keys-read (concat text (propertize (hive-words "\nPress the key of the option that your comment belongs to; any other key goes back") 'face 'hive-warning))
                               nil))
          (label (plist-get (cdr (assq key (hive-next--choices (car batch)))) :label)))
-    (cond ((null label) nil)
-          ((hive-next--unread-p batch (list :selected (list label))) (hive-next--open batch))
-          (t (let ((words (read-string (hive-words 'with-words (hive-text-line label 40)) nil
-                                       'hive-read-history)))
-               (unless (string-blank-p words)
-                 (hive-next--send batch (list label) words)))))))
+    (and label
+         (hive-next--comment batch (if (member label chosen) chosen (append chosen (list label)))))))
+
+(defun hive-next--comment (batch labels)
+  "Answer BATCH with the options LABELS and words that the human types.
+Return nil, to go back, if these are blank."
+  (if (hive-next--unread-p batch (list :selected labels))
+      (hive-next--open batch)
+    (let ((words (read-string (hive-words 'with-words (hive-text-line (string-join labels ", ") 40))
+                              nil 'hive-read-history)))
+      (unless (string-blank-p words)
+        (hive-next--send batch labels words)))))
 
 (defun hive-next--undo ()
   "Take back the last answer, or correct it.
@@ -569,7 +576,8 @@ DESCRIPTION is that of its option, or nil."
 Each option has a key: 1 to 9, then letters.  If you may choose
 several, the keys toggle and RET sends; otherwise RET lets you type an
 answer, and so does e in both cases; + and the key of an option add
-words to that option.  TAB skips a question, s snoozes it, q quits.
+words to that option.  Options that you have chosen are sent with your
+words.  TAB skips a question, s snoozes it, q quits.
 SPC shows all of the question in a side window and scrolls it, DEL or
 S-SPC scrolls back.  o quits too, and opens the question in a
 buffer, where \\<hive-prompt-mode-map>\\[hive-prompt-next-question] goes to the next one.  u takes your last

@@ -246,11 +246,6 @@ Within BODY, `shown' are the texts that were shown, in order, and
         (should (equal ["no"] (plist-get (car (hive-next-test-stored 1)) :selected)))
         (should-not unread-command-events)))))
 
-;;;; Permissions
-
-(defconst hive-next-test-permission
-  (list :kind "permission" :question "Run rm -rf build/ ?"
-        :context "rm -rf build/ %s\n\nTool: Bash\n\nDirectory: /demo\nfour\nfive\nsix\nseven"
 (ert-deftest hive-next-a-key-that-types-something-goes-nowhere-else ()
   (let ((unread-command-events nil))
     (with-temp-buffer
@@ -261,6 +256,11 @@ Within BODY, `shown' are the texts that were shown, in order, and
         (should (equal ["no"] (plist-get (car (hive-next-test-stored 1)) :selected)))
         (should-not unread-command-events)))))
 
+;;;; Permissions
+
+(defconst hive-next-test-permission
+  (list :kind "permission" :question "Run rm -rf build/ ?"
+        :context "rm -rf build/ %s\n\nTool: Bash\n\nDirectory: /demo\nfour\nfive\nsix\nseven"
         :options [(:label "Allow" :description "This once") (:label "Allow always" :description "Bash(rm *)")
                   (:label "Deny" :refuses t)]))
 
@@ -373,6 +373,27 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (should (equal "not today" (plist-get (car (hive-next-test-stored 1)) :comment))))
     (hive-next-test-keys (list (list :options hive-next-test-options)) (list ?+ ?9 ?q)
       (should-not (hive-test-answers)))))
+
+(defun hive-next-test-chosen (keys words)
+  "Return the answer to a question with several options, given with KEYS and WORDS."
+  (cl-letf (((symbol-function 'read-string) (lambda (&rest _) words)))
+    (hive-next-test-keys (list (list :multi_select t :options [(:label "a") (:label "b") (:label "c")])) keys
+      (let ((answer (car (hive-next-test-stored 1))))
+        (list (plist-get answer :selected) (plist-get answer :comment))))))
+
+(ert-deftest hive-next-words-are-a-comment-on-all-that-is-chosen ()
+  (should (equal '(["a" "b"] "with words") (hive-next-test-chosen (list ?1 ?+ ?2) "with words")))
+  (should (equal '(["c" "a"] "with words") (hive-next-test-chosen (list ?3 ?1 ?+ ?3) "with words")))
+  (should (equal '(["a"] "my words") (hive-next-test-chosen (list ?1 ?e) "my words")))
+  ;; Without words it is still chosen.
+  (should (equal '(["a"] nil) (hive-next-test-chosen (list ?1 ?e ?\r) " "))))
+
+(ert-deftest hive-next-words-allow-nothing-chosen-that-was-not-displayed ()
+  (dolist (keys '((?1 ?+ ?3) (?1 ?e)))
+    (hive-next-test-small
+      (hive-next-test-keys (list (append '(:multi_select t) hive-next-test-permission)) (copy-sequence keys)
+        (should opened)
+        (should-not (hive-test-answers))))))
 
 (ert-deftest hive-next-a-template-with-an-option-chooses-it ()
   (let ((hive-reply-templates '((nil nil ("no" "keep it.")))))
