@@ -544,12 +544,14 @@ In the view of `hive', a question has the keys that it has in
 a prefix argument, which also asks for a comment.  Several are those in
 the region, the marked ones, those of an agent, or those of a section."
   (interactive nil hive-list-mode)
-  (let* ((prompts (hive-list-selected)) (prompt (car prompts)))
+  (let* ((prompts (hive-list-selected)) (prompt (car prompts)) (list (current-buffer)))
     (cond ((cdr prompts) (hive-batch-answer prompts))
           ((and (hive-list-agents-p) (not current-prefix-arg) (hive-next-can-p prompt))
            (hive-next-one prompt))
           (t (hive-answer-prompt prompt current-prefix-arg)))
-    (hive-list--done)))
+    ;; A key may have left for another buffer.
+    (when (buffer-live-p list)
+      (with-current-buffer list (hive-list--done)))))
 
 (defun hive-list-cancel ()
   "Cancel the question at point, or several: their agents get no answer."

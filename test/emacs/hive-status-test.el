@@ -281,6 +281,20 @@
     (should (equal ["no"] (plist-get (car (hive-test-answers)) :selected)))
     (hive-test-wait 5 (= 1 (length hive-list--shown)))))
 
+(ert-deftest hive-status-a-and-a-key-that-leaves-for-another-buffer ()
+  (hive-list-test-desk '((:ask_id "p1" :question "Ship it?" :options [(:label "yes") (:label "no")]))
+    (hive)
+    (hive-status-test-go "p1")
+    (hive-list-test-key "m")
+    (hive-status-test-go "p1")
+    (cl-letf (((symbol-function 'hive-keys-read) (lambda (&rest _) ?o)))
+      (hive-list-test-key "a"))
+    (with-current-buffer (window-buffer)
+      (should (derived-mode-p 'hive-prompt-mode))
+      (kill-buffer))
+    (with-current-buffer "*hive*"
+      (should-not (hive-list--marked)))))
+
 (ert-deftest hive-status-point-goes-to-the-next-question-when-one-is-gone ()
   (hive-list-test
     (hive)
