@@ -21,6 +21,7 @@
 (require 'hive-model)
 (require 'hive-rpc)
 (require 'hive-text)
+(require 'map)
 (require 'subr-x)
 
 ;;;; Permissions
@@ -379,12 +380,14 @@ If LINE has lost its property, it is the first that looks so.  Signal a
 (defun hive-read--offered (waiting)
   "Return WAITING with a batch before each question that has others like it.
 A batch is its first question with the list as :batch."
-  (let ((seen (make-hash-table :test #'equal)))
+  (let ((batches (make-hash-table :test #'equal)))
+    (dolist (prompt (reverse waiting))
+      (let ((alike (plist-get prompt :alike)))
+        (when alike (push prompt (gethash alike batches)))))
     (cl-loop for prompt in waiting
-             for alike = (plist-get prompt :alike)
-             for batch = (and alike (not (gethash alike seen)) (hive-prompts-alike prompt waiting))
-             when alike do (puthash alike t seen)
-             when (cdr batch) collect (append (list :batch batch) prompt)
+             for batch = (gethash (plist-get prompt :alike) batches)
+             when (and (cdr batch) (eq prompt (car batch)))
+             collect (append (list :batch batch) prompt)
              collect prompt)))
 
 (defun hive-read-prompt (waiting)
@@ -392,9 +395,10 @@ A batch is its first question with the list as :batch."
 Questions that are alike can be chosen together: then return the first
 with all of them as :batch."
   (let* ((alist (hive-read-candidates (hive-read--offered waiting) #'hive-read-question-line))
+         (prompts (map-into alist '(hash-table :test equal)))
          (affix (lambda (lines)
                   (mapcar (lambda (line)
-                            (let ((prompt (cdr (assoc line alist))))
+                            (let ((prompt (gethash line prompts)))
                               (list line (hive-read--mark prompt)
                                     (hive-read--annotation prompt))))
                           lines)))
@@ -403,9 +407,9 @@ with all of them as :batch."
                             (length waiting) (hive-text-line (caar alist) 60))
                 (hive-read-table (mapcar #'car alist) 'hive-question affix
                                  (lambda (line)
-                                   (hive-text-line (plist-get (cdr (assoc line alist)) :project) 40)))
+                                   (hive-text-line (plist-get (gethash line prompts) :project) 40)))
                 nil t nil nil (caar alist))))
-    (cdr (assoc line alist))))
+    (gethash line prompts)))
 
 (defun hive-read-table (candidates category affix &optional group)
   "Return a completion table of CANDIDATES of CATEGORY, in their order.

@@ -56,6 +56,22 @@ Within BODY, `shown' are the texts that were shown, in order, and
          (setq shown (nreverse shown))
          ,@body))))
 
+;;;; What is offered
+
+(ert-deftest hive-respond-offers-a-batch-before-the-first-of-it ()
+  (pcase-let ((`(,a ,b ,c ,d ,e) (hive-batch-test-prompts '(:alike "x") '(:alike nil) '(:alike "y") '(:alike "x")
+                                                          '(:alike "z"))))
+    (should (equal (list (append (list :batch (list a d)) a) a b c d e)
+                   (hive-read--offered (list a b c d e))))))
+
+(ert-deftest hive-respond-looks-at-each-question-a-few-times-only ()
+  (let ((prompts (cl-loop for n below 300 collect (hive-test-prompt :alike (number-to-string (% n 150)))))
+        (looks 0) (get (symbol-function 'plist-get)))
+    (cl-letf (((symbol-function 'plist-get)
+               (lambda (&rest args) (cl-incf looks) (apply get args))))
+      (should (= 450 (length (hive-read--offered prompts)))))
+    (should (<= looks 900))))
+
 ;;;; What is shown
 
 (ert-deftest hive-batch-shows-what-is-common-once-and-each-difference-with-its-agent ()
