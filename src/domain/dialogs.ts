@@ -434,27 +434,27 @@ const WHERE: ReadonlyMap<unknown, string> = new Map([
 const MODES: ReadonlyMap<unknown, string> = new Map([['acceptEdits', 'Accept all edits']]);
 
 function describeSuggestion(suggestion: Raw): string | null {
-  const what = whatItAllows(suggestion);
+  const what = whatItAllows(suggestion, spelledLine);
   if (what === null) return null;
   const where = WHERE.get(suggestion['destination']);
   return where === undefined ? what : `${what}, ${where}`;
 }
 
-/** Null for what refuses, and for what cannot be put into words in full. */
-function whatItAllows({ type, behavior, rules, directories, mode }: Raw): string | null {
+type Spell = (text: string) => string;
+
+/** In words, with the client's own texts as `spell` shows them; null for what refuses, and for what cannot be put into words in full. */
+function whatItAllows({ type, behavior, rules, directories, mode }: Raw, spell: Spell): string | null {
   switch (type) {
     case 'addRules':
     case 'replaceRules':
       // "Allow always" must not send a rule that denies or asks.
-      return behavior === 'allow' ? listed(rules, ruleInWords) : null;
+      return behavior === 'allow' ? listed(rules, (rule) => ruleInWords(rule, spell)) : null;
     case 'addDirectories': {
-      const all = listed(directories, (one) =>
-        typeof one === 'string' && one !== '' ? spelledLine(one) : null,
-      );
+      const all = listed(directories, (one) => (typeof one === 'string' && one !== '' ? spell(one) : null));
       return all === null ? null : `everything in ${all}`;
     }
     case 'setMode':
-      return typeof mode === 'string' ? (MODES.get(mode) ?? `mode ${spelledLine(mode)}`) : null;
+      return typeof mode === 'string' ? (MODES.get(mode) ?? `mode ${spell(mode)}`) : null;
     default:
       return null;
   }
@@ -465,12 +465,12 @@ function listed(items: unknown, inWords: (item: unknown) => string | null): stri
   return texts.length === 0 || texts.includes(null) ? null : texts.join(', ');
 }
 
-function ruleInWords(rule: unknown): string | null {
+function ruleInWords(rule: unknown, spell: Spell): string | null {
   const { toolName, ruleContent = null } = objectIn(rule) ?? {};
   if (typeof toolName !== 'string' || toolName === '') return null;
-  const tool = spelledLine(toolName);
+  const tool = spell(toolName);
   if (ruleContent === null) return tool;
-  return typeof ruleContent === 'string' ? `${tool}(${spelledLine(ruleContent)})` : null;
+  return typeof ruleContent === 'string' ? `${tool}(${spell(ruleContent)})` : null;
 }
 
 /** The reply to the client for an answer. Everything that is not plainly a yes is a no. */
@@ -498,7 +498,7 @@ function decidePermission(dialog: PermissionDialog, prompt: Prompt): DialogAnswe
 function allowing(dialog: PermissionDialog): readonly Raw[] {
   return dialog.kind === 'plan'
     ? []
-    : dialog.suggestions.filter((suggestion) => whatItAllows(suggestion) !== null);
+    : dialog.suggestions.filter((suggestion) => whatItAllows(suggestion, (text) => text) !== null);
 }
 
 // ---- Questions ----
