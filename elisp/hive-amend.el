@@ -193,10 +193,14 @@ in addition to an option is appended to it."
 If its agent has the first answer already, tell the agent instead."
   (if (plist-get prompt :handed_at)
       (hive-amend--tell prompt)
-    (let ((answer (hive-amend--read prompt ask)))
-      (hive-outbox-add (plist-get prompt :ask_id) "prompt/amend"
-                       (hive-respond-params prompt answer) (hive-respond-text answer))
-      (hive-say "Correction queued"))))
+    ;; What was left half-typed as an answer is no draft of a correction.
+    (hive-read-with-draft (concat (plist-get prompt :ask_id) "-correction")
+      (lambda ()
+        (let ((answer (hive-amend--read prompt ask)))
+          (hive-outbox-add (plist-get prompt :ask_id) "prompt/amend"
+                           (hive-respond-params prompt answer) (hive-respond-text answer))
+          (hive-say "Correction queued")
+          'answered)))))
 
 ;;;; Too late to correct
 

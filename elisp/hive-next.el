@@ -407,10 +407,13 @@ TEXT is what is shown.  The labels CHOSEN are part of the answer, too."
 Return nil, to go back, if these are blank."
   (if (hive-next--unread-p batch (list :selected labels))
       (hive-next--open batch)
-    (let ((words (read-string (hive-words 'with-words (hive-text-line (string-join labels ", ") 40))
-                              nil 'hive-read-history)))
-      (unless (string-blank-p words)
-        (hive-next--send batch labels words)))))
+    (hive-read-with-draft (plist-get (car batch) :ask_id)
+      (lambda ()
+        (let ((words (hive-read-words
+                      (hive-words 'with-words (hive-text-line (string-join labels ", ") 40))
+                      hive-read-typed)))
+          (unless (string-blank-p words)
+            (hive-next--send batch labels words)))))))
 
 (defun hive-next--undo ()
   "Take back the last answer, or correct it.

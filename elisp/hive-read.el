@@ -474,6 +474,45 @@ handle, or what was typed if it is none."
                                  (mapcar #'hive-model-handle agents)))))
     (or (hive-model-handle (cdr (assoc name alist))) name)))
 
+;;;; Drafts
+
+;; What the human typed stays a draft until the answer is in the outbox: they
+;; may leave the minibuffer, or a later step may fail.
+
+(declare-function hive-compose-draft "hive-compose")
+(declare-function hive-compose-keep "hive-compose")
+
+(defvar hive-read-typed nil
+  "What was typed for the answer that is being read; first its draft, or nil.")
+
+(defun hive-read-with-draft (id answer)
+  "Let ANSWER, a function, read an answer that has the draft ID, and send it.
+If it returns answered, delete the draft; else, or if it fails, save
+what was typed as the draft."
+  (let ((hive-read-typed (hive-compose-draft id)) (done nil))
+    (unwind-protect (setq done (funcall answer))
+      (cond ((eq done 'answered) (hive-compose-keep id ""))
+            ((not (string-blank-p (or hive-read-typed ""))) (hive-compose-keep id hive-read-typed))))))
+
+(defun hive-read--noted (read &optional before)
+  "Call READ, and note what is typed in the minibuffer that it opens.
+BEFORE is text that belongs before it."
+  (minibuffer-with-setup-hook
+      (lambda ()
+        (add-hook 'minibuffer-exit-hook
+                  (lambda ()
+                    (setq hive-read-typed
+                          (string-join (cl-remove-if #'string-blank-p
+                                                     (list (or before "") (minibuffer-contents-no-properties)))
+                                       ", ")))
+                  nil t))
+    (funcall read)))
+
+(defun hive-read-words (line typed &optional before)
+  "Read text with the prompt LINE and the initial input TYPED, and note it.
+BEFORE is what it is a comment on."
+  (hive-read--noted (lambda () (read-string line typed 'hive-read-history)) before))
+
 ;;;; Reading an answer
 
 (defun hive-read-prompt-line (prompt &optional what)
@@ -543,16 +582,18 @@ CHOSEN is a function that returns the labels chosen so far."
                  ""))))
      lines)))
 
-(defun hive-read-template (line templates)
-  "Read one of TEMPLATES, or free text, with the prompt LINE."
-  (hive-read--one line templates (hive-read--affix nil nil) nil nil))
+(defun hive-read-template (line templates &optional typed)
+  "Read one of TEMPLATES, or free text, with the prompt LINE.
+TYPED is the initial input."
+  (hive-read--one line templates (hive-read--affix nil nil) nil nil typed))
 
 (defun hive-read--text (prompt)
   "Read an answer to PROMPT, which has no options."
   (let ((line (hive-read-prompt-line prompt)) (templates (hive-template-texts prompt)))
     (list :decision (if templates
-                        (hive-read-template line templates)
-                      (read-string line nil 'hive-read-history)))))
+                        (hive-read--noted
+                         (lambda () (hive-read-template line templates hive-read-typed)))
+                      (hive-read-words line hive-read-typed)))))
 
 (defun hive-read--option (prompt)
   "Read one option of PROMPT, or free text where that is allowed.
@@ -560,14 +601,18 @@ Half an option counts only if the human confirms it."
   (let* ((options (plist-get prompt :options))
          (alist (hive-read--labels options))
          (free (hive-rpc-true-p prompt :allow_free_text))
+         ;; Elsewhere, a draft could not be sent.
+         (keep (if free #'hive-read--noted #'funcall))
          (templates (hive-template-texts prompt))
-         (typed nil) (meant nil))
+         (typed (and free hive-read-typed)) (meant nil))
     (while (not meant)
-      (setq typed (hive-read--one
-                   (hive-read-prompt-line prompt (hive-read--offer alist free))
-                   (append (mapcar #'car alist) templates)
-                   (hive-read--affix options alist)
-                   (not free) nil typed)
+      (setq typed (funcall keep
+                    (lambda ()
+                      (hive-read--one
+                       (hive-read-prompt-line prompt (hive-read--offer alist free))
+                       (append (mapcar #'car alist) templates)
+                       (hive-read--affix options alist)
+                       (not free) nil typed)))
             meant (cond ((hive-read--meant typed alist) (hive-read--chosen typed alist))
                         ((or (not free) (member typed templates)
                              (plist-get (hive-read-understood prompt typed) :selected))
@@ -606,20 +651,23 @@ the answer, or if options are chosen, a comment."
   (let* ((options (plist-get prompt :options))
          (alist (hive-read--labels options))
          (free (hive-rpc-true-p prompt :allow_free_text))
+         (keep (if free #'hive-read--noted #'funcall))
          (affix (lambda (chosen)
                   (hive-read--affix options alist (lambda () chosen))))
-         (chosen nil) (own nil) (typed nil) (done nil))
+         (chosen nil) (own nil) (typed (and free hive-read-typed)) (done nil))
     (while (not done)
       (let* ((names (mapconcat #'hive-text-line (reverse chosen) ", "))
              (finish (hive-words "[done: %s]" (if chosen names (hive-words "nothing chosen"))))
-             (text (hive-read--one
-                    (hive-read-prompt-line
-                     prompt
-                     (concat (hive-read--offer alist free)
-                             (if chosen (hive-words "; chosen: %s; empty RET sends" names)
-                               (hive-words "; RET adds one, empty RET sends"))))
-                    (cons finish (mapcar #'car alist))
-                    (funcall affix chosen) (not free) finish typed))
+             (text (funcall keep
+                     (lambda ()
+                       (hive-read--one
+                        (hive-read-prompt-line
+                         prompt
+                         (concat (hive-read--offer alist free)
+                                 (if chosen (hive-words "; chosen: %s; empty RET sends" names)
+                                   (hive-words "; RET adds one, empty RET sends"))))
+                        (cons finish (mapcar #'car alist))
+                        (funcall affix chosen) (not free) finish typed))))
              (ended (or (string-blank-p text) (equal text finish)))
              (meant (cond (ended nil)
                           ((hive-read--meant text alist) text)

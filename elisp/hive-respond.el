@@ -55,12 +55,16 @@
   (and (not (plist-get answer :selected))
        (string-blank-p (plist-get answer :decision))))
 
+(defun hive-respond--chosen (answer)
+  "Return what was chosen or typed in ANSWER, without the comment."
+  (let ((selected (append (plist-get answer :selected) nil)))
+    (if selected (string-join selected ", ") (plist-get answer :decision))))
+
 (defun hive-respond-text (answer)
   "Return the text of ANSWER: what was chosen or typed, then the comment.
 ANSWER is a plist of :decision, :selected and :comment."
-  (let ((selected (append (plist-get answer :selected) nil))
-        (comment (plist-get answer :comment)))
-    (string-trim (concat (if selected (string-join selected ", ") (plist-get answer :decision))
+  (let ((comment (plist-get answer :comment)))
+    (string-trim (concat (hive-respond--chosen answer)
                          (if comment (concat "\n" comment) "")))))
 
 (defun hive-respond-params (prompt answer)
@@ -266,15 +270,19 @@ cancelled gets a late answer."
   (setq prompt (hive-respond-open prompt))
   (hive-respond-claim prompt)
   (unwind-protect
-      (let ((answer (hive-read-answer prompt)))
-        (when (hive-respond-empty-p answer)
-          (hive-fail 'no-answer (hive-respond-still prompt)))
-        (when comment
-          (setq answer (plist-put answer :comment
-                                  ;; Free text beside chosen options is a comment already.
-                                  (read-string
-                                   (hive-words "Comment: ") (plist-get answer :comment)))))
-        (hive-respond-send prompt answer))
+      (hive-read-with-draft (plist-get prompt :ask_id)
+        (lambda ()
+          (let ((answer (hive-read-answer prompt)))
+            (when (hive-respond-empty-p answer)
+              (hive-fail 'no-answer (hive-respond-still prompt)))
+            (when comment
+              (setq answer (plist-put answer :comment
+                                      ;; Free text beside chosen options is a comment already.
+                                      (hive-read-words
+                                       (hive-words "Comment: ") (plist-get answer :comment)
+                                       (hive-respond--chosen answer)))))
+            (hive-respond-send prompt answer)
+            'answered)))
     (hive-respond-release prompt)))
 
 ;;;###autoload

@@ -82,6 +82,28 @@ test('hive-next: one key answers, a template, free text, snooze and un-snooze', 
   expect(await answerTo(ids[2])).toMatchObject({ decision: 'in my own words; yes' });
 });
 
+test('what was left half-typed is there again, until it is answered', async () => {
+  const [id] = await asked({ question: 'How many?', ...YES_NO });
+  await command('hive-respond');
+  await emacs.until(/asks: How many\?/);
+  await emacs.type('one or');
+  await emacs.keys('C-g');
+  await gone(/asks: How many/);
+  await command('hive-next');
+  await emacs.answer(/How many\?[\s\S]*TAB skip(?![\s\S]*Press the key)/, '+');
+  await emacs.answer(/Press the key of the option/, '1');
+  await emacs.until(/yes.*one or$/m);
+  await emacs.type(' two');
+  await emacs.keys('C-g');
+  await gone(/one or two/);
+  await command('hive-respond');
+  await emacs.until(/asks: How many\?.*one or two$/m);
+  await emacs.type(', or three');
+  await emacs.keys('Enter');
+  expect(await answerTo(id)).toMatchObject({ decision: 'one or two, or three' });
+  await gone(/hive \d+\b/);
+});
+
 describe('hive-list', () => {
   test('marks several and answers them with one decision', async () => {
     const ids = await asked(

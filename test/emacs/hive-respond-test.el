@@ -137,6 +137,72 @@
     (hive-test-wait 5 (hive-test-answers))
     (should (equal "after the release, please" (plist-get (car (hive-test-answers)) :comment)))))
 
+(defmacro hive-respond-test-typing (typed &rest body)
+  "Run BODY while TYPED, an alist of prompts and texts, is typed in minibuffers.
+A text is added to what is there, and RET ends the minibuffer; of a
+text in a list, C-g.  Return what was there, newest first."
+  (declare (indent 1))
+  `(let ((offered nil))
+     (cl-letf* ((type (lambda (prompt initial)
+                        (push initial offered)
+                        (with-temp-buffer
+                          (run-hooks 'minibuffer-setup-hook)
+                          (insert (or initial ""))
+                          (let ((text (alist-get prompt ,typed nil nil (lambda (key line) (string-search key line)))))
+                            (insert (if (consp text) (car text) text))
+                            (run-hooks 'minibuffer-exit-hook)
+                            (when (consp text) (signal 'quit nil))
+                            (buffer-string)))))
+                ((symbol-function 'read-string)
+                 (lambda (prompt &optional initial &rest _) (funcall type prompt initial)))
+                ((symbol-function 'completing-read)
+                 (lambda (prompt _table _pred _strict initial &rest _) (funcall type prompt initial))))
+       (condition-case nil (progn ,@body) (quit nil)))
+     offered))
+
+(ert-deftest hive-respond-what-is-left-half-typed-is-there-again ()
+  (dolist (fields (list nil
+                        (list :options hive-respond-test-options)
+                        (list :options hive-respond-test-options :multi_select t)))
+    (hive-test-with-desk nil
+      (hive-test-connect)
+      (hive-test-call 'fake/ask (append '(:question "How?") fields))
+      (hive-test-wait 5 (hive-prompts))
+      (let ((id (plist-get (car (hive-prompts)) :ask_id)))
+        (cl-letf (((symbol-function 'y-or-n-p) #'always))
+          (should (equal '(nil) (hive-respond-test-typing '(("How?" "with ")) (hive-respond))))
+          (should (equal "with " (hive-compose-draft id)))
+          ;; What could not be put into the outbox is not lost either.
+          (cl-letf (((symbol-function 'hive-outbox-add) (lambda (&rest _) (error "No space left"))))
+            (hive-respond-test-typing '(("How?" . "ca")) (should-error (hive-respond))))
+          (should (equal "with ca" (hive-compose-draft id)))
+          (should (equal '("with ca") (hive-respond-test-typing '(("How?" . "re")) (hive-respond))))
+          (should-not (hive-compose-draft id)))
+        (hive-test-wait 5 (hive-test-answers))
+        (should (equal "with care" (plist-get (car (hive-test-answers)) :decision)))))))
+
+(ert-deftest hive-respond-an-answer-and-its-half-typed-comment-are-there-again ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options))
+    (hive-test-wait 5 (hive-prompts))
+    (hive-respond-test-typing '(("When?" . "Later") ("Comment" "not bef")) (hive-respond t))
+    (hive-respond-test-typing '(("When?" . "ore May")) (hive-respond))
+    (hive-test-wait 5 (hive-test-answers))
+    (should (equal ["Later"] (plist-get (car (hive-test-answers)) :selected)))
+    (should (equal "not before May" (plist-get (car (hive-test-answers)) :comment)))))
+
+(ert-deftest hive-respond-where-only-options-are-accepted-there-is-no-draft ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options :allow_free_text :json-false))
+    (hive-test-wait 5 (hive-prompts))
+    (let ((id (plist-get (car (hive-prompts)) :ask_id)))
+      (hive-respond-test-typing '(("When?" "La")) (hive-respond))
+      (should-not (hive-compose-draft id))
+      (hive-compose-keep id "words beside an option")
+      (should (equal '(nil) (hive-respond-test-typing '(("When?" . "Later")) (hive-respond)))))))
+
 (ert-deftest hive-respond-empty-input-answers-nothing ()
   (hive-test-with-desk nil
     (hive-test-connect)
