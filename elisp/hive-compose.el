@@ -104,32 +104,6 @@ is called when the human pauses, and when the buffer or Emacs ends."
 
 (add-hook 'kill-emacs-hook #'hive-compose--save-all)
 
-;;;; Drafts in the minibuffer
-
-(defun hive-compose-read (prompt &optional give)
-  "Read an answer to PROMPT in the minibuffer, starting from its draft.
-Return it, or what GIVE returns, which is called with it.  If the human
-quits, or GIVE refuses the answer, what they typed becomes the draft."
-  (let* ((id (plist-get prompt :ask_id))
-         (typed nil) (done nil))
-    (unwind-protect
-        (prog1
-            (funcall
-             (or give #'identity)
-             (setq typed
-                   (minibuffer-with-setup-hook
-                       (lambda ()
-                         (add-hook 'minibuffer-exit-hook
-                                   (lambda () (setq typed (minibuffer-contents-no-properties)))
-                                   nil t))
-                     (read-string (hive-read-prompt-line prompt)
-                                  (hive-compose-draft id) 'hive-read-history))))
-          (setq done t))
-      (if done
-          (hive-compose-keep id "")
-        (when (and typed (not (string-blank-p typed)))
-          (hive-compose-keep id typed))))))
-
 ;;;; The mode
 
 (defvar-local hive-compose--prompt nil "The question that this buffer answers.")

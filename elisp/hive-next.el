@@ -552,14 +552,17 @@ DESCRIPTION is that of its option, or nil."
 
 (defun hive-next--own-words (batch)
   "Answer BATCH with text that the human types; blank text skips it."
-  (let* ((text (hive-compose-read (if (cdr batch) (hive-batch-question batch) (car batch))))
-         ;; Free text only ever refuses a permission of a client.
-         (answer (if (hive-permission-p (car batch)) (list :decision text)
-                   (hive-read-understood (car batch) text))))
-    (if (hive-respond-empty-p answer)
-        'skip
-      (hive-next--give batch answer)
-      'answered)))
+  (let ((prompt (if (cdr batch) (hive-batch-question batch) (car batch))))
+    (hive-read-with-draft (plist-get prompt :ask_id)
+      (lambda ()
+        (let* ((text (hive-read-words (hive-read-prompt-line prompt) hive-read-typed))
+               ;; Free text only ever refuses a permission of a client.
+               (answer (if (hive-permission-p (car batch)) (list :decision text)
+                         (hive-read-understood (car batch) text))))
+          (if (hive-respond-empty-p answer)
+              'skip
+            (hive-next--give batch answer)
+            'answered))))))
 
 (defun hive-next--snooze (batch)
   "Snooze BATCH and return snooze."

@@ -487,12 +487,11 @@ handle, or what was typed if it is none."
 
 (defun hive-read-with-draft (id answer)
   "Let ANSWER, a function, read an answer that has the draft ID, and send it.
-If it returns answered, delete the draft; else, or if it fails, save
-what was typed as the draft."
+Return what it returns.  If that is answered, delete the draft; else, or
+if it fails, what was typed is the draft."
   (let ((hive-read-typed (hive-compose-draft id)) (done nil))
     (unwind-protect (setq done (funcall answer))
-      (cond ((eq done 'answered) (hive-compose-keep id ""))
-            ((not (string-blank-p (or hive-read-typed ""))) (hive-compose-keep id hive-read-typed))))))
+      (hive-compose-keep id (if (eq done 'answered) "" (or hive-read-typed ""))))))
 
 (defun hive-read--noted (read &optional before)
   "Call READ, and note what is typed in the minibuffer that it opens.

@@ -192,6 +192,20 @@ text in a list, C-g.  Return what was there, newest first."
     (should (equal ["Later"] (plist-get (car (hive-test-answers)) :selected)))
     (should (equal "not before May" (plist-get (car (hive-test-answers)) :comment)))))
 
+(ert-deftest hive-respond-an-answer-in-hive-next-that-is-refused-stays-as-a-draft ()
+  (hive-test-with-desk nil
+    (let ((batch (list (hive-test-prompt :ask_id "ask-1" :question "How?"))))
+      (cl-letf (((symbol-function 'hive-next--give) (lambda (&rest _) (user-error "Not sent"))))
+        (hive-respond-test-typing '(("How?" . "at length"))
+          (should-error (hive-next--own-words batch) :type 'user-error)))
+      (should (equal "at length" (hive-compose-draft "ask-1")))
+      (cl-letf (((symbol-function 'hive-next--give) #'ignore))
+        (should (equal '("at length")
+                       (hive-respond-test-typing '(("How?" . ""))
+                         (should (eq 'answered (hive-next--own-words batch)))))))
+      (should-not (hive-compose-draft "ask-1"))
+      (hive-respond-test-typing '(("How?" . "")) (should (eq 'skip (hive-next--own-words batch)))))))
+
 (ert-deftest hive-respond-where-only-options-are-accepted-there-is-no-draft ()
   (hive-test-with-desk nil
     (hive-test-connect)
@@ -422,19 +436,6 @@ text in a list, C-g.  Return what was there, newest first."
     (should (equal '("Yes, but keep it small.")
                    (hive-template-texts (hive-test-prompt :options [(:label "Yes")] :allow_free_text :json-false))))
     (should-not (hive-template-messages nil))))
-
-(ert-deftest hive-compose-an-answer-that-is-refused-stays-as-a-draft ()
-  (hive-test-with-desk nil
-    (let ((prompt (hive-test-prompt :ask_id "ask-1")))
-      (hive-test-with-inputs (list "at length" "at length" "")
-        (should-error (hive-compose-read prompt (lambda (_) (user-error "Not sent"))) :type 'user-error)
-        (should (equal "at length" (hive-compose-draft "ask-1")))
-        (should (eq 'answered (hive-compose-read prompt (lambda (text)
-                                                          (should (equal "at length" text))
-                                                          (should (hive-compose-draft "ask-1"))
-                                                          'answered))))
-        (should-not (hive-compose-draft "ask-1"))
-        (should (equal "" (hive-compose-read prompt)))))))
 
 ;;;; Writing in a buffer
 
