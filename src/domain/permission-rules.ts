@@ -335,7 +335,7 @@ function followsRedirection(parts: readonly ShellPart[], index: number): boolean
 }
 
 /** The command that each part belongs to, without the files of its redirections: `git -C src > log add *` is `git -C src add *`. */
-function commandsOf(parts: readonly ShellPart[]): readonly (readonly ShellWord[])[] {
+export function commandsOf(parts: readonly ShellPart[]): readonly (readonly ShellWord[])[] {
   let command: ShellWord[] = [];
   return parts.map(({ words }, index) => {
     const isSame = followsRedirection(parts, index);
@@ -353,7 +353,7 @@ const KEYWORDS = new Set(
 );
 
 /** Whether the program of each command is where it is looked for: behind no keyword, and behind no redirection. */
-function beginPlainly(parts: readonly ShellPart[]): boolean {
+export function beginPlainly(parts: readonly ShellPart[]): boolean {
   return parts.every(({ words, operator }, index) => {
     // To dash, `a &> log b` is two commands, and the second one is b.
     if (followsRedirection(parts, index))

@@ -4,6 +4,8 @@
  * here permits anything: a rule counts once the human has it in their own file. Pure: the caller resolves paths.
  */
 import {
+  beginPlainly,
+  commandsOf,
   decidingRule,
   type PermissionRule,
   type Place,
@@ -445,9 +447,9 @@ function isProposable({ tool, project, input }: RuleDraft): boolean {
   const kind = toolKind(tool)?.kind;
   // One file is too little for a rule, and a whole project includes what builds and starts it.
   if (kind === 'path') return input.endsWith('/*') && (tool === 'Read' || input !== `${project}/*`);
-  if (kind === 'command')
-    return shellParts(input, { stars: true })?.every(({ words }) => isTame(words)) ?? false;
-  return kind === 'url';
+  if (kind !== 'command') return kind === 'url';
+  const parts = shellParts(input, { stars: true });
+  return parts !== null && beginPlainly(parts) && commandsOf(parts).every(isTame);
 }
 
 function isTame(words: readonly ShellWord[]): boolean {

@@ -238,6 +238,9 @@ describe('what the history suggests', () => {
     'curl https://example.org',
     '/usr/bin/sudo ls',
     'PAGER=x git log',
+    'if true; then git push; fi',
+    '> log git push',
+    'git > log push',
   ])('is never %s, however often it was allowed', (command) => {
     expect(proposed(times(50, () => bash(command)))).toEqual([]);
   });

@@ -17,7 +17,7 @@ import { decideForm, type FormDialog, formPrompts } from '../../domain/forms.ts'
 import type { HookTool, Raw } from '../../domain/hooks.ts';
 import { objectIn, textIn } from '../../domain/json.ts';
 import { digestOfCall } from '../../domain/permissions.ts';
-import { type AskRequest, PROMPT_LIMITS, type Prompt } from '../../domain/prompts.ts';
+import { type AskRequest, keptLabel, PROMPT_LIMITS, type Prompt } from '../../domain/prompts.ts';
 import { cleanDeep, excerpt } from '../../domain/text.ts';
 
 /** One of the agent's own options. */
@@ -115,8 +115,8 @@ function areUsable(options: readonly EditorOption[]): boolean {
   return (
     options.length > 0 &&
     options.length <= PROMPT_LIMITS.options &&
-    options.every(({ label }) => label.trim() !== '' && label.length <= PROMPT_LIMITS.optionLabel) &&
-    new Set(options.map(({ label }) => skeletonOf(label.trim()))).size === options.length
+    options.every(({ label }) => keptLabel(label) !== '' && label.length <= PROMPT_LIMITS.optionLabel) &&
+    new Set(options.map(({ label }) => skeletonOf(keptLabel(label)))).size === options.length
   );
 }
 
@@ -170,7 +170,7 @@ export function decideEditorDialog(dialog: EditorDialog, prompts: readonly Promp
   }
   const [prompt] = prompts;
   if (prompt === undefined) return null;
-  const chosen = dialog.options.find(({ label }) => label.trim() === prompt.selected[0]);
+  const chosen = dialog.options.find(({ label }) => keptLabel(label) === prompt.selected[0]);
   const words = chosen === undefined ? (prompt.comment ?? prompt.decision) : prompt.comment;
   const note = dialog.takes_notes ? words : null;
   return chosen === undefined ? refusalIn(dialog, note) : { kind: 'chosen', option_id: chosen.id, note };

@@ -18,7 +18,7 @@ import type { Hive } from '../../application/hive.ts';
 import { giveNotice } from '../../application/notices.ts';
 import type { ReadTx, WriteTx } from '../../application/ports.ts';
 import { decidingRule, type Place, rulesForTool } from '../../domain/permission-rules.ts';
-import { checkRequest, OPEN_LIMIT, type Prompt } from '../../domain/prompts.ts';
+import { checkRequest, keptLabel, OPEN_LIMIT, type Prompt } from '../../domain/prompts.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { labelled } from '../../domain/sources.ts';
 import { cleanText, excerpt } from '../../domain/text.ts';
@@ -123,7 +123,7 @@ export function createEditors(hive: Hive): EditorService {
           rule === null || dialog.kind === 'form' ? undefined : optionOfRule(dialog, rule.decision);
         const [first] = prompts;
         if (rule !== null && option !== undefined && first !== undefined) {
-          const by = { rule, label: option.label.trim(), carrier: carrierOf(session) };
+          const by = { rule, label: keptLabel(option.label), carrier: carrierOf(session) };
           const { comment } = await settleByRule(tx, ids, first, by);
           const note = dialog.kind === 'permission' && dialog.takes_notes ? comment : null;
           const offered = { ...request, ask_ids: [first.ask_id] };
