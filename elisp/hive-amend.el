@@ -29,6 +29,7 @@
 (require 'seq)
 (require 'subr-x)
 
+(declare-function hive-compose-correction-id "hive-compose")
 (declare-function hive-mention "hive-shared-compose")
 
 ;;;; Taking back what is delayed
@@ -181,9 +182,9 @@ in addition to an option is appended to it."
     (when (hive-respond-empty-p answer)
       (hive-fail 'amend-nothing))
     (when (or former ask)
-      (let ((comment (read-string (hive-words "Comment (empty for none): ")
-                                  (string-join (delq nil (list former (plist-get answer :comment)))
-                                               "\n"))))
+      (let ((comment (hive-read-words (hive-words "Comment (empty for none): ")
+                                      (string-join (delq nil (list former (plist-get answer :comment)))
+                                                   "\n"))))
         (setq answer (plist-put answer :comment
                                 (unless (string-blank-p comment) comment)))))
     answer))
@@ -194,13 +195,14 @@ If its agent has the first answer already, tell the agent instead."
   (if (plist-get prompt :handed_at)
       (hive-amend--tell prompt)
     ;; What was left half-typed as an answer is no draft of a correction.
-    (hive-read-with-draft (concat (plist-get prompt :ask_id) "-correction")
+    (hive-read-with-draft prompt
       (lambda ()
         (let ((answer (hive-amend--read prompt ask)))
           (hive-outbox-add (plist-get prompt :ask_id) "prompt/amend"
                            (hive-respond-params prompt answer) (hive-respond-text answer))
           (hive-say "Correction queued")
-          'answered)))))
+          'answered))
+      (hive-compose-correction-id (plist-get prompt :ask_id)))))
 
 ;;;; Too late to correct
 

@@ -294,14 +294,15 @@ A decision that may grant a permission is confirmed first."
   (setq batch (mapcar #'hive-respond-open batch))
   (mapc #'hive-respond-claim batch)
   (unwind-protect
-      (hive-read-with-draft (plist-get (car batch) :ask_id)
-        (lambda ()
-          (let ((answer (hive-read-answer (hive-batch-question batch))))
-            (when (hive-respond-empty-p answer)
-              (hive-fail 'still-all-pending))
-            (hive-batch--confirm batch answer)
-            (hive-batch-send batch answer)
-            'answered)))
+      (let ((question (hive-batch-question batch)))
+        (hive-read-with-draft question
+          (lambda ()
+            (let ((answer (hive-read-answer question)))
+              (when (hive-respond-empty-p answer)
+                (hive-fail 'still-all-pending))
+              (hive-batch--confirm batch answer)
+              (hive-batch-send batch answer)
+              'answered))))
     (mapc #'hive-respond-release batch)))
 
 ;;;; All of a batch in a buffer

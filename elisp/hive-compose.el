@@ -19,6 +19,7 @@
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
+(require 'hive-outbox)
 (require 'hive-read)
 (require 'hive-respond)
 (require 'hive-rpc)
@@ -109,6 +110,23 @@ is called when the human pauses, and when the buffer or Emacs ends."
 (defvar-local hive-compose--prompt nil "The question that this buffer answers.")
 (defvar-local hive-compose--begin nil "Where the answer begins, a marker.")
 (defvar-local hive-compose--option nil "The label of the option beside the answer, or nil.")
+
+(defun hive-compose-correction-id (ask-id)
+  "Return the id of the draft of a correction of the answer to ASK-ID."
+  (concat ask-id "-correction"))
+
+(defun hive-compose--stored (entry _result)
+  "Delete the drafts of the question that ENTRY has answered or corrected.
+One that is open in a buffer stays."
+  (let ((id (hive-outbox-entry-ask-id entry)))
+    (when (and (member (hive-outbox-entry-method entry) '("hivemind-response" "prompt/amend"))
+               (not (cl-some (lambda (buffer)
+                               (equal id (plist-get (buffer-local-value 'hive-compose--prompt buffer) :ask_id)))
+                             (buffer-list))))
+      (hive-compose-keep id "")
+      (hive-compose-keep (hive-compose-correction-id id) ""))))
+
+(add-hook 'hive-outbox-stored-functions #'hive-compose--stored)
 
 (defvar hive-compose-mode-map
   (let ((map (make-sparse-keymap)))

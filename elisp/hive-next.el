@@ -407,7 +407,7 @@ TEXT is what is shown.  The labels CHOSEN are part of the answer, too."
 Return nil, to go back, if these are blank."
   (if (hive-next--unread-p batch (list :selected labels))
       (hive-next--open batch)
-    (hive-read-with-draft (plist-get (car batch) :ask_id)
+    (hive-read-with-draft (hive-next--question batch)
       (lambda ()
         (let ((words (hive-read-words
                       (hive-words 'with-words (hive-text-line (string-join labels ", ") 40))
@@ -550,10 +550,14 @@ DESCRIPTION is that of its option, or nil."
            (hive-next--send batch (append (plist-get answer :selected) nil) (plist-get answer :comment)))
           (t (hive-next--send-answer batch answer)))))
 
+(defun hive-next--question (batch)
+  "Return the one question of BATCH, or one in place of all of it."
+  (if (cdr batch) (hive-batch-question batch) (car batch)))
+
 (defun hive-next--own-words (batch)
   "Answer BATCH with text that the human types; blank text skips it."
-  (let ((prompt (if (cdr batch) (hive-batch-question batch) (car batch))))
-    (hive-read-with-draft (plist-get prompt :ask_id)
+  (let ((prompt (hive-next--question batch)))
+    (hive-read-with-draft prompt
       (lambda ()
         (let* ((text (hive-read-words (hive-read-prompt-line prompt) hive-read-typed))
                ;; Free text only ever refuses a permission of a client.

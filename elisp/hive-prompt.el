@@ -559,9 +559,12 @@ It is written only when you say so."
                    (- (read-char-choice (hive-words "Option (1-%d): " count)
                                         (number-sequence ?1 (+ ?0 count)))
                       ?1)))
-         (label (plist-get (nth number options) :label))
-         (words (read-string (hive-words 'with-words (hive-text-line label 40)) nil 'hive-read-history)))
-    (hive-prompt--send-label label (unless (string-blank-p words) words))))
+         (label (plist-get (nth number options) :label)))
+    (hive-read-with-draft hive-prompt--prompt
+      (lambda ()
+        (let ((words (hive-read-words (hive-words 'with-words (hive-text-line label 40)) hive-read-typed)))
+          (hive-prompt--send-label label (unless (string-blank-p words) words))
+          'answered)))))
 
 (defun hive-prompt--send-label (label &optional words)
   "Answer the question of this buffer with the option LABEL and WORDS."

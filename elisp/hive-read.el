@@ -485,32 +485,45 @@ handle, or what was typed if it is none."
 (defvar hive-read-typed nil
   "What was typed for the answer that is being read; first its draft, or nil.")
 
-(defun hive-read-with-draft (id answer)
-  "Let ANSWER, a function, read an answer that has the draft ID, and send it.
-Return what it returns.  If that is answered, delete the draft; else, or
-if it fails, what was typed is the draft."
-  (let ((hive-read-typed (hive-compose-draft id)) (done nil))
-    (unwind-protect (setq done (funcall answer))
-      (hive-compose-keep id (if (eq done 'answered) "" (or hive-read-typed ""))))))
+(defun hive-read--as-draft (prompt text)
+  "Return TEXT if it can be a draft of an answer to PROMPT, else nil.
+What chooses an option, or may permit something, is none: with a draft
+in the minibuffer, RET alone would send it."
+  (let ((answer (hive-read-understood prompt (or text ""))))
+    (unless (or (string-blank-p (or text ""))
+                (plist-get answer :selected)
+                (cl-some (lambda (one) (hive-permission-allows-p one answer))
+                         (or (plist-get prompt :batch) (list prompt))))
+      text)))
 
-(defun hive-read--noted (read &optional before)
-  "Call READ, and note what is typed in the minibuffer that it opens.
-BEFORE is text that belongs before it."
+(defun hive-read-with-draft (prompt answer &optional id)
+  "Let ANSWER, a function, read an answer to PROMPT, and send it.
+Return what it returns.  If that is answered, delete the draft; else, or
+if it fails, what was typed is the draft.  ID is that of the draft, if
+it is not that of PROMPT."
+  (let* ((id (or id (plist-get prompt :ask_id)))
+         (draft (hive-read--as-draft prompt (hive-compose-draft id)))
+         (hive-read-typed draft)
+         (done nil))
+    (unwind-protect (setq done (funcall answer))
+      (cond ((eq done 'answered) (hive-compose-keep id ""))
+            ((equal draft hive-read-typed))
+            ((hive-read--as-draft prompt hive-read-typed) (hive-compose-keep id hive-read-typed))
+            ;; The draft was offered, and erased.
+            ((and draft (string-blank-p hive-read-typed)) (hive-compose-keep id ""))))))
+
+(defun hive-read--noted (read)
+  "Call READ, and note what is typed in the minibuffer that it opens."
   (minibuffer-with-setup-hook
       (lambda ()
         (add-hook 'minibuffer-exit-hook
-                  (lambda ()
-                    (setq hive-read-typed
-                          (string-join (cl-remove-if #'string-blank-p
-                                                     (list (or before "") (minibuffer-contents-no-properties)))
-                                       ", ")))
+                  (lambda () (setq hive-read-typed (minibuffer-contents-no-properties)))
                   nil t))
     (funcall read)))
 
-(defun hive-read-words (line typed &optional before)
-  "Read text with the prompt LINE and the initial input TYPED, and note it.
-BEFORE is what it is a comment on."
-  (hive-read--noted (lambda () (read-string line typed 'hive-read-history)) before))
+(defun hive-read-words (line typed)
+  "Read text with the prompt LINE and the initial input TYPED, and note it."
+  (hive-read--noted (lambda () (read-string line typed 'hive-read-history))))
 
 ;;;; Reading an answer
 

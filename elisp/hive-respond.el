@@ -55,16 +55,12 @@
   (and (not (plist-get answer :selected))
        (string-blank-p (plist-get answer :decision))))
 
-(defun hive-respond--chosen (answer)
-  "Return what was chosen or typed in ANSWER, without the comment."
-  (let ((selected (append (plist-get answer :selected) nil)))
-    (if selected (string-join selected ", ") (plist-get answer :decision))))
-
 (defun hive-respond-text (answer)
   "Return the text of ANSWER: what was chosen or typed, then the comment.
 ANSWER is a plist of :decision, :selected and :comment."
-  (let ((comment (plist-get answer :comment)))
-    (string-trim (concat (hive-respond--chosen answer)
+  (let ((selected (append (plist-get answer :selected) nil))
+        (comment (plist-get answer :comment)))
+    (string-trim (concat (if selected (string-join selected ", ") (plist-get answer :decision))
                          (if comment (concat "\n" comment) "")))))
 
 (defun hive-respond-params (prompt answer)
@@ -270,7 +266,7 @@ cancelled gets a late answer."
   (setq prompt (hive-respond-open prompt))
   (hive-respond-claim prompt)
   (unwind-protect
-      (hive-read-with-draft (plist-get prompt :ask_id)
+      (hive-read-with-draft prompt
         (lambda ()
           (let ((answer (hive-read-answer prompt)))
             (when (hive-respond-empty-p answer)
@@ -279,8 +275,7 @@ cancelled gets a late answer."
               (setq answer (plist-put answer :comment
                                       ;; Free text beside chosen options is a comment already.
                                       (hive-read-words
-                                       (hive-words "Comment: ") (plist-get answer :comment)
-                                       (hive-respond--chosen answer)))))
+                                       (hive-words "Comment: ") (plist-get answer :comment)))))
             (hive-respond-send prompt answer)
             'answered)))
     (hive-respond-release prompt)))

@@ -454,10 +454,12 @@ equal ID.  Parts are not within each other."
     position))
 
 (defun hive-text--button ()
-  "Return the text up to the end of the button at point, from its line; or nil."
+  "Return the identity of the button at point, or nil.
+That is the address of a link, else the text from the line to its end."
   (let ((button (button-at (point))))
     (when button
-      (buffer-substring-no-properties (line-beginning-position) (button-end button)))))
+      (or (button-get button 'hive-address)
+          (buffer-substring-no-properties (line-beginning-position) (button-end button))))))
 
 (defun hive-text--place (position)
   "Return the place of POSITION, for `hive-text--position'.

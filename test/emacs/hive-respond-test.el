@@ -181,7 +181,7 @@ text in a list, C-g.  Return what was there, newest first."
         (hive-test-wait 5 (hive-test-answers))
         (should (equal "with care" (plist-get (car (hive-test-answers)) :decision)))))))
 
-(ert-deftest hive-respond-an-answer-and-its-half-typed-comment-are-there-again ()
+(ert-deftest hive-respond-a-half-typed-comment-is-there-again ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options))
@@ -189,8 +189,36 @@ text in a list, C-g.  Return what was there, newest first."
     (hive-respond-test-typing '(("When?" . "Later") ("Comment" "not bef")) (hive-respond t))
     (hive-respond-test-typing '(("When?" . "ore May")) (hive-respond))
     (hive-test-wait 5 (hive-test-answers))
-    (should (equal ["Later"] (plist-get (car (hive-test-answers)) :selected)))
-    (should (equal "not before May" (plist-get (car (hive-test-answers)) :comment)))))
+    (should (equal "not before May" (plist-get (car (hive-test-answers)) :decision)))))
+
+(ert-deftest hive-respond-what-may-permit-something-is-no-draft ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask '(:question "Run it?" :kind "permission" :dialog t :allow_free_text t
+                                :options [(:label "Allow") (:label "Deny" :refuses t)]))
+    (hive-test-wait 5 (hive-prompts))
+    (let ((id (plist-get (car (hive-prompts)) :ask_id)))
+      (dolist (typed '("Allow" "Allow, but only once"))
+        (hive-respond-test-typing `(("Run it?" ,typed)) (hive-respond))
+        (should-not (hive-compose-draft id)))
+      (hive-respond-test-typing '(("Run it?" "not before May")) (hive-respond))
+      (should (equal "not before May" (hive-compose-draft id)))
+      ;; From an answer buffer.  It is not lost, and it is not in the minibuffer.
+      (hive-compose-keep id "Allow")
+      (should (equal '(nil) (hive-respond-test-typing '(("Run it?" "")) (hive-respond))))
+      (should (equal "Allow" (hive-compose-draft id))))))
+
+(ert-deftest hive-respond-an-answer-that-is-stored-leaves-no-draft ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options))
+    (hive-test-wait 5 (hive-prompts))
+    (let* ((prompt (car (hive-prompts))) (id (plist-get prompt :ask_id)))
+      (hive-compose-keep id "in May")
+      (hive-compose-keep (hive-compose-correction-id id) "in June")
+      (hive-respond-send prompt '(:decision "Later" :selected ["Later"]))
+      (hive-test-wait 5 (not (hive-compose-draft id)))
+      (should-not (hive-compose-draft (hive-compose-correction-id id))))))
 
 (ert-deftest hive-respond-an-answer-in-hive-next-that-is-refused-stays-as-a-draft ()
   (hive-test-with-desk nil

@@ -116,7 +116,7 @@
     (message "hive-test-run: %d tests, %d unexpected, left behind: %s"
              (ert-stats-total stats)
              ;; ERT counts a test that quits neither as expected nor as unexpected.
-             (- (ert-stats-total stats) (ert-stats-completed-expected stats))
+             (- (ert-stats-total stats) (ert-stats-completed-expected stats) (ert-stats-skipped stats))
              (if left (string-join left ", ") "nothing"))))
 
 (defun hive-test-run ()

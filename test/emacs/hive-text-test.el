@@ -81,4 +81,23 @@
     (should (equal shown (hive-text-question (list :question text :project_dir "/home/ada/shop/.git") 200))))
   (should (equal "Change /home/ada/shop/a?" (hive-text-question '(:question "Change /home/ada/shop/a?") 200))))
 
+(ert-deftest hive-text-a-link-is-the-same-behind-another-age ()
+  (with-temp-buffer
+    (cl-letf* ((age "2m ago  ")
+               ((symbol-function 'hive-text-test-print)
+                (lambda ()
+                  (hive-text-part 'one
+                    (insert age)
+                    (insert-text-button "https://example.com" 'hive-address "https://example.com")
+                    (insert "\n")))))
+      (hive-text-test-print)
+      (goto-char 12)
+      (setq age "10m ago  ")
+      (hive-text-reprint #'hive-text-test-print)
+      (should (= 12 (point)))
+      (goto-char (point-min))
+      (search-forward "10m")
+      (hive-text-reprint #'hive-text-test-print)
+      (should (= 4 (point))))))
+
 ;;; hive-text-test.el ends here
