@@ -29,6 +29,7 @@ import {
   type InstallStep,
   installedProgram,
   installVersion,
+  isInstalled,
   keepOthersOut,
   removeInstallation,
   usualPlace,
@@ -304,16 +305,14 @@ function firstQuestion(
 async function uninstall(options: FolderOptions): Promise<void> {
   const yes = options.yes === true;
   const folders = foldersOf(options);
+  if (!isInstalled(folders))
+    throw new HiveError('invalid_input', `Hive is not installed in ${folders.folder}.`);
   const program = installedProgram(folders);
-  if (program === null && !existsSync(folders.folder)) {
-    say(`Hive is not installed in ${folders.folder}.`);
-    return;
-  }
   const shell = shellFile(process.env);
   const hasLine = folders.bin !== null && hasPathLine(shell);
   say(
     aboutRemoving([
-      folders.folder,
+      `the program in ${folders.folder}`,
       ...(folders.bin === null ? [] : [join(folders.bin, 'hive')]),
       ...(hasLine ? [`the PATH line in ${shell}`] : []),
     ]),
@@ -341,7 +340,11 @@ async function uninstall(options: FolderOptions): Promise<void> {
   // Compiled code, which can be made again, and the key that is only for it.
   const state = stateDirectory(process.env);
   for (const name of ['code', 'code.key']) rmSync(join(state, name), { recursive: true, force: true });
-  say(`Removed ${folders.folder}.`);
+  say(
+    existsSync(folders.folder)
+      ? `Removed Hive from ${folders.folder}. What else is in that folder stays.`
+      : `Removed ${folders.folder}.`,
+  );
   if (existsSync(state))
     say(`Your questions and answers are kept in ${state}. Delete that folder if you no longer want them.`);
 }

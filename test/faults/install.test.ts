@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -230,6 +231,26 @@ describe('hive install', () => {
     expect(existsSync(join(folder, 'bin/hive'))).toBe(true);
     expect(existsSync(join(place.folder, '.local/bin'))).toBe(false);
   });
+
+  it('leaves alone what others have in its folder', async () => {
+    const place = home({ 'here/versions/1.0/file': 'mine', 'here/versions/.unfinished-book': 'mine' });
+    const folder = join(place.folder, 'here');
+    for (const PACKAGE_CONTENT of ['first', 'second', 'third'])
+      expect(await place.install({ PACKAGE_CONTENT }, '--to', folder)).toMatchObject({ code: 0 });
+    const names = readdirSync(join(folder, 'versions'));
+    expect(names).toEqual(expect.arrayContaining(['1.0', '.unfinished-book']));
+    expect(names).toHaveLength(4);
+  });
+
+  it.each(['bin/hive', 'current', 'previous'])('refuses to replace a %s of somebody else', async (name) => {
+    const place = home({ [`here/${name}`]: 'mine' });
+    const { code, err } = await place.install({}, '--to', join(place.folder, 'here'));
+    expect(code).toBe(1);
+    expect(err).toBe(
+      `hive: ${join(place.folder, 'here', name)} exists, and this installation did not make it: move it away, or name another folder with --to.\n`,
+    );
+    expect(readFileSync(join(place.folder, 'here', name), 'utf8')).toBe('mine');
+  });
 });
 
 describe('hive uninstall', () => {
@@ -265,9 +286,54 @@ describe('hive uninstall', () => {
     expect(readFileSync(join(place.folder, INIT), 'utf8')).toBe(init);
   });
 
-  it('removes nothing without a yes, and says when there is nothing', async () => {
+  it('leaves what others have in the folder of the program, and says so', async () => {
+    const theirs = { 'here/mine': 'x', 'here/bin/other': 'x', 'here/versions/1.0/file': 'x' };
+    const place = home(theirs);
+    const folder = join(place.folder, 'here');
+    for (const PACKAGE_CONTENT of ['first', 'second'])
+      await place.install({ PACKAGE_CONTENT }, '--to', folder);
+    // What a killed installation leaves.
+    mkdirSync(join(folder, 'versions/.unfinished-1'));
+    symlinkSync(readlinkSync(join(folder, 'current')), join(folder, 'current.1'));
+    expect(await place.person.hive('uninstall', '--yes', '--to', folder)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`Removed Hive from ${folder}. What else is in that folder stays.\n`),
+    });
+    expect(
+      readdirSync(place.folder, { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.startsWith('here/'))
+        .sort(),
+    ).toEqual([...Object.keys(theirs), 'here/bin', 'here/versions', 'here/versions/1.0'].sort());
+  });
+
+  it('finishes what was begun', async () => {
     const place = home();
-    expect((await place.person.hive('uninstall')).out).toContain('Hive is not installed in');
+    await place.install();
+    const share = join(place.folder, '.local/share/hive');
+    // As the one that was killed leaves it.
+    for (const name of ['bin', 'current']) rmSync(join(share, name), { recursive: true });
+    expect(await place.person.hive('uninstall', '--yes')).toMatchObject({ code: 0 });
+    expect(readdirSync(join(place.folder, '.local'))).toEqual(['state']);
+  });
+
+  it('refuses a folder that Hive was not installed in', async () => {
+    const place = home({ 'mine/bin/hive': 'mine', '.local/lib/file': 'mine' });
+    await place.install();
+    const before = readdirSync(place.folder, { recursive: true });
+    // The link in ~/.local/bin leads to an installation that is elsewhere.
+    for (const name of ['', 'mine', '.local', '.local/share', 'nowhere']) {
+      const folder = join(place.folder, name);
+      expect(await place.person.hive('uninstall', '--yes', '--to', folder)).toMatchObject({
+        code: 1,
+        out: '',
+        err: `hive: Hive is not installed in ${folder.replace(/\/$/, '')}.\n`,
+      });
+    }
+    expect(readdirSync(place.folder, { recursive: true })).toEqual(before);
+  });
+
+  it('removes nothing without a yes', async () => {
+    const place = home();
     await place.install();
     const { code, err } = await place.person.hive('uninstall');
     expect(code).toBe(1);

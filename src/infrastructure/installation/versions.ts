@@ -104,10 +104,50 @@ export function installedNode(program: string): string | null {
   return node !== null && existsSync(node) ? node : null;
 }
 
+/** Whether `hive install` has written there. Half an installation counts: what was begun is to be removed, too. */
+export function isInstalled({ folder }: InstallFolders): boolean {
+  return existsSync(join(folder, FOLDERS)) || isLauncher(join(folder, 'bin', 'hive'));
+}
+
 /** The command that starts what is installed there; null when nothing is. */
 export function installedProgram({ folder }: InstallFolders): string | null {
   const launcher = join(folder, 'bin', 'hive');
-  return existsSync(launcher) && existsSync(join(folder, 'current')) ? launcher : null;
+  return isLauncher(launcher) && existsSync(join(folder, 'current')) ? launcher : null;
+}
+
+// ---- What is Hive's in the folder ----
+// The folder may have been there before, for example ~/.local, with things of others.
+
+/** What an installation consists of, drafts of a killed one included, except for its lock and the record of its folders. */
+function ownPaths(folder: string): string[] {
+  const named = (below: string, pattern: RegExp): string[] =>
+    namesIn(join(folder, below))
+      .filter((name) => pattern.test(name))
+      .map((name) => join(folder, below, name));
+  return [
+    ...named('bin', /^hive(?:\.\d+)?$/).filter(isLauncher),
+    ...named('', /^(?:current|previous)(?:\.\d+)?$/).filter(leadsToVersion),
+    ...named('versions', VERSION),
+  ];
+}
+
+const UNFINISHED = '.unfinished-';
+/** The names that `installVersion` gives. */
+const VERSION = /^(?:\d+\.\d+\.\d+.*-[0-9a-f]{12}(?:-node-.+)?|\.unfinished-\d+)$/;
+
+function versionsIn(folder: string): string[] {
+  return namesIn(join(folder, 'versions')).filter((name) => VERSION.test(name));
+}
+
+function leadsToVersion(path: string): boolean {
+  const target = linkOf(path) ?? '';
+  return dirname(target) === 'versions' && VERSION.test(basename(target));
+}
+
+/** A link may lead to the launcher of another installation. */
+function isLauncher(path: string): boolean {
+  if (linkOf(path) !== null || !existsSync(path) || !statSync(path).isFile()) return false;
+  return readFileSync(path, 'utf8').includes(MARK);
 }
 
 // ---- Choosing a Node ----
@@ -158,11 +198,11 @@ function isOlder(version: string, minimum: string): boolean {
 /**
  * Installs a version and puts it in use.
  * @throws HiveError `invalid_input` when a folder cannot be written, when another installation runs, when npm fails, when the new
- * version does not start, or when somebody else's `hive` is in `bin`. Then what was in use before still is.
+ * version does not start, or when somebody else has a file in the place of one of ours. Then what was in use before still is.
  */
 export async function installVersion(wanted: Wanted, env: Environment): Promise<Installed> {
   const { folder, bin, source, node } = wanted;
-  refuseForeignLink(folder, bin);
+  refuseForeign(folder, bin);
   for (const one of [folder, join(folder, 'bin'), join(folder, 'versions'), ...(bin === null ? [] : [bin])]) {
     refuseOpenFolders(one);
     refuseUnwritable(one);
@@ -173,7 +213,7 @@ export async function installVersion(wanted: Wanted, env: Environment): Promise<
     rememberFolders(folder, made);
     const versions = join(folder, 'versions');
     // Their maker is gone, or we would not have the lock.
-    for (const name of namesIn(versions).filter((each) => each.startsWith(UNFINISHED)))
+    for (const name of versionsIn(folder).filter((each) => each.startsWith(UNFINISHED)))
       rmSync(join(versions, name), { recursive: true, force: true });
     const draft = join(versions, `${UNFINISHED}${process.pid}`);
     mkdirSync(draft, { recursive: true });
@@ -198,8 +238,6 @@ export async function installVersion(wanted: Wanted, env: Environment): Promise<
     release();
   }
 }
-
-const UNFINISHED = '.unfinished-';
 
 /** Packs the package, and names the version by what is in it and what runs it. */
 async function packInto(draft: string, source: string, node: ChosenNode, env: Environment): Promise<string> {
@@ -282,7 +320,7 @@ function removeReplaced(folder: string): void {
   const inUse = ['current', 'previous']
     .slice(0, 1 + KEPT)
     .map((link) => basename(linkOf(join(folder, link)) ?? ''));
-  for (const name of namesIn(join(folder, 'versions')).filter((each) => !inUse.includes(each)))
+  for (const name of versionsIn(folder).filter((each) => !inUse.includes(each)))
     rmSync(join(folder, 'versions', name), { recursive: true, force: true });
 }
 
@@ -380,29 +418,34 @@ function isOwnGroup(gid: number, me: number): boolean {
   }
 }
 
-function refuseForeignLink(folder: string, bin: string | null): void {
-  const link = bin === null ? null : join(bin, 'hive');
-  if (link === null || linkOf(link) === join(folder, 'bin', 'hive')) return;
-  if (linkOf(link) === null && !existsSync(link)) return;
-  throw new HiveError(
-    'invalid_input',
-    `${link} exists, and this installation did not make it: move it away, or name another folder with --bin.`,
-  );
+/** @throws HiveError `invalid_input` that names a file of somebody else in the place of one of ours. */
+function refuseForeign(folder: string, bin: string | null): void {
+  const launcher = join(folder, 'bin', 'hive');
+  const refuse = (path: string, isOurs: (path: string) => boolean, option: string): void => {
+    if (isOurs(path) || (linkOf(path) === null && !existsSync(path))) return;
+    throw new HiveError(
+      'invalid_input',
+      `${path} exists, and this installation did not make it: move it away, or name another folder with ${option}.`,
+    );
+  };
+  if (bin !== null) refuse(join(bin, 'hive'), (path) => linkOf(path) === launcher, '--bin');
+  refuse(launcher, isLauncher, '--to');
+  for (const link of ['current', 'previous']) refuse(join(folder, link), leadsToVersion, '--to');
 }
 
 // ---- Removing ----
 
 /**
- * Removes the installation: its folder, the link in `bin`, and the folders that were made for them, as far as they are empty.
- * The last step is the folder itself, so that a second call finishes what was begun.
+ * Removes the installation: what it consists of, the link in `bin`, and the folders of both, as far as they are empty.
+ * The record by which an installation is known goes last, so that a second call finishes what was begun.
  */
 export function removeInstallation({ folder, bin }: InstallFolders): void {
   const release = lock(folder);
   const made = rememberedFolders(folder);
   try {
     if (bin !== null && linkOf(join(bin, 'hive')) === join(folder, 'bin', 'hive')) rmSync(join(bin, 'hive'));
-    for (const name of namesIn(folder).filter((each) => each !== FOLDERS && each !== LOCK))
-      rmSync(join(folder, name), { recursive: true, force: true });
+    for (const path of ownPaths(folder)) rmSync(path, { recursive: true, force: true });
+    for (const path of [join(folder, 'bin'), join(folder, 'versions')]) removeEmpty(path, path);
   } finally {
     release();
   }
