@@ -70,6 +70,9 @@ const aboutRemoving = (things: readonly string[]): string => `This removes ${lis
 const stillUsed = (clients: readonly string[]): string =>
   `Hive was not removed, because it is still configured for ${clients.join(' and ')}. Run hive uninit for ${clients.length === 1 ? 'it' : 'them'}, then try again.`;
 
+const untold = (client: string, why: string): string =>
+  `Nothing was removed, because Hive cannot tell whether it is configured for ${client}: ${why}`;
+
 interface FolderOptions {
   to?: string;
   bin?: string;
@@ -228,7 +231,7 @@ async function offer(
   if (found.length === 0) return;
   if (options.yes !== true && !hasTerminal()) {
     // One that names this installation already needs nothing.
-    const later = found.filter(({ client }) => !names(folders, program, client));
+    const later = found.filter(({ client }) => !isKnownToName(folders, program, client));
     if (later.length > 0)
       say(
         `Hive cannot ask for confirmation without a terminal, so no other file was changed. Use --yes, or run later: ${later.map(({ client }) => initOf(client)).join('; ')}`,
@@ -290,7 +293,8 @@ function firstQuestion(
   wanted: readonly Client[],
   command: string,
 ): Parameters<typeof tryIt>[0] {
-  const used = (client: Client): boolean => wanted.includes(client) && names(folders, program, client);
+  const used = (client: Client): boolean =>
+    wanted.includes(client) && isKnownToName(folders, program, client);
   const file = emacsInitFile(process.env);
   const agent = [CLAUDE, CODEX].find(used);
   return {
@@ -356,15 +360,29 @@ function removePathLine(file: string, bin: string): void {
     throw new HiveError('invalid_input', changedByOther(file));
 }
 
-/** Whether a file of the client names this installation. */
-function names({ folder }: InstallFolders, program: string, { args }: Client): boolean {
+/**
+ * Whether a file of the client names this installation.
+ * @throws HiveError `invalid_input` that names a file which cannot be read or parsed.
+ */
+function names({ folder }: InstallFolders, program: string, { name, args }: Client): boolean {
   const { stdout } = spawnSync(program, ['init', ...args, '--print', '--json'], { encoding: 'utf8' });
-  const { parts } = JSON.parse(stdout) as { parts: { path: string }[] };
+  const { parts, error } = JSON.parse(stdout) as { parts?: { path: string }[]; error?: { message: string } };
+  if (parts === undefined) throw new HiveError('invalid_input', untold(name, error?.message ?? stdout));
   const current = join(folder, 'current');
   return parts.some(({ path }) => {
     const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
     return [current, JSON.stringify(current).slice(1, -1)].some((each) => text.includes(each));
   });
+}
+
+/** The same while installing, where `hive init` itself says what is wrong with a file. */
+function isKnownToName(...asked: Parameters<typeof names>): boolean {
+  try {
+    return names(...asked);
+  } catch (error) {
+    if (error instanceof HiveError) return false;
+    throw error;
+  }
 }
 
 // ---- The person's terminal and programs ----

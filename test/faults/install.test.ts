@@ -332,6 +332,28 @@ describe('hive uninstall', () => {
     expect(readdirSync(place.folder, { recursive: true })).toEqual(before);
   });
 
+  it('a file of a client that cannot be read is named: nothing is removed, and installing goes on', async () => {
+    const broken = 'model = ';
+    const place = home({ [INIT]: MINE, '.codex/config.toml': broken });
+    script(join(place.folder, 'machine/codex'), '#!/bin/sh\n');
+    const sentence = `${join(place.folder, '.codex/config.toml')}: This is not TOML that Hive can add to`;
+    for (const args of [[], ['--yes']]) {
+      const { code, out, err } = await place.install({}, ...args);
+      expect(code, err).toBe(0);
+      expect(out).toContain('hive doctor: ');
+      if (args.length > 0) expect(err).toContain(`hive: ${sentence}`);
+    }
+    const init = readFileSync(join(place.folder, INIT), 'utf8');
+    expect(init).not.toBe(MINE);
+    const { code, err } = await place.person.hive('uninstall', '--yes');
+    expect(code).toBe(1);
+    expect(err).toContain(
+      `hive: Nothing was removed, because Hive cannot tell whether it is configured for Codex: ${sentence}`,
+    );
+    expect(readFileSync(join(place.folder, INIT), 'utf8')).toBe(init);
+    expect(await installed(place, '--version')).toMatch(/^\d/);
+  });
+
   it('removes nothing without a yes', async () => {
     const place = home();
     await place.install();
