@@ -6,6 +6,8 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -361,6 +363,29 @@ describe('hive init', () => {
     expect(filesIn(folder)['dotfiles/claude.json']).toContain('"hive"');
     await uninit(person);
     expect(filesIn(folder)['dotfiles/claude.json']).toBe('{"a": 1}\n');
+  });
+
+  it('refuses a link to nothing: the file that it is for may be there later', async () => {
+    const { folder, person } = home();
+    const link = join(folder, '.claude.json');
+    symlinkSync('dotfiles/claude.json', link);
+    const { code, err } = await person.hive('init', 'claude', '--yes');
+    expect(code).toBe(2);
+    expect(err).toContain(`${link}, a link to nothing, cannot be written (no such file or directory).`);
+    expect(readlinkSync(link)).toBe('dotfiles/claude.json');
+    expect(readdirSync(folder)).not.toContain('dotfiles');
+  });
+
+  it('removes a file of its own behind a link that was made since, and leaves the link', async () => {
+    const { folder, person } = home();
+    const link = join(folder, '.claude.json');
+    await init(person);
+    mkdirSync(join(folder, 'dotfiles'));
+    renameSync(link, join(folder, 'dotfiles/claude.json'));
+    symlinkSync('dotfiles/claude.json', link);
+    await uninit(person);
+    expect(readdirSync(join(folder, 'dotfiles'))).toEqual([]);
+    expect(readlinkSync(link)).toBe('dotfiles/claude.json');
   });
 
   it.each([

@@ -143,12 +143,13 @@ function draftFor(path: string, text: string | null, folder_mode = 0o777): Draft
   let made: string | null = null;
   try {
     made = makeFolder(dirname(path), folder_mode);
-    const target = existsSync(path) ? realpathSync(path) : path;
+    // A link to nothing is refused: what it is for, such as a checkout, may come later.
+    const target = existsSync(path) || isLink(path) ? realpathSync(path) : path;
     const before = existsSync(target)
       ? { text: readFileSync(target), mode: statSync(target).mode & 0o7777 }
       : null;
     const mode = before?.mode ?? 0o600;
-    if (text === null) accessSync(dirname(path), constants.W_OK);
+    if (text === null) accessSync(dirname(target), constants.W_OK);
     else {
       draft = `${target}.${process.pid}`;
       rmSync(draft, { force: true });
@@ -170,10 +171,10 @@ function putInPlace(drafts: readonly Draft[]): void {
   for (const one of drafts) {
     const { path, target, draft } = one;
     try {
-      if (draft === null) rmSync(path, { force: true });
+      if (draft === null) rmSync(target, { force: true });
       else renameSync(draft, target);
       done.unshift(one);
-      syncPath(dirname(draft === null ? path : target));
+      syncPath(dirname(target));
     } catch (error) {
       for (const { target: there, before } of done) {
         if (before === null) rmSync(there, { force: true });
