@@ -41,8 +41,9 @@ async function main(
   host: Host,
 ): Promise<void> {
   let name: string | null = null;
+  const failed = (reason: string): never => fail(reason, env, name ?? nameIn(text));
   const setLimit = (): NodeJS.Timeout =>
-    setTimeout(() => fail(`no reply from the store within ${LIMIT_MS / 1000} s`, env, name), LIMIT_MS);
+    setTimeout(() => failed(`no reply from the store within ${LIMIT_MS / 1000} s`), LIMIT_MS);
   let limit = setLimit();
   try {
     if (args.includes('--wake')) {
@@ -104,7 +105,7 @@ async function main(
   } catch (error) {
     // Nothing is recorded yet: what is imported on demand is imported before a transaction, or the error undid it.
     const failure = isLeftOut(error) ? startedAgain(host) : error;
-    if (failure !== null) fail(failure instanceof Error ? failure.message : String(failure), env, name);
+    if (failure !== null) failed(failure instanceof Error ? failure.message : String(failure));
   } finally {
     clearTimeout(limit);
   }
@@ -147,6 +148,12 @@ async function say(text: string): Promise<void> {
 function clientOf(args: readonly string[]): HookClient | null {
   const given = args[args.indexOf('--client') + 1];
   return args.includes('--client') && (given === 'codex' || given === 'claude-code') ? given : null;
+}
+
+/** The name of an event that cannot be read; null where there are several, because an agent writes the input of its tools. */
+function nameIn(text: string): string | null {
+  const found = [...text.matchAll(/"hook_event_name"\s*:\s*"(\w+)"/g)].map(([, name]) => name);
+  return found.length === 1 ? (found[0] ?? null) : null;
 }
 
 /**

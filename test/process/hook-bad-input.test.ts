@@ -79,6 +79,25 @@ describe('an invalid event', () => {
   test('is a denial if the hook is to fail closed', async () => {
     expect(await hook(tempStore(), 'hello', CLOSED)).toMatchObject({ code: 2, out: '' });
   });
+
+  const STOP = '"hook_event_name": "Stop"';
+  const DEEP = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+  test.each([
+    ['half a Stop', `{"session_id":"${SESSION}",${STOP},`, 0],
+    ['half a SubagentStop', '{"hook_event_name":"SubagentStop",', 0],
+    ['a Stop without a session', `{${STOP}}`, 0],
+    ['a Stop that is too deep', `{${STOP},"x":${DEEP}}`, 0],
+    ['half another event', '{"hook_event_name":"PreToolUse",', 2],
+    // What an agent writes decides nothing, whichever order the client gives to the fields.
+    [
+      'a Stop in the input of a tool',
+      `{"tool_input":{${STOP},"x":${DEEP}},"hook_event_name":"PreToolUse"}`,
+      2,
+    ],
+    ['a Stop in a text', `{"tool_input":${JSON.stringify(`{${STOP}}`)},`, 2],
+  ])('%s, failing closed: exit code', async (_what, stdin, code) => {
+    expect(await hook(tempStore(), stdin, CLOSED)).toMatchObject({ code, out: '' });
+  });
 });
 
 test('an unknown event gets no verdict', async () => {
