@@ -37,6 +37,11 @@ fuzz('installation: what init adds to a file is added once, and uninit takes out
     const now = init(part, old.text, old.receipt);
     expect(now.text).not.toContain('/old/');
     expect(planUninit(part, now.text, now.receipt)?.after).toBe(text);
+    // Where ours was a file of its own at first: what stands in it by now is theirs.
+    const ours = init(made(OLDER), null);
+    const theirs = init(part, text, ours.receipt);
+    const isBare = /^\{\s*\}$/.test(text.trim());
+    expect(planUninit(part, theirs.text, theirs.receipt)?.after).toBe(isBare ? null : text);
     // Without a receipt the text of others stays as it is.
     const after = planUninit(part, done.text, null)?.after ?? '';
     expect(withoutEmpty(readJson(after))).toEqual(withoutEmpty(readJson(text)));

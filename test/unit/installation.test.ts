@@ -6,11 +6,14 @@ import { describe, expect, it } from 'vitest';
 import { toolsFor } from '../../src/adapters/mcp/server.ts';
 import { PLUGIN_SERVER, SERVER_NAME, toolRules } from '../../src/domain/installation.ts';
 import { rulePart, type SettingsFile, toolPermission } from '../../src/infrastructure/installation/claude.ts';
-import { trustOf } from '../../src/infrastructure/installation/codex.ts';
+import { codexConfig, trustOf } from '../../src/infrastructure/installation/codex.ts';
+import { emacsPart } from '../../src/infrastructure/installation/emacs.ts';
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
-import { planInit, planUninit } from '../../src/infrastructure/installation/parts.ts';
+import { type Part, planInit, planUninit } from '../../src/infrastructure/installation/parts.ts';
 import { init, OLDER, PARTS, PROGRAM } from '../support/installed-parts.ts';
 
+const emacs = ([folder = '']: string[]): Part => emacsPart('/home/init.el', folder, 'C-c h');
+const codex = (program: string[]): Part => codexConfig('/home/config.toml', program, []);
 const RULES = rulePart('/home/settings.json', SERVER_NAME);
 
 describe.each(Object.entries(PARTS))('%s', (_name, made) => {
@@ -43,9 +46,46 @@ describe.each(Object.entries(PARTS))('%s', (_name, made) => {
     expect(readJson(planUninit(part, used, done.receipt)?.after ?? '')).toEqual({ theirs: 1 });
   });
 
+  it('uninit keeps what somebody else has added to a file of ours between two inits, as written', () => {
+    const old = init(made(OLDER), null);
+    const used = old.text.replace('{', '{\n  // Mine.\n  "theirs": 1,');
+    const now = init(part, used, old.receipt);
+    const left = planUninit(part, now.text, now.receipt)?.after;
+    expect(left).toBe('{\n  // Mine.\n  "theirs": 1\n}\n');
+    // Another file in the place of ours.
+    const other = init(part, '{ "theirs": 1 }', old.receipt);
+    expect(planUninit(part, other.text, other.receipt)?.after).toBe('{ "theirs": 1 }');
+  });
+
+  it('uninit removes a file of ours with nothing else in it, but not a comment', () => {
+    const old = init(made(OLDER), null);
+    const now = init(part, old.text, old.receipt);
+    expect(planUninit(part, now.text, now.receipt)?.after).toBeNull();
+    // Emptied by hand in the meantime.
+    const again = init(part, '{}\n', old.receipt);
+    expect(planUninit(part, again.text, again.receipt)?.after).toBeNull();
+    const noted = now.text.replace('{', '{\n  // Mine.');
+    expect(planUninit(part, noted, now.receipt)?.after).toBe('{\n  // Mine.\n}\n');
+  });
+
   it('uninit does nothing if nothing is installed', () => {
     expect(planUninit(part, '{"a": 1}', null)).toBeNull();
     expect(planUninit(part, null, null)).toBeNull();
+  });
+});
+
+describe.each([
+  ['init.el', emacs, '(setq my-own-setting 42)\n'],
+  ['config.toml', codex, 'model = "gpt-x"\n'],
+])('%s', (_name, made, theirs) => {
+  it('is removed with what Hive has written, unless somebody else has written in it between two inits', () => {
+    const old = init(made(OLDER), null);
+    const alone = init(made(PROGRAM), old.text, old.receipt);
+    expect(planUninit(made(PROGRAM), alone.text, alone.receipt)?.after).toBeNull();
+    for (const text of [`${theirs}\n${old.text}`, theirs]) {
+      const now = init(made(PROGRAM), text, old.receipt);
+      expect(planUninit(made(PROGRAM), now.text, now.receipt)?.after).toBe(theirs);
+    }
   });
 });
 

@@ -20,7 +20,7 @@ import {
 } from '../../domain/installation.ts';
 import { applyEdits, type TextEdit } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
-import { appendJson, type JsonPath, readJson, removeJson, setJson } from './json-edits.ts';
+import { appendJson, isEmptyJson, type JsonPath, readJson, removeJson, setJson } from './json-edits.ts';
 import type { Entry, Part } from './parts.ts';
 
 type Program = readonly string[];
@@ -38,7 +38,7 @@ export function claudeServer(path: string, program: Program, role: Role = 'agent
     fragment: JSON.stringify({ mcpServers: { [SERVER_NAME]: wanted } }, null, 2),
     isRight: (text) => isDeepStrictEqual(entryOf(text), wanted),
     entries: (text) => serverEntries(entryOf(text)),
-    isEmpty: (text) => Object.keys(readJson(text)).length === 0,
+    isEmpty: isEmptyJson,
     add(text) {
       const entry = entryOf(text);
       if (entry !== undefined && !isHiveServer(entry)) {
@@ -83,7 +83,7 @@ export function hookPart(client: HookClient, path: string, given: HookProgram): 
           return { kind: 'hook', event, program: words.length === 0 ? null : shellLine(words) };
         }),
       ),
-    isEmpty: (text) => Object.keys(readJson(text)).length === 0,
+    isEmpty: isEmptyJson,
     add(text) {
       const edits: TextEdit[] = [];
       for (const setting of hookSettings(client)) {
@@ -121,7 +121,7 @@ export function rulePart(path: string, server: string | null): Part {
       allowRules(text).flatMap((rule) =>
         OUR_RULES.has(rule) ? [{ kind: 'rule' as const, rule: String(rule) }] : [],
       ),
-    isEmpty: (text) => Object.keys(readJson(text)).length === 0,
+    isEmpty: isEmptyJson,
     add(text) {
       const edits: TextEdit[] = [];
       for (const rule of missingRules(text, wanted))

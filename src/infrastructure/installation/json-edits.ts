@@ -31,6 +31,11 @@ export function readJson(text: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
+/** Whether a file has nothing but white space and an empty object in it, also no comment. */
+export function isEmptyJson(text: string): boolean {
+  return /^(?:\{\s*\})?$/.test(text.trim());
+}
+
 /** Sets a property, and creates missing objects on the way to it. */
 export function setJson(text: string, path: JsonPath, value: unknown): TextEdit[] {
   const root = treeOf(text);

@@ -33,7 +33,7 @@ export interface Part {
   isRight(text: string): boolean;
   /** Our own parts of a text, whichever Hive wrote them. */
   entries(text: string): Entry[];
-  /** Whether nothing is left in the file. */
+  /** Whether nothing is left in the file; a comment is something. */
   isEmpty(text: string): boolean;
   /** Adds our part to a text that has none of it. */
   add(text: string): TextEdit[];
@@ -92,12 +92,16 @@ export function planUninit(part: Part, text: string | null, receipt: Receipt | n
   return after === text ? null : { path: part.path, before: text, after, receipt: null };
 }
 
-/** The file without our part: exactly as it was while nobody else has changed it, else without what is recognized as ours. */
+/**
+ * The file without our part: exactly as it was while nobody else has changed it, else without what is recognized as ours.
+ * A file that did not exist before goes as well, unless somebody else has written in it since, also between two inits.
+ */
 function withoutOurs(part: Part, text: string, receipt: Receipt | null): string | null {
-  if (receipt?.hash === hashOf(text)) return receipt.created ? null : revertEdits(text, receipt.edits);
-  const edits = text.trim() === '' ? [] : part.remove(text, receipt?.edits ?? null);
-  const left = applyEdits(text, edits);
-  return edits.length > 0 && receipt?.created === true && part.isEmpty(left) ? null : left;
+  const left =
+    receipt !== null && isAsWritten(text, receipt)
+      ? revertEdits(text, receipt.edits)
+      : applyEdits(text, text.trim() === '' ? [] : part.remove(text, receipt?.edits ?? null));
+  return left !== text && receipt?.created === true && part.isEmpty(left) ? null : left;
 }
 
 /** Whether a file is as Hive has written it. */
