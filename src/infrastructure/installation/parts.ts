@@ -189,10 +189,17 @@ export function codexPaths(env: Environment): CodexPaths {
   return { config: join(home, 'config.toml'), hooks: join(home, 'hooks.json') };
 }
 
-/** The init file that Emacs would read (its manual, "The Emacs Initialization File"), else the one to create. */
+/**
+ * The init file that Emacs reads, else the one to create. It uses ~/.config/emacs only without ~/.emacs.d and ~/.emacs, so a
+ * file in another folder than its own would take a whole configuration out of use (`startup--xdg-or-homedot` in its startup.el).
+ */
 export function emacsInitFile(env: Environment): string {
   const home = homeOf(env);
-  const xdg = join(env['XDG_CONFIG_HOME'] ?? join(home, '.config'), 'emacs', 'init.el');
-  const read = [join(home, '.emacs.el'), join(home, '.emacs'), join(home, '.emacs.d', 'init.el'), xdg];
-  return read.find((file) => existsSync(file)) ?? join(home, '.emacs.d', 'init.el');
+  // With the slash a file of this name does not count, nor does it for Emacs.
+  const [usual, xdg] = [join(home, '.emacs.d/'), `${env['XDG_CONFIG_HOME'] ?? join(home, '.config')}/emacs/`];
+  const [plain, lisp] = [join(home, '.emacs'), join(home, '.emacs.el')];
+  if (![usual, plain].some((file) => existsSync(file)) && existsSync(xdg)) return join(xdg, 'init.el');
+  // Compiled, it is read before its source, and before the file in the folder.
+  if ([lisp, `${lisp}c`].some((file) => existsSync(file))) return lisp;
+  return existsSync(plain) ? plain : join(usual, 'init.el');
 }
