@@ -322,15 +322,36 @@ const CODEX_ENVIRONMENT = [
   'PGCONNECT_TIMEOUT',
 ];
 
-/** The configuration of our MCP server for this client. */
+/**
+ * The configuration of our MCP server for this client. What a person has set in `present`, the entry that is there, is kept: such
+ * as a timeout, variables, and options of `hive mcp`.
+ */
 export function serverSetting(
   client: HookClient,
   program: readonly string[],
   role: Role = 'agent',
+  present: unknown = null,
 ): ServerSetting {
   const [command = 'hive', ...rest] = program;
-  const server = { command, args: [...rest, 'mcp', ...(role === 'agent' ? [] : ['--role', role])] };
-  return client === 'codex' ? { ...server, env_vars: CODEX_ENVIRONMENT } : { ...server, env: EMPTIED };
+  // With alwaysLoad each of our tools would cost every request of a model.
+  const { alwaysLoad: _, ...kept } = (isHiveServer(present) ? present : {}) as PresentServer;
+  const server = { ...kept, command, args: [...rest, 'mcp', ...mcpOptions(present, role)] };
+  if (client === 'claude-code') return { ...server, env: { ...kept.env, ...EMPTIED } };
+  const others = (Array.isArray(kept.env_vars) ? kept.env_vars : []).filter(
+    (name) => !CODEX_ENVIRONMENT.includes(name),
+  );
+  return { ...server, env_vars: [...CODEX_ENVIRONMENT, ...others] };
+}
+
+type PresentServer = Partial<ServerSetting> & { alwaysLoad?: unknown };
+
+/** The words after `mcp`: those of the entry that is there, except where it has another role. */
+function mcpOptions(present: unknown, role: Role): string[] {
+  const words = isHiveServer(present) ? wordsOf(present) : [];
+  const options = words.slice(words.indexOf('mcp') + 1);
+  if (roleOfServer(present) === role) return options;
+  const others = options.filter((word, n) => !/^--role(?:=|$)/.test(word) && options[n - 1] !== '--role');
+  return role === 'agent' ? others : ['--role', role, ...others];
 }
 
 /** Claude Code passes on its own environment. Codex passes on only what it is told. */
@@ -377,10 +398,15 @@ export function readHook(entry: unknown): OurHook | null {
 /** Whether a server entry starts Hive, whoever wrote it. */
 export function isHiveServer(entry: unknown): boolean {
   if (entry === null || typeof entry !== 'object') return false;
-  const { command, args } = entry as { command?: unknown; args?: unknown };
-  const words = [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === 'string');
+  const words = wordsOf(entry);
   const mcp = words.indexOf('mcp');
   return mcp > 0 && isHive(words.slice(0, mcp));
+}
+
+/** The command line of a server entry. */
+function wordsOf(entry: unknown): string[] {
+  const { command, args } = (entry ?? {}) as { command?: unknown; args?: unknown };
+  return [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === 'string');
 }
 
 /** The role that a server entry gives its agent. */

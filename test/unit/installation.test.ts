@@ -5,7 +5,12 @@
 import { describe, expect, it } from 'vitest';
 import { toolsFor } from '../../src/adapters/mcp/server.ts';
 import { PLUGIN_SERVER, SERVER_NAME, toolRules } from '../../src/domain/installation.ts';
-import { rulePart, type SettingsFile, toolPermission } from '../../src/infrastructure/installation/claude.ts';
+import {
+  claudeServer,
+  rulePart,
+  type SettingsFile,
+  toolPermission,
+} from '../../src/infrastructure/installation/claude.ts';
 import { codexConfig, trustOf } from '../../src/infrastructure/installation/codex.ts';
 import { emacsPart } from '../../src/infrastructure/installation/emacs.ts';
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
@@ -86,6 +91,63 @@ describe.each([
       const now = init(made(PROGRAM), text, old.receipt);
       expect(planUninit(made(PROGRAM), now.text, now.receipt)?.after).toBe(theirs);
     }
+  });
+});
+
+describe('what a person has set in the entry of our server', () => {
+  const claude = (program: string[], role?: 'agent' | 'coordinator'): Part =>
+    claudeServer('/home/.claude.json', program, role);
+  const entryOf = (text: string): Record<string, unknown> =>
+    (readJson(text)['mcpServers'] as Record<string, Record<string, unknown>>)['hive'] ?? {};
+
+  it('stays in Claude Code: a timeout, variables and options, but not alwaysLoad', () => {
+    const old = init(claude(OLDER), '{ "a": 1 }');
+    const set = {
+      ...entryOf(old.text),
+      args: ['/old/bin/hive', 'mcp', '--tool-timeout', '10m'],
+      env: { HIVE_STORE: '/mine.db' },
+      timeout: 600000,
+      alwaysLoad: true,
+    };
+    const text = JSON.stringify({ a: 1, mcpServers: { hive: set } });
+    const now = init(claude(PROGRAM), text, old.receipt);
+    expect(entryOf(now.text)).toEqual({
+      command: '/opt/node',
+      args: ['/opt/hive/bin/hive', 'mcp', '--tool-timeout', '10m'],
+      env: { HIVE_STORE: '/mine.db', NODE_OPTIONS: '', NODE_V8_COVERAGE: '' },
+      timeout: 600000,
+    });
+    expect(planInit(claude(PROGRAM), now.text, now.receipt)).toBeNull();
+    const coordinating = init(claude(PROGRAM, 'coordinator'), now.text, now.receipt);
+    const { args } = entryOf(coordinating.text);
+    expect(args).toEqual(['/opt/hive/bin/hive', 'mcp', '--role', 'coordinator', '--tool-timeout', '10m']);
+    const back = init(claude(PROGRAM, 'agent'), coordinating.text, coordinating.receipt);
+    expect(entryOf(back.text)).toEqual(entryOf(now.text));
+    expect(planUninit(claude(PROGRAM), back.text, back.receipt)?.after).toBe('{"a":1}');
+  });
+
+  it.each(['\n', '\r\n'])('stays in Codex, as written, with the tables below: %j', (eol) => {
+    const theirs = `model = "gpt-x"${eol}`;
+    const old = init(codex(OLDER), theirs);
+    const own = [
+      'tool_timeout_sec = 600.0 # as long as a build',
+      'env.HIVE_LOG = "debug"',
+      '',
+      '[mcp_servers.hive.tools.hivemind_post]',
+      'approval_mode = "approve"',
+      '',
+    ].join(eol);
+    const text = (old.text + own)
+      .replace('"mcp"]', '"mcp", "--tool-timeout", "10m"]')
+      .replace('env_vars = [', 'env_vars = [{ name = "MINE", source = "remote" }, "MY_OWN", ');
+    const now = init(codex(PROGRAM), text, old.receipt);
+    expect(now.text).not.toContain('/old/');
+    expect(now.text).toContain(`${eol}${own}`);
+    expect(now.text).toContain('args = ["/opt/hive/bin/hive", "mcp", "--tool-timeout", "10m"]');
+    expect(now.text).toContain(', { "name" = "MINE", "source" = "remote" }, "MY_OWN"]');
+    expect(planInit(codex(PROGRAM), now.text, now.receipt)).toBeNull();
+    expect(planUninit(codex(PROGRAM), now.text, now.receipt)?.after).toBe(theirs);
+    expect(planUninit(codex(PROGRAM), now.text, null)?.after).toBe(theirs);
   });
 });
 

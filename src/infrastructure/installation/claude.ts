@@ -30,16 +30,17 @@ const SERVER_PATH = ['mcpServers', SERVER_NAME];
 
 /** The MCP server, in ~/.claude.json or a project's .mcp.json. */
 export function claudeServer(path: string, program: Program, role: Role = 'agent'): Part {
-  const wanted = serverSetting('claude-code', program, role);
   const entryOf = (text: string): unknown => at(readJson(text), SERVER_PATH);
+  const wanted = (was: string | null): unknown =>
+    serverSetting('claude-code', program, role, was === null ? null : entryOf(was));
   return {
     path,
     newFile: NEW_FILE,
-    fragment: JSON.stringify({ mcpServers: { [SERVER_NAME]: wanted } }, null, 2),
-    isRight: (text) => isDeepStrictEqual(entryOf(text), wanted),
+    fragment: JSON.stringify({ mcpServers: { [SERVER_NAME]: wanted(null) } }, null, 2),
+    isRight: (text) => isDeepStrictEqual(entryOf(text), wanted(text)),
     entries: (text) => serverEntries(entryOf(text)),
     isEmpty: isEmptyJson,
-    add(text) {
+    add(text, was) {
       const entry = entryOf(text);
       if (entry !== undefined && !isHiveServer(entry)) {
         throw new HiveError(
@@ -47,7 +48,7 @@ export function claudeServer(path: string, program: Program, role: Role = 'agent
           `${path} has a server called "${SERVER_NAME}" already, and it is not this Hive: rename it first.`,
         );
       }
-      return setJson(text, SERVER_PATH, wanted);
+      return setJson(text, SERVER_PATH, wanted(was));
     },
     remove: (text) => (isHiveServer(entryOf(text)) ? removeJson(text, SERVER_PATH) : []),
   };
@@ -226,7 +227,7 @@ export function inOneFile(first: Part, ...more: Part[]): Part {
     fragment: JSON.stringify(Object.assign({}, ...parts.map(({ fragment }) => readJson(fragment))), null, 2),
     isRight: (text) => parts.every((part) => part.isRight(text)),
     entries: (text) => parts.flatMap((part) => part.entries(text)),
-    add: (text) => inTurn(text, (part, now) => part.add(now)),
+    add: (text, was) => inTurn(text, (part, now) => part.add(now, was)),
     remove: (text, written) => inTurn(text, (part, now) => part.remove(now, written)),
   };
 }
@@ -236,7 +237,7 @@ export function serverEntries(server: unknown): Entry[] {
   if (!isHiveServer(server)) return [];
   const { command, args, env_vars } = server as Record<string, unknown>;
   const words = [command, ...asList(args)].filter((word) => typeof word === 'string');
-  return [{ kind: 'server', command: shellLine(words), variables: asList(env_vars).length }];
+  return [{ kind: 'server', command: shellLine(words), variables: asList(env_vars).length, entry: server }];
 }
 
 /** Whether the settings enable Hive's plugin, which has the server and the hooks in it. */

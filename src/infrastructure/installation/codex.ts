@@ -18,8 +18,10 @@ import { readText } from './files.ts';
 import { codexPaths, type Entry, type Environment, type Part } from './parts.ts';
 import {
   appendToml,
+  hasTable,
   linesOf,
   markedTables,
+  othersIn,
   readToml,
   removeToml,
   type TomlTable,
@@ -36,18 +38,20 @@ export function codexConfig(
   trust: readonly TomlTable[],
   role: Role = 'agent',
 ): Part {
-  const { command, args, env_vars = [] } = serverSetting('codex', program, role);
-  const server: TomlTable = { path: SERVER_PATH, values: { command, args, env_vars } };
-  const hasTable = (text: string, { path: where, values }: TomlTable): boolean =>
-    isDeepStrictEqual({ ...(tomlAt(readToml(text), where) as object) }, { ...values });
+  const server = (was: string): TomlTable => {
+    const present = tomlAt(readToml(was), SERVER_PATH);
+    const { command, args, env_vars = [] } = serverSetting('codex', program, role, present);
+    const values = { command, args, env_vars };
+    return { path: SERVER_PATH, values, others: othersIn(was, SERVER_PATH, Object.keys(values)) };
+  };
   const isTrust = (where: readonly string[]): boolean => where[0] === 'hooks';
   return {
     path,
     newFile: '',
-    fragment: linesOf(server),
+    fragment: linesOf(server('')),
     isRight: (text) =>
-      (isForeign(text) || hasTable(text, server)) &&
-      trust.every((table) => hasTable(text, table)) &&
+      (isForeign(text) || hasTable(readToml(text), server(text))) &&
+      trust.every((table) => hasTable(readToml(text), table)) &&
       markedTables(text).filter(isTrust).length === trust.length,
     entries: (text) => [
       ...serverEntries(tomlAt(readToml(text), SERVER_PATH)),
@@ -56,7 +60,7 @@ export function codexConfig(
         .map((): Entry => ({ kind: 'trust' })),
     ],
     isEmpty: (text) => text.trim() === '',
-    add(text) {
+    add(text, was) {
       const existing = tomlAt(readToml(text), SERVER_PATH);
       if (existing !== undefined && !isHiveServer(existing)) {
         throw new HiveError(
@@ -64,7 +68,7 @@ export function codexConfig(
           `${path} has a server called "${SERVER_NAME}" already, and it is not this Hive: rename it first.`,
         );
       }
-      return appendToml(text, [...(existing === undefined ? [server] : []), ...trust]);
+      return appendToml(text, [...(existing === undefined ? [server(was ?? '')] : []), ...trust]);
     },
     remove: removeToml,
   };

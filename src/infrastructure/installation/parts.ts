@@ -11,7 +11,7 @@ import { applyEdits, revertEdits, type TextEdit } from '../../domain/text.ts';
 
 /** One thing of Hive's in a file, as a person reads about it. */
 export type Entry =
-  | { kind: 'server'; command: string; variables: number }
+  | { kind: 'server'; command: string; variables: number; entry: unknown }
   /** `program` is null for a hook over the connection. */
   | { kind: 'hook'; event: string; program: string | null }
   /** The trust in one hook of Codex. */
@@ -35,8 +35,11 @@ export interface Part {
   entries(text: string): Entry[];
   /** Whether nothing is left in the file; a comment is something. */
   isEmpty(text: string): boolean;
-  /** Adds our part to a text that has none of it. */
-  add(text: string): TextEdit[];
+  /**
+   * Adds our part to a text that has none of it. `was` is the text before it was removed, null without one: what a person has set
+   * in our part is kept.
+   */
+  add(text: string, was: string | null): TextEdit[];
   /**
    * Removes what is recognized as ours. `written` is the record of our edits, null if there is none: a person may have
    * written the same permission rule.
@@ -71,7 +74,8 @@ export function planInit(part: Part, text: string | null, receipt: Receipt | nul
     const base = text === null ? null : withoutOurs(part, text, receipt);
     // An empty file is not valid JSON, so it gets what a new one gets.
     const first = start(part, base?.trim() === '' ? base : null, base);
-    const edits = [...first, ...part.add(applyEdits(base ?? '', first))];
+    const was = text?.trim() ? text : null;
+    const edits = [...first, ...part.add(applyEdits(base ?? '', first), was)];
     const after = applyEdits(base ?? '', edits);
     if (!part.isRight(after)) {
       throw new HiveError(

@@ -14,6 +14,13 @@ import { applyEdits, type TextEdit } from '../../domain/text.ts';
 export interface TomlTable {
   path: readonly string[];
   values: Readonly<Record<string, string | readonly string[]>>;
+  others?: OthersKeys;
+}
+
+/** What others have set in a table of ours and below it, and the lines that do so. */
+interface OthersKeys {
+  values: Toml;
+  lines: string;
 }
 
 type Toml = Record<string, unknown>;
@@ -49,11 +56,34 @@ export function appendToml(text: string, tables: readonly TomlTable[]): TextEdit
     },
   ];
   const after = readEdited(applyEdits(text, edits));
-  for (const { path, values } of tables) {
-    if (!isDeepStrictEqual({ ...(tomlAt(after, path) as object) }, { ...values })) throw cannot();
-  }
+  if (!tables.every((table) => hasTable(after, table))) throw cannot();
   if (!isDeepStrictEqual(without(after, tables), without(before, []))) throw cannot();
   return edits;
+}
+
+/** Whether this table is there, with exactly these keys. */
+export function hasTable(toml: Toml, { path, values, others }: TomlTable): boolean {
+  return isDeepStrictEqual({ ...(tomlAt(toml, path) as object) }, { ...values, ...others?.values });
+}
+
+/** What others have set in our table at this path: all but our own keys. */
+export function othersIn(text: string, path: readonly string[], keys: readonly string[]): OthersKeys {
+  const table = tomlAt(readToml(text), path);
+  const values = Object.entries(isTable(table) ? table : {}).filter(([key]) => !keys.includes(key));
+  const isOurs = new RegExp(`^(["']?)(?:${keys.join('|')})\\1[ \\t]*=`);
+  const stanzas = stanzasOf(text);
+  const within = stanzas
+    .filter(({ isMarked, path: where }) => isMarked && isDeepStrictEqual(where, path))
+    .flatMap(({ keys: lines }) => lines.split('\n').filter((line) => line !== '' && !isOurs.test(line)));
+  const below = stanzas
+    .filter(({ path: where }) => isBelow(where, path))
+    .map(({ start, end }) => `\n${text.slice(start, end).trim()}`);
+  const lines = [...within, ...below].map((line) => `${line}\n`).join('');
+  return { values: Object.fromEntries(values), lines: lines.replaceAll('\r\n', '\n') };
+}
+
+function isBelow(path: readonly string[], above: readonly string[]): boolean {
+  return path.length > above.length && above.every((key, n) => path[n] === key);
 }
 
 /** Parses the edited text. It was valid before, so an error is due to the edit. */
@@ -75,8 +105,6 @@ export function markedTables(text: string): string[][] {
 /** Removes the tables with our mark, and tables that were added below them. */
 export function removeToml(text: string): TextEdit[] {
   const marked = markedTables(text);
-  const isBelow = (path: readonly string[], mine: readonly string[]): boolean =>
-    path.length > mine.length && mine.every((key, n) => path[n] === key);
   const ours = stanzasOf(text).filter(
     ({ path, isMarked }) => isMarked || marked.some((mine) => isBelow(path, mine)),
   );
@@ -94,23 +122,26 @@ export function removeToml(text: string): TextEdit[] {
 }
 
 /** The text of a table, as it is appended. */
-export function linesOf({ path, values }: TomlTable): string {
+export function linesOf({ path, values, others }: TomlTable): string {
   const header = path.map((key) => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key))).join('.');
   const lines = Object.entries(values).map(([key, value]) => `${key} = ${tomlValue(value)}`);
-  return [MARK, `[${header}]`, ...lines, ''].join('\n');
+  return [MARK, `[${header}]`, ...lines, others?.lines ?? ''].join('\n');
 }
 
 /** JSON's strings are also TOML's, except for one character that JSON does not escape. */
-function tomlValue(value: string | readonly string[]): string {
-  return typeof value === 'string'
-    ? JSON.stringify(value).replaceAll('\u007F', '\\u007F')
-    : `[${value.map(tomlValue).join(', ')}]`;
+function tomlValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(tomlValue).join(', ')}]`;
+  if (!isTable(value)) return JSON.stringify(value).replaceAll('\u007F', '\\u007F');
+  const keys = Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)} = ${tomlValue(inner)}`);
+  return `{ ${keys.join(', ')} }`;
 }
 
 /** A table's lines in a file. */
 interface Stanza {
   path: string[];
   isMarked: boolean;
+  /** The lines of its keys. */
+  keys: string;
   start: number;
   end: number;
 }
@@ -121,13 +152,13 @@ function stanzasOf(text: string): Stanza[] {
   const header =
     /(\r?\n)?^(?:(# written by hive init;)[^\n]*\n)?(\[[^[\n][^\n]*\])[ \t]*\r?(?:\n|$)((?:[^\s#[][^\n]*(?:\n|$))*)/gm;
   for (const match of text.matchAll(header)) {
-    const [all, gap = '', mark, name = ''] = match;
+    const [all, gap = '', mark, name = '', keys = ''] = match;
     const path = pathOf(name);
     // The empty line above belongs to our table.
     const isGap = gap !== '' && (match.index === 0 || text[match.index - 1] === '\n');
     const start = match.index + (isGap ? 0 : gap.length);
     if (path !== null)
-      found.push({ path, isMarked: mark !== undefined, start, end: match.index + all.length });
+      found.push({ path, isMarked: mark !== undefined, keys, start, end: match.index + all.length });
   }
   return found;
 }
