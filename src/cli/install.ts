@@ -106,8 +106,11 @@ function places(command: Command, yes: string): Command {
 
 function foldersOf({ to, bin }: FolderOptions): InstallFolders {
   const usual = usualPlace(process.env);
-  if (to === undefined) return { folder: usual.folder, bin: bin === undefined ? usual.bin : resolve(bin) };
-  return { folder: resolve(to), bin: bin === undefined ? null : resolve(bin) };
+  const folder = to === undefined ? usual.folder : resolve(to);
+  const named = bin === undefined ? null : resolve(bin);
+  const link = named ?? (to === undefined ? usual.bin : null);
+  // There is the program itself, which a link would replace.
+  return { folder, bin: link === join(folder, 'bin') ? null : link };
 }
 
 // ---- Installing ----
@@ -309,8 +312,12 @@ function firstQuestion(
 async function uninstall(options: FolderOptions): Promise<void> {
   const yes = options.yes === true;
   const folders = foldersOf(options);
-  if (!isInstalled(folders))
-    throw new HiveError('invalid_input', `Hive is not installed in ${folders.folder}.`);
+  if (!isInstalled(folders)) {
+    const nothing = `Hive is not installed in ${folders.folder}.`;
+    if (existsSync(folders.folder)) throw new HiveError('invalid_input', nothing);
+    say(nothing);
+    return;
+  }
   const program = installedProgram(folders);
   const shell = shellFile(process.env);
   const hasLine = folders.bin !== null && hasPathLine(shell);

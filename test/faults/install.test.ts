@@ -321,7 +321,7 @@ describe('hive uninstall', () => {
     await place.install();
     const before = readdirSync(place.folder, { recursive: true });
     // The link in ~/.local/bin leads to an installation that is elsewhere.
-    for (const name of ['', 'mine', '.local', '.local/share', 'nowhere']) {
+    for (const name of ['', 'mine', '.local', '.local/share']) {
       const folder = join(place.folder, name);
       expect(await place.person.hive('uninstall', '--yes', '--to', folder)).toMatchObject({
         code: 1,
@@ -329,7 +329,23 @@ describe('hive uninstall', () => {
         err: `hive: Hive is not installed in ${folder.replace(/\/$/, '')}.\n`,
       });
     }
+    expect(
+      await place.person.hive('uninstall', '--yes', '--to', join(place.folder, 'nowhere')),
+    ).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Hive is not installed in '),
+    });
     expect(readdirSync(place.folder, { recursive: true })).toEqual(before);
+  });
+
+  it('makes no link where the program itself is', async () => {
+    const place = home();
+    const prefix = join(place.folder, 'prefix');
+    const folders = ['--to', prefix, '--bin', join(prefix, 'bin')];
+    expect(await place.install({}, ...folders)).toMatchObject({ code: 0 });
+    expect(lstatSync(join(prefix, 'bin/hive')).isFile()).toBe(true);
+    expect(await place.person.hive('uninstall', '--yes', ...folders)).toMatchObject({ code: 0 });
+    expect(existsSync(prefix)).toBe(false);
   });
 
   it('a file of a client that cannot be read is named: nothing is removed, and installing goes on', async () => {
