@@ -292,6 +292,58 @@ describe('a permission', () => {
     expect(await inbox.hive.prompts.get(asked.ask_id)).toMatchObject({ decision: 'Allow', via: 'inbox' });
   });
 
+  test.each([
+    ['at the end of the page', ''],
+    ['over most of the window', 'sticky'],
+  ])('is not read where the navigation of a small window covers it: %s', async (_, position) => {
+    const asked = await ask(inbox.hive, PERMISSION);
+    const { page } = await phone({ mayAllow: true });
+    // A phone whose human reads at 250 %.
+    await page.setViewportSize({ width: 156, height: 280 });
+    await show(page, asked);
+    await page.locator('nav').evaluate((nav, value) => {
+      nav.style.position = value;
+    }, position);
+    const uncovered = new Set<string>();
+    // Which lines are on the screen now: at the middle of each is its text, and not the navigation.
+    const look = async (): Promise<void> => {
+      const found = await page.locator('.source').evaluate(async (source) => {
+        for (const _ of [1, 2, 3]) await new Promise(requestAnimationFrame);
+        const text = source.firstChild as Text;
+        const range = document.createRange();
+        let from = 0;
+        return text.data.split('\n').filter((line) => {
+          range.setStart(text, from);
+          range.setEnd(text, from + line.length);
+          from += line.length + 1;
+          const { left, top, bottom } = range.getBoundingClientRect();
+          return source.contains(document.elementFromPoint(left + 2, (top + bottom) / 2));
+        });
+      });
+      for (const line of found) uncovered.add(line);
+    };
+    const readBy = async (part: number): Promise<void> => {
+      await page.evaluate(() => scrollTo(0, 0));
+      for (let isEnd = false; !isEnd; ) {
+        await look();
+        isEnd = await page.evaluate((by) => {
+          const before = scrollY;
+          scrollBy(0, innerHeight * by);
+          return scrollY === before;
+        }, part);
+      }
+    };
+    await page.clock.install();
+    await readBy(1);
+    await page.clock.runFor(5_000);
+    // Whatever was jumped over is read, or it is not allowed.
+    if (!(await isBarred(page))) expect([...uncovered]).toEqual(steps);
+    await readBy(1 / 8);
+    await page.clock.runFor(5_000);
+    expect(await isBarred(page)).toBe(false);
+    expect(uncovered.size).toBe(steps.length);
+  });
+
   test('is not read while only a part of its width is on the screen', async () => {
     const asked = await ask(inbox.hive, PERMISSION);
     const { page } = await phone({ mayAllow: true });

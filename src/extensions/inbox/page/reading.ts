@@ -86,10 +86,12 @@ function visibleHeight(): { top: number; bottom: number } | null {
   };
   if (scale > ZOOMED) return null;
   const above = document.querySelector('.connection')?.getBoundingClientRect();
-  const below = document.querySelector('nav')?.getBoundingClientRect();
-  const isBelow = below !== undefined && below.height > 0 && below.top > innerHeight / 2;
+  const bar = document.querySelector('nav')?.getBoundingClientRect();
+  const main = document.querySelector('main')?.getBoundingClientRect();
+  // In a small window it may cover most of the text, so its place says what it is, and not its size.
+  const isBeside = bar === undefined || (main !== undefined && bar.right <= main.left);
   return {
     top: Math.max(0, offsetTop, above !== undefined && above.height > 0 && above.top <= 0 ? above.bottom : 0),
-    bottom: Math.min(innerHeight, offsetTop + height, isBelow ? below.top : innerHeight),
+    bottom: Math.min(innerHeight, offsetTop + height, isBeside ? innerHeight : bar.top),
   };
 }
