@@ -155,6 +155,28 @@ describe('an answer', () => {
     expect(await page.locator('.option').count()).toBe(0);
   });
 
+  test('given elsewhere appears, too, where another question changes at the same moment', async () => {
+    const { ask_id } = await ask(inbox.hive, { question: 'Ship?', options: ['Yes', 'No'] });
+    const other = await ask(inbox.hive, { question: 'And then?', options: ['Yes', 'No'] });
+    const { page } = await phone();
+    await page.addInitScript(holdNotifications);
+    await page.reload();
+    await show(page, ask_id);
+    await page.evaluate(() => Object.assign(globalThis, { held: '' }));
+    const actor = { ...HUMAN, by: 'Grace' };
+    await inbox.hive.prompts.respond({ ask_id, selected: ['No'], actor });
+    await inbox.hive.prompts.respond({ ask_id: other.ask_id, selected: ['No'], actor });
+    await eventually(() =>
+      page.evaluate((id) => {
+        const { held, release } = globalThis as unknown as { held: string; release(): void };
+        const isThere = held.includes(id);
+        if (isThere) release();
+        return isThere;
+      }, other.ask_id),
+    );
+    await page.getByText('Grace has already answered: No').waitFor();
+  });
+
   test('to an expired question is kept, and says that it came late', async () => {
     const { ask_id } = await ask(inbox.hive, { question: 'Ship?', options: ['Yes'], timeout_ms: 1_000 });
     const { page } = await phone();
@@ -275,6 +297,28 @@ async function readToEnd(page: Page, button = option(page, 'Allow')): Promise<vo
     await page.evaluate(() => scrollBy(0, innerHeight / 3));
     return button.isEnabled();
   });
+}
+
+/** In the page: what the stream sends while `held` is a text is added to it, and comes in one piece at `release`. */
+function holdNotifications(): void {
+  const scope = globalThis as unknown as { held: string | undefined; release(): void };
+  const { fetch } = globalThis;
+  globalThis.fetch = async (...asked) => {
+    const response = await fetch(...asked);
+    if (!String(asked[0]).startsWith('/inbox/events') || response.body === null) return response;
+    const pieces = new TransformStream<string, string>({
+      transform(piece, controller) {
+        if (scope.held === undefined) controller.enqueue(piece);
+        else scope.held += piece;
+        scope.release = () => {
+          controller.enqueue(scope.held);
+          scope.held = undefined;
+        };
+      },
+    });
+    const text = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(pieces);
+    return new Response(text.pipeThrough(new TextEncoderStream()), response);
+  };
 }
 
 /** How many entries wait in the outbox of this page. */

@@ -70,8 +70,10 @@ export interface State {
   loops: readonly LoopShown[];
   outreach: readonly Outreach[];
   outbox: readonly OutboxEntry[];
-  /** The prompt that has changed last, with the number of the change: a screen that shows it reads it again. */
-  changed: { ask_id: string; number: number };
+  /** How often each prompt has changed: a screen that shows it reads it again. Several may change before it is drawn. */
+  changes: ReadonlyMap<string, number>;
+  /** How often everything was read: changes may not have been notified before. */
+  reads: number;
 }
 
 let state: State = {
@@ -89,7 +91,8 @@ let state: State = {
   loops: [],
   outreach: [],
   outbox: [],
-  changed: { ask_id: '', number: 0 },
+  changes: new Map(),
+  reads: 0,
 };
 const listeners = new Set<() => void>();
 
@@ -242,6 +245,7 @@ export const closeOutreach = (): Promise<void> => closeShown((kind) => kind === 
 
 /** The pending questions are on the screen first; the rest follows. */
 async function readAll(): Promise<void> {
+  update({ reads: state.reads + 1 });
   await readPrompts();
   await Promise.all([readAllSessions(), readMessagesAndLoops(), readMentions(), readOutreach()]);
   void closeSettled(state).catch(() => undefined);
@@ -268,7 +272,8 @@ function noticed({ method, params }: Notification): void {
     for (const since of reading) since.push(prompt);
     const prompts = state.prompts === null ? null : new Map(state.prompts);
     if (prompts !== null) enter(prompts, prompt);
-    update({ prompts, changed: { ask_id: prompt.ask_id, number: state.changed.number + 1 } });
+    const { ask_id } = prompt;
+    update({ prompts, changes: new Map(state.changes).set(ask_id, (state.changes.get(ask_id) ?? 0) + 1) });
     // The unread ones move up.
     if (state.more > 0 && prompt.status !== 'pending') readSoon(readPrompts, READ_MORE_MS);
   }

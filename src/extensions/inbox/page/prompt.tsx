@@ -22,8 +22,7 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
   const [prompt, setPrompt] = useState<ShownPrompt | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const known = inbox.prompts?.get(ask_id);
-  const isConnected = inbox.connection === 'online';
-  const version = inbox.changed.ask_id === ask_id ? inbox.changed.number : 0;
+  const changes = inbox.changes.get(ask_id);
   const isLookedAt = useLookedAt();
 
   useEffect(() => {
@@ -45,7 +44,7 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
     return () => {
       stale = true;
     };
-  }, [ask_id, version, isConnected, isLookedAt]);
+  }, [ask_id, changes, inbox.reads, isLookedAt]);
 
   const entry = inbox.outbox.findLast(({ queued }) => queued.kind === 'answer' && queued.ask_id === ask_id);
   // The prompt of the list is enough to answer a question without a connection, unless it is only a part.
