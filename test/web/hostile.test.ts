@@ -204,6 +204,34 @@ test('a browser that keeps nothing is told so', async () => {
   await page.getByText('This browser keeps nothing for this page').waitFor();
 });
 
+test.each([
+  ['and says so', true],
+  ['without a word', false],
+])(
+  'the database of a phone whose browser drops the connection to it %s is opened again',
+  async (_, isSaid) => {
+    const asked = await ask(inbox.hive, CHOICE);
+    const { page } = await phone();
+    await page.addInitScript(() => {
+      const open = IDBFactory.prototype.open;
+      IDBFactory.prototype.open = function opened(...of) {
+        const opening = open.apply(this, of);
+        opening.addEventListener('success', () => Object.assign(globalThis, { connection: opening.result }));
+        return opening;
+      };
+    });
+    await page.reload();
+    await show(page, asked);
+    await page.evaluate((said) => {
+      const { connection } = globalThis as unknown as { connection: IDBDatabase };
+      connection.close();
+      if (said) connection.dispatchEvent(new Event('close'));
+    }, isSaid);
+    await option(page, 'Yes').tap();
+    await page.getByText('Answered.').waitFor();
+  },
+);
+
 test('the page works beside all cookies that another server on this machine can set', async () => {
   const asked = await ask(inbox.hive, CHOICE);
   const { page } = await phone();

@@ -59,7 +59,7 @@ async function reportFate({ queued, fate }: OutboxEntry): Promise<void> {
 
 const race: RacePage = {
   async answerAll(ask_ids, label) {
-    const device = (await (await storage()).get('device', 'own')) as OwnDevice;
+    const device = (await storage((database) => database.get('device', 'own'))) as OwnDevice;
     await insist(() => signIn(device));
     const [first = ''] = ask_ids;
     const { prompt } = await insist(() => call<{ prompt: Prompt }>(device, 'prompt/get', { ask_id: first }));

@@ -309,7 +309,7 @@ export function reconnect({ isNewNetwork = false } = {}): void {
 
 /** Forgets with which hive this device was paired. What is queued stays, and goes out once it is paired with that one again. */
 export async function forget(): Promise<void> {
-  await (await storage()).delete('device', 'own');
+  await storage((database) => database.delete('device', 'own'));
   update({ device: null, welcome: null, refused: null, unknown: false, prompts: null, more: 0 });
 }
 
@@ -321,7 +321,7 @@ export async function readWelcome(): Promise<void> {
 /** Runs for as long as the page lives: follows the server, and sends what is queued. */
 export async function connect(): Promise<void> {
   try {
-    const device = (await (await storage()).get('device', 'own')) ?? null;
+    const device = (await storage((database) => database.get('device', 'own'))) ?? null;
     update({ device, outbox: await entries() });
   } catch (error) {
     update({ refused: error instanceof Error ? error.message : String(error) });

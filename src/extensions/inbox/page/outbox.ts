@@ -10,6 +10,7 @@ import { sign } from './keys.ts';
 import { call, Failed, Refused, setStoreTime, storeTime, Unreachable } from './server.ts';
 import {
   type AnswerReply,
+  changeOutbox,
   type Fate,
   type OutboxEntry,
   type OwnDevice,
@@ -22,30 +23,29 @@ import { WORDS } from './words.ts';
 
 /** Stores an entry; it is queued once this has resolved. A second tap on a question whose answer is queued changes nothing. */
 export async function queue(queued: Queued): Promise<void> {
-  const database = await storage();
-  const device = await database.get('device', 'own');
+  const device = await storage((database) => database.get('device', 'own'));
   if (device === undefined) throw new Error('This device is not paired.');
   const entry: OutboxEntry = { store_id: device.store_id, queued, fate: { state: 'queued' } };
-  const written = database.transaction('outbox', 'readwrite', { durability: 'strict' });
-  const isAnswered = (await written.store.getAll()).some(
-    ({ queued: other, fate }) =>
-      queued.kind === 'answer' &&
-      other.kind === 'answer' &&
-      other.ask_id === queued.ask_id &&
-      ['queued', 'delayed', 'stuck'].includes(fate.state),
-  );
-  if (!isAnswered) await written.store.add(entry);
-  await written.done;
+  await changeOutbox(async (outbox) => {
+    const isAnswered = (await outbox.getAll()).some(
+      ({ queued: other, fate }) =>
+        queued.kind === 'answer' &&
+        other.kind === 'answer' &&
+        other.ask_id === queued.ask_id &&
+        ['queued', 'delayed', 'stuck'].includes(fate.state),
+    );
+    if (!isAnswered) await outbox.add(entry);
+  });
 }
 
 /** Every entry that is still here, oldest first. */
 export async function entries(): Promise<OutboxEntry[]> {
-  return (await storage()).getAll('outbox');
+  return storage((database) => database.getAll('outbox'));
 }
 
 /** Takes out an entry whose fate the human has read. */
 export async function dismiss(number: number): Promise<void> {
-  await (await storage()).delete('outbox', number);
+  await storage((database) => database.delete('outbox', number));
 }
 
 /** Answers a delayed one again: the same answer, given now. */
@@ -61,24 +61,19 @@ export async function retry(entry: OutboxEntry): Promise<void> {
 }
 
 async function put(entry: OutboxEntry): Promise<void> {
-  const database = await storage();
-  const written = database.transaction('outbox', 'readwrite', { durability: 'strict' });
-  await written.store.put(entry);
-  await written.done;
+  await changeOutbox(async (outbox) => void (await outbox.put(entry)));
 }
 
 /** Records what became of an entry, unless another page has done that, or the human answered it again. */
 async function settle(number: number, { queued: sent }: OutboxEntry, fate: Fate): Promise<void> {
-  const database = await storage();
-  const written = database.transaction('outbox', 'readwrite', { durability: 'strict' });
-  const entry = await written.store.get(number);
-  if (entry?.fate.state === 'queued' && timeOf(entry.queued) === timeOf(sent)) {
+  await changeOutbox(async (outbox) => {
+    const entry = await outbox.get(number);
+    if (entry?.fate.state !== 'queued' || timeOf(entry.queued) !== timeOf(sent)) return;
     // Nothing to read about a message that was posted, or an answer that counts.
     const isOver = fate.state === 'done' && (sent.kind === 'message' || fate.reply.accepted === true);
-    if (isOver) await written.store.delete(number);
-    else await written.store.put({ ...entry, fate });
-  }
-  await written.done;
+    if (isOver) await outbox.delete(number);
+    else await outbox.put({ ...entry, fate });
+  });
 }
 
 /** So many failures of the server on one entry are no accident. */
@@ -86,18 +81,15 @@ const MOST_FAILURES = 5;
 
 /** Counts a failure of the server on this entry. It stays here for as long as its human keeps it. */
 async function countFailure(number: number, message: string): Promise<OutboxEntry | undefined> {
-  const database = await storage();
-  const written = database.transaction('outbox', 'readwrite', { durability: 'strict' });
-  const entry = await written.store.get(number);
-  let counted: OutboxEntry | undefined;
-  if (entry?.fate.state === 'queued') {
+  return changeOutbox(async (outbox) => {
+    const entry = await outbox.get(number);
+    if (entry?.fate.state !== 'queued') return undefined;
     const failures = (entry.failures ?? 0) + 1;
     const fate: Fate = failures < MOST_FAILURES ? entry.fate : { state: 'stuck', message };
-    counted = { ...entry, failures, fate };
-    await written.store.put(counted);
-  }
-  await written.done;
-  return counted;
+    const counted = { ...entry, failures, fate };
+    await outbox.put(counted);
+    return counted;
+  });
 }
 
 const timeOf = (queued: Queued): string | null => (queued.kind === 'answer' ? queued.responded_at : null);

@@ -112,7 +112,7 @@ function Phrase({ device, phrase, onRefused }: Paired & { onRefused: () => void 
       while (!stopped) {
         try {
           const welcome = await signIn(device);
-          await (await storage()).put('device', device, 'own');
+          await storage((database) => database.put('device', device, 'own'));
           history.replaceState(null, '', location.pathname);
           void navigator.storage?.persist?.();
           update({ device, welcome });

@@ -35,7 +35,7 @@ export const SYNC_TAG = 'hive-outbox';
 interface Kept extends Pick<PushedPopup, 'ask_id' | 'buttons' | 'kind' | 'screen'> {}
 
 async function ownDevice(): Promise<OwnDevice | undefined> {
-  return (await storage()).get('device', 'own');
+  return storage((database) => database.get('device', 'own'));
 }
 
 /** A push arrived. */

@@ -1,5 +1,5 @@
 /** The memory of this device: its name and key, and the answers that the server has not acknowledged yet (IndexedDB). */
-import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
+import { type DBSchema, type IDBPDatabase, type IDBPObjectStore, openDB } from 'idb';
 import { WORDS } from './words.ts';
 
 /** This device, since it was paired. */
@@ -83,8 +83,35 @@ interface InboxSchema extends DBSchema {
 
 let opened: Promise<IDBPDatabase<InboxSchema>> | null = null;
 
-/** The database of this device. @throws Error where the browser keeps nothing for the page. */
-export function storage(): Promise<IDBPDatabase<InboxSchema>> {
+/**
+ * Does this with the database of this device, once more where the browser has dropped its connection.
+ * @throws Error where the browser keeps nothing for the page.
+ */
+export async function storage<Result>(
+  work: (database: IDBPDatabase<InboxSchema>) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work(await connection());
+  } catch (error) {
+    if (!(error instanceof DOMException) || error.name !== 'InvalidStateError') throw error;
+    opened = null;
+    return work(await connection());
+  }
+}
+
+/** Changes the outbox in one transaction: it is on the disk once this has resolved. */
+export function changeOutbox<Result>(
+  work: (outbox: IDBPObjectStore<InboxSchema, ['outbox'], 'outbox', 'readwrite'>) => Promise<Result>,
+): Promise<Result> {
+  return storage(async (database) => {
+    const written = database.transaction('outbox', 'readwrite', { durability: 'strict' });
+    const result = await work(written.store);
+    await written.done;
+    return result;
+  });
+}
+
+function connection(): Promise<IDBPDatabase<InboxSchema>> {
   opened ??= open().catch((error: unknown) => {
     // Tried again by whatever needs it next.
     opened = null;
@@ -93,12 +120,20 @@ export function storage(): Promise<IDBPDatabase<InboxSchema>> {
   return opened;
 }
 
-/** Some browsers refuse it at once, others later. */
+/** Some browsers refuse it at once, others later. One that ends, or is in the way of its removal, is opened again when needed. */
 async function open(): Promise<IDBPDatabase<InboxSchema>> {
-  return openDB<InboxSchema>('hive-inbox', 1, {
-    upgrade(database) {
-      database.createObjectStore('device');
-      database.createObjectStore('outbox', { keyPath: 'number', autoIncrement: true });
+  const database = await openDB<InboxSchema>('hive-inbox', 1, {
+    upgrade(made) {
+      made.createObjectStore('device');
+      made.createObjectStore('outbox', { keyPath: 'number', autoIncrement: true });
+    },
+    terminated() {
+      opened = null;
+    },
+    blocking() {
+      database.close();
+      opened = null;
     },
   });
+  return database;
 }
