@@ -51,6 +51,8 @@ interface Phone {
   shows(...tags: string[]): Promise<void>;
   /** Presses the notification, or one of its buttons. */
   press(tag: string, action?: string): Promise<void>;
+  /** From now on the browser keeps no entry of the service worker. */
+  keepNothing(): Promise<void>;
   /** The browser says that there is a network again. */
   online(): Promise<void>;
   /** Nothing is pushed any more. */
@@ -140,6 +142,12 @@ async function phone(): Promise<Phone> {
         },
         [tag, action] as const,
       ),
+    keepNothing: () =>
+      worker.evaluate(() => {
+        IDBObjectStore.prototype.add = () => {
+          throw new DOMException('The disk is full.', 'QuotaExceededError');
+        };
+      }),
     async online() {
       const tag = 'hive-outbox';
       await devtools.send('ServiceWorker.dispatchSyncEvent', {
@@ -223,6 +231,34 @@ test('a question is shown, a button answers it with the server away and no page 
   await own.online();
   await eventually(async () => (await hive.prompts.get(ask_id)).status === 'responded');
   expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'Yes', by: 'ada', via: 'inbox' });
+  await own.shows();
+});
+
+test('an answer of a button that cannot be kept is said, and a tap opens its question', async () => {
+  const own = await phone();
+  const { hive, page, service } = own;
+  const { ask_id } = await ask(hive, { question: 'Ship?', options: ['Yes', 'No'] });
+  await eventually(() => service.received.length === 1);
+  await own.deliver();
+  await own.shows(ask_id);
+  await own.keepNothing();
+  await own.showing(() => own.press(ask_id, '0'));
+  await eventually(async () => /"Yes" was not kept/.test((await own.shown())[0]?.body ?? ''));
+  expect((await own.shown())[0]?.buttons).toEqual([]);
+  await own.press(ask_id);
+  await page.getByRole('heading', { name: 'Ship?' }).waitFor();
+  await own.shows();
+});
+
+test('pairing again takes every notification away', async () => {
+  const own = await phone();
+  const { hive, page, service, device_id } = own;
+  const { ask_id } = await ask(hive, { question: 'Ship?', options: ['Yes', 'No'] });
+  await eventually(() => service.received.length === 1);
+  await own.deliver();
+  await own.shows(ask_id);
+  await hive.devices.revoke(device_id, 'ada');
+  await page.getByRole('button', { name: 'Pair again' }).click();
   await own.shows();
 });
 

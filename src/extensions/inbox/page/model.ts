@@ -307,10 +307,14 @@ export function reconnect({ isNewNetwork = false } = {}): void {
   wake();
 }
 
-/** Forgets with which hive this device was paired. What is queued stays, and goes out once it is paired with that one again. */
+/**
+ * Forgets with which hive this device was paired. What is queued stays, and goes out once it is paired with that one again. What
+ * its notifications ask cannot be answered until then.
+ */
 export async function forget(): Promise<void> {
   await storage((database) => database.delete('device', 'own'));
   update({ device: null, welcome: null, refused: null, unknown: false, prompts: null, more: 0 });
+  void closeShown(() => true).catch(() => undefined);
 }
 
 /** Asks the server again whether this device may allow permissions. */

@@ -78,23 +78,33 @@ async function takeBack(tag: string, isAll: boolean): Promise<void> {
   for (const shown of await registration.getNotifications({ tag })) shown.close();
 }
 
-/** A notification was pressed: the button of an option answers, anything else opens the page. */
+/**
+ * A notification was pressed: the button of an option answers, anything else opens the page. It goes once its answer is kept:
+ * one that cannot be kept is said there.
+ */
 export async function pressed(notification: Notification, action: string): Promise<void> {
-  notification.close();
   const { ask_id = null, buttons = [], screen = '' } = (notification.data ?? {}) as Partial<Kept>;
   const label = action === '' ? undefined : buttons[Number(action)];
-  if (ask_id === null || label === undefined) return openPage(screen);
-  await queue({
-    kind: 'answer',
-    ask_id,
-    question: notification.body,
-    decision: label,
-    selected: [label],
-    comment: null,
-    response_id: randomId('response'),
-    displayed_digest: null,
-    responded_at: storeTime(),
-  });
+  if (ask_id === null || label === undefined) {
+    notification.close();
+    return openPage(screen);
+  }
+  try {
+    await queue({
+      kind: 'answer',
+      ask_id,
+      question: notification.body,
+      decision: label,
+      selected: [label],
+      comment: null,
+      response_id: randomId('response'),
+      displayed_digest: null,
+      responded_at: storeTime(),
+    });
+  } catch {
+    return say(ask_id, WORDS.answerNotKept(label));
+  }
+  notification.close();
   try {
     await sendOutbox();
   } catch {

@@ -130,6 +130,8 @@ export const WORDS = {
   notifyEnded: (why: string): string => `Notifications no longer reach this phone. ${why}`,
   answerQueued: (answer: string): string =>
     `Your answer "${answer}" is kept on this phone. It is sent as soon as the server can be reached.`,
+  answerNotKept: (answer: string): string =>
+    `Your answer "${answer}" was not kept. Open it and answer there.`,
   answerRefused: (answer: string, why: string): string => `Your answer "${answer}" was not accepted. ${why}`,
 } as const;
 
