@@ -10,6 +10,7 @@ import type { Device } from '../../src/domain/devices.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { ask } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
+import { post } from '../support/messages.ts';
 import { eventually } from '../support/wait.ts';
 import { type Chromium, openContext, startChromium } from './support/chromium.ts';
 import { confirm, pair, type ServedInbox, serveInbox } from './support/inbox.ts';
@@ -275,6 +276,38 @@ test('a question that is asked while the list is read again is on the list', asy
   await over.promise;
   await page.evaluate(() => new Promise(requestAnimationFrame));
   expect(await page.getByText('And now?').count()).toBe(1);
+});
+
+/** From now on calls of this method fail, as of a server that is busy, so many times. */
+async function failAtFirst(page: Page, method: string, times: number): Promise<void> {
+  let left = times;
+  await page.route('**/inbox/call', async (route) => {
+    const sent = route.request().postDataJSON() as { method: string };
+    if (sent.method !== method || left === 0) return route.fallback();
+    left -= 1;
+    await route.fulfill({
+      status: 503,
+      json: { error: { code: 'store_busy', message: 'The store is busy.' } },
+    });
+  });
+}
+
+test('a question that the server could not send is read again', async () => {
+  const context = 'All of it. '.repeat(2_000);
+  const asked = await ask(inbox.hive, { ...CHOICE, context });
+  const { page } = await phone();
+  await failAtFirst(page, 'prompt/get', 2);
+  await show(page, asked);
+  await page.getByText('All of it.').first().waitFor();
+});
+
+test('a list that the server could not send is read again', async () => {
+  const { page } = await phone();
+  await page.goto(`${inbox.url}#/messages`);
+  await page.getByText('There are no messages yet.').waitFor();
+  await failAtFirst(page, 'message/list', 1);
+  await post(inbox.hive, 'human', 'Late, but here.');
+  await page.getByText('Late, but here.').waitFor();
 });
 
 describe('a permission', () => {

@@ -9,7 +9,16 @@ import type { Session, SessionPlace } from '../../../domain/sessions.ts';
 import { type PushedPopup, STORM_TAGS } from '../pushes.ts';
 import { type ListedPrompt, readPages } from './order.ts';
 import { dismiss, entries, sendQueued } from './outbox.ts';
-import { call, follow, isSilent, type Notification, Refused, signIn, type Welcome } from './server.ts';
+import {
+  call,
+  follow,
+  isSilent,
+  type Notification,
+  Refused,
+  signIn,
+  Unreachable,
+  type Welcome,
+} from './server.ts';
 import { type OutboxEntry, type OwnDevice, storage } from './storage.ts';
 
 /** A mention of the human, with the message that it is in. */
@@ -287,16 +296,20 @@ function readSoon(read: () => Promise<void>, ms = TOGETHER_MS): void {
     read,
     setTimeout(() => {
       due.delete(read);
-      // A server that is gone is noticed by the stream, and everything is read again.
-      read().catch(() => undefined);
+      read().catch((error: unknown) => {
+        // Once the stream has noticed that the server is gone, everything is read again.
+        if (error instanceof Unreachable && state.connection === 'online') readSoon(read, READ_MORE_MS);
+      });
     }, ms),
   );
 }
 
 // ---- The connection ----
 
-const FIRST_RETRY_MS = 500;
+export const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 15_000;
+/** The pause after this one: a server that does not recover is asked seldom. */
+export const longer = (ms: number): number => Math.min(LONGEST_RETRY_MS, ms * 2);
 let wake: () => void = () => undefined;
 
 let following: AbortController | null = null;
@@ -362,7 +375,7 @@ export async function connect(): Promise<void> {
       }
     }
     await pause(retry_ms);
-    retry_ms = Math.min(LONGEST_RETRY_MS, retry_ms * 2);
+    retry_ms = longer(retry_ms);
   }
 }
 
@@ -399,7 +412,7 @@ export async function flush(): Promise<void> {
     reconnect();
     clearTimeout(flushing);
     flushing = setTimeout(() => void flush(), flush_ms);
-    flush_ms = Math.min(LONGEST_RETRY_MS, flush_ms * 2);
+    flush_ms = longer(flush_ms);
   }
   await readOutbox();
 }

@@ -7,11 +7,11 @@ import type { Prompt } from '../../../domain/prompts.ts';
 import { headedBy } from '../../../domain/sources.ts';
 import { answerOf, barOf, type Given } from './answering.ts';
 import { hex, randomId, sha256 } from './keys.ts';
-import { ask, dismissEntry, flush, readWelcome, type State } from './model.ts';
+import { ask, dismissEntry, FIRST_RETRY_MS, flush, longer, readWelcome, type State } from './model.ts';
 import { queuedAnswers, sortWaiting } from './order.ts';
 import { queue, renew, retry } from './outbox.ts';
 import { type Reading, useReading } from './reading.ts';
-import { Refused, storeTime } from './server.ts';
+import { Refused, storeTime, Unreachable } from './server.ts';
 import type { OutboxEntry, QueuedAnswer } from './storage.ts';
 import { Boundary, Markdown, Plain, Source } from './text.tsx';
 import { duration, WORDS } from './words.ts';
@@ -27,7 +27,8 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
 
   useEffect(() => {
     let stale = false;
-    void (async () => {
+    let retrying: ReturnType<typeof setTimeout> | undefined;
+    async function read(pause_ms = FIRST_RETRY_MS): Promise<void> {
       try {
         const found = await ask<{ prompt: ShownPrompt }>('prompt/get', { ask_id });
         if (stale) return;
@@ -38,11 +39,16 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
         // Its human may have allowed it since.
         if (found.prompt.kind === 'permission' && inbox.welcome?.may_allow === false) await readWelcome();
       } catch (error) {
-        if (!stale && error instanceof Refused) setProblem(error.message);
+        if (stale) return;
+        if (error instanceof Refused) setProblem(error.message);
+        // The stream may live while a call fails, and then nothing else reads it again.
+        if (error instanceof Unreachable) retrying = setTimeout(() => void read(longer(pause_ms)), pause_ms);
       }
-    })();
+    }
+    void read();
     return () => {
       stale = true;
+      clearTimeout(retrying);
     };
   }, [ask_id, changes, inbox.reads, isLookedAt]);
 
