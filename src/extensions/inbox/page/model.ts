@@ -375,7 +375,8 @@ export async function connect(): Promise<void> {
       }
     }
     await pause(retry_ms);
-    retry_ms = longer(retry_ms);
+    // Until it is paired, nothing has failed.
+    retry_ms = state.device === null ? FIRST_RETRY_MS : longer(retry_ms);
   }
 }
 

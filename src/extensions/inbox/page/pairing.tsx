@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { cleanCode, pairingText, phraseOf, phraseText } from '../../../domain/devices.ts';
 import { makeKey, sha256, sign } from './keys.ts';
-import { update } from './model.ts';
+import { reconnect, update } from './model.ts';
 import { post, Refused, signIn } from './server.ts';
 import { type OwnDevice, storage } from './storage.ts';
 import { WORDS } from './words.ts';
@@ -116,6 +116,7 @@ function Phrase({ device, phrase, onRefused }: Paired & { onRefused: () => void 
           history.replaceState(null, '', location.pathname);
           void navigator.storage?.persist?.();
           update({ device, welcome });
+          reconnect();
           return;
         } catch (error) {
           if (error instanceof Refused && error.details['state'] !== 'unconfirmed') return onRefused();
