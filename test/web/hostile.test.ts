@@ -278,6 +278,31 @@ test('a question that is asked while the list is read again is on the list', asy
   expect(await page.getByText('And now?').count()).toBe(1);
 });
 
+test('a list that comes after a newer one is not shown', async () => {
+  const { page } = await phone();
+  await page.goto(`${inbox.url}#/messages`);
+  await page.getByText('There are no messages yet.').waitFor();
+  const held = Promise.withResolvers<Route>();
+  let isHeld = false;
+  await page.route('**/inbox/call', async (route) => {
+    const { method } = route.request().postDataJSON() as { method: string };
+    if (method !== 'message/list' || isHeld) return route.continue();
+    isHeld = true;
+    held.resolve(route);
+  });
+  await post(inbox.hive, 'human', 'First.');
+  const route = await held.promise;
+  // The server answers, and its reply is on its way for long.
+  const response = await route.fetch();
+  await post(inbox.hive, 'human', 'Second.');
+  await page.getByText('Second.').waitFor();
+  const come = page.waitForResponse((reply) => reply.request() === route.request());
+  await route.fulfill({ response });
+  await (await come).finished();
+  await page.evaluate(() => new Promise(requestAnimationFrame));
+  expect(await page.getByText('Second.').count()).toBe(1);
+});
+
 /** From now on calls of this method fail, as of a server that is busy, so many times. */
 async function failAtFirst(page: Page, method: string, times: number): Promise<void> {
   let left = times;

@@ -150,10 +150,26 @@ export function ask<Result>(method: string, params: object = {}): Promise<Result
 // ---- Lists ----
 
 const MOST_SHOWN = 100;
+
+/** A read of a list. Replies may come in another order: one is not shown once that of a later read is. */
+function ordered(read: (show: typeof update) => Promise<void>): () => Promise<void> {
+  let begun = 0;
+  let shown = 0;
+  return () => {
+    begun += 1;
+    const number = begun;
+    return read((found) => {
+      if (number < shown) return;
+      shown = number;
+      update(found);
+    });
+  };
+}
+
 /** A change that is notified while a list is read may be missing in it, or newer. */
 const reading = new Set<ListedPrompt[]>();
 
-async function readPrompts(): Promise<void> {
+const readPrompts = ordered(async (show) => {
   const since: ListedPrompt[] = [];
   reading.add(since);
   try {
@@ -161,43 +177,45 @@ async function readPrompts(): Promise<void> {
       ask('prompt/list', { status: 'pending', limit: 500, cursor }),
     );
     for (const prompt of since) enter(prompts, prompt);
-    update({ prompts, more });
+    show({ prompts, more });
   } finally {
     reading.delete(since);
   }
-}
+});
 
 function enter(prompts: Map<string, ListedPrompt>, prompt: ListedPrompt): void {
   if (prompt.status === 'pending') prompts.set(prompt.ask_id, prompt);
   else prompts.delete(prompt.ask_id);
 }
 
-const readSessions = async (): Promise<void> =>
-  update({
+const readSessions = ordered(async (show) =>
+  show({
     sessions: (await ask<{ sessions: SessionShown[] }>('session/list', { state: 'alive' })).sessions,
-  });
+  }),
+);
 
-const readEnded = async (): Promise<void> => {
+const readEnded = ordered(async (show) => {
   const params = { state: 'ended', limit: MOST_SHOWN };
-  update({ ended: (await ask<{ sessions: SessionShown[] }>('session/list', params)).sessions });
-};
+  show({ ended: (await ask<{ sessions: SessionShown[] }>('session/list', params)).sessions });
+});
 
 const readAllSessions = async (): Promise<void> => {
   await Promise.all([readSessions(), readEnded()]);
 };
 
-const readMessages = async (): Promise<void> =>
-  update({ messages: (await ask<{ messages: Message[] }>('message/list', { limit: MOST_SHOWN })).messages });
+const readMessages = ordered(async (show) =>
+  show({ messages: (await ask<{ messages: Message[] }>('message/list', { limit: MOST_SHOWN })).messages }),
+);
 
-const readMentions = async (): Promise<void> => {
+const readMentions = ordered(async (show) => {
   const params = { status: 'unprocessed', limit: MOST_SHOWN };
-  update({ mentions: (await ask<{ mentions: MentionShown[] }>('mention/list', params)).mentions });
-};
+  show({ mentions: (await ask<{ mentions: MentionShown[] }>('mention/list', params)).mentions });
+});
 
-export const readLoops = async (): Promise<void> => {
+export const readLoops = ordered(async (show) => {
   const { loops } = await ask<{ loops: LoopShown[] }>('mention/loops');
-  update({ loops: loops.filter(({ state: stopped }) => stopped === 'tripped') });
-};
+  show({ loops: loops.filter(({ state: stopped }) => stopped === 'tripped') });
+});
 
 /** A message, or a prompt that the human typed, ends a loop. */
 const readMessagesAndLoops = async (): Promise<void> => {
@@ -208,10 +226,11 @@ const readSessionsAndLoops = async (): Promise<void> => {
   await Promise.all([readSessions(), state.loops.length > 0 ? readLoops() : undefined]);
 };
 
-const readOutreach = async (): Promise<void> =>
-  update({
+const readOutreach = ordered(async (show) =>
+  show({
     outreach: (await ask<{ outreach: Outreach[] }>('outreach/list', { limit: MOST_SHOWN })).outreach,
-  });
+  }),
+);
 
 /** The answers of this page that were accepted last: its screens say so, and nothing has to keep them. */
 let accepted: readonly OutboxEntry[] = [];
