@@ -437,6 +437,33 @@ describe('a stream', () => {
     await stream.body?.cancel();
   });
 
+  test('ends the one before of the same page of the same device, and no other takes its place', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const headers = await (await pairDevice(hive, url)).cookie();
+    const others = await (await pairDevice(hive, url, { name: 'Another' })).cookie();
+    const openStream = async (page: string, cookie = headers) => {
+      const stream = await fetch(`${url}/events?page=${page}`, { headers: cookie });
+      const reader = stream.body?.getReader();
+      await reader?.read();
+      return { status: stream.status, isOver: reader?.closed.catch(() => undefined) };
+    };
+    const other = await openStream('page-1', others);
+    let before = await openStream('page-1');
+    // A phone that changes its network may never say that its streams have ended.
+    for (let network = 0; network < 5; network += 1) {
+      const next = await openStream('page-1');
+      expect(next.status).toBe(200);
+      await before.isOver;
+      before = next;
+    }
+    const statuses = [];
+    for (const page of ['page-2', 'page-3', 'page-4', 'page-5'])
+      statuses.push((await openStream(page)).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    expect(await Promise.race([other.isOver?.then(() => 'over'), 'open'])).toBe('open');
+  });
+
   test('that cannot begin is refused, and the server lives', async () => {
     const real = await openTestHive();
     let fails = true;

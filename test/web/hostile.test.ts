@@ -335,6 +335,15 @@ test('a list that the server could not send is read again', async () => {
   await page.getByText('Late, but here.').waitFor();
 });
 
+test('a page that gets no stream shows what waits all the same', async () => {
+  await ask(inbox.hive, CHOICE);
+  const { page } = await phone();
+  const error = { code: 'too_many', message: 'Too many pages are open: close one of them.' };
+  await page.route('**/inbox/events*', (route) => route.fulfill({ status: 429, json: { error } }));
+  await page.reload();
+  await page.getByText('Ship?').waitFor();
+});
+
 describe('a permission', () => {
   const steps = Array.from({ length: 120 }, (_, n) => `step ${n + 1}`);
   const PERMISSION = {

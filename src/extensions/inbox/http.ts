@@ -133,12 +133,12 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     refuseForeign(request, options);
-    const path = pathOf(request);
+    const { path, page } = addressOf(request);
     if (request.method === 'GET' || request.method === 'HEAD') {
       if (path !== `${INBOX_PATH}/events`) return sendAsset(request, response, assets.get(path));
       refuseCrossSite(request);
       const { device } = await admit(request);
-      return streams.open(request, response, device);
+      return streams.open(request, response, device, page);
     }
     const name = path.slice(INBOX_PATH.length + 1);
     const post = request.method === 'POST' && Object.hasOwn(posts, name) ? posts[name] : undefined;
@@ -203,8 +203,9 @@ async function describe(hive: Hive, device: Device, sender: PushSender | null): 
   };
 }
 
-function pathOf(request: IncomingMessage): string {
-  return URL.parse(request.url ?? '', 'http://localhost')?.pathname ?? '';
+function addressOf(request: IncomingMessage): { path: string; page: string | null } {
+  const url = URL.parse(request.url ?? '', 'http://localhost');
+  return { path: url?.pathname ?? '', page: url?.searchParams.get('page') ?? null };
 }
 
 /** @throws HiveError where the page was reached by a name that it does not have (DNS rebinding), or by another page. */

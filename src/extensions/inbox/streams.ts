@@ -14,8 +14,16 @@ import { cleanDeep } from '../../domain/text.ts';
 import { connectionOf } from './calls.ts';
 
 export interface InboxStreams {
-  /** Answers with a stream that goes on until either side ends it. @throws HiveError `too_many`. */
-  open(request: IncomingMessage, response: ServerResponse, device: Device): Promise<void>;
+  /**
+   * Answers with a stream that goes on until either side ends it, or the same `page` of this device opens another: a page has
+   * one, and the network may hide that the one before has ended. @throws HiveError `too_many`.
+   */
+  open(
+    request: IncomingMessage,
+    response: ServerResponse,
+    device: Device,
+    page: string | null,
+  ): Promise<void>;
   /** Ends the streams of every other device. */
   keepOnly(devices: ReadonlySet<string>): void;
   close(): Promise<void>;
@@ -30,7 +38,7 @@ const HEARTBEAT_MS = 20_000;
 const MOST_WAITING = 1024 * 1024;
 
 export function createInboxStreams(hive: Hive, place: { seat: string; pid: number }): InboxStreams {
-  const open = new Map<ServerResponse, Device>();
+  const open = new Map<ServerResponse, { device: Device; page: string | null }>();
   const channels = new Map<string, Promise<Channel>>();
   const heartbeat = setInterval(() => {
     for (const response of open.keys()) if (response.headersSent) send(response, ': \n\n');
@@ -71,21 +79,26 @@ export function createInboxStreams(hive: Hive, place: { seat: string; pid: numbe
     const making = channels.get(human);
     const channel = await making?.catch(() => undefined);
     channel?.pages.delete(response);
-    const isWanted = [...open.values()].some((device) => device.human === human);
+    const isWanted = [...open.values()].some(({ device }) => device.human === human);
     if (channel === undefined || isWanted || channels.get(human) !== making) return;
     channels.delete(human);
     await channel.end();
   }
 
   return {
-    async open(request, response, device) {
+    async open(request, response, device, page) {
       // Its page went while it was let in, and nothing would say so again.
       if (response.destroyed) return;
       const { human, device_id } = device;
-      const own = [...open.values()].filter((other) => other.device_id === device_id);
+      for (const [before, other] of open) {
+        if (page === null || other.page !== page || other.device.device_id !== device_id) continue;
+        open.delete(before);
+        before.destroy();
+      }
+      const own = [...open.values()].filter((other) => other.device.device_id === device_id);
       if (own.length >= MOST_OF_DEVICE || open.size >= MOST)
         throw new HiveError('too_many', 'Too many pages are open: close one of them.');
-      open.set(response, device);
+      open.set(response, { device, page });
       response.once('close', () => {
         leave(response, human).catch((error: unknown) =>
           hive.log.warn('A feed of the inbox did not end.', { error: String(error) }),
@@ -104,7 +117,7 @@ export function createInboxStreams(hive: Hive, place: { seat: string; pid: numbe
     },
 
     keepOnly(devices) {
-      for (const [response, { device_id }] of open) if (!devices.has(device_id)) response.destroy();
+      for (const [response, { device }] of open) if (!devices.has(device.device_id)) response.destroy();
     },
 
     async close() {

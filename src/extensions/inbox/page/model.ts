@@ -11,6 +11,7 @@ import { type ListedPrompt, readPages } from './order.ts';
 import { dismiss, entries, sendQueued } from './outbox.ts';
 import {
   call,
+  Failed,
   follow,
   isSilent,
   type Notification,
@@ -391,6 +392,8 @@ export async function connect(): Promise<void> {
         update({ connection: 'offline' });
         if (error instanceof Refused)
           update({ refused: error.message, unknown: error.code === 'device_not_found' });
+        // It may have no stream for this page, and answer all the same.
+        if (error instanceof Failed) await readAll().catch(() => undefined);
       }
     }
     await pause(retry_ms);

@@ -4,7 +4,7 @@
  */
 import { sessionText } from '../../../domain/devices.ts';
 import { ERROR_CODES } from '../../../domain/errors.ts';
-import { sign } from './keys.ts';
+import { randomId, sign } from './keys.ts';
 import type { OwnDevice } from './storage.ts';
 
 /** A refusal of the server, with its reason. */
@@ -191,6 +191,9 @@ export function isSilent(): boolean {
   return Math.abs(Date.now() - heardAt) > SILENT_MS / 2;
 }
 
+/** The name of this page: with it, the server ends the stream that it had before, whose end the network may hide. */
+const PAGE = randomId('page');
+
 /**
  * One stream, until it ends; `opened` is called when it is there. Whoever calls reads the lists again after each one.
  * @throws Refused, Unreachable.
@@ -213,7 +216,7 @@ export async function follow(
   };
   try {
     heard();
-    const response = await fetch('/inbox/events', {
+    const response = await fetch(`/inbox/events?page=${PAGE}`, {
       headers: { Accept: 'text/event-stream' },
       cache: 'no-store',
       signal: AbortSignal.any([signal, silence.signal]),
@@ -222,8 +225,7 @@ export async function follow(
       await signIn(device);
       return;
     }
-    if (!response.ok || response.body === null)
-      throw new Unreachable(`The server answered ${response.status}.`);
+    if (!response.ok || response.body === null) throw new Failed(`The server answered ${response.status}.`);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
     for (;;) {
