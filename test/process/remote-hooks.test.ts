@@ -24,6 +24,7 @@ import {
   FAR_START,
   farCall,
   farSession,
+  reportOnce,
   runRemoteHook,
   tokenFileOf,
 } from '../support/remote.ts';
@@ -162,9 +163,9 @@ describe('a hook of another machine', () => {
     const address = silent.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     const file = tokenFileOf({ store: tempStore(), token: 'hive_x' } as Served);
-    const open = await runRemoteHook({ url: `http://127.0.0.1:${port}` }, farCall('use-3'), file);
+    const open = await reportOnce({ url: `http://127.0.0.1:${port}` }, farCall('use-3'), file);
     expect(open).toMatchObject({ code: 0, out: '' });
-    const closed = await runRemoteHook({ url: `http://127.0.0.1:${port}` }, farCall('use-3'), file, {
+    const closed = await reportOnce({ url: `http://127.0.0.1:${port}` }, farCall('use-3'), file, {
       HIVE_GATE_FAIL: 'closed',
     });
     expect(closed.code).toBe(2);
