@@ -9,7 +9,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
 import { remainingProcesses } from '../support/children.ts';
-import { command as commandIn, type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
+import {
+  command as commandIn,
+  type EmacsTerminal,
+  type Home,
+  openHome,
+  startsOverAfterFailure,
+} from '../support/emacs.ts';
 import { eventually, PATIENCE_MS } from '../support/wait.ts';
 
 let home: Home;
@@ -19,6 +25,7 @@ beforeAll(async () => {
   home = await openHome();
   emacs = await home.emacs();
 });
+startsOverAfterFailure(() => ({ home, emacs }));
 afterAll(async () => home.close());
 
 /** Asks, and waits until Emacs shows that this many are pending. */

@@ -9,7 +9,14 @@ import { giveNotice } from '../../src/application/notices.ts';
 import type { AskRequest } from '../../src/index.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
-import { command as commandIn, type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
+import {
+  command as commandIn,
+  type EmacsTerminal,
+  type Home,
+  lisp,
+  openHome,
+  startsOverAfterFailure,
+} from '../support/emacs.ts';
 import { PATIENCE_MS, textOf } from '../support/wait.ts';
 
 let home: Home;
@@ -22,6 +29,7 @@ beforeAll(async () => {
     hive-reply-templates '((nil nil "Yes, and keep it small")))`);
   hive = await openHive({ store: join(home.folder, 'store', 'hive.db'), env: {} });
 });
+startsOverAfterFailure(() => ({ home, emacs }));
 afterAll(async () => {
   await hive.close();
   await home.close();
@@ -223,6 +231,7 @@ describe('hive, the status buffer', () => {
     await emacs.until(/Cancel Deployer.s question\?/);
     await emacs.keys('y');
     expect(await answerTo(ask_id)).toMatchObject({ status: 'cancelled' });
+    await gone(/hive \d+\b/);
   });
 
   test('has a menu that says what is pending, and one of everything else', async () => {
@@ -248,9 +257,11 @@ test('hive-interrupt stops what runs, and says so', async () => {
   // What is typed waits until Emacs knows of the turn.
   await emacs.keys('M-:');
   await emacs.type('(while (not (hive-turns-running)) (accept-process-output nil 0.05))');
+  await emacs.keys('Enter', 'C-x', 'b');
+  await emacs.type('*scratch*');
   await emacs.keys('Enter');
   await command('hive-interrupt');
-  // No session is the current one, so none is the default.
+  // No session is the current one in that buffer, so none is the default.
   await emacs.until(/Interrupt:/);
   await emacs.type('Deployer');
   await emacs.keys('Enter');

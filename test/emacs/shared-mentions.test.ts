@@ -12,7 +12,7 @@ import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { childEnvironment } from '../support/children.ts';
-import { command, type Home, lisp, openHome } from '../support/emacs.ts';
+import { command, type Home, lisp, openHome, startsOverAfterFailure } from '../support/emacs.ts';
 import * as shared from '../support/messages.ts';
 import type { Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
@@ -37,6 +37,7 @@ beforeAll(async () => {
        (find-file ${lisp(join(project, 'notes.txt'))}))`,
   );
 });
+startsOverAfterFailure(() => ({ home, emacs }));
 afterAll(async () => {
   await hive.close();
   await home.close();

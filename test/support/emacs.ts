@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { afterEach } from 'vitest';
 import { type HiveLibrary, openHive } from '../../src/index.ts';
 import { childEnvironment, HIVE, remainingProcesses } from './children.ts';
 import { NO_TRAMPOLINES } from './emacs-batch.ts';
@@ -31,6 +32,23 @@ export async function command(emacs: Terminal, name: string): Promise<void> {
   await emacs.until(/^(?:C-u )?M-x(?! \w)/m);
   await emacs.type(name);
   await emacs.keys('Enter');
+}
+
+/**
+ * For files whose tests share one Emacs: what a test that failed has left open there is quit, and what it asked or runs is
+ * ended, so that the tests after it fail only for what is wrong with them. Called where `beforeAll` is.
+ */
+export function startsOverAfterFailure(of: () => { home: Home; emacs: Terminal }): void {
+  afterEach(async ({ task }) => {
+    if (task.result?.state !== 'fail') return;
+    const { home, emacs } = of();
+    const { items } = await home.agent.prompts.list({ status: 'pending' });
+    for (const { ask_id } of items) await home.agent.prompts.cancel(ask_id);
+    const turn = await home.agent.turns.current();
+    if (turn !== undefined) await home.agent.turns.end(turn.turn_id, { aborted: 'unknown' });
+    // A menu, a key that is read and a minibuffer within another are each quit by one.
+    await emacs.keys('C-g', 'C-g', 'C-g', 'C-x', '1');
+  });
 }
 
 /** A person's home with one store; several Emacsen may live in it, one after the other. */
