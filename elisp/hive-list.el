@@ -256,7 +256,8 @@ updates itself.
   (add-hook 'window-buffer-change-functions #'hive-list--appeared nil t)
   (add-hook 'window-size-change-functions #'hive-list--resized nil t)
   (add-hook 'kill-buffer-hook #'hive-list--end nil t)
-  (add-hook 'deactivate-mark-hook #'hive-list--region-ended nil t)
+  (add-hook 'deactivate-mark-hook #'hive-list--free nil t)
+  (add-hook 'isearch-mode-end-hook #'hive-list--free nil t)
   (setq hive-list--timer (hive-every 30 #'hive-list--tick (current-buffer))))
 
 ;;;; Following the model
@@ -279,8 +280,10 @@ updates itself.
 
 (defun hive-list--wait-p ()
   "Return non-nil if this buffer must not change now.
-Either no window shows it, or the human is about to use the region."
+Either no window shows it, or the human is about to use the region or
+searches: a search goes on from the number of a position."
   (or (not (get-buffer-window nil t))
+      (bound-and-true-p isearch-mode)
       (and (region-active-p) (eq (current-buffer) (window-buffer)))))
 
 (defun hive-list--changed ()
@@ -333,8 +336,8 @@ How many mentions a session has is only in the list of sessions."
       (if (hive-list--wait-p) (setq hive-list--stale t)
         (hive-rpc-guarded #'hive-list--renew)))))
 
-(defun hive-list--region-ended ()
-  "Update the buffer, if it has waited for the end of the region."
+(defun hive-list--free ()
+  "Update the buffer, if it has waited for the end of a region or a search."
   (when hive-list--stale (hive-list--later)))
 
 (defun hive-list--resized (window)

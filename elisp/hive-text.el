@@ -499,8 +499,13 @@ beginning of the buffer if another button would be there."
 (defun hive-text-keep-places (print &optional end)
   "Call PRINT, which prints this buffer again, or what is before END in it.
 Point and the mark stay at the text that they were at, and so do the
-points and the starts of the windows.  Those from END on are not moved."
+points and the starts of the windows, and where a search would go on.
+Those from END on are not moved."
   (let ((places (list (cons #'goto-char (point)))))
+    (when (bound-and-true-p isearch-mode)
+      (dolist (variable '(isearch-opoint isearch-other-end))
+        (when (symbol-value variable)
+          (push (cons (lambda (position) (set variable position)) (symbol-value variable)) places))))
     (when (mark t)
       (push (cons (lambda (position) (set-marker (mark-marker) position)) (mark t)) places))
     ;; A window that is not selected has a point of its own.

@@ -226,9 +226,19 @@ describe('hive, the status buffer', () => {
     // The question came above the line of the agent, and point is still on that.
     await emacs.until(/Above it\?[\s\S]*• Deployer/);
     expect(await here()).toMatch(/^ • Deployer/);
+    // What changes while one searches is shown when the search has ended: a search goes on from where it was.
+    await emacs.keys('M->', 'C-r');
+    await emacs.type('task');
+    await home.agent.prompts.ask({ question: 'Meanwhile?', ...YES_NO });
+    await emacs.until(/hive 2\b/);
+    await emacs.type(' com');
+    await emacs.until(/^(?![\s\S]*Meanwhile\?)[\s\S]*I-search backward: task com$/m);
+    await emacs.keys('Enter');
+    await emacs.until(/Meanwhile\?[\s\S]*• Deployer/);
+    expect(await here()).toMatch(/^ • Deployer/);
     // On the line of an agent, a key is about its questions.
     await emacs.keys('c');
-    await emacs.until(/Cancel Deployer.s question\?/);
+    await emacs.until(/Cancel 2 questions/);
     await emacs.keys('y');
     expect(await answerTo(ask_id)).toMatchObject({ status: 'cancelled' });
     await gone(/hive \d+\b/);

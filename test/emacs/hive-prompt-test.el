@@ -219,6 +219,23 @@
           (goto-char position)
           (should (looking-at-p text)))))))
 
+(ert-deftest hive-prompt-a-search-goes-on-where-it-was-when-a-note-arrives ()
+  (save-window-excursion
+    (hive-prompt-test-shown (hive-prompt-test-permission) nil
+      (set-window-buffer nil (current-buffer))
+      (goto-char (point-min))
+      (isearch-mode t)
+      (unwind-protect
+          (progn
+            (isearch-process-search-string "Deny" "Deny")
+            (setq hive-prompt--prompt
+                  (hive-prompt-test-noted hive-prompt--prompt "One.\nTwo.\nThree."))
+            (hive-prompt--print)
+            (should (looking-back "Deny" (line-beginning-position)))
+            (should (equal (- (point) 4) isearch-other-end))
+            (should (equal (point-min) isearch-opoint)))
+        (isearch-done)))))
+
 (ert-deftest hive-prompt-point-is-on-no-other-option-when-its-own-is-gone ()
   (cl-letf (((symbol-function 'hive-prompt-unanswered-p) #'always))
     (hive-prompt-test-shown (hive-prompt-test-permission) nil

@@ -88,7 +88,7 @@ test('a loop is muted with two keys in the status buffer', async () => {
     await post(hive, from, `@${to.handle} no, thank you`);
   }
   await command('hive');
-  await emacs.until(/▾ The room[\s\S]*keep replying to each other/);
+  await emacs.until(/▾ The room[\s\S]*demo and demo 2 +\d+s +keep replying/);
   await emacs.keys('C-s');
   await emacs.type('keep replying');
   await emacs.keys('Enter', 'Enter');
