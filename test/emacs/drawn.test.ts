@@ -13,7 +13,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { revealed, revealedSource } from '../../src/domain/display.ts';
 import { childEnvironment, ROOT } from '../support/children.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
-import { ALMOST_Q, lisp, openEmptyHome } from '../support/emacs.ts';
+import { ALMOST_Q, lisp, openEmptyHome, writeEarlyInit } from '../support/emacs.ts';
 import { graphicalEmacs, openGraphical } from '../support/emacs-gtk.ts';
 import { lispFolder } from '../support/lisp.ts';
 import { tempStore } from '../support/temp.ts';
@@ -25,6 +25,7 @@ afterEach(() => close());
 
 async function emacsIn(locale: string, files: Record<string, string[]>, size: Size): Promise<Terminal> {
   const folder = mkdtempSync(join(tmpdir(), 'hive-test-drawn-'));
+  writeEarlyInit(folder);
   for (const [name, texts] of Object.entries(files)) writeFileSync(join(folder, name), texts.join('\f'));
   const terminal = await openTerminal(
     folder,

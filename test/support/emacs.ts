@@ -89,6 +89,12 @@ export const ALMOST_Q: readonly string[] = [
 ];
 const EARLY_INIT = '(setq native-comp-deferred-compilation nil package-enable-at-startup nil)\n';
 
+/** Gives a new home the early init file that ALMOST_Q speaks of. */
+export function writeEarlyInit(home: string): void {
+  mkdirSync(join(home, '.emacs.d'));
+  writeFileSync(join(home, '.emacs.d/early-init.el'), EARLY_INIT);
+}
+
 /** The same with a program that asks. The test's own process then is an agent, so a shell below it is not a person's. */
 export interface Home extends EmptyHome {
   readonly agent: HiveLibrary;
@@ -111,8 +117,7 @@ export async function openEmptyHome(): Promise<EmptyHome> {
   const outbox = join(folder, 'outbox');
   const terminals: Terminal[] = [];
   lendCode(folder);
-  mkdirSync(join(folder, '.emacs.d'));
-  writeFileSync(join(folder, '.emacs.d/early-init.el'), EARLY_INIT);
+  writeEarlyInit(folder);
 
   const env = childEnvironment(store, { HOME: folder, TMPDIR: folder, TERM: 'xterm-256color' });
 
