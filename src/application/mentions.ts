@@ -4,7 +4,7 @@ import { type Actor, HUMAN_ADDRESSEE, refusalToProcess, refuse } from '../domain
 import { owed } from '../domain/delivery.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
-import { boundedOptional, parseDuration } from '../domain/limits.ts';
+import { boundedOptional, countThatFits, parseDuration } from '../domain/limits.ts';
 import { pairOf, recordProgress } from '../domain/mention-gate.ts';
 import { foldHandle } from '../domain/mention-parser.ts';
 import {
@@ -98,6 +98,10 @@ export function createMentions(store: Store): MentionService {
     async process(command) {
       const { session_id, actor } = command;
       refuse(refusalToProcess(actor, session_id));
+      if (command.all === true && (command.mention_ids ?? []).length > 0)
+        throw invalidInput('Give mention_ids, or all: true, not both. Nothing was processed.', {
+          field: 'mention_ids',
+        });
       const note = boundedOptional('note', command.note, NOTE_LIMIT);
       const carrier = command.carrier ?? null;
       await service.expireDue();
@@ -152,12 +156,10 @@ export function createMentions(store: Store): MentionService {
 
 /** Mentions the addressee has not read yet come back with the result; those that do not fit stay unprocessed. */
 function fitting(mentions: readonly MentionInFull[]): MentionInFull[] {
-  let room = UNREAD_BYTES;
-  return mentions.filter((mention) => {
-    if (mention.delivered_at !== null) return true;
-    room -= Buffer.byteLength(mention.body);
-    return room >= 0;
-  });
+  const unread = mentions.filter((mention) => mention.delivered_at === null);
+  const bodies = unread.map(({ body }) => body);
+  const shown = new Set(unread.slice(0, countThatFits(bodies, UNREAD_BYTES)));
+  return mentions.filter((mention) => mention.delivered_at !== null || shown.has(mention));
 }
 
 async function named(

@@ -22,7 +22,7 @@ import {
   type PostRequest,
 } from '../domain/messages.ts';
 import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
-import { HUMAN_HANDLE } from '../domain/sessions.ts';
+import { HUMAN_HANDLE, type Session } from '../domain/sessions.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
 import { authorNamed } from './history.ts';
 import { hopsOf, humanWrote, type Trip } from './loops.ts';
@@ -73,8 +73,16 @@ export interface MessageService {
   read(filter: MessageFilter): Promise<MessagePage>;
   /** The same, with only as many as fit into this many bytes of JSON: the first with `after`, else the last; at least one. */
   readFitting(filter: MessageFilter, bytes: number): Promise<MessagePage>;
-  /** A session has read the room up to this message. A receipt: nothing is acknowledged with it. */
-  recordRead(session_id: string, seq: number): Promise<void>;
+  /**
+   * The room as a session reads it, a page that fits into this many bytes. Without `after` it is the latest messages, or if the
+   * session has not read news before those, what follows the last that it has read (`unread`). What is read up to here without a gap
+   * counts as read: a receipt, with which nothing is acknowledged.
+   */
+  readRoom(
+    session: Pick<Session, 'session_id' | 'project_dir' | 'room_read'>,
+    filter: Pick<MessageFilter, 'after' | 'limit'>,
+    bytes: number,
+  ): Promise<MessagePage & { unread: boolean }>;
 }
 
 const SAME_BODIES = 100;
@@ -112,18 +120,42 @@ export function createMessages(store: Store, ids: Ids): MessageService {
 
     get: (message_id) => store.read((tx) => find(tx, message_id)),
 
-    recordRead: (session_id, seq) => store.writeUnflushed((tx) => tx.sessions.readRoom(session_id, seq)),
     read: (filter) => store.read((tx) => readPage(tx, filter)),
+    readFitting: (filter, bytes) => store.read((tx) => readFitting(tx, filter, bytes)),
 
-    // Both reads in one transaction: what is posted in between was not measured, and would not fit.
-    readFitting: (filter, bytes) =>
-      store.read(async (tx) => {
-        const page = await readPage(tx, filter);
-        const forward = filter.after !== undefined && filter.after !== null;
-        const count = countThatFits(forward ? page.items : page.items.toReversed(), bytes);
-        return count === page.items.length ? page : readPage(tx, { ...filter, limit: count });
-      }),
+    async readRoom({ session_id, project_dir, room_read }, { after, limit }, bytes) {
+      const { page, isWhole, unread } = await store.read(async (tx) => {
+        const room = { project_dir, limit };
+        const page = await readFitting(tx, { ...room, after }, bytes);
+        const [first] = page.items;
+        if (room_read === null || first === undefined) return { page, isWhole: false, unread: false };
+        const between = { project_dir, after: room_read, before: first.seq, limit: 1 };
+        if (after !== undefined)
+          return { page, isWhole: (await tx.messages.list(between)).items.length === 0, unread: false };
+        // Its own messages are no news. One more than the page has: if there is any before it, that is among them.
+        const newest = { session_id, project_dir, after: room_read, limit: page.items.length + 1 };
+        const isWhole = (await tx.messages.newsFor(newest)).every((news) => news.seq >= first.seq);
+        if (isWhole) return { page, isWhole, unread: false };
+        return {
+          page: await readFitting(tx, { ...room, after: room_read }, bytes),
+          isWhole: true,
+          unread: true,
+        };
+      });
+      const seq = page.items.at(-1)?.seq ?? 0;
+      if (isWhole && room_read !== null && room_read < seq)
+        await store.writeUnflushed((tx) => tx.sessions.readRoom(session_id, seq));
+      return { ...page, unread };
+    },
   };
+}
+
+/** Both reads are in one transaction: what is posted in between was not measured, and would not fit. */
+async function readFitting(tx: ReadTx, filter: MessageFilter, bytes: number): Promise<MessagePage> {
+  const page = await readPage(tx, filter);
+  const forward = filter.after !== undefined && filter.after !== null;
+  const count = countThatFits(forward ? page.items : page.items.toReversed(), bytes);
+  return count === page.items.length ? page : readPage(tx, { ...filter, limit: count });
 }
 
 async function readPage(tx: ReadTx, filter: MessageFilter): Promise<MessagePage> {

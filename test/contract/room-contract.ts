@@ -105,6 +105,34 @@ export function roomContract(engine: StoreEngine): void {
     expect(await heard(hive), 'a search reads only what it finds').toMatch(/^1 new message/);
   });
 
+  test('what does not fit a page is read from where it left off, and counts as read only when it was', async () => {
+    const { hive, amy, store } = await room();
+    const env = { CLAUDE_CODE_SESSION_ID: GATED_SESSION, CLAUDE_PROJECT_DIR: '/demo' };
+    const { call } = await connectMcp({ store, env, client: 'claude-code' });
+    await call('hivemind_status', {});
+    const { project_dir } = await me(hive);
+    await post(hive, await me(hive), 'here');
+    for (let n = 0; n < 5; n += 1) await post(hive, { ...amy, project_dir }, `news ${n}`);
+    const bodies = ({ messages }: Record<string, unknown>): string[] =>
+      (messages as { body: string }[]).map(({ body }) => body);
+    // In the middle, it leaves a gap.
+    const middle = Buffer.from('[3]').toString('base64url');
+    await call('hivemind_read', { after: middle, limit: 1 });
+    const first = await call('hivemind_read', { limit: 3 });
+    expect(bodies(first)).toEqual(['news 0', 'news 1', 'news 2']);
+    expect(first['next']).toContain(`There is more: read on with {"after": "${first['next_cursor']}"}`);
+    expect(await heard(hive)).toMatch(/^2 new messages/);
+    const rest = await call('hivemind_read', { after: first['next_cursor'] });
+    expect(bodies(rest)).toEqual(['news 3', 'news 4']);
+    await post(hive, { ...amy, project_dir }, 'and this');
+    expect(await heard(hive)).toMatch(/^1 new message in/);
+    // All that is new fits: these are the latest.
+    const latest = await call('hivemind_read', { limit: 2 });
+    expect(bodies(latest)).toEqual(['news 4', 'and this']);
+    expect(latest['next']).toContain('These are the latest; there are earlier ones');
+    expect((await call('hivemind_read', { query: 'nowhere' }))['next']).toContain('No message is like this.');
+  });
+
   test('messages of another project are no news, those to everyone are', async () => {
     const { hive } = await room();
     await post(hive, await me(hive), 'here');

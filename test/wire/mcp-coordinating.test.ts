@@ -115,6 +115,21 @@ test('a question is answered or left, not both', async () => {
   expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending', left_by: [] });
 });
 
+test('a decision and a selection that say different things are refused; a comment adds to either', async () => {
+  const { hive, coordinator } = await scene();
+  const { ask_id } = await ask(hive, { options: ['yes', 'no'] }, 'agent-2');
+  const respond = (answer: Record<string, unknown>) =>
+    coordinator.callTool({ name: 'hivemind_respond', arguments: { ask_id, ...answer } });
+  for (const decision of ['no', 'Only after a backup']) {
+    const { isError, content } = await respond({ decision, selected: ['yes'] });
+    expect(isError).toBe(true);
+    expect(JSON.stringify(content)).toContain('Give decision or selected, not both');
+  }
+  expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+  await respond({ decision: 'yes', selected: ['yes'], comment: 'only after a backup' });
+  expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'yes', comment: 'only after a backup' });
+});
+
 test('waiting changes nothing, as the tool declares: only a tool that answers writes', async () => {
   const { hive, coordinator } = await scene();
   const { ask_id } = await ask(hive, {}, 'agent-2');

@@ -7,6 +7,8 @@ import { createMcpServer } from '../../src/adapters/mcp/server.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 let hive: OpenedHive;
@@ -107,4 +109,13 @@ test('an inbox has what is pending for its own session, and changes with it', as
   const [mention] = await hive.mentions.unprocessed('session-1', null, 1);
   expect(mention?.delivered_at).toBeNull();
   await expect(read('hive://sessions/other-1/inbox')).rejects.toThrow(/own/);
+});
+
+test('the id in the address of an inbox may have any letters', async () => {
+  const store = tempStore();
+  const { client } = await connectMcp({ store, env: { HIVE_AGENT: 'café' } });
+  for (const id of ['café', encodeURIComponent('café')]) {
+    const { contents } = await client.readResource({ uri: `hive://sessions/${id}/inbox` });
+    expect(contents).toHaveLength(1);
+  }
 });

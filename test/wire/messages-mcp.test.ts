@@ -107,6 +107,45 @@ describe('an agent', () => {
     expect(all['next']).toContain('had not read in full');
   });
 
+  test('is given unread mentions that fit as JSON, at least one, and no more than are processed', async () => {
+    const { store, caller } = await agent();
+    const hive = await openTestHive(store);
+    await caller.call('hivemind_status');
+    // Each is 18 KB, and twice that in JSON.
+    for (let n = 0; n < 2; n += 1)
+      await post(hive, 'human', `@Claude-abc12 ${'"\n'.repeat(9_000)}`, { scope: 'all' });
+    const first = await caller.call('hivemind_process_mentions', { all: true });
+    expect(first).toMatchObject({ processed: [expect.any(String)], remaining: 1 });
+    expect(first['unread']).toHaveLength(1);
+  });
+
+  test('processes mentions that it names or all, and is refused both', async () => {
+    const { store, caller } = await agent();
+    const hive = await openTestHive(store);
+    await caller.call('hivemind_status');
+    await post(hive, 'human', '@Claude-abc12 look', { scope: 'all' });
+    await expect(
+      caller.call('hivemind_process_mentions', { mention_ids: ['mention-0'], all: true }),
+    ).rejects.toThrow('Give mention_ids, or all: true, not both. Nothing was processed.');
+    expect(await caller.call('hivemind_has_unprocessed_mentions')).toMatchObject({ count: 1 });
+  });
+
+  test('sees itself and those of its project first, however many others there are, and how many are left out', async () => {
+    const { store, caller } = await agent();
+    const hive = await openTestHive(store);
+    await caller.call('hivemind_status');
+    const { project_dir, project } = await hive.sessions.resolve('abc12-session');
+    await join(hive, 'near1-session', { project, project_dir });
+    for (let n = 0; n < 110; n += 1) await join(hive, `far${n}-session`);
+    const { sessions, next } = await caller.call('hivemind_sessions');
+    expect((sessions as { handle: string }[]).slice(0, 2).map(({ handle }) => handle)).toEqual([
+      'Claude-abc12',
+      'Claude-near1',
+    ]);
+    expect(sessions).toHaveLength(100);
+    expect(next).toMatch(/^12 others are not listed/);
+  });
+
   test('sees that a message is unverified, under which name it was written, and what that means', async () => {
     const { store, caller } = await agent();
     const hive = await openTestHive(store);

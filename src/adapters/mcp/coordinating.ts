@@ -189,6 +189,12 @@ const respond = tool({
       throw invalidInput(
         `Answer the question, or leave it to the human, not both: call hivemind_respond {"ask_id": "${ask_id}", "leave": true}.`,
       );
+    const { decision, selected = [] } = answer;
+    if (decision !== undefined && selected.length > 0 && decision.trim() !== selected.join(', '))
+      throw invalidInput(
+        'Give decision or selected, not both: an option in selected, and what you add to it as comment. Nothing was stored.',
+        { argument: 'decision' },
+      );
     const actor = await call.hive.coordinators.admit(call.session, 'mcp', { wait_ms: 0 });
     if (leave) {
       const { status } = await call.hive.prompts.leave(ask_id, actor);

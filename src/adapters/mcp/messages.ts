@@ -60,12 +60,13 @@ const read = tool({
   name: 'hivemind_read',
   title: 'Read the shared buffer',
   description:
-    'Read messages of your project, oldest first: the latest ones, or with after what came since an earlier read. Mentions of you are read with hivemind_get_unprocessed_mentions.',
+    'Read messages of your project, oldest first: what you have not read or the latest ones, or with after what came since an earlier read. Mentions of you are read with hivemind_get_unprocessed_mentions.',
   example: { limit: 20 },
   input: readShape,
   narrowing: ['after', 'thread', 'from', 'query'],
   effect: 'none',
   async handle({ after, thread, from, query, limit = DEFAULT_PAGE }, { hive, session, advice }) {
+    const isRoom = thread === undefined && from === undefined && query === undefined;
     // A chain of replies is read whole, whatever its project; a thread's name belongs to one project.
     const wherever = thread?.startsWith('msg-') === true;
     const filter = {
@@ -74,20 +75,15 @@ const read = tool({
       from_handle: from?.replace(/^@/, ''),
       query,
       after,
+      limit,
     };
-    const page = await hive.messages.readFitting({ ...filter, limit }, RESULT_BYTES);
+    const { unread, ...page } = isRoom
+      ? await hive.messages.readRoom(session, { after, limit }, RESULT_BYTES)
+      : { unread: false, ...(await hive.messages.readFitting(filter, RESULT_BYTES)) };
     const { items, next_cursor, more } = page;
-    const last = items.at(-1);
-    const isRoom = thread === undefined && from === undefined && query === undefined;
-    if (isRoom && last !== undefined && session.room_read !== null && session.room_read < last.seq)
-      await hive.messages.recordRead(session.session_id, last.seq);
     const cursor = next_cursor ?? after ?? null;
-    const go =
-      after !== undefined && more
-        ? `There is more: read on with {"after": "${cursor}"}.`
-        : cursor === null
-          ? 'There is nothing here yet.'
-          : 'That is all. To read what comes later, give next_cursor as after.';
+    const isForward = after !== undefined || unread;
+    const go = afterReading({ cursor, more, isForward, isRoom });
     return {
       messages: items.map((message) => messageView(message, session)),
       next_cursor: cursor,
@@ -96,6 +92,25 @@ const read = tool({
     };
   },
 });
+
+function afterReading({
+  cursor,
+  more,
+  isForward,
+  isRoom,
+}: {
+  cursor: string | null;
+  more: boolean;
+  isForward: boolean;
+  isRoom: boolean;
+}): string {
+  if (cursor === null) return isRoom ? 'There is nothing here yet.' : 'No message is like this.';
+  if (more && isForward) return `There is more: read on with {"after": "${cursor}"}.`;
+  const whole = more
+    ? `These are the latest; there are earlier ones: a higher limit${isRoom ? ', thread, from or query' : ''} finds them.`
+    : 'That is all.';
+  return `${whole} To read what comes later, give next_cursor as after.`;
+}
 
 /** A message as an agent sees it: fields with their usual value are left out. */
 function messageView(message: Message, reader: Session): Record<string, unknown> {

@@ -58,7 +58,7 @@ export function offerResources(server: McpServer, hive: Hive, resolve: ResolveRe
       mimeType: 'application/json',
     },
     async (uri, { id }, { _meta }) => {
-      const session_id = String(id);
+      const session_id = decoded(String(id));
       refuseOthers(session_id, await resolve(_meta ?? {}));
       const open = await hive.prompts.waitForOpen(session_id, { wait_ms: 0 });
       const prompts = open.prompts.map((prompt) => promptView({ prompt, repeated: false }));
@@ -80,6 +80,15 @@ function contents(uri: URL, value: Record<string, unknown>): ReadResourceResult 
 }
 
 /** A session may read its own inbox, and those of its subagents. */
+/** A part of an address as it is meant: an id with other letters than ASCII's is percent-encoded in it. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 function refuseOthers(session_id: string, reader: Session): void {
   if (session_id === reader.session_id || session_id.startsWith(`${reader.session_id}:`)) return;
   throw new HiveError('not_allowed', `A session may read only its own inbox: yours is ${reader.session_id}.`);

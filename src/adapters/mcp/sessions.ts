@@ -4,7 +4,8 @@ import type { Prompt } from '../../domain/prompts.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { sentences, type Tool, tool } from './tool.ts';
 
-const LIST_LIMIT = 100;
+/** So many are looked at, and so many of those listed. */
+const [MOST_KNOWN, MOST_LISTED] = [1_000, 100];
 
 const sessions = tool({
   name: 'hivemind_sessions',
@@ -17,11 +18,13 @@ const sessions = tool({
   },
   effect: 'none',
   async handle({ ended = false }, { hive, session, advice }) {
-    const known = await hive.sessions.list({ state: ended ? undefined : 'alive', limit: LIST_LIMIT });
+    const known = await hive.sessions.list({ state: ended ? undefined : 'alive', limit: MOST_KNOWN });
     const waiting = await hive.mentions.unprocessedBySession();
     const blocking = await hive.prompts.blocking();
-    const own = (one: Session): number => (one.project_dir === session.project_dir ? 0 : 1);
-    const listed = known.toSorted((a, b) => own(a) - own(b));
+    const distance = (one: Session): number =>
+      one.session_id === session.session_id ? 0 : one.project_dir === session.project_dir ? 1 : 2;
+    const listed = known.toSorted((a, b) => distance(a) - distance(b)).slice(0, MOST_LISTED);
+    const left = known.length - listed.length;
     return {
       you: session.handle,
       sessions: listed.map((one) => ({
@@ -42,6 +45,9 @@ const sessions = tool({
         ...waitOf(blocking.get(one.session_id)),
       })),
       next: sentences(
+        left === 0
+          ? null
+          : `${left}${known.length === MOST_KNOWN ? ' or more' : ''} others are not listed, seen longer ago or in other projects.`,
         'Reach one with hivemind_post and @HANDLE in the body, all of your project with @All, your human with @Human.',
         advice,
       ),
