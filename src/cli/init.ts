@@ -138,8 +138,9 @@ function setUpEmacs(direction: Direction, options: SetUpOptions): Promise<ExitCo
       question: `Set this up? [Y/n, or another key than ${key}, d shows every line] `,
       parts: (answer) => (isEmacsKey(answer) ? partsWith(answer) : null),
     },
-    done:
-      direction === 'init'
+    done: existsSync(`${file}c`)
+      ? `Done, but Emacs reads ${file}c, which was compiled before: compile ${file} again with M-x byte-compile-file.`
+      : direction === 'init'
         ? 'Done. Hive starts the next time you start Emacs. Check the setup there with M-x hive-doctor.'
         : 'Removed. Emacs no longer starts Hive.',
   });

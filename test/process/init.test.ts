@@ -460,6 +460,14 @@ describe('hive init emacs', () => {
   });
 });
 
+it('says that an init file which Emacs reads compiled must be compiled again', async () => {
+  const { folder, person } = home({ '.emacs.d/init.el': ';; Mine.\n', '.emacs.d/init.elc': '' });
+  const init = join(folder, '.emacs.d/init.el');
+  const said = `Emacs reads ${init}c, which was compiled before: compile ${init} again with M-x byte-compile-file.`;
+  expect((await person.hive('init', 'emacs', '--yes')).out).toContain(said);
+  expect((await person.hive('uninit', 'emacs', '--yes')).out).toContain(said);
+});
+
 describe('the prefix of the keys in Emacs', () => {
   const INIT = '.emacs.d/init.el';
   const bound = (folder: string): string | undefined =>
