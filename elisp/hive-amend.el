@@ -213,10 +213,15 @@ If its agent has the first answer already, tell the agent instead."
          (age (hive-text-age (plist-get prompt :handed_at))))
     (unless session
       (hive-fail "%s received your answer %s ago and its session has ended" agent age))
-    (let ((words (read-string
-                  (hive-words "Your answer was delivered %s ago.  Correction to %s: " age agent))))
-      (when (string-blank-p words) (hive-fail 'amend-nothing))
-      (hive-mention (plist-get session :handle) (hive-amend--quoted prompt words)))))
+    (hive-read-with-draft nil
+      (lambda ()
+        (let ((words (hive-read-words
+                      (hive-words "Your answer was delivered %s ago.  Correction to %s: " age agent)
+                      hive-read-typed)))
+          (when (string-blank-p words) (hive-fail 'amend-nothing))
+          (hive-mention (plist-get session :handle) (hive-amend--quoted prompt words))
+          'answered))
+      (hive-compose-correction-id (plist-get prompt :ask_id)))))
 
 (defun hive-amend--quoted (prompt words)
   "Return the message with WORDS, which correct the answer to PROMPT."

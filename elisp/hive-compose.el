@@ -9,9 +9,9 @@
 ;; `hive-compose' opens a buffer for an answer that is too long for the
 ;; minibuffer.  The question and its context are above the answer; they are
 ;; read-only, and one key quotes from them.  What you type is saved as a draft,
-;; one file per question, so it survives a crash.  Text typed in the minibuffer
-;; and then abandoned becomes a draft too.  The drafts of shared buffers are
-;; kept in the same way.
+;; one file per question, so it survives a crash; so is the option that you
+;; have chosen.  What is typed in the minibuffer and not sent becomes a draft
+;; too.  The drafts of shared buffers are kept in the same way.
 
 ;;; Code:
 
@@ -36,6 +36,10 @@
 
 ;;;; Drafts
 
+;; Two Emacs may have a draft of the same question, or of the same shared
+;; buffer.  In its file each has a part of its own, with a page break between
+;; them, and replaces only the part that it has read or saved.
+
 (defun hive-compose--file (id)
   "Return the file of the draft with ID."
   ;; The id comes from the store; even so, keep it from naming another path.
@@ -51,37 +55,94 @@
           (insert-file-contents file))
         (buffer-string)))))
 
-(defun hive-compose-keep (id text)
+(defconst hive-compose--break "\n\f\n" "What is between the parts of a draft.")
+
+(defun hive-compose--parts (draft)
+  "Return the parts of DRAFT, one of each Emacs that has written to it."
+  (split-string draft hive-compose--break t))
+
+(defun hive-compose-keep (id text &optional known)
   "Save TEXT as the draft with ID; delete the draft if TEXT is blank.
+With KNOWN, the text that was read or saved last, replace only that:
+what another Emacs has saved since stays, before TEXT.
 Return non-nil unless the disk is full: then the text stays in its
 buffer, and the echo area says so."
-  (let ((file (hive-compose--file id)))
+  (let* ((file (hive-compose--file id))
+         (there (or (hive-compose-draft id) ""))
+         (own (and known (append (hive-compose--parts known) (hive-compose--parts text))))
+         (others (and known (cl-remove-if (lambda (part) (member part own))
+                                          (hive-compose--parts there))))
+         (new (string-join (append others (unless (string-blank-p text) (list text)))
+                           hive-compose--break)))
     (condition-case oops
         (progn
-          (if (string-blank-p text)
-              (when (file-exists-p file) (delete-file file))
-            (hive-text-write file text))
+          (cond ((string-empty-p new) (when (file-exists-p file) (delete-file file)))
+                ((not (equal new there)) (hive-text-write file new)))
           t)
       (file-error
        (hive-announce "Hive could not save your draft (%s); it exists only in its buffer"
                       (error-message-string oops))
        nil))))
 
+(defun hive-compose--with-id (id)
+  "Return the id under which the settings of the draft with ID are saved."
+  (concat id "-with"))
+
+(defun hive-draft-with (id)
+  "Return the settings of the draft with ID, a plist, or nil.
+They say how it is to be sent."
+  (let ((saved (car (last (hive-compose--parts
+                           (or (hive-compose-draft (hive-compose--with-id id)) ""))))))
+    (and saved (ignore-errors (json-parse-string saved :object-type 'plist)))))
+
 ;;;; Drafts in buffers
 
 (defvar-local hive-compose--timer nil "The idle timer that will save the draft.")
 (defvar-local hive-compose--keep nil "The function that saves the draft of this buffer, or nil.")
+(defvar-local hive-compose--known nil
+  "The draft of this buffer as it was read or saved last.
+It is a list of its id, its text, its settings, and non-nil if this
+buffer has saved it.")
+
+(defun hive-draft-read (id)
+  "Return the draft with ID, which this buffer will save, or nil."
+  (let ((draft (hive-compose-draft id)))
+    (setq hive-compose--known
+          (list id (or draft "") (or (hive-compose-draft (hive-compose--with-id id)) "") nil))
+    draft))
+
+(defun hive-draft-keep (id text &optional with)
+  "Save TEXT as the draft with ID of this buffer; return non-nil if it is on disk.
+WITH is a plist of its settings, see `hive-draft-with'.  A draft that
+was only read here, and has not changed, is not written."
+  (pcase-let ((`(,known-id ,known-text ,known-with ,saved)
+               (or hive-compose--known (list id "" "" nil)))
+              (with (if with (json-serialize with) "")))
+    (let ((moved (not (equal id known-id))))
+      (or (and (not moved) (not saved) (equal text known-text) (equal with known-with))
+          (and (hive-compose-keep (hive-compose--with-id id) with (if moved "" known-with))
+               (hive-compose-keep id text (if moved "" known-text))
+               (progn
+                 (when moved
+                   (hive-compose-keep known-id "" known-text)
+                   (hive-compose-keep (hive-compose--with-id known-id) "" known-with))
+                 (setq hive-compose--known (list id text with t))))))))
 
 (defun hive-draft-watch (keep)
   "Save the draft of this buffer with KEEP before it can be lost.
 KEEP is a function that returns non-nil when the draft is on disk.  It
-is called when the human pauses, and when the buffer or Emacs ends."
-  (setq hive-compose--keep keep)
-  (add-hook 'after-change-functions #'hive-compose--changed nil t)
-  (add-hook 'kill-buffer-hook #'hive-draft-save nil t))
+is called when the human pauses, and when the buffer or Emacs ends.
+With nil, the draft is not saved any more."
+  (when hive-compose--timer (cancel-timer hive-compose--timer))
+  (setq hive-compose--keep keep
+        hive-compose--timer nil)
+  (cond (keep (add-hook 'after-change-functions #'hive-draft-changed nil t)
+              (add-hook 'kill-buffer-hook #'hive-draft-save nil t))
+        (t (remove-hook 'after-change-functions #'hive-draft-changed t)
+           (remove-hook 'kill-buffer-hook #'hive-draft-save t))))
 
-(defun hive-compose--changed (&rest _)
-  "Save the draft once the human pauses."
+(defun hive-draft-changed (&rest _)
+  "Save the draft of this buffer once the human pauses."
   (unless hive-compose--timer
     (setq hive-compose--timer
           (run-with-idle-timer 1 nil #'hive-compose--save-in (current-buffer)))))
@@ -98,9 +159,10 @@ is called when the human pauses, and when the buffer or Emacs ends."
   (and hive-compose--keep (funcall hive-compose--keep)))
 
 (defun hive-compose--save-all ()
-  "Save the drafts that changed last, as Emacs ends."
+  "Save all drafts, as Emacs ends.
+A minibuffer that is open is a buffer, too."
   (dolist (buffer (buffer-list))
-    (when (buffer-local-value 'hive-compose--timer buffer)
+    (when (buffer-local-value 'hive-compose--keep buffer)
       (hive-rpc-guarded #'hive-compose--save-in buffer))))
 
 (add-hook 'kill-emacs-hook #'hive-compose--save-all)
@@ -123,8 +185,8 @@ One that is open in a buffer stays."
                (not (cl-some (lambda (buffer)
                                (equal id (plist-get (buffer-local-value 'hive-compose--prompt buffer) :ask_id)))
                              (buffer-list))))
-      (hive-compose-keep id "")
-      (hive-compose-keep (hive-compose-correction-id id) ""))))
+      (dolist (one (list id (hive-compose--with-id id) (hive-compose-correction-id id)))
+        (hive-compose-keep one "")))))
 
 (add-hook 'hive-outbox-stored-functions #'hive-compose--stored)
 
@@ -247,13 +309,18 @@ which your text is then a comment."
             (hive-compose--fetch buffer now)))))))
 
 (defun hive-compose--keep-answer ()
-  "Save the draft of the answer."
+  "Save the draft of the answer, with the option that is chosen."
   (when hive-compose--prompt
-    (hive-compose-keep (plist-get hive-compose--prompt :ask_id) (hive-compose-text))))
+    (hive-draft-keep (plist-get hive-compose--prompt :ask_id) (hive-compose-text)
+                     (and hive-compose--option
+                          (list :option (hive-text-sendable hive-compose--option))))))
 
 (defun hive-compose--killed ()
-  "Release the question, as the buffer is being killed."
-  (when hive-compose--prompt (hive-respond-release hive-compose--prompt)))
+  "Release the question, as the buffer is being killed.
+If the draft cannot be saved, put it into the kill ring."
+  (when hive-compose--prompt
+    (hive-respond-release hive-compose--prompt)
+    (unless (hive-draft-save) (kill-new (hive-compose-text)))))
 
 ;;;; Commands
 
@@ -271,8 +338,10 @@ Refuse a question that is already answered, unless it has a draft."
       (unless (derived-mode-p 'hive-compose-mode)
         (hive-compose-mode)
         (hive-compose--print prompt)
-        (let ((draft (hive-compose-draft id)))
-          (when draft (insert draft)))
+        (let ((draft (hive-draft-read id))
+              (option (plist-get (hive-draft-with id) :option)))
+          (when draft (insert draft))
+          (setq hive-compose--option (and option (hive-read-label prompt option))))
         (setq buffer-undo-list nil)
         (set-buffer-modified-p nil)
         (when (hive-rpc-true-p prompt :context_truncated) (hive-compose--fetch buffer prompt))))
@@ -320,6 +389,7 @@ With an empty LABEL, your text is the answer itself."
                           nil t))
    hive-compose-mode)
   (setq hive-compose--option (unless (string-empty-p label) label))
+  (hive-draft-changed)
   (force-mode-line-update))
 
 (defun hive-compose-send ()
@@ -337,17 +407,19 @@ With an empty LABEL, your text is the answer itself."
                (not (y-or-n-p (hive-words 'permission? (hive-text-line option 60)))))
       (hive-fail 'no-answer (hive-respond-still prompt)))
     (hive-respond-send prompt answer)
-    (hive-compose-keep (plist-get prompt :ask_id) "")
+    (hive-draft-keep (plist-get prompt :ask_id) "")
     (setq hive-compose--prompt nil)     ; do not save the draft again
     (quit-window t)))
 
 (defun hive-compose-put-aside ()
   "Save the text as a draft and close the buffer."
   (interactive nil hive-compose-mode)
-  (hive-draft-save)
-  (let ((prompt hive-compose--prompt))
-    (quit-window t)
-    (hive-say "Draft saved; %s" (hive-respond-still prompt))))
+  ;; If that fails, the text exists only here.
+  (when (hive-draft-save)
+    (let ((prompt hive-compose--prompt)
+          (empty (and (null hive-compose--option) (string-blank-p (hive-compose-text)))))
+      (quit-window t)
+      (hive-say (if empty 'no-answer "Draft saved; %s") (hive-respond-still prompt)))))
 
 (provide 'hive-compose)
 ;;; hive-compose.el ends here

@@ -519,15 +519,19 @@ yours."
   (interactive nil hive-check-mentions-mode)
   (let* ((mention (hive-mentions--demand))
          (templates (hive-template-messages (plist-get mention :project)))
-         (text (hive-read-template
-                (hive-words "Reply to %s: " (hive-text-author mention 30)) templates)))
+         (line (hive-words "Reply to %s: " (hive-text-author mention 30))))
     ;; The shared buffer shows mentions and therefore loads this file.
     (require 'hive-shared)
-    ;; Check first: with an address in front, the text is never blank.
-    (hive-post-check text)
-    (hive-post-send (concat (hive-post-address mention) text)
-                    :place (hive-mentions--place mention)
-                    :reply-to (plist-get mention :message_id))
+    (hive-read-with-draft nil
+      (lambda ()
+        (let ((text (hive-read-noted (lambda () (hive-read-template line templates hive-read-typed)))))
+          ;; Check first: with an address in front, the text is never blank.
+          (hive-post-check text)
+          (hive-post-send (concat (hive-post-address mention) text)
+                          :place (hive-mentions--place mention)
+                          :reply-to (plist-get mention :message_id))
+          'answered))
+      (concat (plist-get mention :message_id) "-reply"))
     (hive-post-say-queued)))
 
 (defun hive-check-mentions-next ()

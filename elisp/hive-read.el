@@ -477,53 +477,70 @@ handle, or what was typed if it is none."
 ;;;; Drafts
 
 ;; What the human typed stays a draft until the answer is in the outbox: they
-;; may leave the minibuffer, or a later step may fail.
+;; may leave the minibuffer, Emacs may end, or a later step may fail.
 
 (declare-function hive-compose-draft "hive-compose")
 (declare-function hive-compose-keep "hive-compose")
+(declare-function hive-draft-watch "hive-compose")
+(declare-function hive-draft-with "hive-compose")
 
 (defvar hive-read-typed nil
   "What was typed for the answer that is being read; first its draft, or nil.")
 
+(defvar hive-read--keep #'ignore "The function that saves a text as the draft of what is being read.")
+
 (defun hive-read--as-draft (prompt text)
   "Return TEXT if it can be a draft of an answer to PROMPT, else nil.
 What chooses an option, or may permit something, is none: with a draft
-in the minibuffer, RET alone would send it."
-  (let ((answer (hive-read-understood prompt (or text ""))))
-    (unless (or (string-blank-p (or text ""))
+in the minibuffer, RET alone would send it.  With PROMPT nil, it is a
+message."
+  (let ((answer (and prompt (hive-read-understood prompt text))))
+    (unless (or (string-blank-p text)
                 (plist-get answer :selected)
-                (cl-some (lambda (one) (hive-permission-allows-p one answer))
-                         (or (plist-get prompt :batch) (list prompt))))
+                (and prompt
+                     (cl-some (lambda (one) (hive-permission-allows-p one answer))
+                              (or (plist-get prompt :batch) (list prompt)))))
       text)))
 
 (defun hive-read-with-draft (prompt answer &optional id)
   "Let ANSWER, a function, read an answer to PROMPT, and send it.
 Return what it returns.  If that is answered, delete the draft; else, or
-if it fails, what was typed is the draft.  ID is that of the draft, if
-it is not that of PROMPT."
+if it fails or Emacs ends, what was typed is the draft.  ID is that of
+the draft, if it is not that of PROMPT; with PROMPT nil, what is read is
+a message.  A draft with an option is not offered here, where it would
+be sent without the option."
   (let* ((id (or id (plist-get prompt :ask_id)))
-         (draft (hive-read--as-draft prompt (hive-compose-draft id)))
+         (draft (and (null (hive-draft-with id))
+                     (hive-read--as-draft prompt (or (hive-compose-draft id) ""))))
+         (known (or draft ""))
          (hive-read-typed draft)
+         (hive-read--keep
+          (lambda (text)
+            (let ((text (cond ((string-blank-p text) "")
+                              ((hive-read--as-draft prompt text))
+                              (t (or draft "")))))
+              (when (hive-compose-keep id text known) (setq known text)))))
          (done nil))
     (unwind-protect (setq done (funcall answer))
-      (cond ((eq done 'answered) (hive-compose-keep id ""))
-            ((equal draft hive-read-typed))
-            ((hive-read--as-draft prompt hive-read-typed) (hive-compose-keep id hive-read-typed))
-            ;; The draft was offered, and erased.
-            ((and draft (string-blank-p hive-read-typed)) (hive-compose-keep id ""))))))
+      (funcall hive-read--keep (if (eq done 'answered) "" (or hive-read-typed ""))))))
 
-(defun hive-read--noted (read)
-  "Call READ, and note what is typed in the minibuffer that it opens."
-  (minibuffer-with-setup-hook
-      (lambda ()
-        (add-hook 'minibuffer-exit-hook
-                  (lambda () (setq hive-read-typed (minibuffer-contents-no-properties)))
-                  nil t))
-    (funcall read)))
+(defun hive-read-noted (read)
+  "Call READ, and note what is typed in the minibuffer that it opens.
+Until the minibuffer is left, it is saved like a draft in a buffer."
+  (let ((keep hive-read--keep))
+    (minibuffer-with-setup-hook
+        (lambda ()
+          (hive-draft-watch (lambda () (funcall keep (minibuffer-contents-no-properties))))
+          (add-hook 'minibuffer-exit-hook
+                    (lambda ()
+                      (setq hive-read-typed (minibuffer-contents-no-properties))
+                      (hive-draft-watch nil))
+                    nil t))
+      (funcall read))))
 
 (defun hive-read-words (line typed)
   "Read text with the prompt LINE and the initial input TYPED, and note it."
-  (hive-read--noted (lambda () (read-string line typed 'hive-read-history))))
+  (hive-read-noted (lambda () (read-string line typed 'hive-read-history))))
 
 ;;;; Reading an answer
 
@@ -603,7 +620,7 @@ TYPED is the initial input."
   "Read an answer to PROMPT, which has no options."
   (let ((line (hive-read-prompt-line prompt)) (templates (hive-template-texts prompt)))
     (list :decision (if templates
-                        (hive-read--noted
+                        (hive-read-noted
                          (lambda () (hive-read-template line templates hive-read-typed)))
                       (hive-read-words line hive-read-typed)))))
 
@@ -614,7 +631,7 @@ Half an option counts only if the human confirms it."
          (alist (hive-read--labels options))
          (free (hive-rpc-true-p prompt :allow_free_text))
          ;; Elsewhere, a draft could not be sent.
-         (keep (if free #'hive-read--noted #'funcall))
+         (keep (if free #'hive-read-noted #'funcall))
          (templates (hive-template-texts prompt))
          (typed (and free hive-read-typed)) (meant nil))
     (while (not meant)
@@ -663,7 +680,7 @@ the answer, or if options are chosen, a comment."
   (let* ((options (plist-get prompt :options))
          (alist (hive-read--labels options))
          (free (hive-rpc-true-p prompt :allow_free_text))
-         (keep (if free #'hive-read--noted #'funcall))
+         (keep (if free #'hive-read-noted #'funcall))
          (affix (lambda (chosen)
                   (hive-read--affix options alist (lambda () chosen))))
          (chosen nil) (own nil) (typed (and free hive-read-typed)) (done nil))

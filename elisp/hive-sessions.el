@@ -414,7 +414,7 @@ holds an agent whose mentions only remind, too."
      (list session
            (hive-post-read (hive-words (if current-prefix-arg "Urgent message to @%s: " 'tell)
                                        (hive-sessions--title session))
-                           (hive-sessions--place session))
+                           (hive-sessions--place session) (plist-get session :handle))
            current-prefix-arg)))
   (hive-post-check body)
   (hive-post-send (format "@%s %s" (plist-get session :handle) body)

@@ -14,7 +14,7 @@
 ;; may be urgent; the header line says so.
 ;;
 ;; The draft is saved as those of answers are (hive-compose), and with it the
-;; message that it replies to.
+;; message that it replies to, its thread and its priority.
 ;;
 ;; A program that inserts a message in the format of the shared buffer posts
 ;; it (hive-detect).
@@ -142,19 +142,31 @@ It mentions the author if that is an agent."
     map)
   "Keymap while a message is typed in the minibuffer.")
 
-(defun hive-post-read (prompt place)
+(defun hive-post-read (prompt place &optional to)
   "Read a message for PLACE with PROMPT; TAB completes handles.
+What is not sent is a draft of the next message to the same TO, a handle
+or nil, in PLACE.
 \\<hive-post-map>\\[next-history-element] inserts your `hive-reply-templates', one after the other."
-  (let ((templates (hive-template-messages (plist-get place :project))))
-    (minibuffer-with-setup-hook
-        (lambda ()
-          (setq hive-model-project-dir (plist-get place :project_dir))
-          (add-hook 'completion-at-point-functions #'hive-model-complete-handle nil t))
-      (read-from-minibuffer (if templates
-                                (hive-words
-                                 "%s (M-n: templates): " (string-remove-suffix ": " prompt))
-                              prompt)
-                            nil hive-post-map nil 'hive-post-history templates))))
+  (let ((templates (hive-template-messages (plist-get place :project)))
+        (body nil))
+    (hive-read-with-draft nil
+      (lambda ()
+        (setq body (hive-read-noted
+                    (lambda ()
+                      (minibuffer-with-setup-hook
+                          (lambda ()
+                            (setq hive-model-project-dir (plist-get place :project_dir))
+                            (add-hook 'completion-at-point-functions #'hive-model-complete-handle nil t))
+                        (read-from-minibuffer (if templates
+                                                  (hive-words
+                                                   "%s (M-n: templates): " (string-remove-suffix ": " prompt))
+                                                prompt)
+                                              hive-read-typed hive-post-map nil 'hive-post-history
+                                              templates)))))
+        (hive-post-check body)
+        'answered)
+      (concat "post-" (secure-hash 'sha1 (format "%s\n%s" (plist-get place :project_dir) to))))
+    body))
 
 ;;;; Which shared buffer
 
@@ -257,7 +269,7 @@ processed, unless the session's mentions only remind."
           (handle (completing-read (hive-words "Mention: ")
                                    (hive-model-handle-table (plist-get place :project_dir)))))
      (hive-shared-compose--demand-name handle)
-     (list handle (hive-post-read (hive-words 'tell (hive-text-line handle 40)) place) place)))
+     (list handle (hive-post-read (hive-words 'tell (hive-text-line handle 40)) place handle) place)))
   (setq handle (hive-shared-compose--demand-name handle))
   (hive-post-check body)
   (let ((session (hive-model-session-named handle)))
@@ -421,6 +433,7 @@ The next one is no reply and is not urgent."
 An urgent mention holds a session even if its mentions only remind."
   (interactive nil hive-shared-mode)
   (setq hive-shared-urgent (not hive-shared-urgent))
+  (hive-draft-changed)
   (force-mode-line-update)
   (hive-say (if hive-shared-urgent
                 "The message will be urgent"
@@ -441,6 +454,7 @@ Posting the reply marks its mention of you done."
 (defun hive-shared-begin-reply (message)
   "Make the draft a reply to MESSAGE, and go to the draft."
   (setq hive-shared-reply-to message)
+  (hive-draft-changed)
   (push-mark nil t)
   (widen)
   (goto-char (point-max))
@@ -477,46 +491,46 @@ With a prefix argument, ask for a NOTE about what you did."
 
 ;;;; Saving the draft
 
-(defvar-local hive-shared--draft-id nil "The id under which the draft was saved last, or nil.")
-
 (defconst hive-shared--reply-fields '(:message_id :from_handle :session_id :by :as_handle :body :project)
   "What is saved of the message that the draft replies to.")
 
 (defun hive-shared--id-of-draft ()
-  "Return the id of the draft of this buffer, for `hive-compose-keep'."
+  "Return the id of the draft of this buffer, for `hive-draft-keep'.
+The sidecar may call the project otherwise than Emacs has guessed."
   (concat "shared-" (secure-hash 'sha1 (format "%s\n%s" (plist-get hive-shared-place :project_dir)
                                                hive-shared-thread))))
 
+(defun hive-shared--with-draft ()
+  "Return how the draft is to be posted, a plist."
+  `(,@(when hive-shared-reply-to
+        (list :reply_to
+              (cl-loop for field in hive-shared--reply-fields
+                       for value = (plist-get hive-shared-reply-to field)
+                       when (stringp value) nconc (list field (hive-text-sendable value)))))
+    ,@(when hive-shared-narrowed (list :thread (hive-text-sendable hive-shared-narrowed)))
+    ,@(when hive-shared-urgent (list :priority "urgent"))))
+
 (defun hive-shared--keep-draft ()
-  "Save the draft, and what it replies to; return non-nil if that is on disk."
+  "Save the draft, and how it is to be posted; return non-nil if that is on disk."
   (when hive-shared--start
-    (let* ((id (hive-shared--id-of-draft)) (draft (hive-shared-draft))
-           (reply (if (and hive-shared-reply-to (not (string-blank-p draft)))
-                      (json-serialize
-                       (cl-loop for field in hive-shared--reply-fields
-                                for value = (plist-get hive-shared-reply-to field)
-                                when (stringp value) nconc (list field (hive-text-sendable value))))
-                    "")))
-      ;; The sidecar may call the project otherwise than Emacs has guessed.
-      (when (and hive-shared--draft-id (not (equal id hive-shared--draft-id)))
-        (hive-compose-keep hive-shared--draft-id "")
-        (hive-compose-keep (concat hive-shared--draft-id "-reply") ""))
-      (setq hive-shared--draft-id id)
-      (and (hive-compose-keep id draft)
-           (hive-compose-keep (concat id "-reply") reply)))))
+    (let ((draft (hive-shared-draft)))
+      (hive-draft-keep (hive-shared--id-of-draft) draft
+                       (unless (string-blank-p draft) (hive-shared--with-draft))))))
 
 (defun hive-shared-restore-draft ()
   "Insert the draft that was saved, unless something is below the line."
-  (let* ((id (hive-shared--id-of-draft))
-         (draft (and hive-shared--start (hive-compose-draft id)))
-         (reply (hive-compose-draft (concat id "-reply"))))
-    (when (and draft (string-blank-p (hive-shared-draft)))
-      (save-restriction
-        (widen)
-        (hive-shared-put (point-max) (propertize draft 'hive-typed t)))
-      (setq hive-shared--draft-id id
-            hive-shared-reply-to (and reply (ignore-errors
-                                              (json-parse-string reply :object-type 'plist)))))))
+  (when (and hive-shared--start (string-blank-p (hive-shared-draft)))
+    (let* ((id (hive-shared--id-of-draft))
+           (draft (hive-draft-read id))
+           (with (hive-draft-with id)))
+      (when draft
+        (save-restriction
+          (widen)
+          (hive-shared-put (point-max) (propertize draft 'hive-typed t)))
+        (setq hive-shared-reply-to (plist-get with :reply_to)
+              hive-shared-narrowed (plist-get with :thread)
+              hive-shared-urgent (equal "urgent" (plist-get with :priority)))
+        (mapc #'hive-shared-hide hive-shared-messages)))))
 
 (defun hive-shared-keep-draft ()
   "Save the draft, as the buffer is being killed.

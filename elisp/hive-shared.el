@@ -82,6 +82,7 @@ What you post then goes to that thread."
   (interactive nil hive-shared-mode)
   (setq hive-shared-narrowed (unless hive-shared-narrowed (hive-shared--thread-at)))
   (mapc #'hive-shared-hide hive-shared-messages)
+  (hive-draft-changed)
   (force-mode-line-update)
   (hive-say (if hive-shared-narrowed "Showing only this thread" "Showing all messages")))
 

@@ -6,8 +6,11 @@
  * @module-tag sqlite
  * @module-tag emacs
  */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { remainingProcesses } from '../support/children.ts';
 import {
   command as commandIn,
@@ -209,6 +212,43 @@ describe('when something dies', () => {
     emacs = await home.emacs();
     expect(await answerTo(ask_id)).toMatchObject({ decision: 'me', by: 'Ada' });
     await eventually(() => home.outboxFiles().length === 0);
+  });
+
+  test('a half-typed answer is there again, however Emacs ends', async () => {
+    const drafts = join(home.folder, '.emacs.d/hive/drafts');
+    const ask_id = await ask({ question: 'Half?' });
+    const draft = (): string => readFileSync(join(drafts, `${ask_id}.txt`), 'utf8');
+    const ends: [text: string, end: () => Promise<unknown>][] = [
+      ['one ', () => emacs.keys('C-x', 'C-c')],
+      ['two ', async () => process.kill(await emacs.pid(), 'SIGHUP')],
+      [
+        'three ',
+        async () => {
+          await eventually(() => draft() === 'one two three ');
+          process.kill(await emacs.pid(), 'SIGKILL');
+        },
+      ],
+    ];
+    let typed = '';
+    for (const [text, end] of ends) {
+      await command('hive-respond');
+      // A screen has no spaces at the end of a line.
+      await emacs.until(new RegExp(`asks: Half\\? ${typed}`.trimEnd()));
+      await emacs.type(text);
+      typed += text;
+      await emacs.until(new RegExp(`asks: Half\\? ${typed}`.trimEnd()));
+      const sidecar = await home.sidecarPid();
+      await end();
+      await eventually(() => !processes.alive(sidecar));
+      expect(draft()).toBe(typed);
+      emacs = await home.emacs();
+      await emacs.until(/hive 1\b/);
+    }
+    await command('hive-respond');
+    await emacs.until(/asks: Half\? one two three/);
+    await emacs.keys('Enter');
+    expect(await answerTo(ask_id)).toMatchObject({ decision: 'one two three ' });
+    await eventually(() => readdirSync(drafts).length === 0);
   });
 
   test('Emacs ends at once, and its sidecar with it', async () => {

@@ -181,6 +181,28 @@ Keep it.")
         (should-error (hive-amend-test-typing nil (list "" " ") (hive-amend)) :type 'user-error)
         (should-not told)))))
 
+(ert-deftest hive-amend-what-is-left-half-typed-for-an-agent-that-has-the-answer-is-there-again ()
+  (hive-test-with-desk nil
+    (let ((prompt (hive-test-prompt :ask_id "ask-1" :status "responded" :decision "No" :by "Ada"
+                                    :handed_at "2026-01-01T00:00:00.000Z"))
+          (offered nil) (end (lambda () (signal 'quit nil))))
+      (cl-letf (((symbol-function 'hive-model-session) (lambda (_id) '(:handle "reviewer")))
+                ((symbol-function 'hive-mention) #'ignore)
+                ((symbol-function 'read-string)
+                 (lambda (_prompt &optional initial &rest _)
+                   (push initial offered)
+                   (with-temp-buffer
+                     (run-hooks 'minibuffer-setup-hook)
+                     (insert (or initial "") "Keep it. ")
+                     (run-hooks 'minibuffer-exit-hook)
+                     (funcall end)
+                     (buffer-string)))))
+        (condition-case nil (hive-amend--tell prompt) (quit nil))
+        (setq end #'ignore)
+        (hive-amend--tell prompt)
+        (hive-amend--tell prompt)
+        (should (equal '(nil "Keep it. " nil) offered))))))
+
 (ert-deftest hive-amend-refuses-an-answer-handed-to-a-session-that-has-ended ()
   (hive-test-with-desk nil
     (hive-test-connect)

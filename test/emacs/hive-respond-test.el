@@ -140,7 +140,8 @@
 (defmacro hive-respond-test-typing (typed &rest body)
   "Run BODY while TYPED, an alist of prompts and texts, is typed in minibuffers.
 A text is added to what is there, and RET ends the minibuffer; of a
-text in a list, C-g.  Return what was there, newest first."
+text in a list, C-g.  A function types itself, and ends with C-g.
+Return what was there, newest first."
   (declare (indent 1))
   `(let ((offered nil))
      (cl-letf* ((type (lambda (prompt initial)
@@ -149,11 +150,14 @@ text in a list, C-g.  Return what was there, newest first."
                           (run-hooks 'minibuffer-setup-hook)
                           (insert (or initial ""))
                           (let ((text (alist-get prompt ,typed nil nil (lambda (key line) (string-search key line)))))
-                            (insert (if (consp text) (car text) text))
+                            (cond ((functionp text) (funcall text))
+                                  (t (insert (if (consp text) (car text) text))))
                             (run-hooks 'minibuffer-exit-hook)
-                            (when (consp text) (signal 'quit nil))
+                            (unless (stringp text) (signal 'quit nil))
                             (buffer-string)))))
                 ((symbol-function 'read-string)
+                 (lambda (prompt &optional initial &rest _) (funcall type prompt initial)))
+                ((symbol-function 'read-from-minibuffer)
                  (lambda (prompt &optional initial &rest _) (funcall type prompt initial)))
                 ((symbol-function 'completing-read)
                  (lambda (prompt _table _pred _strict initial &rest _) (funcall type prompt initial))))
@@ -180,6 +184,42 @@ text in a list, C-g.  Return what was there, newest first."
           (should-not (hive-compose-draft id)))
         (hive-test-wait 5 (hive-test-answers))
         (should (equal "with care" (plist-get (car (hive-test-answers)) :decision)))))))
+
+(ert-deftest hive-respond-what-is-typed-is-saved-before-the-minibuffer-is-left ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options))
+    (hive-test-wait 5 (hive-prompts))
+    (let ((id (plist-get (car (hive-prompts)) :ask_id)))
+      (hive-respond-test-typing
+          `(("When?" . ,(lambda ()
+                          (insert "not")
+                          ;; As after a pause: from then on, Emacs may crash.
+                          (timer-event-handler hive-compose--timer)
+                          (should (equal "not" (hive-compose-draft id)))
+                          (insert " before")
+                          (run-hooks 'kill-emacs-hook)
+                          (should (equal "not before" (hive-compose-draft id))))))
+        (hive-respond))
+      (should (equal "not before" (hive-compose-draft id)))
+      (hive-respond-test-typing
+          `(("When?" . ,(lambda ()
+                          (insert " May")
+                          (run-hooks 'kill-emacs-hook)
+                          ;; This chooses an option, and is no draft.
+                          (delete-region (point-min) (point-max))
+                          (insert "Later")
+                          (run-hooks 'kill-emacs-hook)
+                          (should (equal "not before" (hive-compose-draft id))))))
+        (hive-respond))
+      (should (equal "not before" (hive-compose-draft id)))
+      (hive-respond-test-typing
+          `(("When?" . ,(lambda ()
+                          (insert " June")
+                          (run-hooks 'kill-emacs-hook)
+                          (delete-region (point-min) (point-max)))))
+        (hive-respond))
+      (should-not (hive-compose-draft id)))))
 
 (ert-deftest hive-respond-a-half-typed-comment-is-there-again ()
   (hive-test-with-desk nil
@@ -417,6 +457,7 @@ text in a list, C-g.  Return what was there, newest first."
                                (substring-no-properties (hive-compose--header))))
       (should (equal "No answer given; the question stays expired"
                      (cadr (should-error (hive-compose-send) :type 'user-error))))
+      (insert "go")
       (cl-letf (((symbol-function 'message) (lambda (&rest args) (should (equal "Draft saved; the question stays expired"
                                                                                  (apply #'format args))))))
         (hive-compose-put-aside)))))
@@ -603,6 +644,75 @@ text in a list, C-g.  Return what was there, newest first."
     (hive-test-wait 5 (hive-test-answers))
     (should (equal ["Later"] (plist-get (car (hive-test-answers)) :selected)))
     (should (equal "After the\nrelease." (plist-get (car (hive-test-answers)) :comment)))))
+
+(ert-deftest hive-compose-a-draft-has-its-option ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :question "Deploy?" :options hive-respond-test-options))
+    (hive-test-wait 5 (hive-prompts))
+    (save-window-excursion
+      (hive-compose (car (hive-prompts)))
+      (hive-compose-choose "Later")
+      (insert "After the release.")
+      (hive-compose-put-aside)
+      ;; In the minibuffer the words would be sent alone.
+      (should (equal '(nil) (hive-respond-test-typing '(("Deploy?" "")) (hive-respond))))
+      (hive-compose (car (hive-prompts)))
+      (should (string-match-p "To Claude-abc12 \\+ Later" (hive-compose--header)))
+      (hive-compose-send))
+    (hive-test-wait 5 (hive-test-answers))
+    (should (equal ["Later"] (plist-get (car (hive-test-answers)) :selected)))
+    (should (equal "After the release." (plist-get (car (hive-test-answers)) :comment)))
+    (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
+    (should-not (directory-files hive-drafts-directory nil "txt\\'"))))
+
+(ert-deftest hive-compose-a-draft-of-another-emacs-stays ()
+  (hive-respond-test-composing '(:question "Why?")
+    (let ((id (plist-get hive-compose--prompt :ask_id)) (prompt hive-compose--prompt))
+      ;; The other one saves its draft while this buffer is open.
+      (hive-compose-keep id "Theirs")
+      (cl-letf (((symbol-function 'message)
+                 (lambda (&rest args)
+                   (should (equal "No answer given; still pending" (apply #'format args))))))
+        (hive-compose-put-aside))
+      (should (equal "Theirs" (hive-compose-draft id)))
+      ;; It goes on after this buffer has read the draft.
+      (hive-compose prompt)
+      (should (equal "Theirs" (hive-compose-text)))
+      (hive-compose-keep id "Theirs, continued")
+      (let ((kill-buffer-query-functions nil)) (kill-buffer))
+      (should (equal "Theirs, continued" (hive-compose-draft id)))
+      ;; Both write.
+      (hive-compose prompt)
+      (hive-compose-keep id "Theirs, once more")
+      (goto-char (point-max))
+      (insert ", and mine")
+      (hive-draft-save)
+      (should (equal "Theirs, once more\n\f\nTheirs, continued, and mine" (hive-compose-draft id)))
+      (insert "!")
+      (hive-draft-save)
+      (should (equal "Theirs, once more\n\f\nTheirs, continued, and mine!" (hive-compose-draft id)))
+      (delete-region hive-compose--begin (point-max))
+      (hive-draft-save)
+      (should (equal "Theirs, once more" (hive-compose-draft id)))
+      ;; What was written here, and deleted by another one, is saved again as long as it is here.
+      (insert "Mine")
+      (hive-draft-save)
+      (hive-compose-keep id "")
+      (run-hooks 'kill-emacs-hook)
+      (should (equal "Mine" (hive-compose-draft id))))))
+
+(ert-deftest hive-compose-a-draft-that-cannot-be-saved-is-not-put-aside ()
+  (hive-respond-test-composing '(:question "Why?")
+    (let ((kill-ring nil) (buffer (current-buffer)))
+      (insert "precious")
+      (let ((hive-drafts-directory "/proc/no such directory/"))
+        (hive-compose-put-aside)
+        (should (buffer-live-p buffer))
+        (should (equal "precious" (hive-compose-text)))
+        (with-temp-buffer (kill-buffer buffer)))
+      (should (equal "precious" (car kill-ring)))
+      (hive-compose (car (hive-prompts))))))
 
 (ert-deftest hive-compose-inserts-a-template-into-the-answer ()
   (let ((hive-reply-templates '(("question" nil "Look at the tests."))))
