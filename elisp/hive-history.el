@@ -139,6 +139,7 @@ That is the mode line of a file, and links of Org."
   "What is searched: a plist of :query, :agent, :project, :since and :until.")
 (defvar-local hive-history--entries nil "What was found so far, newest first.")
 (defvar-local hive-history--cursor nil "Where older entries follow, or nil.")
+(defvar-local hive-history--nothing (hive-words 'loading) "Why no entry is shown, in words.")
 (defvar-local hive-history--fetch-number 0 "Counts the searches: only the newest is shown.")
 
 (defvar hive-history-mode-map
@@ -199,7 +200,7 @@ was found into a file, as Org or Markdown.
   "Print the results."
   (tabulated-list-print t)
   (hive-text-say-empty (unless hive-history--entries
-                         (or (hive-sidecar-absence) (hive-words "Nothing was found."))))
+                         (or (hive-sidecar-absence) hive-history--nothing)))
   (setq mode-line-process
         ;; A percent sign in a mode line is a directive.
         (string-replace
@@ -232,16 +233,24 @@ was found into a file, as Org or Markdown.
                         (setq hive-history--entries
                               (append (and cursor hive-history--entries)
                                       (append (plist-get result :entries) nil))
+                              hive-history--nothing (hive-words "Nothing was found.")
                               hive-history--cursor (plist-get result :next_cursor))
                         (hive-history--print)))))
        :error (lambda (err)
-                (hive-announce "Hive could not search the history: %s"
-                               (hive-text-line (plist-get err :text) 200)))))))
+                (let ((sentence (hive-words "Hive could not search the history: %s"
+                                            (hive-text-line (plist-get err :text) 200))))
+                  (when (buffer-live-p buffer)
+                    (with-current-buffer buffer
+                      (when (= ticket hive-history--fetch-number)
+                        (setq hive-history--nothing sentence)
+                        (hive-history--print))))
+                  (hive-announce "%s" sentence)))))))
 
 (defun hive-history--go (search)
   "Show the results of SEARCH."
   (setq hive-history--search search
         hive-history--entries nil
+        hive-history--nothing (hive-words 'loading)
         hive-history--cursor nil)
   (hive-history--print)
   (hive-history--fetch (current-buffer) nil))
@@ -292,6 +301,7 @@ Nothing is fetched yet: that is what reverting the buffer does."
   (unless (derived-mode-p 'hive-history-mode) (hive-history-mode))
   (setq hive-history--search search
         hive-history--entries nil
+        hive-history--nothing (hive-words 'loading)
         hive-history--cursor nil)
   (cl-incf hive-history--fetch-number)
   (hive-history--print))

@@ -46,6 +46,7 @@
 (defvar-local hive-list--offset 0 "How many rows are on the pages before this one.")
 (defvar-local hive-list--page nil "The settled questions on this page.")
 (defvar-local hive-list--total nil "How many questions the view and the filter select.")
+(defvar-local hive-list--problem nil "Why the last fetch of this view failed, in words, or nil.")
 (defvar-local hive-list--cursors nil
   "The cursors of this page and the pages before it, newest first.")
 (defvar-local hive-list--next nil "The cursor of the next page.")
@@ -148,7 +149,7 @@ What only questions have, their kind and recipient, no row has."
 
 (defun hive-list-fetch (then)
   "Fetch this page of settled questions.
-Call THEN in the list's buffer when it has arrived."
+Call THEN in the list's buffer when it has arrived, or if that failed."
   (let ((buffer (current-buffer)) (ticket (cl-incf hive-list--fetch-number)))
     (hive-rpc-request
      'prompt/list
@@ -162,11 +163,18 @@ Call THEN in the list's buffer when it has arrived."
                     (when (= ticket hive-list--fetch-number)
                       (setq hive-list--page (append (plist-get result :prompts) nil)
                             hive-list--next (plist-get result :next_cursor)
-                            hive-list--total (plist-get result :total))
+                            hive-list--total (plist-get result :total)
+                            hive-list--problem nil)
                       (funcall then)))))
      :error (lambda (err)
-              (hive-announce
-               "Hive could not fetch the list: %s" (hive-text-line (plist-get err :text) 200))))))
+              (let ((sentence (hive-words "Hive could not fetch the list: %s"
+                                          (hive-text-line (plist-get err :text) 200))))
+                (when (buffer-live-p buffer)
+                  (with-current-buffer buffer
+                    (when (= ticket hive-list--fetch-number)
+                      (setq hive-list--problem sentence)
+                      (funcall then))))
+                (hive-announce "%s" sentence))))))
 
 ;;;; Changing view and page
 
@@ -177,6 +185,7 @@ Call THEN in the list's buffer when it has arrived."
         hive-list--offset 0
         hive-list--page nil
         hive-list--total nil
+        hive-list--problem nil
         hive-list--cursors nil
         hive-list--next nil)
   (cl-incf hive-list--fetch-number))           ; ignore a fetch under way
@@ -756,6 +765,7 @@ If its line is gone, go to the one that was below it."
 (defun hive-list--nothing ()
   "Return a sentence on why the list is empty."
   (cond ((hive-sidecar-absence))
+        (hive-list--problem)
         ((if (hive-list-live-p) (not (hive-model-complete-p)) (null hive-list--total))
          (hive-words 'loading))
         ((and hive-list--filter (or (hive-prompts) (not (eq hive-list--view 'waiting))))

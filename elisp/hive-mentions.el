@@ -297,6 +297,7 @@ A loop that is over has nothing to decide about."
 (defvar-local hive-mentions--mentions nil "The mentions that are shown, newest first.")
 (defvar-local hive-mentions--summary nil "The number of mentions, by status.")
 (defvar-local hive-mentions--cursor nil "The cursor of the next page, or nil.")
+(defvar-local hive-mentions--nothing (hive-words 'loading) "Why no mention is shown, in words.")
 
 (defun hive-mentions--whose ()
   "Return whose mentions these are, in words."
@@ -366,7 +367,7 @@ A loop that is over has nothing to decide about."
 (defun hive-mentions--insert-all ()
   "Insert the mentions of this buffer."
   (if (null hive-mentions--mentions)
-      (insert (or (hive-sidecar-absence) (hive-words "No open mentions.")) "\n")
+      (insert (or (hive-sidecar-absence) hive-mentions--nothing) "\n")
     (mapc #'hive-mentions--insert hive-mentions--mentions))
   (when hive-mentions--cursor
     (hive-text-part 'more (insert (hive-words "There are more; + shows them.\n")))))
@@ -427,6 +428,7 @@ session.
            (let ((mentions (append (plist-get page :mentions) nil)))
              (setq hive-mentions--mentions
                    (if more (append hive-mentions--mentions mentions) mentions)
+                   hive-mentions--nothing (hive-words "No open mentions.")
                    hive-mentions--cursor (plist-get page :next_cursor)
                    hive-mentions--addressee (plist-get page :session_id)
                    hive-mentions--summary (plist-get page :summary)))
@@ -434,13 +436,17 @@ session.
            (hive-wrap-heed (point-min) (point-max))
            (force-mode-line-update))))
      :error (lambda (err)
-              ;; An empty buffer would say that a session that does not exist has no mentions.
-              (when (and (eq (plist-get err :name) 'session_not_found)
-                         (buffer-live-p buffer)
-                         (not (buffer-local-value 'hive-mentions--addressee buffer)))
-                (kill-buffer buffer))
-              (hive-announce "Hive could not fetch the mentions: %s"
-                             (hive-text-line (plist-get err :text) 200))))))
+              (let ((sentence (hive-words "Hive could not fetch the mentions: %s"
+                                          (hive-text-line (plist-get err :text) 200))))
+                (when (buffer-live-p buffer)
+                  (with-current-buffer buffer
+                    ;; A session that does not exist has no buffer.
+                    (if (and (eq (plist-get err :name) 'session_not_found)
+                             (not hive-mentions--addressee))
+                        (kill-buffer)
+                      (setq hive-mentions--nothing sentence)
+                      (hive-mentions--print))))
+                (hive-announce "%s" sentence))))))
 
 (defun hive-mentions--changed (mention)
   "Fetch again in buffers that may show MENTION, once for several of them."

@@ -126,6 +126,7 @@
 (defvar-local hive-outreach--items nil "The items that are shown, newest first.")
 (defvar-local hive-outreach--cursor nil "The cursor of the next page, or nil.")
 (defvar-local hive-outreach--kind nil "The only kind that is shown, or nil.")
+(defvar-local hive-outreach--nothing (hive-words 'loading) "Why no item is shown, in words.")
 (defvar-local hive-outreach--arrivals nil
   "During a fetch, a cons whose cdr is what arrived since, newest first.")
 (defvar hive-outreach--timer nil "The timer of the next printing, or nil.")
@@ -268,7 +269,8 @@ older ones, \\[revert-buffer] fetches them again.
 
 (defun hive-outreach--insert-all ()
   "Insert the items of this buffer."
-  (unless hive-outreach--items (insert (hive-words "Nothing here yet.\n")))
+  (unless hive-outreach--items
+    (insert (or (hive-sidecar-absence) hive-outreach--nothing) "\n"))
   (mapc #'hive-outreach--insert hive-outreach--items)
   (when hive-outreach--cursor
     (hive-text-part 'older
@@ -294,12 +296,21 @@ replaces this one."
              (setq hive-outreach--items (append (and cursor hive-outreach--items)
                                                 (append (plist-get result :outreach) nil))
                    hive-outreach--cursor (plist-get result :next_cursor)
+                   hive-outreach--nothing (hive-words "Nothing here yet.")
                    hive-outreach--arrivals nil)
              (mapc #'hive-outreach--take (reverse (cdr arrivals))))
            (hive-outreach--print))))
-     :error (lambda (err)
-              (hive-announce "Hive could not fetch the cards, pings and reports: %s"
-                             (hive-text-line (plist-get err :text) 200))))))
+     :error
+     (lambda (err)
+       (let ((buffer (get-buffer hive-outreach--name))
+             (sentence (hive-words "Hive could not fetch the cards, pings and reports: %s"
+                                   (hive-text-line (plist-get err :text) 200))))
+         (when (and buffer (eq arrivals (buffer-local-value 'hive-outreach--arrivals buffer)))
+           (with-current-buffer buffer
+             (setq hive-outreach--nothing sentence
+                   hive-outreach--arrivals nil))
+           (hive-outreach--print))
+         (hive-announce "%s" sentence))))))
 
 ;;;; Commands
 
@@ -335,6 +346,7 @@ replaces this one."
                hive-outreach-mode)
   (setq hive-outreach--kind (unless (string-empty-p kind) kind)
         hive-outreach--items nil
+        hive-outreach--nothing (hive-words 'loading)
         hive-outreach--cursor nil)
   (hive-outreach--print)
   (hive-outreach--fetch nil))

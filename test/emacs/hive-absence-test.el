@@ -4,7 +4,10 @@
 
 ;;; Code:
 
+(require 'hive-history)
 (require 'hive-list-test-help)
+(require 'hive-mentions)
+(require 'hive-outreach)
 (require 'hive-sessions)
 (require 'hive-shared)
 (require 'hive-test-help)
@@ -73,6 +76,41 @@
       (hive-test-call 'fake/ask nil)
       (hive-test-wait 5 (hive-list-test-lines))
       (should (equal "" (hive-absence-test-note))))))
+
+(ert-deftest hive-absence-an-empty-list-claims-nothing-before-it-knows ()
+  (hive-test-with-desk nil
+    (hive-list-test
+      (pcase-dolist (`(,method ,result ,name ,command ,again ,fails ,empty)
+                     `(("mention/list" (:mentions []) "*hive-mentions: Human*" ,#'hive-check-mentions
+                        ,#'revert-buffer "Hive could not fetch the mentions: .*Busy" "No open mentions\\.")
+                       ("outreach/list" (:outreach []) "*hive outreach*" ,#'hive-outreach
+                        ,#'revert-buffer "Hive could not fetch the cards.*Busy" "Nothing here yet\\.")
+                       ("history/search" (:entries []) "*hive history*" ,(lambda () (hive-history ""))
+                        ,#'revert-buffer "Hive could not search the history: .*Busy" "Nothing was found\\.")
+                       ("prompt/list" (:prompts [] :total 0) "*hive*"
+                        ,(lambda () (hive-list) (hive-list--go 'answered nil))
+                        ,#'hive-list--renew "Hive could not fetch the list: .*Busy" "No answered questions\\.")))
+        (ert-info (name)
+          (cl-flet ((says () (with-current-buffer name
+                               (concat (buffer-string)
+                                       (mapconcat (lambda (overlay) (overlay-get overlay 'after-string))
+                                                  (overlays-in (point-min) (point-max)) "")))))
+            (when (eq command #'hive-outreach)
+              (funcall command)
+              (should (string-match-p "Hive is off" (says)))
+              (kill-buffer name))
+            (hive-test-connect)
+            (hive-test-call 'fake/result (list :method method :result result))
+            (hive-test-call 'fake/plan (list :method method
+                                             :outcomes [(:code -32001 :message "store_busy: Busy.")]))
+            (funcall command)
+            (should (string-match-p "Loading…" (says)))
+            (hive-test-wait 5 (string-match-p fails (says)))
+            (with-current-buffer name (funcall again))
+            (hive-test-wait 5 (string-match-p empty (says)))
+            (should-not (string-match-p fails (says)))
+            (hive-mode -1)
+            (kill-buffer name)))))))
 
 (provide 'hive-absence-test)
 ;;; hive-absence-test.el ends here
