@@ -155,11 +155,23 @@ further permissions, whose text it has as well."
          (with-demoted-errors "[hive] %S"
            (mapc #'hive-display--record hive-display--buffers)))))
 
+(defun hive-display-frame-p (frame)
+  "Return non-nil if a human can see FRAME.
+A terminal shows one of its frames, and a daemon has one that nobody
+sees."
+  (and (eq t (frame-visible-p frame))
+       (memq (tty-top-frame frame) (list nil frame))
+       (not (and (daemonp) (equal "initial_terminal" (terminal-name frame))))))
+
+(defun hive-display-visible-p (buffer)
+  "Return non-nil if BUFFER is in a window on a frame that a human can see."
+  (cl-some (lambda (window) (hive-display-frame-p (window-frame window)))
+           (get-buffer-window-list buffer nil 'visible)))
+
 (defun hive-display--shown-p (window)
   "Return non-nil if a human can see whole lines in WINDOW."
   (let ((frame (window-frame window)))
-    (and (eq t (frame-visible-p frame))
-         (or (display-graphic-p frame) (eq frame (tty-top-frame frame)))
+    (and (hive-display-frame-p frame)
          (zerop (window-hscroll window))
          (not truncate-lines)
          (or (not truncate-partial-width-windows) (window-full-width-p window))

@@ -6,9 +6,9 @@
 
 ;;; Commentary:
 
-;; A message is unread until a buffer that has it is in a window.  Your own
-;; messages are not counted.  What was unread when you looked is below a line,
-;; until you post, or until there is something new when you look again.
+;; A message is unread until a buffer that has it is in a window on the screen.
+;; Your own messages are not counted.  What was unread when you looked is below
+;; a line, until you post, or until there is something new when you look again.
 ;;
 ;; What has been read is kept in a file, so messages that were posted while
 ;; Emacs did not run are unread when it connects again.  The file has, for each
@@ -19,6 +19,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-display)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-rpc)
@@ -52,7 +53,7 @@ A value is a list: how many, the last one, and the seq of the first one.")
   "Count MESSAGE as unread, unless the human sees it or wrote it."
   (unless (or (equal "human" (plist-get message :author))
               (cl-some (lambda (buffer)
-                         (and (get-buffer-window buffer 'visible)
+                         (and (hive-display-visible-p buffer)
                               (with-current-buffer buffer (hive-shared-ours-p message))))
                        (hive-shared-buffers)))
     (let* ((project-dir (plist-get message :project_dir))

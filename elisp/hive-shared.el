@@ -20,6 +20,7 @@
 (require 'cl-lib)
 (require 'hive-attention)
 (require 'hive-detect)
+(require 'hive-display)
 (require 'hive-human)
 (require 'hive-mentions)
 (require 'hive-messages)
@@ -285,7 +286,7 @@ in and in those whose shared buffers are open."
                     (list :confirmed t
                           :project (plist-get mention :project)
                           :project_dir project-dir)))))
-    (unless (get-buffer-window buffer 'visible)
+    (unless (hive-display-visible-p buffer)
       (save-selected-window
         (display-buffer buffer (hive-shared--action))))))
 
@@ -388,6 +389,7 @@ see, it is posted, but its author is unverified.
   (add-to-invisibility-spec 'hive-elsewhere)
   (dolist (hook '(window-size-change-functions window-buffer-change-functions))
     (add-hook hook #'hive-shared--resized nil t))
+  (add-hook 'window-selection-change-functions #'hive-shared--frame-selected)
   (add-hook 'completion-at-point-functions #'hive-model-complete-handle nil t)
   (add-hook 'pre-command-hook #'hive-shared-stray-key nil t)
   ;; For M-x save-buffer, and for programs.
@@ -402,8 +404,17 @@ Its messages are then read."
   (when (window-live-p window)
     (with-current-buffer (window-buffer window)
       (when (derived-mode-p 'hive-shared-mode)
-        (hive-shared-set-read)
+        (when (hive-display-frame-p (window-frame window)) (hive-shared-set-read))
         (hive-rpc-guarded #'hive-shared-fit)))))
+
+(defun hive-shared--frame-selected (frame)
+  "Note that the human sees the shared buffers on FRAME, if they do now.
+In a terminal, a frame appears when it is selected."
+  (when (hive-display-frame-p frame)
+    (dolist (window (window-list frame 'no-minibuffer))
+      (with-current-buffer (window-buffer window)
+        (when (derived-mode-p 'hive-shared-mode)
+          (hive-rpc-guarded #'hive-shared-set-read))))))
 
 (defun hive-shared--copy (beg end &optional delete)
   "Return a copy of the text from BEG to END that is not a message.

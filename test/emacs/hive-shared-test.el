@@ -249,6 +249,21 @@
       (should-not (hive-shared-test-news))
       (should-not (string-search " new" (hive-shared--header))))))
 
+(ert-deftest hive-shared/a-message-in-a-frame-that-its-terminal-does-not-show-is-unread ()
+  (hive-shared-test-with
+    (save-window-excursion
+      (delete-other-windows)
+      (hive-shared-test-open)
+      (set-window-buffer (selected-window) (current-buffer))
+      (cl-letf (((symbol-function 'tty-top-frame) (lambda (&rest _) 'another-frame)))
+        (hive-shared-test-post "first")
+        (hive-shared-test-wait-for "first")
+        (hive-shared--resized (selected-window))
+        (should (= 1 (hive-shared-unread-count))))
+      (run-hook-with-args 'window-selection-change-functions (selected-frame))
+      (should (= 0 (hive-shared-unread-count)))
+      (should (equal '("first") (mapcar #'cdr (hive-shared-test-news)))))))
+
 (defun hive-shared-test-turn-on ()
   "Turn Hive on, and wait until it knows what is unread."
   (hive-test-connect)
