@@ -58,9 +58,12 @@
     (maphash (lambda (_id mention) (push mention mentions)) hive-mentions--open)
     (sort mentions (lambda (a b) (< (plist-get a :seq) (plist-get b :seq))))))
 
-(defun hive-mentions-count ()
-  "Return the number of open mentions of the human."
-  (hash-table-count hive-mentions--open))
+(defun hive-mentions-count (&optional predicate)
+  "Return the number of open mentions of the human that satisfy PREDICATE.
+With nil, return the number of all."
+  (if (null predicate) (hash-table-count hive-mentions--open)
+    (cl-loop for mention being the hash-values of hive-mentions--open
+             count (funcall predicate mention))))
 
 (defun hive-mentions-open-p (message)
   "Return the open mention of the human in MESSAGE, or nil."

@@ -421,10 +421,16 @@ In a terminal, a frame appears when it is selected."
 With DELETE, delete the text."
   (hive-shared-plain (buffer-substring--filter beg end delete)))
 
+(defun hive-shared--mention-here-p (mention)
+  "Return non-nil if MENTION is in this buffer, or would be with older messages.
+Whether it was posted to everyone, only its message says."
+  (or (hive-shared-message (plist-get mention :message_id))
+      (hive-shared-ours-p mention)))
+
 (defun hive-shared--header ()
   "Return the header line."
   (let ((target (hive-shared-target))
-        (open (hive-mentions-count)))
+        (open (hive-mentions-count #'hive-shared--mention-here-p)))
     (concat " " (replace-regexp-in-string "%" "%%" (hive-shared--name) t t)
             (cond ((not (hive-sidecar-connected-p)) (hive-words "   not connected"))
                   (hive-shared--fetch "   …")

@@ -64,6 +64,25 @@
     (hive-shared-test-wait-for "here")
     (should (equal (hive-shared-test-bodies) '("to everyone" "here")))))
 
+(ert-deftest hive-shared/the-header-line-counts-the-mentions-of-me-in-this-buffer ()
+  (hive-shared-test-with
+    (hive-shared-test-do "join" :session_id "zzz99-session" :project "other"
+                         :project_dir "/other/.git")
+    (hive-shared-test-open)
+    (hive-shared-test-do "post" :from "Claude-zzz99" :body "@Human in the other project")
+    (hive-test-wait 5 (= 1 (hive-mentions-count)))
+    (should-not (string-search "for you" (hive-shared--header)))
+    (hive-shared-test-do "post" :from "Claude-zzz99" :body "@Human to everyone" :scope "all")
+    (hive-shared-test-post "@Human here" :thread "release")
+    (hive-test-wait 5 (= 3 (hive-mentions-count)))
+    (hive-shared-test-wait-for "@Human here")
+    (should (string-search "   2 for you" (hive-shared--header)))
+    (hive-shared-test-open "release")
+    (should (string-search "   1 for you" (hive-shared--header)))
+    (set-buffer (hive-shared-buffer nil))
+    (hive-shared-test-ready)
+    (should (string-search "   3 for you" (hive-shared--header)))))
+
 (ert-deftest hive-shared/a-thread-has-a-buffer-of-its-own ()
   (hive-shared-test-with
     (let ((first (hive-shared-test-post "root")))
