@@ -212,7 +212,8 @@ The STATE is `ok', `not-set-up' or `broken'."
 
 ;;;; The buffer
 
-(defvar-local hive-doctor--remote nil "Results of checks that node and the sidecar made, in order.")
+(defvar-local hive-doctor--remote nil
+  "What node and the sidecar found, the cdr of a cons that each run makes anew.")
 
 (defun hive-doctor--insert (check)
   "Insert CHECK as a line, with its advice below when it failed."
@@ -240,14 +241,15 @@ The STATE is `ok', `not-set-up' or `broken'."
                        (unless (hive-sidecar-connected-p) (list (hive-doctor--store)))
                        (hive-doctor--outbox)
                        (list (hive-doctor--server))
-                       hive-doctor--remote))
+                       (cdr hive-doctor--remote)))
          (insert "\n" (hive-words "Press g to check again.") "\n"))))))
 
-(defun hive-doctor--add (buffer lines)
-  "Append LINES, which others found, to BUFFER."
-  (when (buffer-live-p buffer)
-    (with-current-buffer buffer
-      (setq hive-doctor--remote (append hive-doctor--remote lines)))
+(defun hive-doctor--add (buffer remote lines)
+  "Append LINES, which others found, to REMOTE, that of BUFFER.
+If it was checked again since, they are not shown."
+  (when (and (buffer-live-p buffer)
+             (eq remote (buffer-local-value 'hive-doctor--remote buffer)))
+    (nconc remote lines)
     (hive-doctor--print buffer)))
 
 ;;;; Checks that others make
@@ -259,16 +261,17 @@ The STATE is `ok', `not-set-up' or `broken'."
 
 (defun hive-doctor--check-node (buffer)
   "Ask node for its version; the result appears in BUFFER."
-  (let ((node (or (and (not hive-node-program) (hive-program-node))
+  (let ((remote (buffer-local-value 'hive-doctor--remote buffer))
+        (node (or (and (not hive-node-program) (hive-program-node))
                   (executable-find (or hive-node-program "node"))))
         (advice
          (hive-words "Hive needs Node.js %s or newer; install it, or set `hive-node-program'"
                      hive-program-node-version)))
     (if (not node)
-        (hive-doctor--add buffer (list (hive-doctor-check
-                                        :name (hive-words 'doctor-node) :state 'broken
-                                        :text (hive-words "not found")
-                                        :advice advice)))
+        (hive-doctor--add buffer remote (list (hive-doctor-check
+                                               :name (hive-words 'doctor-node) :state 'broken
+                                               :text (hive-words "not found")
+                                               :advice advice)))
       (let ((default-directory "/") (said ""))
         (make-process
          :name "hive-node" :command (list node "--version") :noquery t
@@ -278,7 +281,7 @@ The STATE is `ok', `not-set-up' or `broken'."
          (lambda (process _change)
            (unless (process-live-p process)
              (hive-rpc-later
-              #'hive-doctor--add buffer
+              #'hive-doctor--add buffer remote
               (list (hive-doctor-check
                      :name (hive-words 'doctor-node)
                      :state (hive-doctor--state (hive-doctor--node-p said))
@@ -287,27 +290,29 @@ The STATE is `ok', `not-set-up' or `broken'."
 
 (defun hive-doctor--check-sidecar (buffer)
   "Ask the sidecar to check itself; the results appear in BUFFER."
-  (hive-rpc-request
-   'doctor/run nil :timeout 30
-   :success
-   (lambda (result)
-     (hive-doctor--add
-      buffer
-      (mapcar (lambda (check)
-                (hive-doctor-check :name (plist-get check :name)
-                                   :state (pcase (plist-get check :state)
-                                            ("ok" 'ok)
-                                            ("not_set_up" 'not-set-up)
-                                            (_ 'broken))
-                                   :text (plist-get check :text)
-                                   :advice (plist-get check :advice)))
-              (plist-get result :checks))))
-   :error
-   (lambda (err)
-     (unless (hive-rpc-failed-p err 'method-not-found) ; it has no doctor
+  (let ((remote (buffer-local-value 'hive-doctor--remote buffer)))
+    (hive-rpc-request
+     'doctor/run nil :timeout 30
+     :success
+     (lambda (result)
        (hive-doctor--add
-        buffer (list (hive-doctor-check :name (hive-words "The sidecar's checks") :state 'broken
-                                        :text (plist-get err :text))))))))
+        buffer remote
+        (mapcar (lambda (check)
+                  (hive-doctor-check :name (plist-get check :name)
+                                     :state (pcase (plist-get check :state)
+                                              ("ok" 'ok)
+                                              ("not_set_up" 'not-set-up)
+                                              (_ 'broken))
+                                     :text (plist-get check :text)
+                                     :advice (plist-get check :advice)))
+                (plist-get result :checks))))
+     :error
+     (lambda (err)
+       (unless (hive-rpc-failed-p err 'method-not-found) ; it has no doctor
+         (hive-doctor--add
+          buffer remote
+          (list (hive-doctor-check :name (hive-words "The sidecar's checks") :state 'broken
+                                   :text (plist-get err :text)))))))))
 
 (define-derived-mode hive-doctor-mode special-mode "Hive-Doctor"
   "Major mode of the buffer that shows the checks."
@@ -324,7 +329,7 @@ The STATE is `ok', `not-set-up' or `broken'."
   (let ((buffer (get-buffer-create "*hive doctor*")))
     (with-current-buffer buffer
       (hive-doctor-mode)
-      (setq hive-doctor--remote nil))
+      (setq hive-doctor--remote (list 'remote)))
     (hive-doctor--print buffer)
     (pop-to-buffer buffer)
     (if (hive-sidecar-connected-p) (hive-doctor--check-sidecar buffer)

@@ -140,6 +140,15 @@
       ;; The sidecar checks its own Node and store; each is there once.
       (should-not (string-match-p "Node.js\\|store-1" (buffer-string))))))
 
+(ert-deftest hive-doctor-that-is-run-again-at-once-has-each-check-once ()
+  (hive-test-with-desk nil
+    (save-window-excursion
+      (hive-test-connect)
+      (dotimes (_ 3) (hive-doctor))
+      ;; The replies come in order.
+      (hive-test-call 'fake/environment)
+      (should (= 1 (how-many "^FAIL  Fake" (point-min) (point-max)))))))
+
 (ert-deftest hive-doctor-does-not-call-what-is-not-set-up-ok ()
   (with-temp-buffer
     (hive-doctor--insert (hive-doctor-check :name "Codex" :state 'not-set-up
