@@ -271,9 +271,11 @@ TEXT is a date such as 2026-01-31, or an age such as 3h or 7d."
                               (pcase (match-string 2 text)
                                 ("m" 60) ("h" 3600) ("d" 86400) (_ 604800)))))
         ((string-match "\\`\\([0-9]\\{4\\}\\)-\\([0-9][0-9]\\)-\\([0-9][0-9]\\)\\'" text)
-         (cl-flet ((part (n) (string-to-number (match-string n text))))
-           (format-time-string "%FT%T.000Z"
-                               (encode-time (list 0 0 0 (part 3) (part 2) (part 1) nil -1 nil)) t)))
+         (let ((begins (cl-flet ((part (n) (string-to-number (match-string n text))))
+                         (encode-time (list 0 0 0 (part 3) (part 2) (part 1) nil -1 nil)))))
+           (unless (equal text (format-time-string "%F" begins))
+             (hive-fail "There is no day %s; type a date such as 2026-01-31" text))
+           (format-time-string "%FT%T.000Z" begins t)))
         (t (hive-fail "Type a date such as 2026-01-31, or an age such as 3h or 7d"))))
 
 ;;;; Commands

@@ -83,6 +83,10 @@
 (ert-deftest hive-history-moments-are-dates-or-ages ()
   (should (equal "" (hive-history--moment " ")))
   (should-error (hive-history--moment "yesterday") :type 'user-error)
+  (dolist (day '("2026-02-31" "2026-13-45" "2026-00-10" "2025-02-29"))
+    (should (string-match-p (concat "There is no day " day)
+                            (cadr (should-error (hive-history--moment day) :type 'user-error)))))
+  (should (hive-history--moment "2024-02-29"))
   (cl-letf (((symbol-function 'hive-now) (lambda () 1800007200.0)))
     (should (equal 1800000000.0 (hive-text-seconds (hive-history--moment "2h"))))))
 
