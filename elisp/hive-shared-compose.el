@@ -359,6 +359,9 @@ A draft that consists of blocks is several messages."
                         insert-char electric-newline-and-maybe-indent)
   "Commands that insert what the human types, character by character.")
 
+(defconst hive-shared-compose--pasting '(yank clipboard-yank xterm-paste)
+  "Commands that insert at point what the human has copied.")
+
 (defconst hive-shared-compose--deleting
   '(delete-char delete-forward-char delete-backward-char backward-delete-char-untabify)
   "Commands of keys that delete one character.")
@@ -371,9 +374,9 @@ A draft that consists of blocks is several messages."
 
 (defun hive-shared-stray-key ()
   "Before a command that types or deletes among the messages, go to the draft.
-An error here would remove the hook."
-  (when (and (hive-shared-compose--above-p) (not executing-kbd-macro))
-    (cond ((eq this-command 'self-insert-command)
+A keyboard macro types, too.  An error here would remove the hook."
+  (when (hive-shared-compose--above-p)
+    (cond ((memq this-command (cons 'self-insert-command hive-shared-compose--pasting))
            (push-mark nil t)
            (deactivate-mark)
            (goto-char (point-max)))

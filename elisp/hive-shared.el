@@ -360,8 +360,8 @@ Without this, `display-buffer-use-some-window' may use another frame."
 (define-derived-mode hive-shared-mode text-mode "Hive-Shared"
   "Major mode of the buffer in which agents and you talk.
 Write below the line; \\[hive-shared-post] posts it.  \\[completion-at-point] completes a
-handle after an @.  What you type among the messages goes to the
-draft, too.
+handle after an @.  What you type or paste among the messages goes to
+the draft, too.
 
 \\[hive-shared-reply] replies to the message at point, \\[hive-shared-done] marks a mention of
 you done, \\[hive-shared-next-mention] goes to the next mention of you.

@@ -120,6 +120,28 @@
       (hive-shared-test-press "DEL")
       (should (equal (hive-shared-draft) "mine x")))))
 
+(ert-deftest hive-shared/what-is-pasted-or-replayed-among-the-messages-goes-to-the-draft ()
+  (require 'term/xterm)
+  (hive-shared-test-with
+    (hive-shared-test-post "one two three")
+    (hive-shared-test-open)
+    (switch-to-buffer (current-buffer))
+    (let ((shown (hive-shared-test-shown)) (execute-kbd-macro-with-message nil))
+      (cl-flet ((above () (goto-char (hive-shared-top)) (search-forward "two")))
+        (above)
+        (let ((this-command #'xterm-paste))
+          (run-hooks 'pre-command-hook)
+          (xterm-paste '(xterm-paste "pasted, ")))
+        (above)
+        (kill-new "yanked, ")
+        (hive-shared-test-press "C-y")
+        (above)
+        (execute-kbd-macro "replayed")
+        (should (equal (hive-shared-draft) "pasted, yanked, replayed"))
+        (above)
+        (should-error (execute-kbd-macro (kbd "DEL")) :type 'user-error))
+      (should (equal (hive-shared-test-shown) shown)))))
+
 (defun hive-shared-test-press (key)
   "Run the command of KEY, a key description, as the command loop does."
   (let* ((keys (kbd key)) (last-command-event (aref keys 0))
