@@ -144,8 +144,8 @@ It mentions the author if that is an agent."
 
 (defun hive-post-read (prompt place &optional to)
   "Read a message for PLACE with PROMPT; TAB completes handles.
-What is not sent is a draft of the next message to the same TO, a handle
-or nil, in PLACE.
+What is not sent is a draft of the next message to the same TO, a
+handle, everyone or nil, in PLACE.
 \\<hive-post-map>\\[next-history-element] inserts your `hive-reply-templates', one after the other."
   (let ((templates (hive-template-messages (plist-get place :project)))
         (body nil))
@@ -252,7 +252,8 @@ agents, or one that you choose.  @HANDLE in it mentions that session,
 Use `hive-shared' to write longer messages in a buffer."
   (interactive
    (let ((place (unless current-prefix-arg (hive-shared-place-here))))
-     (list (hive-post-read (hive-shared-compose--prompt place) (or place (hive-place-of)))
+     (list (hive-post-read (hive-shared-compose--prompt place) (or place (hive-place-of))
+                           (unless place 'everyone))
            ;; Everyone can be chosen, too.
            (null place) place)))
   (hive-post-send body :place (unless everyone (or place (hive-place-of))))

@@ -316,9 +316,11 @@
                      (buffer-string)))))
         (cl-flet ((post (what) (setq text what) (condition-case nil (call-interactively #'hive-post) (quit nil))))
           (post '("half a "))
+          ;; What is for everyone is another draft.
+          (let ((current-prefix-arg '(4))) (post '("")))
           (post "thought")
           (post "new"))
-        (should (equal '(nil "half a " nil) offered))))
+        (should (equal '(nil "half a " nil nil) offered))))
     (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
     (should (equal '("half a thought" "new")
                    (mapcar (lambda (message) (plist-get message :body)) (hive-shared-test-do "messages"))))
