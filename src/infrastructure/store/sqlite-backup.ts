@@ -20,13 +20,29 @@ export function backUp(path: string, file: string): void {
   const draft = `${file}.copying`;
   try {
     copyStoreFile(path, draft);
-    linkSync(draft, file);
+    giveName(draft, file);
     syncPath(dirname(file));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw occupied(file);
     throw error;
   } finally {
     removeDraft(draft);
+  }
+}
+
+/** Moves the draft into place if there is nothing. A file system without hard links, such as FAT, needs a file that takes the name. */
+function giveName(draft: string, file: string): void {
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error;
+    closeSync(openSync(file, 'wx', 0o600));
+    try {
+      renameSync(draft, file);
+    } catch (failed) {
+      rmSync(file, { force: true });
+      throw failed;
+    }
   }
 }
 
@@ -93,19 +109,12 @@ function refuseUsed(path: string): void {
   );
 }
 
-/** Copies what a store contains into a new, complete and checked file. */
-function copyStoreFile(from: string, to: string, withoutLog = !existsSync(logOf(from))): void {
+/** Copies what a store contains at one moment into a new, complete and checked file. */
+function copyStoreFile(from: string, to: string, withoutLog = false): void {
   removeDraft(to);
-  // Without a log nothing else has to be opened, so the file may be on a disk that cannot be written.
-  const address = withoutLog ? `${pathToFileURL(from).href}?immutable=1` : from;
   try {
-    const source = new DatabaseSync(address, { readOnly: true });
-    try {
-      closeSync(openSync(to, 'wx', 0o600));
-      source.exec(`VACUUM INTO '${to.replaceAll("'", "''")}'`);
-    } finally {
-      source.close();
-    }
+    if (withoutLog || !isLockable(from)) copyUnlocked(from, to);
+    else copyFrom(from, to);
     const copy = new DatabaseSync(to);
     copy.exec(`PRAGMA journal_mode = WAL; PRAGMA user_version = ${newMark()}`);
     copy.close();
@@ -120,4 +129,55 @@ function copyStoreFile(from: string, to: string, withoutLog = !existsSync(logOf(
       `The store ${from} cannot be copied to ${to} (${message}). Nothing was changed; check the disk and the permissions, and whether ${from} is damaged.`,
     );
   }
+}
+
+function copyFrom(address: string, to: string): void {
+  const source = open(address);
+  try {
+    closeSync(openSync(to, 'wx', 0o600));
+    source.exec(`VACUUM INTO '${to.replaceAll("'", "''")}'`);
+  } finally {
+    source.close();
+  }
+}
+
+/** Without locks and without the log. Whoever opens the store meanwhile may copy a log into it, which would mix two moments. */
+function copyUnlocked(from: string, to: string): void {
+  const before = statSync(from, { bigint: true });
+  copyFrom(`${pathToFileURL(from).href}?immutable=1`, to);
+  const { mtimeNs, size, ino } = statSync(from, { bigint: true });
+  if (mtimeNs !== before.mtimeNs || size !== before.size || ino !== before.ino)
+    throw new Error('somebody wrote it while it was copied');
+}
+
+/**
+ * Whether SQLite can lock a store, for which it opens the log and its index, and makes them where they are missing. On a disk that
+ * cannot be written it cannot, and nobody writes there. A log that is there is never ignored.
+ */
+function isLockable(path: string): boolean {
+  const source = open(path);
+  try {
+    source.prepare('SELECT 1 FROM sqlite_schema').get();
+    return true;
+  } catch (error) {
+    const code = ((error as { errcode?: number }).errcode ?? 0) & 255;
+    if (existsSync(logOf(path)) || (code !== SQLITE_READONLY && code !== SQLITE_CANTOPEN)) throw error;
+    return false;
+  } finally {
+    source.close();
+  }
+}
+
+const SQLITE_READONLY = 8;
+const SQLITE_CANTOPEN = 14;
+
+/** How long it waits for a process that opens or closes the store. */
+const LOCKED_MS = 2_000;
+
+/** A connection that may write removes the log and the index that it has made; one that may not leaves a log as it is. */
+function open(address: string): DatabaseSync {
+  return new DatabaseSync(address, {
+    readOnly: address.includes('://') || existsSync(logOf(address)),
+    timeout: LOCKED_MS,
+  });
 }
