@@ -4,11 +4,13 @@
  */
 import { expect, onTestFinished, test } from 'vitest';
 import { hookCarrier } from '../../src/application/delivery.ts';
+import type { MessagePage } from '../../src/application/ports.ts';
 import { agentAuthor, humanAuthor } from '../../src/domain/messages.ts';
 import { UNCOVERED_OF_MESSAGE } from '../../src/infrastructure/store/messages.ts';
 import { UNCOVERED_OF_PROMPT } from '../../src/infrastructure/store/prompts.ts';
 import { type Driver, type Row, type SqlValue, statement } from '../../src/infrastructure/store/sql.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { DEMO, join, post } from '../support/messages.ts';
 import { eventually } from '../support/wait.ts';
 import { openOn } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
@@ -142,6 +144,65 @@ export function checksumsContract(engine: StoreEngine): void {
     expect(await hive.waits.lapseDue()).toBe(0);
     expect(await hive.mentions.expireDue()).toBe(1);
     expect((await hive.notices.list(1))[0]).toMatchObject({ data: { notice: 'mention_expired' } });
+  });
+
+  test('damaged messages keep no intact one from a page, in either direction', async () => {
+    const address = await engine.freshAddress();
+    const hive = await openTestHive(address);
+    const ada = await join(hive, 'abc12-session');
+    const far = await join(hive, 'far99-session', { project: 'far', project_dir: '/far/.git' });
+    for (let n = 1; n <= 15; n += 1) await post(hive, ada, `m${n}`);
+    await post(hive, far, 'm16', { scope: 'all' });
+    const driver = await engine.openDriver(address);
+    onTestFinished(() => driver.close());
+    await driver.write((sql) =>
+      sql.run(
+        statement(
+          `UPDATE messages SET hops = 7 WHERE body IN ('m2', 'm4', 'm5', 'm6', 'm7', 'm8', 'm13', 'm15')`,
+        ),
+        [],
+      ),
+    );
+    const intact = ['m1', 'm3', 'm9', 'm10', 'm11', 'm12', 'm14', 'm16'];
+    const { project_dir } = DEMO;
+    const forward: string[] = [];
+    for (let after: string | null = null, more = true; more; ) {
+      const page: MessagePage = await hive.messages.read({ project_dir, limit: 3, after: after ?? 0 });
+      forward.push(...page.items.map(({ body }) => body));
+      ({ more, next_cursor: after } = page);
+    }
+    expect(forward).toEqual(intact);
+    const back: string[] = [];
+    for (let before: string | null | undefined; before !== null; ) {
+      const page: MessagePage = await hive.messages.read({ project_dir, limit: 3, before });
+      back.unshift(...page.items.map(({ body }) => body));
+      before = page.previous_cursor;
+    }
+    expect(back).toEqual(intact);
+  });
+
+  test('a damaged settlement keeps no other answer from its session', async () => {
+    const address = await engine.freshAddress();
+    const hive = await openTestHive(address);
+    const [bad, good] = [await ask(hive), await ask(hive)];
+    for (const { ask_id } of [bad, good])
+      await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    const driver = await engine.openDriver(address);
+    onTestFinished(() => driver.close());
+    // The first of the two.
+    await driver.write((sql) =>
+      sql.run(
+        statement(
+          `UPDATE prompts SET decision = 'no', created_at = '2026-01-01T00:00:00.000Z' WHERE ask_id = $1`,
+        ),
+        [bad.ask_id],
+      ),
+    );
+    const found = await hive.store.read(async (tx) => [
+      ...(await tx.prompts.uncollectedOf('session-1', 1)),
+      ...(await tx.prompts.openOf('session-1', 1)),
+    ]);
+    expect(found.map(({ ask_id }) => ask_id)).toEqual([good.ask_id, good.ask_id]);
   });
 
   test('are right again after a statement has changed one prompt or many', async () => {

@@ -83,6 +83,24 @@ function page(filter: MessageFilter): Conditions[] {
   );
 }
 
+/** The first intact messages of a part. It reads past damaged ones, so that they hide none from a page and change no cursor. */
+async function readPart(
+  sql: Sql,
+  part: Conditions,
+  order: 'ASC' | 'DESC',
+  limit: number,
+): Promise<Message[]> {
+  const found: Message[] = [];
+  for (let seq: SqlValue | undefined; ; ) {
+    const { text, params, next } = part.and(order === 'ASC' ? 'seq > ?' : 'seq < ?', seq);
+    const query = statement(`SELECT ${LIST} FROM messages WHERE ${text} ORDER BY seq ${order} LIMIT ${next}`);
+    const rows = await sql.all(query, [...params, limit]);
+    found.push(...readIntact(rows));
+    seq = rows.at(-1)?.['seq'];
+    if (rows.length < limit || found.length >= limit) return found;
+  }
+}
+
 function seqOf(place: string | number | null | undefined): SqlValue | undefined {
   return typeof place === 'number' ? place : decodeCursor(place, 1)?.[0];
 }
@@ -104,12 +122,7 @@ export function messageStatements(sql: Sql): MessageRecords {
       const forward = after !== undefined && after !== null;
       const order = forward ? 'ASC' : 'DESC';
       const found: Message[] = [];
-      for (const { text, params, next } of page(filter)) {
-        const query = statement(
-          `SELECT ${LIST} FROM messages WHERE ${text} ORDER BY seq ${order} LIMIT ${next}`,
-        );
-        found.push(...readIntact(await sql.all(query, [...params, limit + 1])));
-      }
+      for (const part of page(filter)) found.push(...(await readPart(sql, part, order, limit + 1)));
       found.sort((a, b) => (forward ? a.seq - b.seq : b.seq - a.seq));
       const items = found.slice(0, limit);
       if (!forward) items.reverse();

@@ -158,7 +158,7 @@ function readIntact(rows: readonly Row[]): Prompt[] {
   return rows.filter(isIntactPrompt).map(readPrompt);
 }
 
-/** At most this many damaged rows are read past to find those that are due. */
+/** At most this many damaged rows are read past to find those that are due or open. */
 const SPARE = 100;
 
 const ALL = statement(() => `SELECT ${COVERED.map((column) => `"${column}"`).join(', ')} FROM prompts`);
@@ -279,9 +279,9 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     intact: async (ask_id) => readIntact(await sql.all(GET, [ask_id]))[0],
     byKey: (session_id, key, fingerprint = null) => one(BY_KEY, [session_id, key, fingerprint]),
     uncollectedOf: async (session_id, limit) =>
-      readIntact(await sql.all(UNCOLLECTED_OF, [session_id, limit])),
+      readIntact(await sql.all(UNCOLLECTED_OF, [session_id, limit + SPARE])).slice(0, limit),
     async openOf(session_id, limit) {
-      const params = [session_id, limit];
+      const params = [session_id, limit + SPARE];
       const found = await Promise.all([sql.all(UNCOLLECTED_OF, params), sql.all(PENDING_OF_SESSION, params)]);
       // Settled ones first: pending ones must not hide an answer, however many there are.
       return readIntact(found.flat()).slice(0, limit);
