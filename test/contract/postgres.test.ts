@@ -1,8 +1,11 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
+import { OLDEST_SCHEMA, SCHEMA_VERSION } from '../../src/infrastructure/store/schema.ts';
+import { copyStore, openHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
+import { tempStore } from '../support/temp.ts';
 import { describeStoreContract } from './store-contract.ts';
 
 let server: SharedPostgres;
@@ -50,4 +53,41 @@ test.each([
     );
     expect(answered.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(1);
   }
+});
+
+test.each([
+  ['in the URL', (url: URL) => Object.assign(url, { password: 'geheim:4711' })],
+  ['in a parameter', (url: URL) => url.searchParams.set('password', 'geheim:4711')],
+])('no sentence about a store contains its password: %s', async (_where, give) => {
+  const url = new URL(await server.freshStore());
+  give(url);
+  const address = url.href;
+  expect(address).toMatch(/geheim/);
+  const hive = await openTestHive(address);
+  const set = async (number: number): Promise<void> => {
+    const admin = new pg.Client(address.replace(/\?.*/, ''));
+    await admin.connect();
+    await admin.query(`UPDATE ${url.searchParams.get('schema') ?? 'hive'}.migrations SET number = ${number}`);
+    await admin.end();
+  };
+  const sentenceOf = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => 'it worked',
+      (error: Error) => error.message,
+    );
+  const copy = { from: tempStore(), to: address, env: {}, in_use: true };
+  await (await openTestHive(copy.from)).close();
+  const sentences = [await sentenceOf(copyStore(copy))];
+  for (const number of [SCHEMA_VERSION + 1, OLDEST_SCHEMA - 1]) {
+    await set(number);
+    sentences.push(
+      await sentenceOf(ask(hive)),
+      await sentenceOf(openHive({ store: address, env: {} })),
+      await sentenceOf(copyStore({ ...copy, from: address, to: tempStore() })),
+    );
+  }
+  await hive.close();
+  sentences.push(await sentenceOf(ask(hive)));
+  expect(sentences.filter((text) => text !== 'it worked')).toHaveLength(7);
+  for (const text of sentences) expect(text).not.toMatch(/geheim|4711/);
 });

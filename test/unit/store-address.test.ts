@@ -1,6 +1,7 @@
 /** The address of the store, as people write it where no shell expands it. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addressArgument, storeAddress } from '../../src/infrastructure/platform/paths.ts';
+import { addressArgument, storeAddress, storeName } from '../../src/infrastructure/platform/paths.ts';
 
 const HOME = '/home/ada';
 
@@ -77,5 +78,45 @@ describe('an address on a command line', () => {
 
   test.each(REFUSED.filter((given) => !RELATIVE.includes(given)))('is refused otherwise: %j', (given) => {
     expect(() => addressArgument('--to', given, { HOME })).toThrow(/^--to is ".*", which is neither/);
+  });
+});
+
+describe('no password is in', () => {
+  const around = fc.string({ unit: fc.constantFrom(...':@/?#&=%+ \'"\\[]ab19') });
+  const password = fc.tuple(around, around).map(([before, after]) => `${before}geheim${after}`);
+  /** What a URL takes as it is. */
+  const plain = password.map((text) => text.replace(/[/?#%[\]\\ "]/g, encodeURIComponent));
+
+  test('the name of a store', () => {
+    fc.assert(
+      fc.property(plain, password, (raw, text) => {
+        const encoded = encodeURIComponent(text);
+        for (const address of [
+          `postgres://ada:${raw}@db.example/team`,
+          `postgres://ada:${encoded}@db.example:5433/team?schema=x`,
+          `postgres://db.example/team?user=ada&password=${encoded}`,
+          `postgresql://ada@db.example/team?password=${encoded}&schema=x`,
+        ])
+          expect(storeName(address)).toMatch(
+            /^postgres(ql)?:\/\/db\.example(:5433)?\/team\?schema=(hive|x)$/,
+          );
+      }),
+    );
+  });
+
+  test('the sentence that refuses an address', () => {
+    fc.assert(
+      fc.property(password, (text) => {
+        for (const address of [
+          `Postgres://ada:${text}@db.example/team`,
+          ` postgres://ada:${text}@db.example/team?user=x@y`,
+          `ada:${text}@db.example/team`,
+          `host=db.example password='${text}'`,
+          `host=db.example password = ${text} dbname=d`,
+          ` postgres://db.example/team?password=${text}`,
+        ])
+          expect(() => storeAddress({ HOME, HIVE_STORE: address })).toThrow(/^(?!.*geheim)HIVE_STORE is/);
+      }),
+    );
   });
 });

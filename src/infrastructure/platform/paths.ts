@@ -72,14 +72,17 @@ function absoluteAddress(given: string, env: Environment): string | null {
 }
 
 function refuseAddress(where: string, given: string): never {
-  const withoutPassword = given.replace(/:[^:/@]*@/, ':…@').replace(/(password=)\S+/i, '$1…');
+  // A password may contain any of these characters, so more than it may go.
+  const withoutPassword = given
+    .replace(/(password\s*=).*/is, '$1…')
+    .replace(/^(\W*[\w+]+:\/\/)?.*@/s, '$1…@');
   throw invalidInput(
     `${where} is ${excerpt(JSON.stringify(withoutPassword), 80)}, which is neither an absolute path nor a postgres:// URL. Nothing was stored. Write it like /home/ada/hive.db, ~/hive.db or postgres://USER@HOST/DATABASE, without quotes, blanks or variables.`,
     { field: where },
   );
 }
 
-/** A store's address as the file of trust calls it: a path is not resolved further, and a URL has neither user nor password. */
+/** A store's address for people and in the file of trust: a path is not resolved further, and a URL has neither user nor password. */
 export function storeName(address: string): string {
   if (!address.includes('://')) return address;
   const { protocol, host, pathname, searchParams } = new URL(address);

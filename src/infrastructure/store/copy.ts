@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { isRemote } from '../../domain/sessions.ts';
 import { syncPath } from '../platform/files.ts';
+import { storeName } from '../platform/paths.ts';
 import { processes } from '../platform/processes.ts';
 import { migrate, SCHEMA } from './migrations.ts';
 import { checkSchema, SCHEMA_VERSION } from './schema.ts';
@@ -181,8 +182,9 @@ const DESKS = statement('SELECT seat, client FROM desks WHERE lease_until > $1')
 const CONNECTIONS = statement('SELECT machine, pid FROM connections');
 
 /** @throws HiveError `store_foreign`, `store_too_new`, `invalid_input`. */
-export async function checkVersion(sql: Sql, where: string): Promise<void> {
+export async function checkVersion(sql: Sql, address: string): Promise<void> {
   const { version: found } = await identify(sql);
+  const where = storeName(address);
   checkSchema(where, found);
   if (found === 0) throw new HiveError('store_foreign', `There is no Hive store at ${where} to copy.`);
   if (found < SCHEMA_VERSION)
@@ -303,10 +305,6 @@ async function schemaTarget(address: string, open: OpenDriver): Promise<CopyTarg
 function occupied(address: string): HiveError {
   return new HiveError(
     'invalid_input',
-    `There is already something at ${withoutPassword(address)}, which was not changed. Copy to a new place.`,
+    `There is already something at ${storeName(address)}, which was not changed. Copy to a new place.`,
   );
-}
-
-function withoutPassword(address: string): string {
-  return address.replace(/:[^:/@]*@/, '@');
 }

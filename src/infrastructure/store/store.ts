@@ -40,9 +40,10 @@ const noMark: MarkRun = async () => null;
  * Opens a store. Refuses one that is too new or far too old, and migrates an older one, once even if many processes start.
  * @throws HiveError `store_too_new`, `store_foreign`, `store_busy`, `store_unavailable`.
  */
-export async function openStore(driver: Driver, where: string, markRun: MarkRun = noMark): Promise<Store> {
+export async function openStore(driver: Driver, address: string, markRun: MarkRun = noMark): Promise<Store> {
+  const name = storeName(address);
   const found = await driver.inspect(identify);
-  checkSchema(where, found.version);
+  checkSchema(name, found.version);
   if (found.version < SCHEMA_VERSION) {
     const { migrate } = await import('./migrations.ts');
     await driver.write(async (sql, now) => {
@@ -84,7 +85,7 @@ export async function openStore(driver: Driver, where: string, markRun: MarkRun 
     if (version <= SCHEMA_VERSION) return;
     throw new HiveError(
       'store_too_new',
-      `A newer Hive has updated the store ${where} while this process ran (schema ${version}, process ${process.pid} knows ${SCHEMA_VERSION}). Nothing was written; restart this process, so that it runs the newer Hive.`,
+      `A newer Hive has updated the store ${name} while this process ran (schema ${version}, process ${process.pid} knows ${SCHEMA_VERSION}). Nothing was written; restart this process, so that it runs the newer Hive.`,
       { found: version, known: SCHEMA_VERSION },
     );
   }
@@ -106,7 +107,7 @@ export async function openStore(driver: Driver, where: string, markRun: MarkRun 
     work: (tx: WriteTx) => Promise<T>,
     acknowledges: ((result: T, announced: boolean) => boolean) | null,
   ): Promise<T> {
-    if (closed) throw closedError(where);
+    if (closed) throw closedError(name);
     if (driver.boot !== null) await continueOnce(driver.boot);
     let appended = false;
     const onAppend = (): void => {
@@ -123,11 +124,11 @@ export async function openStore(driver: Driver, where: string, markRun: MarkRun 
 
   return {
     store_id,
-    name: storeName(where),
+    name,
     write: (work) => write(work, null),
     writeUnflushed: (work, acknowledges = () => false) => write(work, acknowledges),
     async read(work) {
-      if (closed) throw closedError(where);
+      if (closed) throw closedError(name);
       return read(work);
     },
     watch: (listener) => driver.watch(listener),
@@ -140,10 +141,10 @@ export async function openStore(driver: Driver, where: string, markRun: MarkRun 
 }
 
 /** Our own error: an engine would name its connection, and SQLite could even open a new one. */
-function closedError(where: string): HiveError {
+function closedError(name: string): HiveError {
   return new HiveError(
     'cancelled',
-    `The store ${where} was closed by this program: nothing was read or written.`,
+    `The store ${name} was closed by this program: nothing was read or written.`,
   );
 }
 
