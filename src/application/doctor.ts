@@ -1,7 +1,7 @@
 /** The doctor: checks everything that must be right, and says what to do about each thing that is not. */
 import { HiveError } from '../domain/errors.ts';
 import type { Trust } from '../domain/trust.ts';
-import type { Store } from './ports.ts';
+import type { DamagedPage, Store } from './ports.ts';
 import type { SeatService } from './seats.ts';
 import { examineSettings } from './settings.ts';
 import { examineTrust } from './trust.ts';
@@ -60,19 +60,33 @@ export async function runExaminations(all: readonly Examination[], log: Logger):
 /** How many are named. */
 const MOST_NAMED = 10;
 
-/** Reads every prompt and every message, and names those that do not read as they were written. */
+const READS = ['prompts', 'messages', 'sessions', 'events'] as const;
+
+/** The names of the records that do not read as they were written. Others get their turn between two pages. */
+export async function damagedRecords(store: Pick<Store, 'read'>): Promise<string[]> {
+  const found: string[] = [];
+  for (const kind of READS) {
+    let after: string | null = null;
+    do {
+      const from: string | null = after;
+      const page: DamagedPage = await store.read((tx) => tx[kind].damaged(from));
+      found.push(...page.damaged);
+      after = page.next;
+      await new Promise((resolve) => setImmediate(resolve));
+    } while (after !== null);
+  }
+  return found;
+}
+
 async function examineRecords(store: Store): Promise<Check[]> {
-  const damaged = await store.read(async (tx) => [
-    ...(await tx.prompts.damaged()),
-    ...(await tx.messages.damaged()),
-  ]);
+  const damaged = await damagedRecords(store);
   if (damaged.length === 0) return [];
   const named = damaged.slice(0, MOST_NAMED).join(', ');
   return [
     {
       name: 'Records',
       state: 'broken',
-      text: `${damaged.length} damaged, which are left out of all lists: ${named}${damaged.length > MOST_NAMED ? ' and more' : ''}`,
+      text: `${damaged.length} damaged, which are left out of all lists (an event is shown without its details, a session with the default settings): ${named}${damaged.length > MOST_NAMED ? ' and more' : ''}`,
       advice: 'restore a backup of the store; everything else in it still works',
     },
   ];

@@ -73,8 +73,9 @@ export async function editHandler(
 ): Promise<HookHandler> {
   const subject = editKey(event);
   const allowed = await store.read(async (tx) => (await tx.events.of(subject, MOST_EVENTS)).at(-1));
-  if (allowed?.type !== 'edit/allowed' || editTools === undefined) return async () => null;
-  const { ask_id, files } = allowed.data as { ask_id: string; files: ExpectedFile[] };
+  const { ask_id, files } = (allowed?.data ?? {}) as { ask_id: string; files?: ExpectedFile[] };
+  if (allowed?.type !== 'edit/allowed' || files === undefined || editTools === undefined)
+    return async () => null;
   const failed = event.name !== 'PostToolUse';
   const made = failed ? null : unexpectedEffect(files, await editTools(event.cwd));
   const shown = made === null ? undefined : await store.read((tx) => tx.prompts.get(ask_id));

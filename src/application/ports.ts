@@ -141,6 +141,13 @@ export interface Prunable {
   prune(before: string, limit: number): Promise<PruneCounts>;
 }
 
+/** Damaged records among the next ones by key, as the doctor names them. */
+export interface DamagedPage {
+  damaged: string[];
+  /** The `after` of the next page; null at the end. */
+  next: string | null;
+}
+
 // ---- Prompts ----
 // Prompts, their answers, and their claims.
 
@@ -202,8 +209,8 @@ export interface PromptReads extends PrunableReads {
   countPendingUnder(id: string, most: number): Promise<number>;
   /** The ids of the pending ones that do not read as they were written. Lists leave them out. */
   damagedPending(): Promise<string[]>;
-  /** The ids of all of those, whatever their status. Reads every prompt. */
-  damaged(): Promise<string[]>;
+  /** The same, whatever their status. */
+  damaged(after: string | null): Promise<DamagedPage>;
   /** Still pending, asked in this turn. */
   pendingOfTurn(turn_id: string): Promise<Prompt[]>;
   /** Pending prompts that expire by `now`. */
@@ -407,6 +414,8 @@ export interface SessionReads extends PrunableReads {
   /** The living session that the hooks of this client process speak for. */
   hookedByProcess(machine: string, pid: number): Promise<Session | undefined>;
   list(filter: { state?: 'alive' | 'ended' | undefined; limit: number }): Promise<Session[]>;
+  /** Sessions whose roles or settings cannot be read; they are read with the default ones. */
+  damaged(after: string | null): Promise<DamagedPage>;
   /** The last session that the hooks of a client process spoke for, ended or not: a new one of that process may continue it. */
   lastHookedOfProcess(machine: string, pid: number): Promise<Session | undefined>;
   /** The main session of a project that last worked, other than this one: the reader of reports that have no other. */
@@ -537,8 +546,8 @@ export interface MessageReads extends PrunableReads {
   countOf(pair: Pair, since: string, after: number): Promise<[number, number]>;
   /** The last messages with exactly this body, newest first. */
   byBody(body: string, limit: number): Promise<Message[]>;
-  /** The ids of those that do not read as they were written. Lists leave them out. Reads every message. */
-  damaged(): Promise<string[]>;
+  /** Those that do not read as they were written. Lists leave them out. */
+  damaged(after: string | null): Promise<DamagedPage>;
 }
 
 export interface MessageRecords extends MessageReads, Prunable {
@@ -742,6 +751,8 @@ export interface EventReads extends PrunableReads {
   of(subject: string, limit: number): Promise<HiveEvent[]>;
   /** Notices for desks, newest first; with `before` only those with a lower seq. */
   notices(limit: number, before?: number): Promise<HiveEvent[]>;
+  /** Events whose data cannot be read; they are read with `{}` as their data. */
+  damaged(after: string | null): Promise<DamagedPage>;
 }
 
 export interface EventRecords extends EventReads, Prunable {

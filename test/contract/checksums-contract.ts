@@ -2,14 +2,22 @@
  * Checksums: a prompt or a message that does not read as it was written is refused, whichever of its columns differs. The
  * columns are those that the engine names, so a new one is forged here without a line of this file changing.
  */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { hookCarrier } from '../../src/application/delivery.ts';
+import { damagedRecords } from '../../src/application/doctor.ts';
 import type { MessagePage } from '../../src/application/ports.ts';
+import type { HiveEvent } from '../../src/domain/events.ts';
 import { agentAuthor, humanAuthor } from '../../src/domain/messages.ts';
 import { UNCOVERED_OF_MESSAGE } from '../../src/infrastructure/store/messages.ts';
 import { UNCOVERED_OF_PROMPT } from '../../src/infrastructure/store/prompts.ts';
-import { type Driver, type Row, type SqlValue, statement } from '../../src/infrastructure/store/sql.ts';
-import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import {
+  type Driver,
+  type Row,
+  type Sql,
+  type SqlValue,
+  statement,
+} from '../../src/infrastructure/store/sql.ts';
+import { ask, HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { DEMO, join, post } from '../support/messages.ts';
 import { eventually } from '../support/wait.ts';
 import { openOn } from './open.ts';
@@ -205,6 +213,81 @@ export function checksumsContract(engine: StoreEngine): void {
     expect(found.map(({ ask_id }) => ask_id)).toEqual([good.ask_id, good.ask_id]);
   });
 
+  test('a damaged event and a damaged session stop nothing else, and the doctor names both', async () => {
+    const address = await engine.freshAddress();
+    const hive = await openTestHive(address);
+    const { ask_id } = await ask(hive);
+    const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
+    const below = await join(hive, 'def34-session:1', { parent_session_id: bob.session_id });
+    await hive.notices.give({ severity: 'warning', session_id: null, text: 'Look.' });
+    const head = await hive.history.head();
+    const driver = await engine.openDriver(address);
+    onTestFinished(() => driver.close());
+    await driver.write(async (sql) => {
+      const torn = `data = SUBSTR(data, 1, LENGTH(data) - 1) || 'X'`;
+      await sql.run(statement(`UPDATE events SET ${torn} WHERE subject = $1 OR type = 'desk/notice'`), [
+        ask_id,
+      ]);
+      await sql.run(statement(`UPDATE sessions SET roles = '[X' WHERE session_id = $1`), [bob.session_id]);
+    });
+
+    const seen: HiveEvent[] = [];
+    const following = hive.feed.follow({
+      cursor: 0,
+      onEvents: async (events) => void seen.push(...events),
+      onResync: async () => undefined,
+    });
+    onTestFinished(() => following());
+    await eventually(() => seen.at(-1)?.seq === head);
+    expect(seen.find(({ subject }) => subject === ask_id)).toMatchObject({
+      type: 'prompt/created',
+      data: {},
+    });
+    expect((await hive.notices.list(1))[0]).toMatchObject({ data: {} });
+
+    const living = await hive.sessions.list({ state: 'alive' });
+    expect(living.map(({ session_id }) => session_id)).toContain(bob.session_id);
+    expect(await hive.sessions.find(bob.session_id)).toEqual({ ...bob, roles: [] });
+    expect((await hive.sessions.actor(below, 'mcp')).ancestors).toEqual([bob.session_id]);
+    await hive.sessions.sweep('elsewhere');
+    await post(hive, ada, 'Hello @All');
+    await post(hive, 'human', 'Hello @All');
+
+    const check = (await hive.doctor.run()).find(({ name }) => name === 'Records');
+    expect(check).toMatchObject({ state: 'broken', text: expect.stringContaining(bob.session_id) });
+    const { seq } = seen.find(({ subject }) => subject === ask_id) ?? {};
+    expect(check?.text).toContain(`event ${seq}`);
+  });
+
+  test('are compared by the doctor page by page, and others go on between two pages', async () => {
+    const address = await engine.freshAddress();
+    const hive = await withoutQuotas(await openTestHive(address));
+    const { ask_id } = await ask(hive);
+    const { message } = await post(hive, 'human', 'First.');
+    const driver = await engine.openDriver(address);
+    onTestFinished(() => driver.close());
+    // More than two pages of each, with the damaged one anywhere among them.
+    await driver.write(async (sql) => {
+      for (const [table, key, like] of [
+        ['prompts', 'ask_id', ask_id],
+        ['messages', 'message_id', message.message_id],
+      ] as const)
+        await copyRow(sql, { table, key, like, count: 1_200 });
+    });
+    const reads = vi.spyOn(hive.store, 'read');
+    let turns = 0;
+    const turning = setInterval(() => {
+      turns += 1;
+    }, 0);
+    onTestFinished(() => clearInterval(turning));
+    const damaged = await damagedRecords(hive.store);
+    expect(new Set(damaged).size).toBe(2_400);
+    expect(damaged).not.toContain(ask_id);
+    expect(damaged).not.toContain(message.message_id);
+    expect(reads.mock.calls.length).toBeGreaterThan(6);
+    expect(turns).toBeGreaterThan(1);
+  });
+
   test('are right again after a statement has changed one prompt or many', async () => {
     const { driver, store, ask_id } = await open();
     await store.write(async (tx) => {
@@ -215,6 +298,26 @@ export function checksumsContract(engine: StoreEngine): void {
     const [row] = await driver.read((sql) => sql.all(statement('SELECT checksum FROM prompts'), []));
     expect(row?.['checksum']).toEqual(expect.any(Number));
   });
+}
+
+/** Copies a row under other keys, which its checksum does not fit. */
+async function copyRow(
+  sql: Sql,
+  { table, key, like, count }: { table: string; key: string; like: string; count: number },
+): Promise<void> {
+  const [row = {}] = await sql.all(statement(`SELECT * FROM ${table} WHERE ${key} = $1`), [like]);
+  const columns = Object.keys(row);
+  const insert = statement(
+    `INSERT INTO ${table} (${columns.map((column) => `"${column}"`).join(', ')}) VALUES (${columns.map((_, n) => `$${n + 1}`).join(', ')})`,
+  );
+  for (let n = 0; n < count; n += 1) {
+    const other: Row = { ...row, [key]: `${like}-${n}` };
+    if ('seq' in row) other['seq'] = 1_000 + n;
+    await sql.run(
+      insert,
+      columns.map((column) => other[column] ?? null),
+    );
+  }
 }
 
 interface Forged {

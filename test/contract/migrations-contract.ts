@@ -1,5 +1,6 @@
 /** Migrations: once, however many processes start, and never on a store that is newer than this code, or far older. */
 import { expect, onTestFinished, test } from 'vitest';
+import { damagedRecords } from '../../src/application/doctor.ts';
 import { checkVersion } from '../../src/infrastructure/store/copy.ts';
 import { type Migration, migrate } from '../../src/infrastructure/store/migrations.ts';
 import { OLDEST_SCHEMA, SCHEMA_VERSION } from '../../src/infrastructure/store/schema.ts';
@@ -61,7 +62,7 @@ export function migrationsContract(engine: StoreEngine): void {
       question: 'Deploy now?',
       project: 'renamed',
     });
-    expect(await store.read((tx) => tx.prompts.damaged())).toEqual([]);
+    expect(await damagedRecords(store)).toEqual([]);
   });
 
   test('that are cut off have changed nothing', async () => {

@@ -23,6 +23,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect } from 'vitest';
+import { damagedRecords } from '../../src/application/doctor.ts';
 import { NO_RECEIPTS } from '../../src/domain/delivery.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
@@ -123,7 +124,7 @@ fuzz('store file: a damaged one is refused with what to do, or its decisions are
       const after = await contentsOf(hive);
       outcomes.read += 1;
       if (after === before) outcomes.same += 1;
-      else checkRead(before, after, [...(await damagedIn(hive)), ...findDamage(copy)]);
+      else checkRead(before, after, [...(await damagedRecords(hive.store)), ...findDamage(copy)]);
     } catch (error) {
       if (!(error instanceof HiveError) || !/^store_/.test(error.code)) throw error;
       outcomes.refused += 1;
@@ -142,11 +143,6 @@ const UNCOVERED: ReadonlySet<string> = new Set([
 ]);
 
 type Rows = Record<string, unknown>[];
-
-/** The records that do not read as they were written, as the doctor names them: lists leave them out. */
-function damagedIn(hive: OpenedHive): Promise<string[]> {
-  return hive.store.read(async (tx) => [...(await tx.prompts.damaged()), ...(await tx.messages.damaged())]);
-}
 
 /** What differs is not what was asked, decided or written, and the doctor reports rows that are gone. */
 function checkRead(before: string, after: string, found: readonly string[]): void {

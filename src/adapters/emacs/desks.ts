@@ -167,8 +167,10 @@ export const noticeMethods = {
   ),
 } satisfies Methods;
 
+const DAMAGED_NOTICE = 'This notice is damaged in the store and cannot be shown; hive doctor names it.';
+
 function toNotice({ seq, at, session_id, data }: HiveEvent): { notice_id: number } & Record<string, unknown> {
-  return { notice_id: seq, at, session_id, ...data };
+  return { notice_id: seq, at, session_id, text: DAMAGED_NOTICE, ...data };
 }
 
 // ---- Popups ----

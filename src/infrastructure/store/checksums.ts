@@ -2,8 +2,10 @@
  * The checksum of a row, stored in the row. SQLite keeps no checksums of its pages, and a bit that flips on a disk must not
  * become a decision. It protects against accidents, not against somebody who edits the file.
  */
+
+import type { DamagedPage } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
-import type { SqlValue } from './sql.ts';
+import type { Row, SqlValue } from './sql.ts';
 
 const BASIS = 0x811c9dc5;
 const PRIME = 0x01000193;
@@ -49,4 +51,21 @@ export function verifyChecksum(found: SqlValue | undefined, values: readonly Sql
     'store_foreign',
     `The store is damaged: ${what} does not read as it was written. Stop every Hive and restore a backup; hive doctor checks the rest.`,
   );
+}
+
+/** How many rows the doctor reads at once: nobody else goes on meanwhile. */
+export const DOCTORED = 200;
+
+/** A page of rows as the doctor reads them, by their key. `prefix` is before the key of what has no name of its own. */
+export function pageOfDamaged(
+  rows: readonly Row[],
+  damaged: readonly Row[],
+  key: string,
+  prefix = '',
+): DamagedPage {
+  const last = rows.length < DOCTORED ? undefined : rows.at(-1);
+  return {
+    damaged: damaged.map((row) => `${prefix}${row[key]}`),
+    next: last === undefined ? null : String(last[key]),
+  };
 }

@@ -2,7 +2,7 @@
 import type { DeviceRecords } from '../../application/ports.ts';
 import type { Device, Pairing } from '../../domain/devices.ts';
 import { pruneDevices } from './prune.ts';
-import { type Sql, statement, table } from './sql.ts';
+import { decodeIntact, type Sql, statement, table } from './sql.ts';
 
 const devices = table<Device>('devices', {
   device_id: 'plain',
@@ -49,7 +49,7 @@ export function deviceStatements(sql: Sql): DeviceRecords {
       const [row] = await sql.all(BY_KEY, [key]);
       return row === undefined ? undefined : devices.decode(row);
     },
-    list: async () => (await sql.all(LIST, [])).map(devices.decode),
+    list: async () => decodeIntact(await sql.all(LIST, []), devices.decode),
     async put(device) {
       await sql.run(PUT, devices.encode(device));
     },

@@ -4,8 +4,17 @@
  */
 import type { EventRecords } from '../../application/ports.ts';
 import type { EventType, HiveEvent } from '../../domain/events.ts';
+import { DOCTORED, pageOfDamaged } from './checksums.ts';
 import { pruneEvents } from './prune.ts';
-import { type Driver, parseStored, type Row, type Sql, type Statement, statement } from './sql.ts';
+import {
+  type Driver,
+  decodeIntact,
+  parseStored,
+  type Row,
+  type Sql,
+  type Statement,
+  statement,
+} from './sql.ts';
 
 const PRUNED = `SELECT value FROM counters WHERE name = 'pruned_event'`;
 const NUMBERS = `(SELECT MAX(seq) AS seq FROM events
@@ -20,6 +29,7 @@ const APPEND = statement(
 const AFTER = statement(
   'SELECT seq, at, type, session_id, subject, data FROM events WHERE seq > $1 ORDER BY seq LIMIT $2',
 );
+const DATA_AFTER = statement('SELECT seq, data FROM events WHERE seq > $1 ORDER BY seq LIMIT $2');
 const OF = statement(
   'SELECT seq, at, type, session_id, subject, data FROM events WHERE subject = $1 ORDER BY seq LIMIT $2',
 );
@@ -46,6 +56,11 @@ export function eventStatements(
     of: async (subject, limit) => (await sql.all(OF, [subject, limit])).map(toEvent),
     notices: async (limit, before = Number.MAX_SAFE_INTEGER) =>
       (await sql.all(NOTICES, [before, limit])).map(toEvent),
+    async damaged(after) {
+      const rows = await sql.all(DATA_AFTER, [Number(after ?? -1), DOCTORED]);
+      const damaged = rows.filter((row) => dataIn(row) === null);
+      return pageOfDamaged(rows, damaged, 'seq', 'event ');
+    },
     async append({ type, session_id, subject, data }) {
       onAppend();
       const [row] = await sql.all(APPEND, [now, type, session_id, subject, JSON.stringify(data)]);
@@ -142,6 +157,12 @@ async function numberOf(sql: Sql, query: Statement): Promise<number> {
   return Number(row?.['value'] ?? 0);
 }
 
+/** Null if it is damaged. Such an event is read without its data: nobody who follows the log may be stopped by it. */
+function dataIn(row: Row): Record<string, unknown> | null {
+  const [data] = decodeIntact([row], (one) => parseStored(one['data'] ?? null));
+  return typeof data === 'object' ? (data as Record<string, unknown> | null) : null;
+}
+
 function toEvent(row: Row): HiveEvent {
   return {
     seq: Number(row['seq']),
@@ -149,6 +170,6 @@ function toEvent(row: Row): HiveEvent {
     type: String(row['type']) as EventType,
     session_id: row['session_id'] === null ? null : String(row['session_id']),
     subject: row['subject'] === null ? null : String(row['subject']),
-    data: parseStored(row['data'] ?? null) as Record<string, unknown>,
+    data: dataIn(row) ?? {},
   };
 }

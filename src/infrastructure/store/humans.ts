@@ -2,7 +2,7 @@
 import type { DeskRecords, HumanRecords } from '../../application/ports.ts';
 import type { Desk, Human, Team } from '../../domain/humans.ts';
 import { pruneDesks } from './prune.ts';
-import { type Sql, statement, table } from './sql.ts';
+import { decodeIntact, parseStored, type Sql, statement, table } from './sql.ts';
 
 const humans = table<Human>('humans', { folded: 'plain', name: 'plain', seen_at: 'plain' });
 const teams = table<Team>('teams', {
@@ -31,7 +31,7 @@ export function humanStatements(sql: Sql): HumanRecords {
       const [row] = await sql.all(TEAM, [folded]);
       return row === undefined ? undefined : teams.decode(row);
     },
-    teams: async () => (await sql.all(TEAMS, [])).map(teams.decode),
+    teams: async () => decodeIntact(await sql.all(TEAMS, []), teams.decode),
     async put(human) {
       await sql.run(PUT, humans.encode(human));
     },
@@ -77,7 +77,7 @@ export function deskStatements(sql: Sql, now: string): DeskRecords {
     },
     async preferences(seat) {
       const [row] = await sql.all(PREFERENCES, [seat]);
-      return row === undefined ? {} : (JSON.parse(String(row['value'])) as Record<string, unknown>);
+      return row === undefined ? {} : (parseStored(row['value'] ?? null) as Record<string, unknown>);
     },
     async put(desk) {
       await sql.run(PUT_DESK, desks.encode(desk));

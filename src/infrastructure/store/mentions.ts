@@ -8,6 +8,7 @@ import {
   type Codec,
   conditions,
   decodeCursor,
+  decodeIntact,
   encodeCursor,
   type Row,
   type Sql,
@@ -243,7 +244,7 @@ export function gateStatements(sql: Sql): GateRecords {
       const [row] = await sql.all(GET_GATE, [session_id]);
       return row === undefined ? undefined : gates.decode(row);
     },
-    held: async () => (await sql.all(HELD, [])).map(gates.decode),
+    held: async () => decodeIntact(await sql.all(HELD, []), gates.decode),
     async put(record) {
       await sql.run(PUT_GATE, gates.encode(record));
     },

@@ -6,7 +6,14 @@ import type { MessageFilter, MessageRecords } from '../../application/ports.ts';
 import type { Message } from '../../domain/messages.ts';
 import type { RoomNews } from '../../domain/room.ts';
 import { searchText } from '../../domain/text.ts';
-import { checksumOf, coveredColumns, isIntact, verifyChecksum } from './checksums.ts';
+import {
+  checksumOf,
+  coveredColumns,
+  DOCTORED,
+  isIntact,
+  pageOfDamaged,
+  verifyChecksum,
+} from './checksums.ts';
 import { pruneMessages } from './prune.ts';
 import {
   type Conditions,
@@ -151,10 +158,14 @@ export function messageStatements(sql: Sql): MessageRecords {
     },
 
     byBody: async (body, limit) => readIntact(await sql.all(BY_BODY, [digest(body), limit])),
-    damaged: async () =>
-      (await sql.all(EVERY, []))
-        .filter((row) => !isIntactMessage(row))
-        .map((row) => String(row['message_id'])),
+    async damaged(after) {
+      const rows = await sql.all(FROM_KEY, [after ?? '', DOCTORED]);
+      return pageOfDamaged(
+        rows,
+        rows.filter((row) => !isIntactMessage(row)),
+        'message_id',
+      );
+    },
 
     async nextSeq() {
       const [row] = await sql.all(NEXT_SEQ, []);
@@ -253,8 +264,10 @@ export function readMentioned(row: Row): Message {
 const DAMAGED_BODY =
   'This message is damaged in the store and cannot be shown. Process the mention, and tell the human; hive doctor names it.';
 
-const ALL = statement(
-  () => `SELECT ${COVERED_OF_MESSAGE.map((column) => `"${column}"`).join(', ')} FROM messages`,
+const COVERED_LIST = COVERED_OF_MESSAGE.map((column) => `"${column}"`).join(', ');
+const ALL = statement(() => `SELECT ${COVERED_LIST} FROM messages`);
+const FROM_KEY = statement(
+  () => `SELECT ${COVERED_LIST}, checksum FROM messages WHERE message_id > $1 ORDER BY message_id LIMIT $2`,
 );
 const SET_CHECKSUM = statement('UPDATE messages SET checksum = $2 WHERE message_id = $1');
 
@@ -268,4 +281,3 @@ export async function renewMessageChecksums(sql: Sql): Promise<void> {
 export const MESSAGE_COLUMNS: readonly string[] = [...messages.columns, 'body_digest', 'checksum'];
 /** The same, for a SELECT. */
 const LIST: string = `${messages.list}, body_digest, checksum, ${titleOfSession('messages')}`;
-const EVERY = statement(`SELECT ${LIST} FROM messages`);

@@ -9,6 +9,7 @@ import {
   type Conditions,
   conditions,
   decodeCursor,
+  decodeIntact,
   encodeCursor,
   type Row,
   type Sql,
@@ -136,7 +137,7 @@ function filtered({ kind, session_id, project_dir }: OutreachFilter): Conditions
 
 export function outreachStatements(sql: Sql): OutreachRecords {
   const many = async (query: Statement, params: SqlValue[]): Promise<Outreach[]> =>
-    (await sql.all(query, params)).map(outreach.decode);
+    decodeIntact(await sql.all(query, params), outreach.decode);
   const one = async (query: Statement, params: SqlValue[]): Promise<Row | undefined> =>
     (await sql.all(query, params))[0];
   const count = async (query: Statement, params: SqlValue[]): Promise<number> =>
@@ -150,12 +151,12 @@ export function outreachStatements(sql: Sql): OutreachRecords {
     async list({ limit, cursor, ...filter }) {
       const where = filtered({ ...filter, limit }).after(['number'], 'DESC', decodeCursor(cursor, 1));
       const query = `${SELECT()} ${FROM} WHERE ${where.text} ORDER BY number DESC LIMIT ${where.next}`;
-      const found = await many(statement(query), [...where.params, limit + 1]);
-      const items = found.slice(0, limit);
-      const last = items.at(-1);
+      const rows = await sql.all(statement(query), [...where.params, limit + 1]);
+      const last = rows.slice(0, limit).at(-1);
       return {
-        items,
-        next_cursor: found.length > limit && last !== undefined ? encodeCursor([last.number]) : null,
+        items: decodeIntact(rows.slice(0, limit), outreach.decode),
+        next_cursor:
+          rows.length > limit && last !== undefined ? encodeCursor([last['number'] ?? null]) : null,
       };
     },
     unreported: (session_id) => many(UNREPORTED, [session_id]),

@@ -15,7 +15,14 @@ import type { Receipts } from '../../domain/delivery.ts';
 import { foldName } from '../../domain/humans.ts';
 import { orderKey, type Prompt, type Urgency } from '../../domain/prompts.ts';
 import { searchText } from '../../domain/text.ts';
-import { checksumOf, coveredColumns, isIntact, verifyChecksum } from './checksums.ts';
+import {
+  checksumOf,
+  coveredColumns,
+  DOCTORED,
+  isIntact,
+  pageOfDamaged,
+  verifyChecksum,
+} from './checksums.ts';
 import { openOf } from './deliveries.ts';
 import { prunePrompts } from './prune.ts';
 import {
@@ -26,6 +33,7 @@ import {
   encodeCursor,
   escapeLike,
   likePattern,
+  parseStored,
   type Row,
   type Sql,
   type SqlValue,
@@ -161,7 +169,8 @@ function readIntact(rows: readonly Row[]): Prompt[] {
 /** At most this many damaged rows are read past to find those that are due or open. */
 const SPARE = 100;
 
-const ALL = statement(() => `SELECT ${COVERED.map((column) => `"${column}"`).join(', ')} FROM prompts`);
+const COVERED_LIST = COVERED.map((column) => `"${column}"`).join(', ');
+const ALL = statement(() => `SELECT ${COVERED_LIST} FROM prompts`);
 const SET_CHECKSUM = statement('UPDATE prompts SET checksum = $2 WHERE ask_id = $1');
 
 /** Computes the checksum of every prompt again, after a migration has changed its columns. */
@@ -253,11 +262,11 @@ const RESPONSE = statement(
 );
 
 const PENDING = statement(() => `${SELECT} WHERE status = 'pending'`);
-const EVERY = statement(() => SELECT);
+const FROM_KEY = statement(
+  () => `SELECT ${COVERED_LIST}, checksum FROM prompts WHERE ask_id > $1 ORDER BY ask_id LIMIT $2`,
+);
 /** No list and no count names this status. The rest of the row stays as it was found. */
 const SET_ASIDE = statement(`UPDATE prompts SET status = 'damaged' WHERE ask_id = $1 AND status = 'pending'`);
-const damagedIn = (rows: readonly Row[]): string[] =>
-  rows.filter((row) => !isIntactPrompt(row)).map((row) => String(row['ask_id']));
 
 const SET_ORPHANED = statement(
   `UPDATE prompts SET orphaned = $2 WHERE ${PENDING_OF} AND orphaned <> $2 RETURNING ask_id`,
@@ -373,8 +382,16 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       ]);
     },
 
-    damagedPending: async () => damagedIn(await sql.all(PENDING, [])),
-    damaged: async () => damagedIn(await sql.all(EVERY, [])),
+    damagedPending: async () =>
+      (await sql.all(PENDING, [])).filter((row) => !isIntactPrompt(row)).map((row) => String(row['ask_id'])),
+    async damaged(after) {
+      const rows = await sql.all(FROM_KEY, [after ?? '', DOCTORED]);
+      return pageOfDamaged(
+        rows,
+        rows.filter((row) => !isIntactPrompt(row)),
+        'ask_id',
+      );
+    },
     async setAside(ask_id) {
       await sql.run(SET_ASIDE, [ask_id]);
     },
@@ -426,7 +443,7 @@ function toResponse(row: Row): StoredResponse {
     response_id: String(row['response_id']),
     ask_id: String(row['ask_id']),
     decision: String(row['decision']),
-    selected: JSON.parse(String(row['selected'])) as string[],
+    selected: parseStored(row['selected'] ?? null) as string[],
     comment: row['comment'] === null ? null : String(row['comment']),
     by: String(row['by']),
     via: String(row['via']) as Via,

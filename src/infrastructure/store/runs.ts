@@ -5,7 +5,7 @@
 import type { RunRecords } from '../../application/ports.ts';
 import type { Run } from '../../domain/runs.ts';
 import { pruneRuns } from './prune.ts';
-import { type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
+import { decodeIntact, type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
 
 /** The mark of a row, over its encoded columns; null where this process has no key. */
 export type MarkRun = (columns: string) => Promise<string | null>;
@@ -55,8 +55,8 @@ export function runStatements(sql: Sql, markOf: MarkRun): RunRecords {
       const [row] = await sql.all(GET, [run_id]);
       return row === undefined ? undefined : runs.decode(row);
     },
-    open: async (seat) => (await sql.all(OPEN, [seat])).map(runs.decode),
-    list: async (seat) => (await sql.all(LIST, [seat])).map(runs.decode),
+    open: async (seat) => decodeIntact(await sql.all(OPEN, [seat]), runs.decode),
+    list: async (seat) => decodeIntact(await sql.all(LIST, [seat]), runs.decode),
     async isMarked(run_id) {
       const [row] = await sql.all(MARKED, [run_id]);
       return row !== undefined && isIn(row);

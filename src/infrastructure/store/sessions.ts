@@ -3,8 +3,9 @@ import type { Connection, SessionRecords, WakerRecords } from '../../application
 import type { Waker } from '../../domain/hooks.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { timeAfter } from '../../domain/times.ts';
+import { DOCTORED, pageOfDamaged } from './checksums.ts';
 import { pruneSessions } from './prune.ts';
-import { type Sql, statement, table } from './sql.ts';
+import { decodeIntact, type Row, type Sql, statement, table } from './sql.ts';
 
 const sessions = table<Session>('sessions', {
   session_id: 'plain',
@@ -37,6 +38,13 @@ const sessions = table<Session>('sessions', {
   ended_at: 'plain',
   hooks_seen_at: 'plain',
 });
+
+const intactIn = (row: Row): Session | undefined => decodeIntact([row], sessions.decode)[0];
+
+/** Reads a session. One whose settings are damaged has the default ones: without it, who descends from whom would be unknown. */
+function readSession(row: Row): Session {
+  return intactIn(row) ?? sessions.decode({ ...row, roles: '[]', outreach: '{}' });
+}
 
 const GET = statement(() => `SELECT ${sessions.list} FROM sessions WHERE session_id = $1`);
 const BY_HANDLE = statement(() => `SELECT ${sessions.list} FROM sessions WHERE handle = $1`);
@@ -106,6 +114,10 @@ const TOUCH_BY_HOOK = statement(
 );
 const TOUCH = statement(`UPDATE sessions SET last_seen_at = $2 WHERE session_id = $1`);
 
+const FROM_KEY = statement(
+  () => `SELECT ${sessions.list} FROM sessions WHERE session_id > $1 ORDER BY session_id LIMIT $2`,
+);
+
 const CALLER = statement('SELECT session_id FROM tool_callers WHERE tool_use_id = $1');
 const RECORD_CALLER = statement(
   `INSERT INTO tool_callers (tool_use_id, session_id, at) VALUES ($1, $2, $3)
@@ -134,7 +146,7 @@ const CLOSE_CONNECTION = statement('DELETE FROM connections WHERE connection_id 
 export function sessionStatements(sql: Sql, now: string): SessionRecords {
   async function one(query: typeof GET, params: (string | number)[]): Promise<Session | undefined> {
     const [row] = await sql.all(query, params);
-    return row === undefined ? undefined : sessions.decode(row);
+    return row === undefined ? undefined : readSession(row);
   }
 
   return {
@@ -160,7 +172,7 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
     lastHookedOfProcess: (machine, pid) => one(LAST_HOOKED_OF_PROCESS, [machine, pid]),
     async list({ state, limit }) {
       const query = state === 'alive' ? ALIVE : state === 'ended' ? ENDED : ALL;
-      return (await sql.all(query, [limit])).map(sessions.decode);
+      return (await sql.all(query, [limit])).map(readSession);
     },
     async upsert(session) {
       await sql.run(UPSERT, sessions.encode(session));
@@ -189,7 +201,7 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
     async readRoom(session_id, seq) {
       await sql.run(READ_ROOM, [session_id, seq]);
     },
-    childrenOf: async (session_id) => (await sql.all(CHILDREN, [session_id])).map(sessions.decode),
+    childrenOf: async (session_id) => (await sql.all(CHILDREN, [session_id])).map(readSession),
     async callerOf(tool_use_id) {
       const [row] = await sql.all(CALLER, [tool_use_id]);
       return row === undefined ? undefined : String(row['session_id']);
@@ -211,6 +223,11 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
     },
     async closeConnection(connection_id) {
       await sql.run(CLOSE_CONNECTION, [connection_id]);
+    },
+    async damaged(after) {
+      const rows = await sql.all(FROM_KEY, [after ?? '', DOCTORED]);
+      const damaged = rows.filter((row) => intactIn(row) === undefined);
+      return pageOfDamaged(rows, damaged, 'session_id');
     },
     ...pruneSessions(sql),
   };

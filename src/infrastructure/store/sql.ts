@@ -180,6 +180,18 @@ export function parseStored(value: SqlValue): unknown {
   }
 }
 
+/** What is in rows. A damaged one is left out: it must not keep the others from anybody. */
+export function decodeIntact<T>(rows: readonly Row[], decode: (row: Row) => T): T[] {
+  const found: T[] = [];
+  for (const row of rows)
+    try {
+      found.push(decode(row));
+    } catch (error) {
+      if (!(error instanceof HiveError) || error.code !== 'store_foreign') throw error;
+    }
+  return found;
+}
+
 // ---- The WHERE of a list, and its cursors ----
 // Each filter is optional. Every value is a parameter; only our own text is spliced into a statement.
 

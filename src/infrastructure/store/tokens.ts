@@ -2,7 +2,7 @@
 import type { TokenRecords } from '../../application/ports.ts';
 import type { Token } from '../../domain/tokens.ts';
 import { pruneTokens } from './prune.ts';
-import { type Sql, type Statement, statement, table } from './sql.ts';
+import { decodeIntact, type Sql, type Statement, statement, table } from './sql.ts';
 
 const tokens = table<Token>('tokens', {
   name: 'plain',
@@ -28,7 +28,7 @@ export function tokenStatements(sql: Sql): TokenRecords {
   return {
     get: (name) => one(GET, name),
     byDigest: (digest) => one(BY_DIGEST, digest),
-    list: async () => (await sql.all(LIST, [])).map(tokens.decode),
+    list: async () => decodeIntact(await sql.all(LIST, []), tokens.decode),
     async put(token) {
       await sql.run(PUT, tokens.encode(token));
     },

@@ -4,7 +4,7 @@ import type { Interrupt } from '../../domain/interrupts.ts';
 import type { Turn } from '../../domain/turns.ts';
 import { deliveries, openOf } from './deliveries.ts';
 import { pruneTurns } from './prune.ts';
-import { type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
+import { decodeIntact, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
 
 const turns = table<Turn>('turns', {
   turn_id: 'plain',
@@ -90,9 +90,9 @@ export function turnStatements(sql: Sql): TurnRecords {
     current: (session_id) => one(CURRENT, [session_id]),
     last: (session_id) => one(LAST, [session_id]),
     byClientTurn: (session_id, client_turn_id) => one(BY_CLIENT, [session_id, client_turn_id]),
-    running: async (limit) => (await sql.all(RUNNING, [limit])).map(turns.decode),
+    running: async (limit) => decodeIntact(await sql.all(RUNNING, [limit]), turns.decode),
     unreadAborts: async (session_id, limit) =>
-      (await sql.all(UNTOLD, [session_id, limit])).map((row) => ({
+      decodeIntact(await sql.all(UNTOLD, [session_id, limit]), (row) => ({
         turn: turns.decode(row),
         delivery: deliveries.decode(row),
       })),
@@ -100,8 +100,8 @@ export function turnStatements(sql: Sql): TurnRecords {
       const [row] = await sql.all(INTERRUPT, [interrupt_id]);
       return row === undefined ? undefined : interrupts.decode(row);
     },
-    interruptsOf: async (turn_id) => (await sql.all(INTERRUPTS_OF, [turn_id])).map(interrupts.decode),
-    pendingInterrupts: async (turn_id) => (await sql.all(PENDING, [turn_id])).map(interrupts.decode),
+    interruptsOf: async (turn_id) => decodeIntact(await sql.all(INTERRUPTS_OF, [turn_id]), interrupts.decode),
+    pendingInterrupts: async (turn_id) => decodeIntact(await sql.all(PENDING, [turn_id]), interrupts.decode),
     async insert(turn) {
       await sql.run(INSERT, turns.encode(turn));
     },
