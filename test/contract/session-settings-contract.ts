@@ -2,10 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentActor } from '../../src/domain/actors.ts';
 import type { Session, SessionChanges } from '../../src/domain/sessions.ts';
+import { timeAfter } from '../../src/domain/times.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { join, post } from '../support/messages.ts';
 import type { StoreEngine } from './store-contract.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const agent = ({ session_id, handle }: Session): AgentActor => ({
   kind: 'agent',
@@ -98,5 +101,35 @@ export function sessionSettingsContract(engine: StoreEngine): void {
       await expect(hive.sessions.configure('bob', { roles: [role] }, HUMAN)).rejects.toMatchObject({
         code: 'invalid_input',
       });
+  });
+
+  test('every session above one that stays is kept, however many generations are between them', async () => {
+    const hive = await open();
+    const ids = ['a', 'b', 'c', 'd', 'other'];
+    for (const [n, session_id] of ids.entries())
+      await join(hive, session_id, {
+        parent_session_id: n === 0 || session_id === 'other' ? null : (ids[n - 1] ?? null),
+      });
+    const end = (...gone: string[]): Promise<void> =>
+      hive.store.write(async (tx) => {
+        for (const session_id of gone) {
+          const session = await tx.sessions.get(session_id);
+          const ended_at = timeAfter(tx.now, -100 * DAY_MS);
+          if (session !== undefined) await tx.sessions.upsert({ ...session, state: 'ended', ended_at });
+        }
+      });
+    const ancestors = async (): Promise<readonly string[] | undefined> => {
+      const actor = await hive.sessions.actor({ session_id: 'd', handle: 'd' }, 'mcp');
+      return actor.kind === 'agent' ? actor.ancestors : undefined;
+    };
+    await end('b', 'c', 'other');
+    expect(await hive.retention.preview(90)).toMatchObject({ sessions: 1 });
+    expect(await hive.retention.sweep(90)).toMatchObject({ sessions: 1 });
+    expect(await ancestors()).toEqual(['c', 'b', 'a']);
+    expect(await hive.sessions.find('other')).toBeUndefined();
+    await end('d');
+    await hive.retention.sweep(90);
+    for (const session_id of ['b', 'c', 'd']) expect(await hive.sessions.find(session_id)).toBeUndefined();
+    expect(await hive.sessions.find('a')).toBeDefined();
   });
 }

@@ -75,14 +75,20 @@ const MENTIONS: Kind = {
   ],
 };
 
-/** Ended sessions that nothing needs: no prompt that stays, and no living descendant whose line of parents passes through them. */
+const OF_PROMPTS = `SELECT session_id FROM prompts WHERE NOT (${SETTLED})`;
+/** Every session from which one that stays descends, however many generations are between them. */
+const ABOVE = `WITH RECURSIVE above (session_id) AS (
+    SELECT parent_session_id FROM sessions
+      WHERE state <> 'ended' OR ended_at >= $1 OR session_id IN (${OF_PROMPTS})
+    UNION SELECT sessions.parent_session_id FROM sessions JOIN above ON sessions.session_id = above.session_id)
+  SELECT session_id FROM above WHERE session_id IS NOT NULL`;
+
+/** Ended sessions that nothing needs: no prompt that stays, and no line of parents of a session that stays. */
 const SESSIONS: Kind = {
   table: 'sessions',
   key: 'session_id',
   where: `state = 'ended' AND ended_at < $1
-    AND session_id NOT IN (SELECT session_id FROM prompts WHERE NOT (${SETTLED}))
-    AND session_id NOT IN (SELECT parent_session_id FROM sessions
-      WHERE parent_session_id IS NOT NULL AND (state <> 'ended' OR ended_at >= $1))`,
+    AND session_id NOT IN (${OF_PROMPTS}) AND session_id NOT IN (${ABOVE})`,
   with: [
     ['tool_callers', 'session_id'],
     ['gates', 'session_id'],
