@@ -39,12 +39,17 @@
 
 (defun hive-display-room ()
   "Return how many columns and lines the echo area may have, as a cons."
-  (let ((frame (window-frame (minibuffer-window))))
+  (let* ((window (minibuffer-window))
+         (frame (window-frame window))
+         (others (frame-root-window frame)))
     (cons (frame-width frame)
           (if (eq frame (selected-frame))
-              (floor (* 0.75 (frame-height frame)))
+              (min (floor (* 0.75 (frame-height frame)))
+                   ;; The other windows shrink to their minimum heights only.
+                   (- (+ (window-height window) (window-total-height others))
+                      (window-min-size others)))
             ;; A frame of its own does not grow.
-            (window-height (minibuffer-window))))))
+            (window-height window)))))
 
 (defun hive-display-fits-p (text)
   "Return non-nil if the echo area certainly displays all of TEXT.
@@ -58,7 +63,7 @@ may be higher than that of the frame."
          (left (* line (- (cdr room) 2)))
          (lines (split-string text "\n")))
     (and (<= (* line (length lines)) left)
-         (cl-loop for (width . height) in (hive-display--sizes lines frame)
+         (cl-loop for (width . height) in (hive-display--sizes lines (frame-selected-window frame))
                   for text in lines
                   for columns = (- (car room) (hive-display--lost text))
                   do (setq left (- left (* (max line height)
@@ -78,8 +83,8 @@ No echo area has room for more.")
 
 (defconst hive-display--widest 10000000 "The width at which measuring stops, in pixels.")
 
-(defun hive-display--sizes (lines frame)
-  "Return the width and height of each of LINES on FRAME, in pixels."
+(defun hive-display--sizes (lines window)
+  "Return the width and height of each of LINES in WINDOW, in pixels."
   (with-temp-buffer
     (setq-local truncate-lines t
                 display-line-numbers nil
@@ -90,18 +95,49 @@ No echo area has room for more.")
     (mapcar (lambda (line)
               (erase-buffer)
               (insert (substring line 0 (min (length line) hive-display--longest)))
-              (hive-display--size frame))
+              (hive-display--size window hive-display--widest))
             lines)))
 
-(defun hive-display--size (frame)
-  "Return the width and height of the current buffer on FRAME, in pixels."
+(defun hive-display--size (window &optional widest)
+  "Return the width and height of the current buffer in WINDOW, in pixels.
+A line may be WIDEST pixels wide, or if that is nil, as wide as WINDOW."
   (if (fboundp 'buffer-text-pixel-size)
-      (buffer-text-pixel-size nil (frame-selected-window frame) hive-display--widest)
+      (buffer-text-pixel-size nil window widest)
     (save-window-excursion
-      (let ((window (frame-selected-window frame)) (buffer (current-buffer)))
+      (let ((buffer (current-buffer)))
         (set-window-dedicated-p window nil)
         (set-window-buffer window buffer)
-        (window-text-pixel-size window nil nil hive-display--widest)))))
+        (window-text-pixel-size window nil nil widest)))))
+
+;; What was measured can be drawn otherwise: a window may refuse to shrink, and
+;; another message, another frame or another size may come at any time.
+
+(defun hive-display-draw (text)
+  "Show TEXT in the echo area; return nil if not all of it is on the screen.
+Otherwise return a function that returns non-nil as long as it is."
+  (let ((message-log-max nil)
+        ;; Otherwise an active minibuffer has it behind its own text, in one line.
+        (set-message-function nil))
+    (message "%s" text)
+    (redisplay t)
+    (let* ((window (minibuffer-window))
+           (frame (selected-frame))
+           (width (window-body-width window t))
+           (height (hive-display--height text window))
+           (there-p (lambda ()
+                      (and (equal text (current-message))
+                           (eq frame (selected-frame))
+                           (= width (window-body-width window t))
+                           (<= height (window-body-height window t))))))
+      (and height (funcall there-p) there-p))))
+
+(defun hive-display--height (text window)
+  "Return how high TEXT is as WINDOW draws it, in pixels.
+Return nil if it is not in the echo area, whose window that is."
+  (cl-loop for name in '(" *Echo Area 0*" " *Echo Area 1*")
+           for buffer = (get-buffer name)
+           when (and buffer (equal text (with-current-buffer buffer (buffer-string))))
+           return (with-current-buffer buffer (cdr (hive-display--size window)))))
 
 ;;;; Buffers
 

@@ -43,34 +43,54 @@
 
 (defvar hive-next--raw nil "The events of the last key, as the terminal sent them.")
 
+(defvar echo-area-clear-hook)
+
 (defun hive-keys-read (text new &optional harmless below)
   "Show TEXT in the echo area and return the next key.
 If TEXT is NEW to the human, keys count only after a moment in which
 it was shown and no key was pressed.  A key of the list HARMLESS,
 which decides nothing, counts at once, unless one was ignored before.
 BELOW is a function that returns what is shown below TEXT; it is called
-again every second."
+again every second.
+Return `cut' if not all of TEXT is on the screen, and nil if it was but
+is no longer: a key that types something does not count then."
   (let* ((resize-mini-windows t)
          (max-mini-window-height 0.75)
          (message-truncate-lines nil)
-         (message-log-max nil)
          (below (or below (lambda () "")))
-         (shown nil)
-         (show (lambda ()
+         (frames (list (selected-frame) (window-frame (minibuffer-window))))
+         (shown nil) (there-p nil) (was-there nil)
+         (draw (lambda () (setq there-p (hive-display-draw shown))))
+         (look (lambda ()
                  (let ((now (concat text (funcall below))))
-                   (unless (equal-including-properties now shown)
-                     (setq shown now)
-                     (message "%s" now)))))
+                   (cond ((not (and there-p (funcall there-p)))
+                          (push 'hive-gone unread-command-events))
+                         ((not (equal-including-properties now shown))
+                          (setq shown now)
+                          (funcall draw))))))
          (timer nil))
     (when (and new (hive-next--dropped-p (concat text (funcall below)) harmless))
       (setq text (concat text (propertize
                                (hive-words "  (keys typed before this appeared were ignored)")
                                'face 'hive-shadow))))
-    (setq shown (concat text (funcall below))
-          timer (hive-every 1 (lambda () (hive-rpc-guarded show))))
-    (let ((key (unwind-protect (read-key shown) (cancel-timer timer))))
-      (setq hive-next--raw (this-single-command-raw-keys))
-      (hive-next--whole key hive-next--raw))))
+    (setq shown (concat text (funcall below)))
+    (if (not (funcall draw))
+        'cut
+      (setq timer (hive-every 1 (lambda () (hive-rpc-guarded look))))
+      (let* ((echo-area-clear-hook
+              ;; It runs when a key was pressed, before that clears the echo area.
+              (list (lambda () (setq was-there (and there-p (funcall there-p))))))
+             (key (unwind-protect (read-key)
+                    (cancel-timer timer)
+                    (setq unread-command-events (delq 'hive-gone unread-command-events)))))
+        (setq hive-next--raw (this-single-command-raw-keys))
+        (cond ((eq key 'hive-gone) nil)
+              ((and (hive-next--typed-p key) (not (memq key harmless))
+                    (not (and was-there (memq last-event-frame frames))))
+               ;; The question goes to the frame where the human is.
+               (when (frame-live-p last-event-frame) (select-frame last-event-frame))
+               nil)
+              (t (hive-next--whole key hive-next--raw)))))))
 
 (defun hive-next--whole (key raw)
   "Return KEY, or if it only begins a Meta key, RAW, that key.
@@ -84,11 +104,10 @@ In a terminal, `read-key' returns the escape alone and drops the rest."
 HARMLESS is as for `hive-keys-read'."
   (let ((dropped nil) (waiting t))
     (while waiting
-      ;; A key clears the echo area, and pending input prevents redisplay.
-      (message "%s" text)
-      (redisplay t)
-      (let ((event (read-event nil nil hive-next--quiet)))
-        (cond ((null event) (setq waiting nil))
+      ;; A key clears the echo area, and so may anything else.
+      (let* ((there-p (hive-display-draw text))
+             (event (and there-p (read-event nil nil hive-next--quiet))))
+        (cond ((null event) (setq waiting (and there-p (not (funcall there-p)))))
               ((or (eq event ?\C-g)     ; quitting is never too early
                    ;; After a key that was ignored, one that follows it was
                    ;; perhaps meant for what that one would have led to.
@@ -305,14 +324,16 @@ the questions to which they did it."
                  (text (if (and (cdr batch) (null (cdr shown)))
                            (hive-next--add-key text (hive-words "* all %d" (length batch)))
                          text))
-                 (key (prog1 (hive-keys-read text new hive-next--skip #'hive-next--delayed)
-                        (when (get-text-property 0 'hive-whole text)
-                          (mapc #'hive-display-whole shown))))
+                 (key (hive-keys-read text new hive-next--skip #'hive-next--delayed))
                  (option (cdr (assq key choices)))
                  (label (plist-get option :label)))
+            (when (and key (not (eq key 'cut)) (get-text-property 0 'hive-whole text))
+              (mapc #'hive-display-whole shown))
             ;; Toggling an option changes nothing else on the screen.
             (setq new (not (and option several)))
             (cond
+             ((null key))
+             ((eq key 'cut) (hive-next--show shown) (setq done 'leave))
              ((and (plist-get option :template)
                    (hive-next--unread-p shown (hive-read-understood prompt (plist-get option :template))))
               (setq done (hive-next--open shown)))
@@ -399,8 +420,9 @@ TEXT is what is shown.  The labels CHOSEN are part of the answer, too."
   (let* ((key (hive-keys-read (concat text (propertize (hive-words "\nPress the key of the option that your comment belongs to; any other key goes back") 'face 'hive-warning))
                               nil))
          (label (plist-get (cdr (assq key (hive-next--choices (car batch)))) :label)))
-    (and label
-         (hive-next--comment batch (if (member label chosen) chosen (append chosen (list label)))))))
+    (cond ((eq key 'cut) (hive-next--open batch))
+          (label
+           (hive-next--comment batch (if (member label chosen) chosen (append chosen (list label))))))))
 
 (defun hive-next--comment (batch labels)
   "Answer BATCH with the options LABELS and words that the human types.
@@ -497,7 +519,8 @@ a key that leaves, and nil if they go back."
     (let ((key (hive-keys-read (hive-next--confirm-text batch (plist-get answer :decision) description)
                                t)))
       (cond ((memq key '(?y ?\r ?\n return)) 'answered)
-            ((memq key '(?n ?q ?\e ?\C-g escape)) nil)
+            ((memq key '(nil ?n ?q ?\e ?\C-g escape)) nil)
+            ((eq key 'cut) (hive-next--open batch))
             (t (hive-next--stray key))))))
 
 (defun hive-next--confirm-text (batch decision description)
@@ -600,14 +623,15 @@ Questions that ask for the same are shown together, each with all that
 differs, and a key answers all of them.  * shows only the first of
 them, and all of them again.
 
-A key counts only after its question has been shown for a moment; keys
-typed earlier are ignored, except TAB: to skip several questions, press
-it as fast as you like.  What may grant a permission is delayed for
-`hive-undo-seconds', or if that is 0, confirmed with RET or y.  If a
-permission does not fit here in full, a key that may grant it opens its
-buffer instead, until SPC has shown all of it.  Another key that types
-something does nothing; any other key, such as \`C-x', quits, and does
-what it usually does."
+A key counts only after its question has been shown for a moment, and
+only while it is on the screen; others are ignored, except TAB: to skip
+several questions, press it as fast as you like.  What may grant a
+permission is delayed for `hive-undo-seconds', or if that is 0,
+confirmed with RET or y.  If a permission does not fit here in full, a
+key that may grant it opens its buffer instead, until SPC has shown all
+of it; where not even the keys fit, the buffer opens at once.  Another
+key that types something does nothing; any other key, such as \`C-x',
+quits, and does what it usually does."
   (interactive)
   (when executing-kbd-macro
     (hive-fail "A keyboard macro cannot answer questions, because nobody would have read them"))

@@ -126,15 +126,27 @@ Within BODY, `shown' are the texts that were shown, in order, and
     (should-not (memq ?q keys))
     (should-not (memq ?e keys))))
 
+(defmacro hive-next-test-small (&rest body)
+  "Run BODY with an echo area of few lines; `opened' are the buffers shown."
+  `(let (opened)
+     (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 8)))
+               ((symbol-function 'hive-prompt-show)
+                (lambda (prompt) (push (plist-get prompt :question) opened))))
+       ,@body)))
+
 ;;;; Only what was seen is answered
 
 (defmacro hive-next-test-typing (events &rest body)
   "Run BODY while EVENTS are typed; nil among them is a pause."
   (declare (indent 1))
-  `(let ((events ,events) (unread-command-events nil))
+  `(let ((events ,events) (unread-command-events nil) (last-event-frame (selected-frame)))
      (cl-letf (((symbol-function 'read-event) (lambda (&rest _) (pop events)))
-               ((symbol-function 'read-key) (lambda (&rest _) (or (pop unread-command-events) (pop events))))
-               ((symbol-function 'this-single-command-raw-keys) #'ignore))
+               ((symbol-function 'read-key)
+                (lambda ()
+                  (or (pop unread-command-events)
+                      (progn (run-hooks 'echo-area-clear-hook) (pop events)))))
+               ((symbol-function 'this-single-command-raw-keys) #'ignore)
+               ((symbol-function 'hive-display-draw) (lambda (_) #'always)))
        ,@body)))
 
 (ert-deftest hive-next-each-question-is-new-and-one-more-choice-is-not ()
@@ -148,6 +160,25 @@ Within BODY, `shown' are the texts that were shown, in order, and
   (hive-next-test-typing (list ?1 ?\r ?1 nil ?2)
     (should (= ?2 (hive-keys-read "Sure?" t)))
     (should-not events)))
+
+(ert-deftest hive-keys-count-only-while-the-text-is-on-the-screen ()
+  (dolist (new '(nil t))
+    (hive-next-test-typing (if new (list nil ?1) (list ?1))
+      (let ((covered nil))
+        (cl-letf (((symbol-function 'hive-display-draw) (lambda (_) (lambda () (not covered))))
+                  ((symbol-function 'hive-every)
+                   (lambda (&rest _) (setq covered t) (run-at-time 1000 nil #'ignore))))
+          (should-not (hive-keys-read "Sure?" new))))))
+  (hive-next-test-typing (list ?1)
+    (cl-letf (((symbol-function 'hive-display-draw) #'ignore))
+      (should (eq 'cut (hive-keys-read "Sure?" t)))
+      (should (equal (list ?1) events)))))
+
+(ert-deftest hive-next-a-question-that-is-cut-off-is-opened ()
+  (hive-next-test-small
+    (hive-next-test-keys (list (list :question "Go?" :options hive-next-test-options)) (list 'cut ?1)
+      (should (equal '("Go?") opened))
+      (should-not (hive-test-answers)))))
 
 (ert-deftest hive-keys-count-at-once-where-nothing-is-new ()
   (hive-next-test-typing (list ?1 ?2)
@@ -278,14 +309,6 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (hive-next-test-keys (list (list :options hive-next-test-options)) (list ?? ?2)
         (should (eq described 'hive-next))
         (should (equal ["no"] (plist-get (car (hive-next-test-stored 1)) :selected)))))))
-
-(defmacro hive-next-test-small (&rest body)
-  "Run BODY with an echo area of few lines; `opened' are the buffers shown."
-  `(let (opened)
-     (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 8)))
-               ((symbol-function 'hive-prompt-show)
-                (lambda (prompt) (push (plist-get prompt :question) opened))))
-       ,@body)))
 
 (ert-deftest hive-next-what-does-not-fit-is-opened-and-not-allowed ()
   (hive-next-test-small

@@ -1,0 +1,143 @@
+/**
+ * A key answers only what is on the screen: real keys in a real terminal, beside a minibuffer, in low windows, and after another
+ * message.
+ *
+ * @module-tag as-displayed
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AskRequest, Prompt } from '../../src/index.ts';
+import { type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
+import { PATIENCE_MS } from '../support/wait.ts';
+
+let home: Home;
+/** While there is such a file, Emacs shows a message again and again, as a compilation does. */
+let compiling: string;
+
+beforeEach(async () => {
+  home = await openHome();
+  compiling = join(home.folder, 'compiling');
+});
+afterEach(() => home.close());
+
+async function emacsWith(setup: string, lines = 24): Promise<EmacsTerminal> {
+  const compile = `(run-at-time 0.2 0.2 (lambda () (when (file-exists-p ${lisp(compiling)}) (message "Compiling …"))))`;
+  return home.emacs(`(progn (global-set-key [f5] 'hive-next) ${compile} ${setup})`, { columns: 80, lines });
+}
+
+async function asked(emacs: EmacsTerminal, request: AskRequest): Promise<string> {
+  const { prompt } = await home.agent.prompts.ask(request);
+  await emacs.until(/hive 1\b/);
+  return prompt.ask_id;
+}
+
+const permission = (context: string): AskRequest => ({
+  kind: 'permission',
+  question: 'Run make?',
+  context,
+  options: ['Allow', 'Deny'],
+  allow_free_text: false,
+});
+
+const stored = (ask_id: string): Promise<Prompt> => home.agent.prompts.get(ask_id);
+
+async function answered(ask_id: string): Promise<Prompt | undefined> {
+  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: PATIENCE_MS });
+  return answer?.prompt;
+}
+
+/** What is below the lowest mode line. */
+const echoArea = (screen: readonly string[]): string =>
+  screen
+    .slice(screen.findLastIndex((line) => line.startsWith('-')) + 1)
+    .join('\n')
+    .trimEnd();
+
+const split = (windows: number): string => '(split-window-below)(balance-windows)'.repeat(windows - 1);
+const NINE = [...Array.from({ length: 8 }, (_, n) => `echo step ${n + 1}`), 'rm -rf ~'].join('\n');
+
+test.each([
+  ['another window', ['C-x', 'o']],
+  ['itself', []],
+])('with a minibuffer open and %s selected, the whole permission is shown', async (_name, keys) => {
+  const emacs = await emacsWith('nil');
+  const id = await asked(emacs, permission('make clean\nmake all'));
+  await emacs.keys('M-x');
+  await emacs.until(/^M-x/m);
+  await emacs.keys(...keys, 'F5');
+  const screen = await emacs.until(/PERMISSION Run make\?[\s\S]*TAB skip/);
+  expect(echoArea(screen)).toMatch(/Run make\?\n {2}make clean\n {2}make all\n 1 {2}Allow\n 2 {2}Deny\n/);
+  await emacs.answer(/TAB skip/, '1');
+  await emacs.answer(/RET or y gives/, 'y');
+  expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
+  // The minibuffer is there again.
+  await emacs.until(/^M-x/m);
+});
+
+describe('in low windows', () => {
+  test.each([
+    [4, 24, 0],
+    [4, 24, 3],
+    [3, 24, 3],
+    [2, 12, 0],
+  ])(
+    '%i of them in %i lines, a permission that does not fit is shown in its buffer',
+    async (windows, lines, undo) => {
+      const emacs = await emacsWith(`(progn ${split(windows)} (setq hive-undo-seconds ${undo}))`, lines);
+      const id = await asked(emacs, permission(NINE));
+      await emacs.keys('F5');
+      const screen = await emacs.until(/\*hive: Deployer/);
+      expect(echoArea(screen)).not.toMatch(/Run make\?/);
+      await emacs.keys('1');
+      await emacs.until(/Not sent: scroll/);
+      expect(await stored(id)).toMatchObject({ status: 'pending' });
+    },
+  );
+
+  test('a permission that fits is allowed where it is shown', async () => {
+    const emacs = await emacsWith(split(3));
+    const id = await asked(emacs, permission('make all'));
+    await emacs.keys('F5');
+    await emacs.answer(/make all[\s\S]*TAB skip/, '1');
+    await emacs.answer(/make all[\s\S]*RET or y gives/, 'y');
+    expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
+  });
+});
+
+describe('after another message', () => {
+  test('no key answers a question until it was shown again', async () => {
+    const emacs = await emacsWith('(setq hive-undo-seconds 3)');
+    const id = await asked(emacs, permission('make all'));
+    await emacs.keys('F5');
+    await emacs.until(/make all[\s\S]*TAB skip/);
+    writeFileSync(compiling, '');
+    await emacs.until(/^Compiling …$/m);
+    for (let times = 0; times < 5; times += 1) {
+      await emacs.keys('1');
+      await emacs.until(/^Compiling …$/m);
+    }
+    rmSync(compiling);
+    await emacs.until(/make all[\s\S]*TAB skip/);
+    expect(await stored(id)).toMatchObject({ status: 'pending' });
+    await emacs.answer(/TAB skip/, '1');
+    await emacs.said(/Answered Deployer: Allow/);
+    expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
+  });
+
+  test('no key confirms an answer', async () => {
+    const emacs = await emacsWith('nil');
+    const id = await asked(emacs, permission('make all'));
+    await emacs.keys('F5');
+    await emacs.answer(/make all[\s\S]*TAB skip/, '1');
+    await emacs.until(/RET or y gives/);
+    writeFileSync(compiling, '');
+    await emacs.until(/^Compiling …$/m);
+    await emacs.keys('y');
+    rmSync(compiling);
+    await emacs.until(/make all[\s\S]*(keys typed before|TAB skip)/);
+    expect(await stored(id)).toMatchObject({ status: 'pending' });
+  });
+});
