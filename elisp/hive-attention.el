@@ -335,9 +335,11 @@ questions that arrived."
                         (if minutes (hive-words " for %s" (hive-count minutes "minute")) "")))))))
 
 (defun hive-attention--begin (until)
-  "Note that do-not-disturb is on, UNTIL a time, or if nil without end."
-  (setq hive-attention--since (hive-text-now))
-  (hive-changed)
+  "Note that do-not-disturb is on, UNTIL a time, or if nil without end.
+If it is on already, this may be another end of it."
+  (unless hive-attention--since
+    (setq hive-attention--since (hive-text-now))
+    (hive-changed))
   (when hive-attention--end-timer (cancel-timer hive-attention--end-timer))
   (setq hive-attention--end-timer
         (and until
@@ -458,10 +460,8 @@ An item takes one credit, however often this is asked about it."
         hive-attention--muted-agents (append (plist-get preferences :muted_agents) nil))
   (let* ((until (plist-get preferences :do_not_disturb))
          (quiet (or (eq until t) (and (stringp until) (string< (hive-text-now) until)))))
-    (cond ((and quiet (null hive-attention--since))
-           (hive-attention--begin (and (stringp until) until)))
-          ;; Perhaps another Emacs has ended it.
-          ((not quiet) (hive-attention--end)))))
+    ;; Perhaps another Emacs has ended it, or set another end.
+    (if quiet (hive-attention--begin (and (stringp until) until)) (hive-attention--end))))
 
 (add-hook 'hive-attention-functions #'hive-attention--apply)
 

@@ -234,6 +234,20 @@
     (hive-attention--apply (list :do_not_disturb :json-false))
     (should-not hive-attention--since)))
 
+(ert-deftest hive-do-not-disturb-ends-when-a-shell-says-while-it-is-on ()
+  (hive-attention-test-quiet
+    (hive-attention--apply (list :do_not_disturb t))
+    (should-not hive-attention--end-timer)
+    (hive-model-put-prompt (hive-test-prompt :created_at (hive-test-time 1)))
+    (let ((since hive-attention--since))
+      (hive-attention--apply (list :do_not_disturb (hive-test-time 60)))
+      (hive-attention--apply (list :do_not_disturb (hive-test-time 7200)))
+      (should (< 7100 (- (float-time (timer--time hive-attention--end-timer)) (hive-now)) 7300))
+      (hive-attention--apply (list :do_not_disturb (hive-test-time 0.1)))
+      (should (equal since hive-attention--since)))
+    (hive-test-wait 3 said)
+    (should (equal '("Do not disturb is off; 1 question arrived") said))))
+
 (ert-deftest hive-quiet-hours-end-with-a-digest-and-come-again ()
   (hive-attention-test-quiet
     (let ((hive-sidecar-state 'connected) (asked nil)
