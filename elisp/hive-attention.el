@@ -15,6 +15,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-mentions)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-names)
@@ -283,29 +284,65 @@ option `hive-settings' is set again when Emacs next connects."
 ;; While do-not-disturb is on, and in quiet hours, the sidecar pops up only
 ;; critical questions, and only a few an hour.  Emacs applies the same rules to
 ;; the echo area, also for muted projects and agents.  At the end, one line
-;; counts the questions that arrived and are still pending.
+;; counts the questions and mentions that arrived and are still open, and the
+;; pings and cards.
 
 (defvar hive-attention--broke nil
   "The ids of the critical items that were announced in quiet times.")
 
+(defvar hive-attention--outreach nil
+  "The pings and cards that arrived in quiet times.")
+
+(cl-defmethod hive-rpc-handle :after ((_method (eql 'outreach/received)) item)
+  "Remember ITEM for the end of a quiet time."
+  (when (and (hive-quiet-text)
+             (member (plist-get item :kind) '("ping" "card"))
+             (not (equal (plist-get item :status) "suppressed")))
+    (push item hive-attention--outreach)))
+
 (defun hive-attention--arrived (since)
-  "Return the pending questions that arrived after the time SINCE."
-  (cl-remove-if-not (lambda (prompt) (string< since (plist-get prompt :created_at)))
-                    (hive-prompts-mine)))
+  "Return what arrived after the time SINCE: questions, mentions, pings and cards.
+The questions and mentions among them are still open."
+  (cl-remove-if-not (lambda (item) (string< since (plist-get item :created_at)))
+                    (append (hive-prompts-mine) (hive-mentions-open) hive-attention--outreach)))
+
+(defun hive-attention--critical-p (item)
+  "Return non-nil if ITEM is critical."
+  ;; A question has an urgency, a mention a priority; a ping or card is critical
+  ;; or is not.
+  (or (equal (plist-get item :urgency) "critical")
+      (equal (plist-get item :priority) "urgent")
+      (hive-rpc-true-p item :critical)))
+
+(defun hive-attention--id (item)
+  "Return the id of ITEM."
+  (or (plist-get item :ask_id) (plist-get item :outreach_id) (plist-get item :mention_id)))
+
+(defun hive-attention--count (items)
+  "Return in words how many of ITEMS are questions, and so on."
+  (string-join
+   (cl-loop for noun in '("question" "mention" "ping" "card")
+            for count = (cl-count noun items :test #'equal
+                                  :key (lambda (item)
+                                         (cond ((plist-get item :outreach_id) (plist-get item :kind))
+                                               ((plist-get item :mention_id) "mention")
+                                               (t "question"))))
+            when (> count 0) collect (hive-count count noun))
+   ", "))
 
 (defun hive-attention--say-arrived (arrived hours)
-  "Report the number of questions that ARRIVED in a quiet time.
+  "Report how much ARRIVED in a quiet time.
 If HOURS is non-nil, it was the quiet hours, otherwise do-not-disturb.
 Name how many of them are critical and were not announced."
-  (let ((silent (cl-count-if (lambda (prompt)
-                               (and (equal "critical" (plist-get prompt :urgency))
-                                    (not (member (plist-get prompt :ask_id) hive-attention--broke))))
+  (let ((silent (cl-count-if (lambda (item)
+                               (and (hive-attention--critical-p item)
+                                    (not (member (hive-attention--id item) hive-attention--broke))))
                              arrived)))
     (setq hive-attention--broke nil)
     (hive-announce (if hours
                        "Quiet hours are over; %s arrived%s"
                      "Do not disturb is off; %s arrived%s")
-                   (hive-count (length arrived) "question")
+                   (hive-attention--count arrived)
                    (if (> silent 0)
                        (hive-words "; %d of them are critical and were not announced"
                                    silent) ""))))
@@ -319,8 +356,8 @@ Name how many of them are critical and were not announced."
 Only critical questions pop up or are announced in the echo area, and
 only a few an hour; a `z' in the mode line
 shows that.  With a prefix argument, it ends by
-itself after that many MINUTES.  At the end, one line counts the
-questions that arrived."
+itself after that many MINUTES.  At the end, one line counts what
+arrived."
   (interactive "P")
   (if (and hive-attention--since (null minutes))
       (hive-attention-tell (list :do_not_disturb :json-false)
@@ -353,10 +390,15 @@ If it is on already, this may be another end of it."
   (when hive-attention--since
     (let ((arrived (hive-attention--arrived hive-attention--since)))
       (setq hive-attention--since nil)
+      (hive-attention--forget)
       (hive-changed)
       (if arrived
           (hive-attention--say-arrived arrived nil)
         (hive-announce "Do not disturb is off; nothing new")))))
+
+(defun hive-attention--forget ()
+  "Forget the pings and cards of a quiet time that is over."
+  (unless (hive-quiet-text) (setq hive-attention--outreach nil)))
 
 ;;;; Quiet hours
 
@@ -392,6 +434,7 @@ A plist of :begins_at and :ends_at.")
   (let ((arrived (hive-attention--arrived begin)))
     ;; Nobody asked, so do not report that nothing arrived.
     (when arrived (hive-attention--say-arrived arrived t)))
+  (hive-attention--forget)
   (hive-changed)
   (when (hive-sidecar-connected-p) (hive-attention-tell nil)))
 
@@ -415,9 +458,7 @@ A plist of :begins_at and :ends_at.")
 
 (defun hive-attention--suppressed-p (item)
   "Return non-nil if ITEM, a plist, is suppressed."
-  ;; A question has an urgency; a ping or card is critical or is not.
-  (if (or (equal (plist-get item :urgency) "critical")
-          (hive-rpc-true-p item :critical))
+  (if (hive-attention--critical-p item)
       (and (hive-quiet-text) (not (hive-attention--break-quiet-p item)))
     (or (hive-quiet-text)
         (member (plist-get item :project) hive-attention--muted)
@@ -434,7 +475,7 @@ Credits come back evenly, as those for popups do in the sidecar.")
 (defun hive-attention--break-quiet-p (item)
   "Return non-nil if ITEM, which is critical, may be announced in a quiet time.
 An item takes one credit, however often this is asked about it."
-  (let* ((id (or (plist-get item :ask_id) (plist-get item :outreach_id)))
+  (let* ((id (hive-attention--id item))
          (now (hive-now))
          (limit hive-attention--criticals)
          (credits (if hive-attention--credits

@@ -7,7 +7,8 @@
 ;;; Commentary:
 
 ;; Your open mentions are counted in the mode line and announced once
-;; in the echo area; nothing else happens when one arrives.
+;; in the echo area, except in quiet times and from muted agents; nothing else
+;; happens when one arrives.
 ;; `hive-check-mentions' shows them, or those of any session, each in full,
 ;; and lets you reply to them or mark them done.  Reading changes nothing.
 ;;
@@ -105,9 +106,11 @@ With nil, return the number of all."
             (hive-later hive-mentions--together #'hive-mentions--announce)))))
 
 (defun hive-mentions--announce ()
-  "Announce in one line the new mentions that are still open."
+  "Announce in one line the new mentions that are still open and not suppressed."
   (setq hive-mentions--timer nil)
-  (let* ((fresh (cl-remove-if-not #'hive-mentions-open-p
+  (let* ((fresh (cl-remove-if-not (lambda (mention)
+                                    (and (hive-mentions-open-p mention)
+                                         (not (hive-notify-suppressed-p mention))))
                                   (nreverse (prog1 hive-mentions--fresh
                                               (setq hive-mentions--fresh nil)))))
          (first (car fresh))

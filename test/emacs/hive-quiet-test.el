@@ -168,6 +168,48 @@
       (hive-test-wait 5 told)
       (should (equal '("Claude-abc12: done") told)))))
 
+(defun hive-quiet-test-mention (number &rest fields)
+  "Let the mention NUMBER of the human arrive, with FIELDS."
+  (hive-rpc-handle 'mention/changed
+                   (append fields
+                           (list :mention_id (format "mention-%d" number) :message_id (format "msg-%d" number)
+                                 :seq number :session_id "human" :status "unprocessed" :priority "normal"
+                                 :from_handle "Claude-abc12" :body (format "@Human %d" number)
+                                 :created_at (hive-test-time 1)))))
+
+(ert-deftest hive-quiet-only-urgent-mentions-are-announced-and-the-end-counts-all-that-arrived ()
+  (hive-quiet-test
+    (hive-quiet-test-mention 0 :created_at (hive-test-time -60))
+    (hive-test-wait 5 told)
+    (hive-quiet-test-stands :do_not_disturb t)
+    (hive-quiet-test-mention 1)
+    (hive-quiet-test-mention 2 :priority "urgent")
+    (hive-quiet-test-mention 3)
+    (hive-rpc-handle 'outreach/received
+                     (list :outreach_id "o-1" :kind "ping" :agent "Claude-abc12" :message "done" :status "sent"
+                           :created_at (hive-test-time 1)))
+    (hive-test-wait 5 (cdr told))
+    (should (string-match-p "Claude-abc12 mentions you: @Human 2\\(?:  \\|$\\)" (car told)))
+    (hive-quiet-test-mention 3 :status "processed")
+    (hive-quiet-test-stands :do_not_disturb :json-false)
+    (hive-test-wait 5 (cddr told))
+    (should (equal "Do not disturb is off; 2 mentions, 1 ping arrived" (car told)))
+    ;; The next time counts what arrives then.
+    (hive-quiet-test-stands :do_not_disturb t)
+    (setq hive-attention--since (hive-test-time 2))
+    (hive-quiet-test-stands :do_not_disturb :json-false)
+    (hive-test-wait 5 (cdddr told))
+    (should (equal "Do not disturb is off; nothing new" (car told)))))
+
+(ert-deftest hive-quiet-a-mention-by-a-muted-agent-is-announced-only-when-urgent ()
+  (hive-quiet-test
+    (hive-quiet-test-stands :muted_agents ["Claude-loud1"])
+    (hive-quiet-test-mention 1 :from_handle "Claude-loud1")
+    (hive-quiet-test-mention 2 :from_handle "Claude-loud1" :priority "urgent")
+    (hive-test-wait 5 told)
+    (should (= 1 (length told)))
+    (should (string-match-p "Claude-loud1 mentions you: @Human 2\\(?:  \\|$\\)" (car told)))))
+
 (ert-deftest hive-quiet-is-shown-in-the-mode-line ()
   (hive-quiet-test
     (should-not (hive-quiet-test-line))
