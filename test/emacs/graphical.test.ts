@@ -9,6 +9,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Urgency } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
@@ -45,9 +46,9 @@ describe('a graphical Emacs', () => {
     await desktop.close();
   });
 
-  async function ask(question: string): Promise<string> {
+  async function ask(question: string, urgency: Urgency = 'normal'): Promise<string> {
     const options = [{ label: 'yes' }, { label: 'no' }];
-    const prompt = await askHive(hive, { question, options });
+    const prompt = await askHive(hive, { question, options, urgency });
     const known = `(and (hive-model-prompt ${lisp(prompt.ask_id)}) t)`;
     await eventually(async () => (await emacs.value(known)) === 't', undefined, 'the question in Emacs');
     return prompt.ask_id;
@@ -125,5 +126,26 @@ describe('a graphical Emacs', () => {
     expect(buffer).toMatch(/^\*hive: .* – Which one\?\*$/);
     await emacs.click(await placeOf(buffer, ' 2  no'));
     expect(await answerTo(ask_id)).toMatchObject({ decision: 'no', selected: ['no'], via: 'emacs' });
+  });
+
+  test('a key in another frame answers nothing until the question was shown there', async () => {
+    const ask_id = await ask('In which frame?', 'critical');
+    await emacs.value("(global-set-key [f5] 'hive-next)");
+    await emacs.key('F5');
+    const isShown = async (): Promise<boolean> =>
+      (await emacs.value('(current-message)')).includes('In which frame?');
+    await eventually(isShown);
+    await emacs.value('(x-focus-frame (setq other (make-frame)))');
+    await eventually(async () => (await emacs.value('(frame-focus-state other)')) === 't');
+    // The key selects the frame in which it is pressed, and the question is shown there.
+    await eventually(async () => {
+      await emacs.key('2');
+      return within(async () => (await emacs.value('(eq (selected-frame) other)')) === 't', 1_000);
+    });
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+    await eventually(async () => {
+      await emacs.key('2');
+      return within(async () => (await hive.prompts.get(ask_id)).status === 'responded', 1_000);
+    });
   });
 });
