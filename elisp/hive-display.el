@@ -63,7 +63,7 @@ may be higher than that of the frame."
          (left (* line (- (cdr room) 2)))
          (lines (split-string text "\n")))
     (and (<= (* line (length lines)) left)
-         (cl-loop for (width . height) in (hive-display--sizes lines (frame-selected-window frame))
+         (cl-loop for (width . height) in (hive-display--sizes lines frame)
                   for text in lines
                   for columns = (- (car room) (hive-display--lost text))
                   do (setq left (- left (* (max line height)
@@ -83,8 +83,8 @@ No echo area has room for more.")
 
 (defconst hive-display--widest 10000000 "The width at which measuring stops, in pixels.")
 
-(defun hive-display--sizes (lines window)
-  "Return the width and height of each of LINES in WINDOW, in pixels."
+(defun hive-display--sizes (lines frame)
+  "Return the width and height of each of LINES on FRAME, in pixels."
   (with-temp-buffer
     (setq-local truncate-lines t
                 display-line-numbers nil
@@ -95,19 +95,18 @@ No echo area has room for more.")
     (mapcar (lambda (line)
               (erase-buffer)
               (insert (substring line 0 (min (length line) hive-display--longest)))
-              (hive-display--size window hive-display--widest))
+              (hive-display--size frame))
             lines)))
 
-(defun hive-display--size (window &optional widest)
-  "Return the width and height of the current buffer in WINDOW, in pixels.
-A line may be WIDEST pixels wide, or if that is nil, as wide as WINDOW."
+(defun hive-display--size (frame)
+  "Return the width and height of the current buffer on FRAME, in pixels."
   (if (fboundp 'buffer-text-pixel-size)
-      (buffer-text-pixel-size nil window widest)
+      (buffer-text-pixel-size nil (frame-selected-window frame) hive-display--widest)
     (save-window-excursion
-      (let ((buffer (current-buffer)))
+      (let ((window (frame-selected-window frame)) (buffer (current-buffer)))
         (set-window-dedicated-p window nil)
         (set-window-buffer window buffer)
-        (window-text-pixel-size window nil nil widest)))))
+        (window-text-pixel-size window nil nil hive-display--widest)))))
 
 ;; What was measured can be drawn otherwise: a window may refuse to shrink, and
 ;; another message, another frame or another size may come at any time.
@@ -137,7 +136,15 @@ Return nil if it is not in the echo area, whose window that is."
   (cl-loop for name in '(" *Echo Area 0*" " *Echo Area 1*")
            for buffer = (get-buffer name)
            when (and buffer (equal text (with-current-buffer buffer (buffer-string))))
-           return (with-current-buffer buffer (cdr (hive-display--size window)))))
+           return (if (fboundp 'buffer-text-pixel-size)
+                      (cdr (buffer-text-pixel-size buffer window))
+                    ;; To measure pixels, an older Emacs would need the text in
+                    ;; the window of a minibuffer, which could not be quit then.
+                    (with-current-buffer buffer
+                      (save-excursion
+                        (goto-char (point-min))
+                        (* (frame-char-height (window-frame window))
+                           (1+ (vertical-motion (buffer-size) window))))))))
 
 ;;;; Buffers
 
