@@ -3,7 +3,8 @@
  * start exactly once: the process that changes the run's record first starts the agent.
  */
 
-import { HiveError } from '../domain/errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HiveError, isTransient } from '../domain/errors.ts';
 import {
   ALLOWED_VARIABLE,
   agentEnded,
@@ -23,6 +24,7 @@ import { debounced } from './feed.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
+import { createRetries } from './retries.ts';
 import { blockUntilSettled, endWait } from './waits.ts';
 import type { Ids, Logger, Processes, RunFiles } from './world.ts';
 
@@ -82,12 +84,39 @@ interface RunParts {
 /** How often a process looks for runs that another one has left behind. */
 const CHECK_EVERY_MS = 5_000;
 
+/** How often a change of a run is tried while the store is busy or away: for about 20 s, and longer where each try waits for a lock. */
+const WRITE_TRIES = 8;
+
+/** The starts that this process looks after; it may have opened the store more than once. */
+const kept = new Set<string>();
+
 export function createRuns(parts: RunParts): RunService {
   const { store, ids, processes, files, seat, machine, log } = parts;
   const me: RunKeeper = { machine, pid: parts.pid, started: processes.startedAt(parts.pid) };
 
+  /** Stores a start that this process will look after. It counts as kept before anybody sees it. */
+  async function take<R extends Run | null>(make: (tx: WriteTx) => Promise<R>): Promise<R> {
+    let taken: Run | null = null;
+    try {
+      return await store.write(async (tx) => {
+        const run = await make(tx);
+        taken = run;
+        if (run !== null) kept.add(writeStart(run));
+        return run;
+      });
+    } catch (error) {
+      if (taken !== null) kept.delete(writeStart(taken));
+      throw error;
+    }
+  }
+
+  /** Looks after a start that was taken, until its work ends. */
+  async function keep(run: Run, work: () => Promise<Run> = () => runAgent(run)): Promise<Run> {
+    return work().finally(() => kept.delete(writeStart(run)));
+  }
+
   /** Starts the agent of a run that this process keeps, and waits for its end. */
-  async function keep(run: Run): Promise<Run> {
+  async function runAgent(run: Run): Promise<Run> {
     let code: number | null = null;
     try {
       const record = files.read(run.run_id, run.digest);
@@ -98,10 +127,7 @@ export function createRuns(parts: RunParts): RunService {
         [ALLOWED_VARIABLE]: allowedBy(record.options).join('\n'),
       };
       const agent = await files.start(record, argumentsOf(record, run), env);
-      await change(run, (now) => ({
-        ...now,
-        agent: { machine, pid: agent.pid, started: processes.startedAt(agent.pid) },
-      }));
+      await recordAgent(run, agent.pid);
       code = await agent.ended;
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
@@ -113,22 +139,55 @@ export function createRuns(parts: RunParts): RunService {
     return ended;
   }
 
-  /** Changes a run if its agent is still the one of the same start. */
+  /** Records the agent of a start, and stops an agent that nobody else could: one that the run's row does not name. */
+  async function recordAgent(run: Run, pid: number): Promise<void> {
+    const agent = { machine, pid, started: processes.startedAt(pid) };
+    try {
+      const { status, start } = await change(run, (now) => ({ ...now, agent }));
+      // The run was stopped while its agent was being started.
+      if (status === 'ended' || start !== run.start) interrupt(agent);
+    } catch (error) {
+      interrupt(agent);
+      throw error;
+    }
+  }
+
+  /** Changes a run if it has not ended and its agent is still the one of the same start. */
   async function change(
     { run_id, start }: Run,
     how: (run: Run, now: string) => Run,
     problem: string | null = null,
   ): Promise<Run> {
-    return store.write(async (tx) => {
-      const found = await tx.runs.get(run_id);
-      if (found === undefined) throw new HiveError('internal', `The run ${run_id} is gone.`);
-      if (found.start !== start) return found;
-      const changed = how(found, tx.now);
-      await tx.runs.put(changed);
-      await recordSleep(tx, changed);
-      if (problem !== null) await sayThatItEnded(tx, changed, problem);
-      return changed;
+    return insist(run_id, () =>
+      store.write(async (tx) => {
+        const found = await tx.runs.get(run_id);
+        if (found === undefined) throw new HiveError('internal', `The run ${run_id} is gone.`);
+        if (found.start !== start || found.status === 'ended') return found;
+        const changed = how(found, tx.now);
+        await tx.runs.put(changed);
+        await recordSleep(tx, changed);
+        if (problem !== null) await sayThatItEnded(tx, changed, problem);
+        return changed;
+      }),
+    );
+  }
+
+  /** Writes what nobody else will write again. */
+  async function insist<T>(run_id: string, write: () => Promise<T>): Promise<T> {
+    const retries = createRetries(log, {
+      fails: `The run ${run_id} could not be stored; trying again.`,
+      works: `The run ${run_id} is stored.`,
     });
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const written = await write();
+        retries.worked();
+        return written;
+      } catch (error) {
+        if (!isTransient(error) || attempt === WRITE_TRIES) throw error;
+        await sleep(retries.failed(error));
+      }
+    }
   }
 
   function isAlive(keeper: RunKeeper | null): boolean {
@@ -136,20 +195,33 @@ export function createRuns(parts: RunParts): RunService {
     return processes.alive(keeper.pid) && processes.startedAt(keeper.pid) === keeper.started;
   }
 
+  function interrupt(agent: RunKeeper | null): void {
+    if (agent !== null && isAlive(agent)) processes.interrupt(agent.pid);
+  }
+
+  /** Whether a run that works is nobody's: its agent is gone, and no process looks after it. */
+  function isLeft(run: Run): boolean {
+    const { keeper, agent, status } = run;
+    if (status !== 'working' || isAlive(agent)) return false;
+    // This process lives, but no longer looks after a run whose end it could not store.
+    const isOurs = keeper?.machine === machine && keeper.pid === me.pid && keeper.started === me.started;
+    return isOurs ? !kept.has(writeStart(run)) : !isAlive(keeper);
+  }
+
   /** Takes over a run whose keeper and agent are gone, and one whose human has answered; null if neither. */
   async function claim(run_id: string): Promise<Run | null> {
-    return store.write(async (tx) => {
+    return take(async (tx) => {
       let run = await tx.runs.get(run_id);
       if (run === undefined || run.machine !== machine || run.seat !== seat) return null;
       if (run.status !== 'ended' && !(await tx.runs.isMarked(run_id))) {
-        if (run.status === 'working' && (isAlive(run.keeper) || isAlive(run.agent))) return null;
+        if (run.status === 'working' && !isLeft(run)) return null;
         const problem =
           'Its row in the store was changed by something other than Hive. It is not started again.';
         await tx.runs.put(withProblem(run, problem, tx.now));
         await sayThatItEnded(tx, run, problem);
         return null;
       }
-      if (run.status === 'working' && !isAlive(run.keeper) && !isAlive(run.agent)) {
+      if (isLeft(run)) {
         run = agentEnded(run, null, tx.now);
         await tx.runs.put(run);
         await recordSleep(tx, run);
@@ -169,8 +241,7 @@ export function createRuns(parts: RunParts): RunService {
       const found: string[] = [];
       for (const run of await tx.runs.open(seat)) {
         if (run.machine !== machine) continue;
-        const isLeft = run.status === 'working' && !isAlive(run.keeper) && !isAlive(run.agent);
-        if (isLeft || (run.status === 'sleeping' && (await isAnswered(tx, run)))) found.push(run.run_id);
+        if (isLeft(run) || (run.status === 'sleeping' && (await isAnswered(tx, run)))) found.push(run.run_id);
       }
       return found;
     });
@@ -192,7 +263,7 @@ export function createRuns(parts: RunParts): RunService {
       }
       return { before: found, now: ended };
     });
-    if (before.agent !== null && isAlive(before.agent)) processes.interrupt(before.agent.pid);
+    interrupt(before.agent);
     if (before.status !== 'ended') files.forget(run_id);
     return now;
   }
@@ -202,7 +273,7 @@ export function createRuns(parts: RunParts): RunService {
       const run_id = ids.make('run');
       const session_id = parts.conversationId();
       const digest = files.keep({ ...command, run_id, dir, env, left_out });
-      const run = await store.write(async (tx) => {
+      const run = await take(async (tx) => {
         const made: Run = {
           run_id,
           session_id,
@@ -225,11 +296,14 @@ export function createRuns(parts: RunParts): RunService {
         await tx.runs.put(made);
         return made;
       });
+      const stopNow = (): Promise<Run> => insist(run_id, () => stop(run_id));
       const onStop = (): void => {
-        void beside(log, 'A run could not be stopped.', () => stop(run_id), { run_id }, 'error');
+        void beside(log, 'A run could not be stopped.', stopNow, { run_id }, 'error');
       };
       stopping?.addEventListener('abort', onStop, { once: true });
-      return keep(run).finally(() => stopping?.removeEventListener('abort', onStop));
+      // A signal that has fired calls no listener.
+      const over = stopping?.aborted === true ? keep(run, stopNow) : keep(run);
+      return over.finally(() => stopping?.removeEventListener('abort', onStop));
     },
 
     stop,
@@ -248,21 +322,21 @@ export function createRuns(parts: RunParts): RunService {
     output: (run_id) => files.output(run_id),
 
     watch({ jobs }) {
-      const kept = new Set<string>();
+      const resumed = new Set<string>();
       let stopped = false;
       let checking: Promise<void> = Promise.resolve();
 
       async function check(): Promise<void> {
         for (const run_id of await ready()) {
-          if (stopped || kept.size >= jobs) return;
-          if (kept.has(run_id)) continue;
+          if (stopped || resumed.size >= jobs) return;
+          if (resumed.has(run_id)) continue;
           const run = await claim(run_id);
           if (run === null) continue;
-          kept.add(run_id);
+          resumed.add(run_id);
           log.info('A run was resumed.', { run_id, start: run.start });
           const failure = 'A run is no longer watched; hive runs shows its state.';
           void beside(log, failure, () => keep(run), { run_id }, 'error').then(() => {
-            kept.delete(run_id);
+            resumed.delete(run_id);
             again.call();
           });
         }

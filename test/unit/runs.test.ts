@@ -328,4 +328,14 @@ describe('what a run starts', () => {
     expect(() => files.read('run-1', digest)).toThrow(/was changed/);
     expect(() => files.output('../x')).toThrow(/is no id of a run/);
   });
+
+  test('is not started in a directory that is missing, and the error says that', async () => {
+    const state = tempFolder();
+    const files = createRunFiles({ HOME: tempFolder(), XDG_STATE_HOME: state });
+    files.keep(record);
+    const started = (program: string, dir: string) => files.start({ ...record, program, dir }, [], {});
+    const missing = join(state, 'gone');
+    await expect(started(process.execPath, missing)).rejects.toThrow(`there is no directory ${missing}`);
+    await expect(started(join(missing, 'claude'), state)).rejects.toThrow('ENOENT');
+  });
 });

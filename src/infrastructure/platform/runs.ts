@@ -4,7 +4,7 @@
  * those files as well, because each is marked with a key that is kept beside trust.json. So is each row of a run (store/runs.ts);
  * the starts are counted here, so that an earlier row cannot be put back.
  */
-import { closeSync, openSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunFiles, StartRecord } from '../../application/world.ts';
 import { HiveError } from '../../domain/errors.ts';
@@ -82,9 +82,7 @@ export function createRunFiles(env: Environment): RunFiles {
         await new Promise<void>((resolve, reject) => {
           agent.once('spawn', resolve);
           agent.once('error', (error) =>
-            reject(
-              new HiveError('invalid_input', `${record.program} could not be started: ${error.message}`),
-            ),
+            reject(new HiveError('invalid_input', whyNotStarted(record, error))),
           );
         });
         return { pid: agent.pid ?? 0, ended };
@@ -100,6 +98,12 @@ export function createRunFiles(env: Environment): RunFiles {
 
     output: (run_id) => file(run_id, 'out'),
   };
+}
+
+/** The system reports a missing directory as a missing program. */
+function whyNotStarted({ program, dir }: StartRecord, error: Error): string {
+  if (existsSync(`${dir}/.`)) return `${program} could not be started: ${error.message}`;
+  return `${program} could not be started: there is no directory ${dir} that you may enter. Make it, or name another one.`;
 }
 
 const MARK = 'hmac-sha256 ';
