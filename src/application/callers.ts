@@ -17,7 +17,7 @@ import {
 import { decideSource, type Source, sourceEvidence } from '../domain/sources.ts';
 import { cleanText } from '../domain/text.ts';
 import type { Turn } from '../domain/turns.ts';
-import { refusalToSpeak, reported, type Speaker, text, toolUseKey } from './identity.ts';
+import { isReused, refusalToSpeak, reported, type Speaker, text, toolUseKey } from './identity.ts';
 import { closeConnection, closeDead } from './lost-servers.ts';
 import type { Connection, ReadTx, Store } from './ports.ts';
 import { recordSession, type SessionService } from './sessions.ts';
@@ -91,7 +91,8 @@ export function createCallers(
         const hooked = session_id === undefined ? undefined : await tx.sessions.get(session_id);
         // A hook on another machine may record any id, so it proves something only about calls of its own machine.
         const own = hooked?.machine === evidence.machine ? hooked : undefined;
-        const known = own ?? (await byHooks(tx, hooks_id, evidence)) ?? (await byProcess(tx, evidence));
+        const known =
+          own ?? (await byHooks(tx, hooks_id, evidence)) ?? (await byProcess(tx, evidence, processes));
         const introduced = known === undefined ? await tx.sessions.get(introduction.session_id) : undefined;
         const claimed = known ?? introduced;
         // If the client that started us is the session's own, nothing can be nearer. Most calls are decided here.
@@ -143,11 +144,11 @@ async function byHooks(
 async function byProcess(
   tx: ReadTx,
   { meta, machine, parent_pid }: CallerEvidence,
+  processes: Processes,
 ): Promise<Session | undefined> {
-  const identifiesItself = typeof meta['sessionId'] === 'string';
-  return identifiesItself || parent_pid === null
-    ? undefined
-    : tx.sessions.hookedByProcess(machine, parent_pid);
+  if (typeof meta['sessionId'] === 'string' || parent_pid === null) return undefined;
+  const found = await tx.sessions.hookedByProcess(machine, parent_pid);
+  return found !== undefined && !(await isReused(tx, found, processes)) ? found : undefined;
 }
 
 // ---- What a client says about itself ----

@@ -9,7 +9,7 @@ import { decideSource } from '../domain/sources.ts';
 import { cleanOptional, excerpt } from '../domain/text.ts';
 import { moveDeliveries } from './delivery.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
-import { provenClient, refusalToSpeak, type Speaker, toolUseKey, withParent } from './identity.ts';
+import { isReused, provenClient, refusalToSpeak, type Speaker, toolUseKey, withParent } from './identity.ts';
 import { moveMentions } from './mentions.ts';
 import type { WriteTx } from './ports.ts';
 import {
@@ -52,7 +52,7 @@ export async function sessionOfHook(
   if (!isRemote(settings.machine)) reportedId(event.session_id);
   const found =
     (await knownRoot(tx, event, settings, speaker, processes)) ??
-    (await newRoot(tx, event, settings, speaker));
+    (await newRoot(tx, event, settings, speaker, processes));
   const { first_words, ...titles } = report;
   const root = await retitle(tx, found, found.first_words === null ? report : titles);
   const own = event.agent_id === null ? root : await subagent(tx, event, event.agent_id, root);
@@ -129,10 +129,11 @@ async function newRoot(
   event: HookEvent,
   settings: HookSettings,
   speaker: Speaker,
+  processes: Processes,
 ): Promise<Session> {
   const { session_id, client, source, pid } = event;
   const { env, machine } = settings;
-  const before = await predecessor(tx, event, machine);
+  const before = await predecessor(tx, event, machine, processes);
   // A fork in its terminal comes from the session that ran there until now.
   const origin =
     event.reason === 'fork' && pid !== null ? await tx.sessions.lastHookedOfProcess(machine, pid) : undefined;
@@ -186,13 +187,19 @@ async function newRoot(
  * id; also one that reports no start, if the human writes there while the other idles. A start that says so, and a resume or a
  * fork inside the terminal, open another conversation and move nothing.
  */
-async function predecessor(tx: WriteTx, event: HookEvent, machine: string): Promise<Session | undefined> {
+async function predecessor(
+  tx: WriteTx,
+  event: HookEvent,
+  machine: string,
+  processes: Processes,
+): Promise<Session | undefined> {
   if (event.pid === null) return undefined;
   const isStart = event.name === 'SessionStart';
   if (isStart ? BEGINS.has(event.reason) : event.name !== 'UserPromptSubmit' || event.agent_id !== null)
     return undefined;
   const before = await tx.sessions.lastHookedOfProcess(machine, event.pid);
-  return isStart || before?.state === 'idle' ? before : undefined;
+  if (before === undefined || !(isStart || before.state === 'idle')) return undefined;
+  return (await isReused(tx, before, processes)) ? undefined : before;
 }
 
 /** Moves open prompts, uncollected answers and unprocessed mentions to the session that continues. */

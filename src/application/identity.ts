@@ -151,14 +151,36 @@ export interface Speaker {
   above: readonly number[];
 }
 
-/** The clock of the store and that of this machine may differ by this much. */
+/** Two readings of the clock may differ by this much. */
 const CLOCKS_MS = 1_000;
 
-/** Whether the process that a session was registered with is still running. A later process may have its pid. */
-function runsStill({ pid, state, last_seen_at }: Session, processes: Processes): boolean {
-  if (pid === null || state === 'ended' || !processes.alive(pid)) return false;
-  const started = processes.startedMs(pid);
-  return started === null || started <= Date.parse(last_seen_at) + CLOCKS_MS;
+/** Whether the process that a session was registered with is still running. */
+export async function runsStill(tx: ReadTx, session: Session, processes: Processes): Promise<boolean> {
+  const { pid } = session;
+  return pid !== null && processes.alive(pid) && !(await isReused(tx, session, processes));
+}
+
+/**
+ * Whether a later process has the pid of a session: one that began after the session was last seen. A process of a remote
+ * agent cannot be examined.
+ */
+export async function isReused(
+  tx: ReadTx,
+  { machine, pid, last_seen_at }: Session,
+  processes: Processes,
+): Promise<boolean> {
+  const age_ms = pid === null || isRemote(machine) ? null : processes.ageMs(pid);
+  if (pid === null || age_ms === null) return false;
+  if (Date.parse(tx.now) - age_ms <= Date.parse(last_seen_at) + CLOCKS_MS) return false;
+  // A virtual machine that was paused sets its clock forward, and ages do not follow. A server that was there before shows it.
+  const connections = await tx.sessions.connections(machine);
+  return !connections.some(
+    (server) =>
+      server.parent_pid === pid &&
+      server.opened_at <= last_seen_at &&
+      processes.alive(server.pid) &&
+      processes.ancestors(server.pid).includes(pid),
+  );
 }
 
 /**
@@ -197,7 +219,8 @@ export async function refusalToSpeak(
     return isRemote(machine) || isRemote(speaker.machine)
       ? `The session ${session_id} is not of ${speaker.machine}.`
       : null;
-  if (isRemote(machine) || pid === null || !runsStill(session, processes)) return null;
+  if (isRemote(machine) || pid === null || session.state === 'ended') return null;
+  if (!(await runsStill(tx, session, processes))) return null;
   const at = speaker.above.indexOf(pid);
   const nearer = at === -1 ? speaker.above : speaker.above.slice(0, at);
   const other = await otherClient(tx, pid, speaker, nearer, processes);
@@ -248,5 +271,7 @@ async function otherClient(
   processes: Processes,
 ): Promise<Session | undefined> {
   const found = await sessionsAmong(tx, machine, among);
-  return found.find((session) => session.pid !== pid && runsStill(session, processes));
+  for (const session of found)
+    if (session.pid !== pid && (await runsStill(tx, session, processes))) return session;
+  return undefined;
 }

@@ -35,6 +35,7 @@ import { beside } from './background.ts';
 import { hand, hookCarrier, isCarried } from './delivery.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
+import { runsStill } from './identity.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { endSession, findSession } from './sessions.ts';
@@ -408,7 +409,7 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
       const host = session === undefined ? undefined : await tx.sessions.get(hostOf(session));
       if (turn?.state !== 'in_progress' || session?.machine !== machine) return null;
       const end = await endFromTranscript(tx, turn, files.readTail);
-      const dead = host !== undefined && host.pid !== null && !processes.alive(host.pid);
+      const dead = host !== undefined && host.pid !== null && !(await runsStill(tx, host, processes));
       return end === null && !dead ? null : { end, host };
     });
     if (seen === null) return;
@@ -417,8 +418,8 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
       if (turn === undefined) return;
       if (seen.end !== null) await recordTurnEnd(tx, turn, seen.end);
       const host = seen.host === undefined ? undefined : await tx.sessions.get(seen.host.session_id);
-      // Its pid may belong to another process by now, or it was resumed by another process.
-      if (host?.pid == null || host.pid !== seen.host?.pid || processes.alive(host.pid)) return;
+      // Another process may have resumed it since then.
+      if (host?.pid == null || (await runsStill(tx, host, processes))) return;
       await recordTurnEnd(tx, (await tx.turns.get(turn_id)) ?? turn, ENDED_WITH_SESSION);
       await endSession(tx, host);
     });

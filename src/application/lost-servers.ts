@@ -5,6 +5,7 @@
 import { isRemote, remoteId, type Session } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import type { HookHandler } from './hook-context.ts';
+import { isReused } from './identity.ts';
 import { giveNotice } from './notices.ts';
 import type { Connection, WriteTx } from './ports.ts';
 import { endSession } from './sessions.ts';
@@ -51,6 +52,7 @@ async function closeLost(tx: WriteTx, connection: Connection, processes: Process
     (session_id === null ? undefined : await tx.sessions.get(session_id)) ??
     (await tx.sessions.hookedByProcess(machine, parent_pid));
   if (session === undefined || session.state === 'ended' || session.hooks_seen_at === null) return;
+  if (await isReused(tx, session, processes)) return;
   await giveNotice(tx, {
     severity: 'warning',
     text: `The Hive server of ${labelled(session)} died. Hooks that go over its connection did not run until it was back, so a mention or an interrupt may not have held it.`,

@@ -36,7 +36,7 @@ import {
 } from '../domain/sessions.ts';
 import { ENDED_WITH_SESSION } from '../domain/turns.ts';
 import { type StandingParts, standingOf } from './coordinators.ts';
-import { refusalToSpeak, sessionsAmong, withParent } from './identity.ts';
+import { refusalToSpeak, runsStill, sessionsAmong, withParent } from './identity.ts';
 import { passReportsOn, reconcileUnreported } from './outreach.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
@@ -104,6 +104,20 @@ const TOUCH_MS = 60 * 60 * 1000;
 
 /** `standing`: what shows whether a session is a coordinator; without it, none is. */
 export function createSessions(store: Store, processes: Processes, standing?: StandingParts): SessionService {
+  /** Sessions whose process was found to be theirs. No later process can have its pid at the next look. */
+  let compared: ReadonlySet<string> = new Set();
+
+  async function isGone(tx: ReadTx, session: Session, machine: string): Promise<boolean> {
+    const { session_id, machine: place, pid, shell_pid, last_seen_at } = session;
+    if (place === machine && pid !== null) {
+      // Where there is no /proc, each look at the start of a process starts one.
+      if (compared.has(`${session_id} ${pid}`)) return !processes.alive(pid);
+      return !(await runsStill(tx, session, processes));
+    }
+    if (place === machine && shell_pid !== null && !processes.alive(shell_pid)) return true;
+    return Date.parse(tx.now) - Date.parse(last_seen_at) > SILENCE_MS;
+  }
+
   const service: SessionService = {
     async introduce(introduction, pid = introduction.pid) {
       const known = await store.read((tx) => tx.sessions.get(introduction.session_id));
@@ -190,15 +204,16 @@ export function createSessions(store: Store, processes: Processes, standing?: St
     },
 
     async sweep(machine) {
-      const { alive, now } = await store.read(async (tx) => ({
-        alive: await tx.sessions.list({ state: 'alive', limit: SWEEP_LIMIT }),
-        now: Date.parse(tx.now),
-      }));
-      const gone = alive.filter((session) => {
-        const { machine: place, pid, shell_pid, last_seen_at } = session;
-        if (place === machine && pid !== null) return !processes.alive(pid);
-        if (place === machine && shell_pid !== null && !processes.alive(shell_pid)) return true;
-        return now - Date.parse(last_seen_at) > SILENCE_MS;
+      const gone = await store.read(async (tx) => {
+        const found: Session[] = [];
+        const known = new Set<string>();
+        for (const session of await tx.sessions.list({ state: 'alive', limit: SWEEP_LIMIT })) {
+          const { session_id, pid } = session;
+          if (await isGone(tx, session, machine)) found.push(session);
+          else known.add(`${session_id} ${pid}`);
+        }
+        compared = known;
+        return found;
       });
       if (gone.length === 0) return [];
       return store.write(async (tx) => {

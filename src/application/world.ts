@@ -41,8 +41,8 @@ export interface Processes {
   nameOf(pid: number): string;
   /** When a process began, as a text; null if it is gone. Together with the pid it identifies the process. */
   startedAt(pid: number): string | null;
-  /** When a process began, in ms since 1970 by this machine's clock; null if it is gone, or if that cannot be known. */
-  startedMs(pid: number): number | null;
+  /** How long a process has run, in ms; null if it is gone, or if that cannot be known. */
+  ageMs(pid: number): number | null;
   /** Sends SIGINT; false when there is no such process, or it is not ours. */
   interrupt(pid: number): boolean;
 }

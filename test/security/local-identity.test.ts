@@ -173,7 +173,7 @@ describe('a hook of Codex, which names no process, is believed below what may be
     const fake: Processes = {
       ...processes,
       alive: () => true,
-      startedMs: () => null,
+      ageMs: () => null,
       ancestors: (pid) => lines[pid] ?? [],
       nameOf: (pid) => names[pid] ?? 'node',
     };

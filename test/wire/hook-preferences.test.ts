@@ -122,7 +122,7 @@ describe('what it costs', () => {
       environment: () => ({}),
       nameOf: () => '',
       startedAt: () => null,
-      startedMs: () => null,
+      ageMs: () => null,
       interrupt: () => false,
     };
     let made = 0;

@@ -29,8 +29,8 @@ export interface Platform {
   nameOf(pid: number): string;
   /** When a process began, as a text that no later process with this id has; null if it is gone. */
   startedAt(pid: number): string | null;
-  /** The same in ms since 1970 by this machine's clock; null if it is gone, or if that cannot be known. */
-  startedMs(pid: number): number | null;
+  /** How long a process has run, in ms; null if it is gone, or if that cannot be known. */
+  ageMs(pid: number): number | null;
   /** The variables that a process was started with; none where they cannot be read. */
   environment(pid: number): Readonly<Record<string, string>>;
   /** Identifies the current boot of the machine; it changes with each restart. */
@@ -101,12 +101,11 @@ function linux(machine: Machine): Platform {
       const ticks = statOf(pid)?.[START_TIME];
       return ticks === undefined ? null : `${boot()}:${ticks}`;
     },
-    // Both readings are from /proc, so no clock of another machine matters.
-    startedMs(pid) {
+    // Both readings are from /proc, so no clock matters.
+    ageMs(pid) {
       const ticks = Number(statOf(pid)?.[START_TIME]);
-      if (!Number.isFinite(ticks)) return null;
       const up_ms = Number(machine.read('/proc/uptime')?.split(' ')[0]) * 1_000;
-      return Number.isNaN(up_ms) ? null : machine.now() - up_ms + ticks * TICK_MS;
+      return ageOf(up_ms - ticks * TICK_MS);
     },
     environment: (pid) => variablesOf(machine.read(`/proc/${pid}/environ`) ?? ''),
     boot,
@@ -117,6 +116,11 @@ function linux(machine: Machine): Platform {
     configDirectory: (env) => below(env, 'XDG_CONFIG_HOME', '.config'),
     popups: 'session-bus',
   };
+}
+
+/** An age that can be one. A container may show an uptime of its own, and a clock may have been set back. */
+function ageOf(ms: number): number | null {
+  return ms >= 0 ? ms : null;
 }
 
 /**
@@ -254,7 +258,7 @@ function generic(machine: Machine): Platform {
     parentOf: (pid) => read(pid)?.parent ?? null,
     nameOf: (pid) => read(pid)?.name ?? '',
     startedAt: (pid) => read(pid)?.started_at ?? null,
-    startedMs: (pid) => read(pid)?.started_ms ?? null,
+    ageMs: (pid) => ageOf(machine.now() - (read(pid)?.started_ms ?? Number.NaN)),
     environment: () => ({}),
     // Setting the clock may change it, which only skips some event numbers (events.ts).
     boot: () =>

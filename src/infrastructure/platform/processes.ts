@@ -74,7 +74,7 @@ export const processes: Processes = {
   environment: (pid) => platform.environment(pid),
   nameOf: (pid) => platform.nameOf(pid),
   startedAt: (pid) => platform.startedAt(pid),
-  startedMs: (pid) => platform.startedMs(pid),
+  ageMs: (pid) => platform.ageMs(pid),
 
   interrupt(pid) {
     try {
