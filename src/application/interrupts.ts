@@ -72,7 +72,7 @@ export interface InterruptService {
   cancel(which: Withdrawal): Promise<Interrupt[]>;
   /** The request to stop this turn; null when there is none. */
   stopRequestFor(turn_id: string): Promise<StopRequest | null>;
-  /** Resolves when somebody wants this turn stopped; with null when `signal` fires first. */
+  /** Resolves when somebody wants this turn stopped; with null when it ends by itself, or `signal` fires first. */
   untilInterrupted(turn_id: string, signal: AbortSignal): Promise<StopRequest | null>;
   /** Rejects all waits with `cancelled`. */
   close(): void;
@@ -167,11 +167,15 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
 
     async untilInterrupted(turn_id, asker) {
       const signal = AbortSignal.any([closing.signal, asker]);
-      const check = async (): Promise<StopRequest | undefined> =>
-        (await service.stopRequestFor(turn_id)) ?? undefined;
+      const check = (): Promise<{ request: StopRequest | null } | undefined> =>
+        store.read(async (tx) => {
+          const request = await readStopRequest(tx, turn_id);
+          const isOver = request !== null || (await tx.turns.get(turn_id))?.state !== 'in_progress';
+          return isOver ? { request } : undefined;
+        });
       for (;;) {
-        const request = await feed.until(check, { wait_ms: STRETCH_MS, signal });
-        if (request !== undefined || signal.aborted) return request ?? null;
+        const found = await feed.until(check, { wait_ms: STRETCH_MS, signal });
+        if (found !== undefined || signal.aborted) return found?.request ?? null;
       }
     },
 

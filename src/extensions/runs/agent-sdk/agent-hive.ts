@@ -18,6 +18,9 @@ import { placeAt } from '../../../infrastructure/platform/place.ts';
 import { findProject } from '../../../infrastructure/platform/project.ts';
 import { type OpenHiveOptions, openHive } from '../../../open-hive.ts';
 
+/** Those who get each event that the hooks of one `query` have handled. */
+export type HookListeners = Set<(event: HookEvent) => void>;
+
 /** The store, opened for the callbacks of one program. Pass it to `hiveHooks`, `hiveCanUseTool` and `onInterrupt`; of its members a program needs only `close`. */
 export interface AgentHive {
   /** The services of this package, as the command line uses them; they may change with any version. */
@@ -32,10 +35,8 @@ export interface AgentHive {
   settings(event: HookEvent, signal?: AbortSignal): HookSettings;
   /** The session and agent of a tool call, as its PreToolUse reported them. */
   callerOf(tool_use_id: string | undefined): { session_id: string; agent_id: string | null } | null;
-  /** Calls `listener` with each event that was handled; returns a function that stops this. */
-  onHandled(listener: (event: HookEvent) => void): () => void;
-  /** Reports an event that was handled. */
-  handled(event: HookEvent): void;
+  /** The listeners of the hooks that `hiveHooks` has made last. */
+  listeners: HookListeners;
   /** Adds work that `close` waits for. */
   track(work: Promise<void>): void;
   /** Waits for running work and closes the store; interrupts are no longer received. */
@@ -60,7 +61,6 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
     ...given,
   };
   const callers = new Map<string, { session_id: string; agent_id: string | null }>();
-  const listeners = new Set<(event: HookEvent) => void>();
   const working = new Set<Promise<void>>();
   const closing = new AbortController();
   let last: { session_id: string; agent_id: null } | null = null;
@@ -91,13 +91,7 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
       withoutTimeLimit: (work) => work(signal),
     }),
     callerOf: (tool_use_id) => callers.get(tool_use_id ?? '') ?? last,
-    onHandled(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    handled(event) {
-      for (const listener of listeners) listener(event);
-    },
+    listeners: new Set(),
     track(work) {
       const tracked = work.finally(() => working.delete(tracked));
       working.add(tracked);
@@ -154,9 +148,10 @@ export interface Interruptible {
 }
 
 /**
- * Calls `query.interrupt()` when somebody wants a turn of this program's agents stopped, and ends the turn, because the
- * SDK fires no Stop hook then. Needs `hiveHooks`, which report the turns. The SDK accepts interrupts only for a query whose
- * prompt is a stream of messages. Returns a function that stops listening.
+ * Calls `query.interrupt()` when somebody wants a turn of this query's agent stopped, and ends the turn, because the SDK fires
+ * no Stop hook then. The turns are those that the last `hiveHooks` before this call reports: make the hooks of each query
+ * with a call of its own. Of queries that share theirs, nobody knows whose a turn is: it stops with its next hook. The SDK
+ * accepts interrupts only for a query whose prompt is a stream of messages. Returns a function that stops listening.
  */
 export function onInterrupt(
   hive: AgentHive,
@@ -167,12 +162,15 @@ export function onInterrupt(
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, hive.closing]);
   const watched = new Set<string>();
+  const { listeners } = hive;
 
   async function watch(session_id: string): Promise<void> {
     const turn = await turns.current(session_id);
     if (turn === undefined || watched.has(turn.turn_id)) return;
     watched.add(turn.turn_id);
-    const request = await interrupts.untilInterrupted(turn.turn_id, signal);
+    const request = await interrupts
+      .untilInterrupted(turn.turn_id, signal)
+      .finally(() => watched.delete(turn.turn_id));
     if (request === null) return;
     // Called first: with the interrupt the query ends, and its program with it.
     callback(request);
@@ -180,15 +178,17 @@ export function onInterrupt(
     await turns.end(turn.turn_id, { aborted: 'interrupted' });
   }
 
-  const unlisten = hive.onHandled(({ name, session_id, agent_id }) => {
+  const listener = ({ name, session_id, agent_id }: HookEvent): void => {
     if (agent_id !== null || (name !== 'UserPromptSubmit' && name !== 'PreToolUse')) return;
+    if (listeners.size > 1) return;
     const watching = watch(session_id).catch((error: unknown) =>
       log.error('An interrupt did not reach its query.', { error: String(error) }),
     );
     hive.track(watching);
-  });
+  };
+  listeners.add(listener);
   return () => {
-    unlisten();
+    listeners.delete(listener);
     stop.abort();
   };
 }

@@ -3,7 +3,7 @@
 import { sayVerdict } from '../../../adapters/hooks/hook.ts';
 import type { DialogAnswer } from '../../../domain/hooks.ts';
 import { hookSettings, SERVER_NAME, toolRules } from '../../../domain/installation.ts';
-import type { AgentHive } from './agent-hive.ts';
+import type { AgentHive, HookListeners } from './agent-hive.ts';
 
 // ---- The types of the Claude Agent SDK, as far as we use them ----
 // They are declared here so that the SDK need not be installed to use this package; its own, narrower types are assignable
@@ -63,7 +63,9 @@ const BY_CALLBACK: ReadonlySet<string> = new Set(['PermissionRequest', 'Permissi
  * HIVE_GATE_FAIL is `closed`, as with `hive hook`.
  */
 export function hiveHooks(hive: AgentHive): Record<string, HookMatcher[]> {
-  const callback = hookCallback(hive);
+  const listeners: HookListeners = new Set();
+  hive.listeners = listeners;
+  const callback = hookCallback(hive, listeners);
   return Object.fromEntries(
     hookSettings('claude-code')
       .filter(({ event }) => !BY_CALLBACK.has(event))
@@ -84,12 +86,12 @@ export function hiveHooks(hive: AgentHive): Record<string, HookMatcher[]> {
 /** In seconds. */
 const ASKING = 600;
 
-function hookCallback(hive: AgentHive): HookCallback {
+function hookCallback(hive: AgentHive, listeners: HookListeners): HookCallback {
   return async (input, _tool_use_id, { signal }) => {
     try {
       const event = hive.read(input);
       const handled = await hive.hive.hooks.handle(event, hive.settings(event, signal));
-      hive.handled(event);
+      for (const listener of listeners) listener(event);
       // Returning it delivers it: there is no print that could be lost.
       await hive.hive.hooks.printed(handled);
       const said = sayVerdict(event, handled);

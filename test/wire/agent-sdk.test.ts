@@ -1,0 +1,85 @@
+/**
+ * The callbacks of a program on the Agent SDK, called as the SDK calls them.
+ *
+ * @module-tag sqlite
+ * @module-tag hook
+ */
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import {
+  type AgentHive,
+  onInterrupt,
+  openAgentHive,
+} from '../../src/extensions/runs/agent-sdk/agent-hive.ts';
+import { hiveHooks } from '../../src/extensions/runs/agent-sdk/hooks.ts';
+import { HUMAN, recordingLog } from '../support/hive.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+async function open(env: Record<string, string> = {}): Promise<AgentHive> {
+  const hive = await openAgentHive({
+    store: tempStore(),
+    env: { HOME: tempFolder(), ...env },
+    log: recordingLog(),
+  });
+  onTestFinished(() => hive.close());
+  return hive;
+}
+
+const { signal } = new AbortController();
+
+/** Fires events of one session into the hooks of its query. */
+function sayer(hooks: ReturnType<typeof hiveHooks>, session_id: string) {
+  return (hook_event_name: string, fields: object = {}) =>
+    hooks[hook_event_name]?.[0]?.hooks[0]?.({ hook_event_name, session_id, cwd: '/', ...fields }, undefined, {
+      signal,
+    });
+}
+
+const begin = { prompt_id: 'p1', prompt: 'go' };
+
+describe('two queries of one program (onInterrupt)', () => {
+  test('each stops only for an interrupt of its own session', async () => {
+    const hive = await open();
+    const stopped: string[] = [];
+    const query = (name: string) => {
+      const say = sayer(hiveHooks(hive), name);
+      onInterrupt(hive, { interrupt: async () => stopped.push(name) });
+      return say;
+    };
+    await query('aaaaa')('UserPromptSubmit', begin);
+    await query('bbbbb')('UserPromptSubmit', begin);
+    const outcome = await hive.hive.interrupts.interrupt({ session: 'bbbbb', actor: HUMAN });
+    expect(outcome).toMatchObject({ outcome: 'aborted', by: 'ada' });
+    expect(stopped).toEqual(['bbbbb']);
+    expect(await hive.hive.turns.current('aaaaa')).toMatchObject({ state: 'in_progress' });
+  });
+
+  test('that share their hooks stop with the next hook, each for its own session', async () => {
+    const hive = await open();
+    const stopped: string[] = [];
+    const hooks = hiveHooks(hive);
+    for (const name of ['aaaaa', 'bbbbb']) onInterrupt(hive, { interrupt: async () => stopped.push(name) });
+    const [a, b] = [sayer(hooks, 'aaaaa'), sayer(hooks, 'bbbbb')];
+    await a('UserPromptSubmit', begin);
+    await b('UserPromptSubmit', begin);
+    const outcome = hive.hive.interrupts.interrupt({ session: 'bbbbb', actor: HUMAN });
+    const { turn_id = '' } = (await hive.hive.turns.current('bbbbb')) ?? {};
+    await eventually(async () => (await hive.hive.interrupts.stopRequestFor(turn_id)) !== null);
+    const call = { prompt_id: 'p1', tool_name: 'Bash', tool_use_id: 'u1', tool_input: {} };
+    expect(await a('PreToolUse', call)).toEqual({});
+    expect(await b('PreToolUse', { ...call, tool_use_id: 'u2' })).toMatchObject({ continue: false });
+    expect(await outcome).toMatchObject({ outcome: 'aborted' });
+    expect(stopped).toEqual([]);
+  });
+
+  test('a turn that has ended by itself is no longer waited for', async () => {
+    const hive = await open();
+    const say = sayer(hiveHooks(hive), 'aaaaa');
+    const until = vi.spyOn(hive.hive.interrupts, 'untilInterrupted');
+    onInterrupt(hive, { interrupt: async () => undefined });
+    await say('UserPromptSubmit', begin);
+    await eventually(() => until.mock.calls.length === 1);
+    await say('Stop', { prompt_id: 'p1' });
+    expect(await until.mock.results[0]?.value).toBeNull();
+  });
+});
