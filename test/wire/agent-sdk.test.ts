@@ -4,14 +4,17 @@
  * @module-tag sqlite
  * @module-tag hook
  */
+import { hostname } from 'node:os';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   type AgentHive,
   onInterrupt,
   openAgentHive,
 } from '../../src/extensions/runs/agent-sdk/agent-hive.ts';
-import { hiveHooks } from '../../src/extensions/runs/agent-sdk/hooks.ts';
+import { hiveCanUseTool, hiveHooks } from '../../src/extensions/runs/agent-sdk/hooks.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN, recordingLog } from '../support/hive.ts';
+import { fire } from '../support/hooks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -81,5 +84,46 @@ describe('two queries of one program (onInterrupt)', () => {
     await eventually(() => until.mock.calls.length === 1);
     await say('Stop', { prompt_id: 'p1' });
     expect(await until.mock.results[0]?.value).toBeNull();
+  });
+});
+
+test('what a hook says reaches the agent although its receipt could not be stored', async () => {
+  const hive = await open();
+  const say = sayer(hiveHooks(hive), 'aaaaa');
+  await say('UserPromptSubmit', begin);
+  const session = await hive.hive.sessions.resolve('aaaaa');
+  const { prompt } = await hive.hive.prompts.ask({ question: 'Red or blue?' }, session);
+  await hive.hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'blue', actor: HUMAN });
+  vi.spyOn(hive.hive.hooks, 'printed').mockRejectedValue(new Error('The store is locked.'));
+  const said = await say('PostToolUse', { prompt_id: 'p1', tool_name: 'Bash', tool_use_id: 'u1' });
+  expect(JSON.stringify(said)).toContain('blue');
+});
+
+test('a permission that cannot be asked at a desk is asked elsewhere, or denied', async () => {
+  const hive = await open();
+  await sayer(hiveHooks(hive), 'aaaaa')('UserPromptSubmit', begin);
+  vi.spyOn(hive.hive.hooks, 'handle').mockRejectedValue(new Error('The store is gone.'));
+  const call = ['Bash', { command: 'ls' }, { signal }] as const;
+  const next = hiveCanUseTool(hive, async () => ({ behavior: 'allow' }));
+  expect(await next(...call)).toEqual({ behavior: 'allow' });
+  expect(await hiveCanUseTool(hive)(...call)).toMatchObject({ behavior: 'deny' });
+});
+
+test('an agent of a program that another agent started is below that agent, and nobody sits at its terminal', async () => {
+  const { ppid } = process;
+  const outer = { CLAUDECODE: '1', CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDE_CODE_SESSION_ATTENDED: '1' };
+  const env = { ...outer, CLAUDE_PID: String(ppid) };
+  const hive = await open(env);
+  await fire(
+    hive.hive as OpenedHive,
+    { session_id: 'outer', cwd: '/demo', hook_event_name: 'SessionStart', source: 'startup' },
+    { env, settings: { machine: hostname(), above: [ppid] } },
+  );
+  await sayer(hiveHooks(hive), 'inner')('SessionStart', { source: 'startup' });
+  expect(await hive.hive.sessions.find('outer')).toMatchObject({ pid: ppid, source: 'main' });
+  expect(await hive.hive.sessions.find('inner')).toMatchObject({
+    pid: null,
+    parent_session_id: 'outer',
+    source: 'bg',
   });
 });

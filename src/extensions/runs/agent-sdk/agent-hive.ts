@@ -54,11 +54,13 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
   const hive = await openHive(options);
   hive.startExpiry();
   const given = options.env ?? process.env;
-  // The SDK's own hooks would have this in their environment: nobody sits at a terminal of this agent.
+  // As the SDK's own hooks would have it: nobody sits at a terminal of this agent. An agent that started this program may have
+  // left its own here.
   const env: Readonly<Record<string, string | undefined>> = {
+    ...given,
     CLAUDE_CODE_ENTRYPOINT: 'sdk-ts',
     CLAUDE_CODE_SESSION_ATTENDED: '0',
-    ...given,
+    CLAUDE_PID: undefined,
   };
   const callers = new Map<string, { session_id: string; agent_id: string | null }>();
   const working = new Set<Promise<void>>();

@@ -92,8 +92,8 @@ function hookCallback(hive: AgentHive, listeners: HookListeners): HookCallback {
       const event = hive.read(input);
       const handled = await hive.hive.hooks.handle(event, hive.settings(event, signal));
       for (const listener of listeners) listener(event);
-      // Returning it delivers it: there is no print that could be lost.
-      await hive.hive.hooks.printed(handled);
+      // Returning it delivers it: there is no print that could be lost. A receipt that is not stored delivers it again.
+      await hive.hive.hooks.printed(handled).catch(() => undefined);
       const said = sayVerdict(event, handled);
       return said === '' ? {} : (JSON.parse(said) as Record<string, unknown>);
     } catch (error) {
@@ -111,7 +111,7 @@ const NOBODY = 'Nobody was there to permit this. It needs a human at a desk, or 
 
 /**
  * For `options.canUseTool` of the SDK's `query`. Allows the tools of Hive that every agent has. For others, without an answer (no
- * desk open, the time over, `dialog_wait` off) it asks `next`, and denies when there is none.
+ * desk open, the time over, `dialog_wait` off, a store that fails) it asks `next`, and denies when there is none.
  *
  * It is not a gate: the SDK calls it only for what its own rules neither allow nor deny, and never for tools that only
  * read. What must block every call, such as mentions and interrupts, does so in `hiveHooks`.
@@ -120,7 +120,10 @@ export function hiveCanUseTool(hive: AgentHive, next?: CanUseTool): CanUseTool {
   return async (tool_name, input, options) => {
     // Whether an agent may ask its human is no question for the human.
     if (toolRules(SERVER_NAME).includes(tool_name)) return { behavior: 'allow', updatedInput: input };
-    const answer = await askDesk(hive, tool_name, input, options);
+    const answer = await askDesk(hive, tool_name, input, options).catch((error: unknown) => {
+      hive.hive.log.error('A permission could not be asked at a desk.', { error: String(error) });
+      return null;
+    });
     if (answer?.kind === 'allow') {
       const { permissions } = answer;
       return {
@@ -158,6 +161,6 @@ async function askDesk(
     permission_suggestions: suggestions ?? [],
   });
   const handled = await hive.hive.hooks.handle(event, hive.settings(event, signal));
-  await hive.hive.hooks.printed(handled);
+  await hive.hive.hooks.printed(handled).catch(() => undefined);
   return handled.decision;
 }
