@@ -152,7 +152,7 @@ async function newRoot(
   const above = before === undefined ? speaker.above.slice(at + 1) : [];
   const started =
     origin === undefined
-      ? await withParent(tx, introduction, above)
+      ? await withParent(tx, introduction, above, processes)
       : { ...introduction, parent_session_id: origin.session_id };
   const introduced = await newSession(tx, started, before);
   if (before === undefined) return recordSession(tx, 'session/started', introduced);

@@ -109,12 +109,13 @@ export async function sessionsAmong(
   tx: ReadTx,
   machine: string,
   pids: readonly number[],
+  processes: Processes,
 ): Promise<Session[]> {
   const found: Session[] = [];
   for (const pid of pids) {
     if (pid <= INIT) continue;
     const session = await tx.sessions.byProcess(machine, pid);
-    if (session !== undefined) found.push(session);
+    if (session !== undefined && !(await isReused(tx, session, processes))) found.push(session);
   }
   return found;
 }
@@ -127,10 +128,11 @@ export async function withParent(
   tx: ReadTx,
   introduction: SessionIntroduction,
   pids: readonly number[],
+  processes: Processes,
 ): Promise<SessionIntroduction> {
   const { session_id, machine, parent_session_id: named } = introduction;
   if (named !== null && session_id.startsWith(`${named}:`)) return introduction;
-  const above = await sessionsAmong(tx, machine, pids);
+  const above = await sessionsAmong(tx, machine, pids, processes);
   const parent = above.find((session) => session.session_id !== session_id)?.session_id ?? named;
   return { ...introduction, parent_session_id: parent === session_id ? null : parent };
 }
@@ -270,8 +272,6 @@ async function otherClient(
   among: readonly number[],
   processes: Processes,
 ): Promise<Session | undefined> {
-  const found = await sessionsAmong(tx, machine, among);
-  for (const session of found)
-    if (session.pid !== pid && (await runsStill(tx, session, processes))) return session;
-  return undefined;
+  const found = await sessionsAmong(tx, machine, among, processes);
+  return found.find((other) => other.pid !== null && other.pid !== pid && processes.alive(other.pid));
 }

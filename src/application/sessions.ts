@@ -123,12 +123,12 @@ export function createSessions(store: Store, processes: Processes, standing?: St
       const known = await store.read((tx) => tx.sessions.get(introduction.session_id));
       if (known !== undefined && isUnchanged(known, introduction)) return known;
       const above = known === undefined && pid !== null ? processes.ancestors(pid) : [];
-      return noticingRefusals(store, () => store.write((tx) => register(tx, introduction, above)));
+      return noticingRefusals(store, () => store.write((tx) => register(tx, introduction, above, processes)));
     },
 
     above({ machine, pid }) {
       const pids = processes.ancestors(pid);
-      return store.read((tx) => sessionsAmong(tx, machine, pids));
+      return store.read((tx) => sessionsAmong(tx, machine, pids, processes));
     },
 
     refusalToSpeak: (session_id, { machine, pid }) =>
@@ -260,10 +260,11 @@ async function register(
   tx: WriteTx,
   introduction: SessionIntroduction,
   above: readonly number[],
+  processes: Processes,
 ): Promise<Session> {
   const known = await tx.sessions.get(introduction.session_id);
   if (known === undefined) {
-    const introduced = await withParent(tx, introduction, above);
+    const introduced = await withParent(tx, introduction, above, processes);
     return recordSession(tx, 'session/started', await newSession(tx, introduced));
   }
   const { client: _, name, client_title, parent_session_id, source, ...rest } = introduction;

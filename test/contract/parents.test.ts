@@ -7,6 +7,7 @@ import { introduction, openTestHive } from '../support/hive.ts';
 /** Process N was started by N - 1, down to 1. Nothing else of a process is asked for here, so these are not real ones. */
 const family = {
   walks: 0,
+  ageMs: () => null,
   ancestors(pid: number): number[] {
     family.walks += 1;
     return Array.from({ length: pid - 1 }, (_, index) => pid - 1 - index);

@@ -8,8 +8,10 @@
 import { spawn } from 'node:child_process';
 import { hostname } from 'node:os';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createSessions } from '../../src/application/sessions.ts';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { HUMAN, openTestHive } from '../support/hive.ts';
+import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
 import { endsOf } from '../support/turns.ts';
 
@@ -83,6 +85,17 @@ describe('a session whose pid belongs to a later process', () => {
   test('is not that of a call that the later process makes', async () => {
     const { hive, pid } = await oldSession(48);
     expect(await sessionOfCall(hive, pid)).toBe('conn-1');
+  });
+
+  test('is not above the processes of the later one', async () => {
+    const { hive, pid } = await oldSession(48);
+    const lower = { ...processes, ancestors: () => [pid] };
+    const service = createSessions(hive.store, lower);
+    expect(await service.above({ machine, pid: process.pid })).toEqual([]);
+    const started = await service.introduce(
+      introduction({ session_id: 'bbbbb-new', machine, pid: process.pid }),
+    );
+    expect(started.parent_session_id).toBeNull();
   });
 
   test('is not continued by the later process', async () => {
