@@ -30,7 +30,8 @@ export interface HookSettings {
   /** The client's own title, which another machine has read in its files; left out where they do not say. */
   client_title?: string | null;
   /**
-   * Runs what may take long: the time limit for a store that is gone does not apply to a hook that waits for the human.
+   * Runs what may take long: the time limit for a store that is gone does not apply to a hook that waits for the human, nor to
+   * one that has waited and has an answer to give.
    * The signal aborts when the client stops waiting.
    */
   withoutTimeLimit?: <T>(work: (signal?: AbortSignal) => Promise<T>) => Promise<T>;

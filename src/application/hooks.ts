@@ -4,6 +4,7 @@
  */
 
 import { dialogOf, endsEdit } from '../domain/dialogs.ts';
+import { isTransient } from '../domain/errors.ts';
 import {
   acceptsContext,
   type HookEvent,
@@ -35,6 +36,7 @@ import type { PromptService } from './prompts.ts';
 import { noticingRefusals } from './quotas.ts';
 import { noticeRefusedCalls } from './refused-calls.ts';
 import { deliverReports, remindOfReports } from './reports.ts';
+import { createRetries } from './retries.ts';
 import { noticeRoom } from './room.ts';
 import type { TitleReport } from './sessions.ts';
 import { preferencesAt } from './settings.ts';
@@ -200,6 +202,30 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     return { ...wait, abandoned: signal?.aborted === true };
   }
 
+  /**
+   * The round after a wait. The human may have answered, and the client does not ask again. So a store that is locked or away
+   * does not end the hook, as long as it may wait.
+   */
+  async function concludeWait(
+    round: (abandoned: boolean) => Promise<Handled>,
+    { end, signal }: { end: number; signal: AbortSignal | undefined },
+  ): Promise<Handled> {
+    const retries = createRetries(log, {
+      fails: 'A hook that has waited cannot reach the store, and tries again.',
+      works: 'A hook that has waited reaches the store again.',
+    });
+    for (;;) {
+      try {
+        const handled = await round(signal?.aborted === true);
+        retries.worked();
+        return handled;
+      } catch (error) {
+        if (!isTransient(error) || signal?.aborted === true || performance.now() >= end) throw error;
+        await pause(retries.failed(error), signal);
+      }
+    }
+  }
+
   return {
     async handle(event, settings) {
       const key = silences.keyOf(event, settings);
@@ -214,15 +240,32 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
       if (wait === null) return verdict;
       const { withoutTimeLimit = (work) => work() } = settings;
       const { feed, prompts } = await waiting();
+      const end = performance.now() + wait.wait_ms;
       const waited = await withoutTimeLimit((signal) => waitOut(event, wait, feed, signal));
-      await prompts.expireDue();
-      return runHandlers(event, settings, speaker, waited);
+      const conclude = async (abandoned: boolean): Promise<Handled> => {
+        await prompts.expireDue();
+        return runHandlers(event, settings, speaker, { ...waited, abandoned: waited.abandoned || abandoned });
+      };
+      return withoutTimeLimit((signal) => concludeWait(conclude, { end, signal }));
     },
 
     async printed({ output_id }, ids) {
       if (output_id !== null) await store.writeUnflushed((tx) => tx.hookOutputs.remove(output_id, ids));
     },
   };
+}
+
+/** Resolves after this time, or as soon as the signal aborts. */
+function pause(wait_ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', go);
+      resolve();
+    };
+    const timer = setTimeout(go, wait_ms);
+    signal?.addEventListener('abort', go);
+  });
 }
 
 // ---- The handlers, in their order ----

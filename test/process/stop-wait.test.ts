@@ -1,11 +1,13 @@
 /**
- * A Stop that waits for the human (the setting `stop_wait`), and hooks that are killed: real `hive hook` processes.
+ * A Stop that waits for the human (the setting `stop_wait`), hooks whose store is locked or gone, and hooks that are killed:
+ * real `hive hook` processes.
  *
  * @module-tag guards-end
  * @module-tag at-least-once
  * @module-tag sqlite
  * @module-tag hook
  */
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { mcpCarrier } from '../../src/application/delivery.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -18,9 +20,11 @@ import {
   spawnHive,
   watchesBell,
 } from '../support/children.ts';
+import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { HUMAN, introduction, openTestHive, prefer } from '../support/hive.ts';
 import { heldWith } from '../support/hooks.ts';
 import { HEADLESS } from '../support/outreach.ts';
+import { suspend } from '../support/suspend.ts';
 import { tempStore } from '../support/temp.ts';
 import { clockPasses, eventually, moment } from '../support/wait.ts';
 
@@ -118,6 +122,37 @@ describe('a store that cannot be used', () => {
     expect(await codeOf({ ...STOP, hook_event_name: 'SubagentStop', agent_id: 'a1' })).toBe(0);
     const tool = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: {}, tool_use_id: 't1' };
     expect(await codeOf(tool)).toBe(2);
+  });
+});
+
+describe('a store that is locked when the human has answered', () => {
+  test('the hook that waited for the answer tries again until it can print it', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    await openDesk(hive);
+    const raw = {
+      hook_event_name: 'PermissionRequest',
+      prompt_id: 'p1',
+      tool_name: 'Bash',
+      tool_input: { command: 'npm test' },
+    };
+    const hook = start(store, raw, { CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDE_CODE_SESSION_ATTENDED: '1' });
+    const printed = outputOf(hook);
+    await eventually(() => watchesBell(hook.pid, store));
+    const [prompt] = (await hive.prompts.list({ status: 'pending', limit: 1 })).items;
+    const ask_id = prompt?.ask_id ?? '';
+    await suspend(hook.pid, store);
+    await answerDialog(hive, ask_id, 'Deny', 'not now');
+    const other = new DatabaseSync(store);
+    other.exec('BEGIN IMMEDIATE');
+    hook.process.kill('SIGCONT');
+    await Promise.race([eventually(() => hook.stderr().includes('and tries again')), hook.exited]);
+    other.exec('ROLLBACK');
+    other.close();
+    expect(JSON.parse(await printed)).toMatchObject({
+      hookSpecificOutput: { decision: { behavior: 'deny', message: 'ada denied this. ada says: not now' } },
+    });
+    expect((await hive.prompts.get(ask_id)).handed_at).not.toBeNull();
   });
 });
 
