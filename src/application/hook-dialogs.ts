@@ -40,6 +40,7 @@ import {
 import { rememberAllowedEdit } from './edits.ts';
 import { ELSEWHERE } from './ended-dialogs.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
+import { pendingRequestFor } from './interrupts.ts';
 import { recordTrust } from './trust.ts';
 import { recordTurnEnd, turnOf } from './turns.ts';
 import { leaveToTerminal } from './waits.ts';
@@ -244,8 +245,10 @@ export function isChangedFile(dialog: HookDialog, asked: Displayed, shown: Promp
 async function interruptAnswer({ tx, event, session }: HookContext): Promise<DialogAnswer | null> {
   const turn = await turnOf(tx, session.session_id, event.client_turn_id);
   if (turn === undefined || event.client !== 'claude-code' || event.name !== 'PermissionRequest') return null;
-  const [asked] = await tx.turns.pendingInterrupts(turn.turn_id);
-  if (asked === undefined) return null;
+  const asked = await pendingRequestFor(tx, turn, session);
+  if (asked === null) return null;
+  // The parent's turn goes with its subagent's, without a hook: then this interrupt ended it, not the terminal.
+  if (asked.turn_id !== turn.turn_id) await tx.turns.updateInterrupt({ ...asked, pushed_at: tx.now });
   await recordTurnEnd(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
   return { kind: 'deny', message: pleaseStop(asked), interrupt: true };
 }

@@ -138,10 +138,10 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
     async interruptAll(request) {
       const running = await store.read(async (tx) => {
         const turns = await tx.turns.running(ALL_LIMIT);
-        const busy = new Set(turns.map(({ session_id }) => session_id));
         const all = await Promise.all(
           turns.map(async (turn) => ({ turn, session: await tx.sessions.get(turn.session_id) })),
         );
+        const busy = new Map(all.map(({ turn, session }) => [turn.session_id, session]));
         return all.filter(({ session }) => session === undefined || isOwnBusiness(session, busy));
       });
       const one = async (turn: Turn, session: Session | undefined): Promise<OneOfAll> => {
@@ -187,10 +187,10 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
   return service;
 }
 
-/** A subagent of a running parent is stopped with the parent. */
-function isOwnBusiness(session: Session, busy: ReadonlySet<string>): boolean {
-  const host = hostOf(session);
-  return host === session.session_id || !busy.has(host);
+/** A subagent that works for its running parent is stopped with the parent. */
+function isOwnBusiness(session: Session, busy: ReadonlyMap<string, Session | undefined>): boolean {
+  const host = busy.get(hostOf(session));
+  return host === undefined || !runsInside(session, host);
 }
 
 function outcomeFor({ interrupt, turn }: SettledInterrupt, waited_ms: number): InterruptOutcome {
@@ -331,8 +331,25 @@ export async function readStopRequest(tx: ReadTx, turn_id: string): Promise<Stop
   const turn = await tx.turns.get(turn_id);
   if (turn === undefined) return null;
   if (wasInterrupted(turn)) return { by: turn.by ?? 'client', note: turn.note };
-  const [asked] = turn.state === 'in_progress' ? await tx.turns.pendingInterrupts(turn_id) : [];
-  return asked === undefined ? null : { by: asked.by, note: asked.note };
+  const session = turn.state === 'in_progress' ? await tx.sessions.get(turn.session_id) : undefined;
+  const asked = session === undefined ? null : await pendingRequestFor(tx, turn, session);
+  return asked === null ? null : { by: asked.by, note: asked.note };
+}
+
+/** The first request to stop this running turn of the session, or the turn that the subagent works for. */
+export async function pendingRequestFor(
+  tx: ReadTx,
+  { turn_id }: Turn,
+  session: Session,
+): Promise<Interrupt | null> {
+  const [own] = await tx.turns.pendingInterrupts(turn_id);
+  if (own !== undefined) return own;
+  const host_id = hostOf(session);
+  const host = host_id === session.session_id ? undefined : await tx.sessions.get(host_id);
+  if (host === undefined || !runsInside(session, host)) return null;
+  const parent = await tx.turns.current(host_id);
+  const [above] = parent === undefined ? [] : await tx.turns.pendingInterrupts(parent.turn_id);
+  return above ?? null;
 }
 
 async function turnOfSession(tx: ReadTx, turn_id: string, { session_id }: Session): Promise<Turn | null> {
@@ -531,7 +548,7 @@ export const deliverInterrupts: HookHandler = async (context) => {
   const { tx, event, session } = context;
   const turn = await turnOf(tx, session.session_id, event.client_turn_id);
   if (turn === undefined) return null;
-  const asked = turn.state === 'in_progress' ? await pendingRequestFor(context, turn) : null;
+  const asked = turn.state === 'in_progress' ? await pendingRequestFor(tx, turn, session) : null;
   const stopped = wasInterrupted(turn) && turn.stopped_at !== null;
   if (asked === null && !stopped) return null;
   if (ENDS.has(event.name)) return { no_hold: true };
@@ -554,17 +571,6 @@ function canStop({ event }: HookContext): boolean {
 function stopVerdict(name: string, asked: Pick<Interrupt, 'by' | 'note'>): Partial<Verdict> {
   const end_turn = stopSentence(asked);
   return name === 'PreToolUse' ? { deny: pleaseStop(asked), end_turn } : { end_turn };
-}
-
-/** The first request for this turn, or for the turn that a subagent works for. */
-async function pendingRequestFor({ tx, event, session }: HookContext, turn: Turn): Promise<Interrupt | null> {
-  const [own] = await tx.turns.pendingInterrupts(turn.turn_id);
-  if (own !== undefined) return own;
-  const host = event.agent_id === null ? undefined : await tx.sessions.get(event.session_id);
-  if (host === undefined || !runsInside(session, host)) return null;
-  const parent = await tx.turns.current(host.session_id);
-  const [above] = parent === undefined ? [] : await tx.turns.pendingInterrupts(parent.turn_id);
-  return above ?? null;
 }
 
 /** Codex cannot be stopped by a denial, only asked. The human is notified when it has asked for this many tools after the stop. */

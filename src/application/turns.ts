@@ -280,7 +280,7 @@ async function cancelOne(tx: WriteTx, prompt: Prompt, end: TurnEnd): Promise<voi
 async function endWithParent(tx: WriteTx, parent: Turn, end: TurnEnd): Promise<void> {
   const session = await tx.sessions.get(parent.session_id);
   for (const child of await tx.sessions.childrenOf(parent.session_id)) {
-    if (session === undefined || child.client === 'codex' || !runsInside(child, session)) continue;
+    if (session === undefined || !runsInside(child, session)) continue;
     const turn = await tx.turns.current(child.session_id);
     if (turn === undefined) continue;
     const { stopped_at, batch_at } = parent;

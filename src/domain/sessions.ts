@@ -267,9 +267,12 @@ export function threadOf(session: Pick<Session, 'session_id' | 'parent_session_i
   return host === session.session_id ? host : session.session_id.slice(host.length + 1);
 }
 
-/** Whether a subagent is part of its parent's current work. Everything that a headless run starts is `bg`, so that alone says nothing. */
+/**
+ * Whether a subagent is part of its parent's current work, and is stopped with it. Those of Codex continue. Everything that a
+ * headless run starts is `bg`, so that alone says nothing.
+ */
 export function runsInside(child: Session, parent: Session): boolean {
-  const detached = child.source === 'bg' && parent.source !== 'bg';
+  const detached = child.client === 'codex' || (child.source === 'bg' && parent.source !== 'bg');
   return hostOf(child) === parent.session_id && child.session_id !== parent.session_id && !detached;
 }
 

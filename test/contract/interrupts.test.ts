@@ -257,6 +257,27 @@ describe('interrupt_all', () => {
     ]);
   });
 
+  test('asks the subagents that continue without their parent, and no others', async () => {
+    const hive = await openTestHive();
+    const parents = ['claude-code', 'codex'];
+    for (const client of parents) await beginTurn(hive, client, client);
+    const child = async (client: string, name: string, source: 'main' | 'bg'): Promise<void> => {
+      const session_id = `${client}:${name}`;
+      await hive.sessions.introduce(introduction({ session_id, client, source, parent_session_id: client }));
+      await hive.turns.start({ session_id });
+    };
+    await child('claude-code', 'inside', 'main');
+    await child('claude-code', 'beside', 'bg');
+    await child('codex', 'beside', 'main');
+    const outcomes = await hive.interrupts.interruptAll({ actor: HUMAN, timeout_ms: 0 });
+    expect(outcomes.map(({ session_id }) => session_id)).toEqual([
+      'claude-code',
+      'codex',
+      'claude-code:beside',
+      'codex:beside',
+    ]);
+  });
+
   test('with nothing running there is nothing to answer', async () => {
     const hive = await openTestHive();
     expect(await hive.interrupts.interruptAll({ actor: HUMAN })).toEqual([]);

@@ -15,9 +15,10 @@ import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { outputsAge } from '../support/ageing.ts';
 import { ROOT } from '../support/children.ts';
+import { fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { ask, HUMAN, noticesOf, openTestHive, prefer, whenWaiting } from '../support/hive.ts';
-import { fire, recordedSequence } from '../support/hooks.ts';
+import { fire, recordedSequence, said } from '../support/hooks.ts';
 import { interruptStored, PLEASE_STOP, STOP } from '../support/interrupts.ts';
 import { claude, endsOf, recordedTail, SESSION, turnsOf } from '../support/turns.ts';
 
@@ -192,6 +193,60 @@ describe('subagents of Claude Code', () => {
     expect(JSON.parse(await fire(hive, back ?? {}))).toMatchObject({ continue: false });
     expect((await reply).outcome).toBe('aborted');
   });
+
+  test('… and its permission that waits at a desk is denied at once, and the interrupt ends the parent, not its terminal', async () => {
+    const hive = await openTestHive();
+    await openDesk(hive);
+    let tail = '';
+    const client = claude(hive, { settings: { readTail: () => tail } });
+    const id = '9a0e9700-0000-4000-8000-000000000001';
+    await client.prompt(id);
+    const permission = {
+      session_id: SESSION,
+      cwd: '/demo',
+      transcript_path: '/demo/transcript.jsonl',
+      hook_event_name: 'PermissionRequest',
+      prompt_id: id,
+      agent_id: 'a1',
+      tool_name: 'Bash',
+      tool_input: { command: 'npm test' },
+    };
+    const { prompts, printed } = await fireDialog(hive, permission);
+    const { reply } = await interruptStored(hive, { note: 'wrong branch' });
+    expect(said(await printed)?.hookSpecificOutput).toEqual(
+      permissionDecision({ behavior: 'deny', message: PLEASE_STOP, interrupt: true }),
+    );
+    expect(await hive.prompts.get(prompts[0]?.ask_id ?? '')).toMatchObject({
+      status: 'cancelled',
+      cancel_reason: 'interrupted',
+    });
+    expect(await endsOf(hive, `${SESSION}:a1`)).toEqual(['interrupted by ada']);
+    tail = recordedTail('permission-hook-interrupt')();
+    await client.prompt('p2');
+    expect(await reply).toMatchObject({ outcome: 'aborted', by: 'ada' });
+  });
+
+  test('… and a call of ours that waits in its turn; a subagent in the background goes on', async () => {
+    const hive = await openTestHive();
+    const client = claude(hive);
+    await client.prompt('p1');
+    const call = { prompt_id: 'p1', tool_name: 'Bash', tool_input: {} };
+    await client.say('PreToolUse', { ...call, agent_id: 'a1', tool_use_id: 't1' });
+    await client.say('PreToolUse', { ...call, agent_id: 'b1', tool_use_id: 't2' });
+    await client.say('PostToolUse', {
+      prompt_id: 'p1',
+      tool_name: 'Agent',
+      tool_use_id: 't0',
+      tool_input: {},
+      tool_response: { isAsync: true, agentId: 'b1' },
+    });
+    const turnOf = async (agent: string) => (await hive.turns.current(`${SESSION}:${agent}`))?.turn_id ?? '';
+    const { signal } = new AbortController();
+    const waiting = hive.interrupts.untilInterrupted(await turnOf('a1'), signal);
+    await interruptStored(hive);
+    expect(await waiting).toEqual({ by: 'ada', note: null });
+    expect(await hive.interrupts.stopRequestFor(await turnOf('b1'))).toBeNull();
+  });
 });
 
 test('a Stop that waits for the human ends at once when somebody interrupts the agent', async () => {
@@ -307,6 +362,17 @@ describe('Codex', () => {
     expect(JSON.parse(await say(hive, 'PreToolUse-Bash', { tool_use_id: 'call_2' }))).toEqual(denial);
     expect(await say(hive, 'Stop-first')).toBe('');
     expect(await endsOf(hive, session)).toEqual(['interrupted by ada']);
+  });
+
+  test('a subagent continues when its parent is to stop', async () => {
+    const hive = await openTestHive();
+    await say(hive, 'UserPromptSubmit-prompt');
+    const call = { turn_id: 'turn-9', agent_id: 'thread-2' };
+    await say(hive, 'PreToolUse-Bash', call);
+    await interruptStored(hive, { session });
+    expect(await say(hive, 'PreToolUse-Bash', { ...call, tool_use_id: 'call_2' })).toBe('');
+    expect(await endsOf(hive, `${session}:thread-2`)).toEqual(['in_progress']);
+    expect(await endsOf(hive, session)).toEqual(['in_progress']);
   });
 
   test('the result of a tool cannot stop a turn there: nothing is printed, and the interrupt stays pending', async () => {
