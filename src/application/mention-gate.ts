@@ -38,7 +38,8 @@ import type { Connection, WriteTx } from './ports.ts';
 export const refuseHumanPrompts: HookHandler = async (context) => {
   const { tx, event, session, log } = context;
   if (!isHumanPrompt(event)) return null;
-  if ((await context.preferences()).gate_prompt !== 'block' || (await modeOf(context)) === 'off') return null;
+  if ((await context.preferences()).gate_prompt !== 'block' || (await gateModeOf(context)) === 'off')
+    return null;
   const { session_id } = session;
   const counted = await tx.mentions.countUnprocessed(session_id);
   if (counted.gating === 0) return null;
@@ -83,7 +84,7 @@ async function decide(context: HookContext): Promise<{ deny?: string; context?: 
   // Only a session that was held before can still count as held from an earlier turn.
   const turn = before?.held_since == null ? undefined : await tx.turns.current(session_id);
   const record = holdOfTurn(before ?? newGate(session_id), turn?.started_at ?? null);
-  const mode = await modeOf(context);
+  const mode = await gateModeOf(context);
   const can_clear = await canCallUs(context);
   const decision = decideGate(counted, record, { mode, can_clear, now: tx.now });
   if (decision.record !== record) await tx.gates.put(decision.record);
@@ -147,7 +148,10 @@ function refusal(mentions: readonly MentionInFull[], { session: { handle } }: Ho
 }
 
 /** The session's own setting, else the preference of the seat. */
-async function modeOf({ session, preferences }: HookContext): Promise<GateMode> {
+export async function gateModeOf({
+  session,
+  preferences,
+}: Pick<HookContext, 'session' | 'preferences'>): Promise<GateMode> {
   return session.gate ?? (await preferences()).gate;
 }
 
@@ -163,7 +167,7 @@ async function remind(
   typed = false,
 ): Promise<{ context: string[]; notice: string | null } | null> {
   const { first, count } = await read(context);
-  if (count === 0 || (await modeOf(context)) === 'off') return null;
+  if (count === 0 || (await gateModeOf(context)) === 'off') return null;
   await deliver(context, first);
   return { context: [reminder(first, count)], notice: typed ? carriedNotice(first, count) : null };
 }

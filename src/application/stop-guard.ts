@@ -24,6 +24,7 @@ import {
 import type { Turn } from '../domain/turns.ts';
 import { hookCarrier, undelivered } from './delivery.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
+import { gateModeOf } from './mention-gate.ts';
 import { deliverMentions } from './mentions.ts';
 import { giveUp, settingsOf } from './outreach.ts';
 import type { ReadTx } from './ports.ts';
@@ -44,23 +45,21 @@ async function judge(hook: HookContext): Promise<Partial<Verdict> | null> {
   const { session_id } = session;
   const settings = await settingsOf(tx, session);
   const turn = await turnOf(hook);
-  const before = (await tx.outreach.guard(session_id)) ?? newStopGuard(session_id);
-  const record = inChain(
-    { ...before, stop_hook_active: event.stop_hook_active },
-    turn?.chain_id ?? event.client_turn_id,
-  );
+  const stored = (await tx.outreach.guard(session_id)) ?? newStopGuard(session_id);
+  const record = inChain(stored, turn?.chain_id ?? event.client_turn_id);
   const unreported = await tx.outreach.unreported(session_id);
   const owed = [
     ...(await owedAnswers(hook)),
     ...(await owedMentions(hook, record)),
     ...(await owedReport(hook, settings, record, unreported, turn)),
   ];
-  const decision = decideStop(owed, record, tx.now);
-  await put(hook, before, decision.record);
+  const { stop_hook_active } = event;
+  const decision = decideStop(owed, { ...record, stop_hook_active }, tx.now);
+  await put(hook, record, decision.record);
   switch (decision.opinion) {
     case 'block': {
       const holds = owed.map(({ hold }) => hold);
-      const data = { holds, blocks: decision.record.blocks, stop_hook_active: event.stop_hook_active };
+      const data = { holds, blocks: decision.record.blocks, stop_hook_active };
       await tx.events.append({ type: 'stop/held', session_id, subject: session_id, data });
       return { block: decision.reason };
     }
@@ -84,8 +83,9 @@ async function owedAnswers(hook: HookContext): Promise<Owed[]> {
   return [{ hold: 'answers', text: answersReason(settled), undone: unfetchedNotice(hook.session, ask_ids) }];
 }
 
-async function owedMentions({ tx, session }: HookContext, record: StopGuardRecord): Promise<Owed[]> {
-  if (session.gate === 'off') return [];
+async function owedMentions(hook: HookContext, record: StopGuardRecord): Promise<Owed[]> {
+  if ((await gateModeOf(hook)) === 'off') return [];
+  const { tx, session } = hook;
   const unprocessed = await tx.mentions.unprocessedOf(session.session_id);
   const urgent = unprocessed.filter(
     ({ priority, gates, expires_at }) =>
@@ -151,7 +151,7 @@ async function chainStart(tx: ReadTx, turn: Turn | undefined): Promise<string | 
   return (first ?? turn).started_at;
 }
 
-/** Most sessions have nothing left to do when they stop, so they need no row. */
+/** Most sessions have nothing left to do when they stop, so they need no row. `before` is of the same chain. */
 async function put({ tx }: HookContext, before: StopGuardRecord, after: StopGuardRecord): Promise<void> {
   const { blocks, let_go_at, stop_hook_active } = before;
   const same =

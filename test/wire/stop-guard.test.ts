@@ -119,6 +119,24 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again, held }) =>
     expect((await stops(hive)) !== '').toBe(holds);
   });
 
+  test.each([
+    ['its real flags', true],
+    ['a client that never sets stop_hook_active', false],
+  ])('each turn is held three times, whatever the turn before was held: %s', async (_name, flags) => {
+    const hive = await start();
+    const turn = async (id: string, times: number): Promise<number> => {
+      const raw = { ...recorded(client, stop), prompt_id: id, turn_id: id };
+      await fire(hive, { ...raw, hook_event_name: 'UserPromptSubmit', prompt: 'go' }, as);
+      const printed: string[] = [];
+      for (let n = 0; n < times; n += 1)
+        printed.push(await fire(hive, { ...raw, stop_hook_active: flags && n > 0 }, as));
+      return printed.filter((text) => text !== '').length;
+    };
+    await ping(hive, session);
+    expect(await turn('first', 1)).toBe(1);
+    expect(await turn('second', 10)).toBe(3);
+  });
+
   test('always: a session without output owes a report too, and may stop after three holds', async () => {
     const hive = await start();
     await hive.sessions.configure(session, { report_policy: 'always' }, HUMAN);
@@ -199,6 +217,16 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again, held }) =>
     const printed = heldWith(await stops(hive));
     expect(printed).toContain('wrong branch!');
     expect(printed).toContain(`hivemind_process_mentions {"mention_ids": ["${mention_id}"]}`);
+  });
+
+  test('an urgent mention holds no Stop where the gate is off', async () => {
+    const hive = await start();
+    const { handle } = await hive.sessions.resolve(session);
+    await mention(hive, `@${handle} wrong branch!`, 'urgent');
+    await prefer(hive, { gate: 'off' });
+    expect(await stops(hive)).toBe('');
+    await hive.sessions.configure(session, { gate: 'block' }, HUMAN);
+    expect(heldWith(await stops(hive))).toContain('wrong branch!');
   });
 
   test('everything that is owed is listed at once', async () => {
