@@ -10,6 +10,7 @@ import {
   MOST_WAKES,
   mentionWakeSentence,
   newWaker,
+  notWokenFor,
   type Waker,
   wakeLifeMs,
   wakeSentence,
@@ -34,7 +35,8 @@ import type { CodexControl, Ids, Logger, Processes } from './world.ts';
 export interface WakeService {
   /**
    * Waits until the session is idle and has an answer to fetch or a mention to read. Returns the sentence to wake it
-   * with, to one waker only; null when the time is up, the session has ended, or another waker has replaced this one.
+   * with, to one waker only; null when the time is up, the session has ended, another waker has replaced this one, or the
+   * sentence could not be delivered.
    * @throws HiveError `not_allowed` when the session is another process's.
    */
   untilWanted(wait: WakeWait): Promise<string | null>;
@@ -50,6 +52,10 @@ export interface WakeWait {
   /** Waits no longer than this; without it, as long as the person prefers. */
   wait_ms?: number | undefined;
   signal?: AbortSignal | undefined;
+  /** Carries the sentence to the session; false if it cannot: then the next waker does. Default: the caller prints it. */
+  deliver?: ((text: string) => Promise<boolean>) | undefined;
+  /** Several may wait for this session, because not each of them can reach it: none replaces another. */
+  shared?: boolean | undefined;
 }
 
 /** A session to wake, and why. */
@@ -76,18 +82,33 @@ interface WakeParts {
 }
 
 export function createWakes({ store, feed, ids, processes }: WakeParts): WakeService {
+  /** A wake-up that reaches nobody is undone, so that another waker wakes the session. */
+  async function isDelivered(
+    { wanted, text }: { wanted: Wanted; text: string },
+    deliver: WakeWait['deliver'],
+  ): Promise<boolean> {
+    let delivered = deliver === undefined;
+    try {
+      if (deliver !== undefined) delivered = await deliver(text);
+    } finally {
+      if (!delivered) await store.write((tx) => undoWake(tx, wanted));
+    }
+    return delivered;
+  }
+
   return {
-    async untilWanted({ session_id, speaker, seat, wait_ms, signal }) {
+    async untilWanted({ session_id, speaker, seat, wait_ms, signal, deliver, shared = false }) {
       const preferences = (tx: ReadTx): Promise<Preferences> => preferencesAt(tx, seat);
       const longest_ms = wakeLifeMs(await store.read(preferences));
       if (longest_ms === null) return null;
       const life_ms = Math.min(longest_ms, wait_ms ?? longest_ms);
       const end = performance.now() + life_ms;
-      const waker_id = ids.make('waker');
+      const waker_id = shared ? null : ids.make('waker');
       await store.write(async (tx) => {
         const session = await tx.sessions.get(session_id);
         if (session !== undefined && speaker !== undefined)
           refuse(await refusalToSpeak(tx, session, speaker, processes));
+        if (waker_id === null) return;
         const waker = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
         const until = timeAfter(tx.now, life_ms);
         await tx.wakers.put({ ...waker, waker_id, until });
@@ -99,11 +120,12 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
         if (found === undefined || found === 'over') return null;
         const woken = await store.write(async (tx) => {
           const now = await find(tx);
-          return now === undefined || now === 'over' ? now : wake(tx, now);
+          return now === undefined || now === 'over' ? now : { wanted: now, text: await wake(tx, now) };
         });
         if (woken === 'over') return null;
-        if (woken !== undefined) return woken;
         // The reason is no longer due, because the session works again.
+        if (woken === undefined) continue;
+        return (await isDelivered(woken, deliver)) ? woken.text : null;
       }
     },
   };
@@ -112,11 +134,11 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
 async function findReasons(
   tx: ReadTx,
   session_id: string,
-  waker_id: string,
+  waker_id: string | null,
   preferences: (tx: ReadTx) => Promise<Preferences>,
 ): Promise<Found> {
-  const waker = await tx.wakers.get(session_id);
-  if (waker?.waker_id !== waker_id) return 'over';
+  const waker = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
+  if (waker_id !== null && waker.waker_id !== waker_id) return 'over';
   const session = await tx.sessions.get(session_id);
   if (session?.state === 'ended') return 'over';
   // Its first hook may not have run yet; and a running session gets its answers with its tools.
@@ -155,6 +177,15 @@ async function wake(tx: WriteTx, { session, waker, ask_ids, mentions, spoke }: W
   return sentences.join(' ');
 }
 
+/** The event also rings the other wakers. */
+async function undoWake(tx: WriteTx, { session, ask_ids, mentions }: Wanted): Promise<void> {
+  const { session_id } = session;
+  const waker = await tx.wakers.get(session_id);
+  if (waker !== undefined) await tx.wakers.put(notWokenFor(waker, { ask_ids, mentions }));
+  const data = { ask_ids, mention_ids: mentions.map(({ mention_id }) => mention_id), failed: true };
+  await tx.events.append({ type: 'session/woken', session_id, subject: session_id, data });
+}
+
 async function noticeWakeLimit(tx: WriteTx, session: Session): Promise<void> {
   const { session_id } = session;
   await giveNotice(tx, {
@@ -174,7 +205,7 @@ export interface CodexWaker {
   onSession(session: Session): void;
   /**
    * The client of this process has given its name. A session that has never called one of our tools is known only from
-   * its hooks, which do not say which process is its own: any Codex process on the machine may wake it, the newest waker.
+   * its hooks, which do not say which process is its own: any Codex process on the machine may wake it, the first that can.
    */
   onClient(client: string): void;
   close(): void;
@@ -202,17 +233,14 @@ export function createCodexWaker(
 
   async function wait(session: Session): Promise<void> {
     const { session_id } = session;
-    for (;;) {
-      const text = await wakes.untilWanted({
-        session_id,
-        seat,
-        signal: stop.signal,
-      });
-      if (text === null || stop.signal.aborted) return;
+    // A session that no daemon hosts cannot be woken; it gets everything with its next turn. One that the daemon of another
+    // process hosts is woken by that one.
+    const deliver = async (text: string): Promise<boolean> => {
       const message = `<task-notification>Hive: ${text}</task-notification>`;
-      // One that no daemon hosts cannot be woken; it gets everything with its next turn.
-      if (!(await codex.queue({ thread_id: threadOf(session), message }))) return;
-    }
+      return !stop.signal.aborted && codex.queue({ thread_id: threadOf(session), message });
+    };
+    const waiting = { session_id, seat, deliver, shared: true, signal: stop.signal };
+    while (!stop.signal.aborted && (await wakes.untilWanted(waiting)) !== null);
   }
 
   function waitFor(session: Session): void {

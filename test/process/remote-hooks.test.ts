@@ -12,8 +12,9 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseJson } from '../../src/domain/json-numbers.ts';
+import { childEnvironment, spawnHive } from '../support/children.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { HUMAN, introduction, openTestHive, prefer } from '../support/hive.ts';
+import { eventsOf, HUMAN, introduction, openTestHive, prefer } from '../support/hive.ts';
 import { heldWith } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
@@ -24,11 +25,13 @@ import {
   FAR_START,
   farCall,
   farSession,
+  NO_STORE,
   reportOnce,
   runRemoteHook,
   tokenFileOf,
 } from '../support/remote.ts';
 import { rawRequest, type Served, serve, serveWith } from '../support/serve.ts';
+import { tcpProxy } from '../support/tcp-proxy.ts';
 import { tempStore } from '../support/temp.ts';
 import { clockPasses, eventually, within } from '../support/wait.ts';
 
@@ -170,6 +173,32 @@ describe('a hook of another machine', () => {
     });
     expect(closed.code).toBe(2);
   });
+});
+
+test('an idle agent of another machine is woken, even if its connection was dead when the answer came', async () => {
+  const served = await serve(tempStore());
+  const hive = await openTestHive(served.store);
+  const file = tokenFileOf(served);
+  const session = await farSession(hive, () => runRemoteHook(served, FAR_START, file));
+  const { prompt } = await hive.prompts.ask({ question: 'Red or blue?' }, session);
+  const port = Number(new URL(served.url).port);
+  const network = await tcpProxy(port);
+  const child = spawnHive(
+    ['hook', '--wake', '--url', `http://127.0.0.1:${network.port}`, '--token-file', file],
+    childEnvironment(NO_STORE, { CLAUDE_PID: String(process.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' }),
+  );
+  child.process.stdin.end(JSON.stringify(FAR_START));
+  const waker = () => hive.store.read((tx) => tx.wakers.get(FAR));
+  await eventually(async () => (await waker())?.waker_id != null);
+  network.swallow();
+  await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'blue', actor: HUMAN });
+  await eventually(async () => (await waker())?.waker_id === null);
+  network.recover();
+  network.redirect(port);
+  expect((await child.exited).code).toBe(2);
+  expect(child.stderr()).toContain(`${prompt.ask_id} is answered`);
+  const woken = (await eventsOf(hive, 'session/woken')).map(({ data }) => data['failed'] ?? false);
+  expect(woken).toEqual([false, true, false]);
 });
 
 describe('the permission rules of the serving machine', () => {

@@ -340,12 +340,13 @@ describe('an idle Codex', () => {
   }
 
   /** What `hive mcp` does about it in one process of Codex, and what it queues there, in order. */
-  function codexWaker(queued: Queued[] = []) {
+  function codexWaker(queued: Queued[] = [], reaches = true) {
     const { store, feed } = hive;
     const codex = {
       queue: async (message: { thread_id: string; message: string }) => {
-        queued.push(message);
         await immediate();
+        if (!reaches) return false;
+        queued.push(message);
         return queued.length < FAR_TOO_MANY;
       },
     };
@@ -376,6 +377,37 @@ describe('an idle Codex', () => {
     expect(queued[0]?.message).toMatch(/^<task-notification>Hive: Claude-other mentioned you \[mention-/);
     expect(queued[0]?.message).toContain(mentions[0]?.mention_id);
     expect(queued[1]?.message).toContain('Human mentioned you');
+  });
+
+  test('is woken by the process that can reach it, whichever other one tries first', async () => {
+    const queued: Queued[] = [];
+    const session = await join(hive, '019c-codex-session', { machine: 'test', client: 'codex' });
+    const wakers = [codexWaker([], false), codexWaker(queued), codexWaker([], false)];
+    for (const { waker } of wakers) {
+      waker.onClient('codex-mcp-client');
+      waker.onSession(session);
+      await whenWaiting(hive);
+    }
+    await post(hive, 'human', `@${session.handle} please look`);
+    await eventually(() => queued.length > 0);
+    await post(hive, 'human', `@${session.handle} now again`);
+    await eventually(() => queued.length > 1);
+    expect(queued.every(({ message }) => message.includes('Human mentioned you'))).toBe(true);
+  });
+
+  test('that nobody can reach is tried once by each process, and by the next one that waits', async () => {
+    const session = await join(hive, '019c-codex-session', { machine: 'test', client: 'codex' });
+    const { waker } = codexWaker([], false);
+    waker.onSession(session);
+    await whenWaiting(hive);
+    const { mentions } = await post(hive, 'human', `@${session.handle} please look`);
+    await eventually(async () => (await eventsOf(hive, 'session/woken')).length === 2);
+    const mention_ids = mentions.map(({ mention_id }) => mention_id);
+    const [, undone] = await eventsOf(hive, 'session/woken');
+    expect(undone?.data).toEqual({ ask_ids: [], mention_ids, failed: true });
+    const { waker: another, queued } = codexWaker();
+    another.onSession(session);
+    await eventually(() => queued.length === 1);
   });
 
   test.each([

@@ -65,11 +65,36 @@ export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {
 }
 
 /** How often a waiting answer gets a space, which JSON ignores: proxies end a connection that says nothing. */
-const BREATH_MS = 25_000;
+export const BREATH_MS = 25_000;
+/** How long the other side may take to say that it has a wake-up. Its connection may have been dead for a while. */
+const RECEIVED_MS = 10_000;
 
-/** The handler of wakers: its answer is what to wake the session with, as soon as there is something. */
+/**
+ * The handler of wakers: its answer is what to wake the session with, as soon as there is something. The other side sends
+ * `wake_id` back once it has it; else the session is woken again.
+ */
 export function createRemoteWakes(hive: Hive, { seat }: RemoteRules): RemoteHooks {
+  /** By `wake_id`, of the wake-ups that were sent and not received so far. */
+  const sent = new Map<string, () => void>();
+
+  function untilReceived(wake_id: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      const done = (received: boolean): void => {
+        clearTimeout(limit);
+        sent.delete(wake_id);
+        resolve(received);
+      };
+      const limit = setTimeout(() => done(false), RECEIVED_MS).unref();
+      sent.set(wake_id, () => done(true));
+    });
+  }
+
   return async ({ response, json, token, ...call }) => {
+    const received = record(json)['received'];
+    if (typeof received === 'string') {
+      sent.get(received)?.();
+      return reply(response, { stdout: '', output_id: null });
+    }
     const gone = goneSignal(call);
     const breath = setInterval(() => response.write(' '), BREATH_MS);
     try {
@@ -83,7 +108,16 @@ export function createRemoteWakes(hive: Hive, { seat }: RemoteRules): RemoteHook
         speaker: { machine, pid: null, above: [] },
         seat,
         signal: gone,
+        async deliver(text) {
+          await checkToken(hive, token);
+          if (gone.aborted) return false;
+          clearInterval(breath);
+          const wake_id = crypto.randomUUID();
+          response.end(JSON.stringify({ text, wake_id }));
+          return untilReceived(wake_id);
+        },
       });
+      if (text !== null || response.writableEnded) return;
       await checkToken(hive, token);
       response.end(JSON.stringify({ text }));
     } catch (error) {
@@ -113,6 +147,7 @@ async function checkToken(hive: Hive, token: Token): Promise<void> {
 /** Answers with a domain error. @throws any other. */
 function refuse(response: ServerResponse, error: unknown): void {
   if (!(error instanceof HiveError)) throw error;
+  if (response.writableEnded) return;
   const message = JSON.stringify({ error: { code: error.code, message: error.message } });
   if (!response.headersSent)
     response.writeHead(error.code === 'not_allowed' ? 403 : 400, { 'Content-Type': 'application/json' });

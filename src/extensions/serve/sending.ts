@@ -9,7 +9,7 @@ import { clientTitle } from '../../domain/sessions.ts';
 import { isReadableByOthers } from '../../domain/tokens.ts';
 import { files, readFileOnly } from '../../infrastructure/platform/files.ts';
 import { findProject } from '../../infrastructure/platform/project.ts';
-import { HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from './remote-hook.ts';
+import { BREATH_MS, HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from './remote-hook.ts';
 
 /** Why a token is not sent there. */
 export const plainHttp = (url: string): string =>
@@ -72,6 +72,10 @@ class Refused extends Error {}
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
+/** A waiting server says something more often. After this long the connection is dead, as after the sleep of a laptop. */
+const SILENCE_MS = 3 * BREATH_MS;
+/** How long saying that a wake-up was received may take; shorter than the server waits for it. */
+const RECEIVED_MS = 5_000;
 
 /** Waits at the other side for what wakes this session; null when nothing will. @throws Error when it is refused. */
 export async function awaitWake(
@@ -85,8 +89,14 @@ export async function awaitWake(
       const onHead = (): void => {
         pause_ms = FIRST_PAUSE_MS;
       };
-      const { text } = await post(remote, { event }, onHead, { path: WAKE_PATH, signal });
-      return typeof text === 'string' ? text : null;
+      const { text, wake_id } = await post(remote, { event }, onHead, {
+        path: WAKE_PATH,
+        signal,
+        silence_ms: SILENCE_MS,
+      });
+      if (typeof text !== 'string') return null;
+      await received(remote, wake_id);
+      return text;
     } catch (error) {
       if (error instanceof Refused) throw error;
       // The server is away, or a proxy has ended the wait. Who waits loses nothing by asking once more.
@@ -97,11 +107,18 @@ export async function awaitWake(
   return null;
 }
 
+/** If this fails, the session is woken once more: better twice than never. */
+async function received(remote: RemoteHook, wake_id: unknown): Promise<void> {
+  const signal = AbortSignal.timeout(RECEIVED_MS);
+  const sending = post(remote, { received: wake_id }, () => undefined, { path: WAKE_PATH, signal });
+  await sending.catch(() => undefined);
+}
+
 function post(
   { url, token_file }: RemoteHook,
   body: object,
   onHead: () => void,
-  { path = HOOK_PATH, signal }: { path?: string; signal?: AbortSignal } = {},
+  { path = HOOK_PATH, signal, silence_ms }: { path?: string; signal?: AbortSignal; silence_ms?: number } = {},
 ): Promise<Record<string, unknown>> {
   const target = new URL(path, url);
   const token = readFileOnly(token_file).trim();
@@ -117,6 +134,7 @@ function post(
         method: 'POST',
         agent: false,
         ...(signal === undefined ? {} : { signal }),
+        ...(silence_ms === undefined ? {} : { timeout: silence_ms }),
         headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
       },
       (response) => {
@@ -139,6 +157,7 @@ function post(
         });
       },
     );
+    request.once('timeout', () => request.destroy(new Error(`${target.host} says nothing`)));
     request.once('error', reject);
     request.end(JSON.stringify(body));
   });
