@@ -522,7 +522,8 @@ function createPush({ store, codex, machine, log }: PushParts, closing: AbortSig
     if (client_turn_id === null || !(await claim(interrupt, 'codex'))) return;
     const thread_id = threadOf(session);
     const stopped = await codex.interrupt({ thread_id, client_turn_id });
-    if (closing.aborted) return;
+    // Without an answer the turn may still end because of it: a tool that is slow to stop delays the answer.
+    if (closing.aborted || stopped === null) return;
     if (!stopped) return release(interrupt);
     // Its Interrupt hook may have reported the end already: then there is nothing left to do.
     await store.write(async (tx) => {

@@ -86,8 +86,11 @@ export interface Files {
 
 /** The running Codex of this user, through its control socket. */
 export interface CodexControl {
-  /** Ends a turn at once. False if Codex cannot be reached, or refuses; never rejects, and never waits long. */
-  interrupt(turn: { thread_id: string; client_turn_id: string }): Promise<boolean>;
+  /**
+   * Ends a turn at once. False if Codex cannot be reached, or refuses; null if it has not answered, and may still end the turn.
+   * Never rejects, and never waits long.
+   */
+  interrupt(turn: { thread_id: string; client_turn_id: string }): Promise<boolean | null>;
   /**
    * Answers the questions that its dialog shows, by their text. False if that dialog is no longer open; never rejects, and
    * never waits long.

@@ -86,12 +86,17 @@ describe('the control socket of Codex', () => {
   });
 
   test.each([
-    ['refuses', { error: { code: -32600, message: 'no such turn' } }],
-    ['never answers', undefined],
-  ])('one that %s is no success, and does not hold anybody', async (_name, reply) => {
+    ['refuses', { error: { code: -32600, message: 'no such turn' } }, false],
+    ['never answers', undefined, null],
+  ])('one that %s is no success, and does not hold anybody', async (_name, reply, outcome) => {
     const server = await startAppServer(tempFolder(), ({ method }) =>
       method === 'initialize' ? { result: {} } : reply,
     );
+    expect(await createCodexControl({ CODEX_HOME: server.home }).interrupt(TURN)).toBe(outcome);
+  });
+
+  test('one that does not even greet is no success', async () => {
+    const server = await startAppServer(tempFolder(), () => undefined);
     expect(await createCodexControl({ CODEX_HOME: server.home }).interrupt(TURN)).toBe(false);
   });
 
@@ -129,6 +134,21 @@ describe('an interrupt of a turn of Codex', () => {
     await codexTurn(hive);
     const reply = hive.interrupts.interrupt({ session: 'thread-1', actor: HUMAN });
     await eventually(() => server.messages.some(({ method }) => method === 'turn/interrupt'));
+    const event = { session_id: 'thread-1', turn_id: 'turn-7', cwd: '/', hook_event_name: 'Interrupt' };
+    await fire(hive, event, { client: 'codex' });
+    expect(await reply).toMatchObject({ outcome: 'aborted', by: 'ada' });
+  });
+
+  test('so it is if the turn takes longer to end than anybody waits for the socket', async () => {
+    const server = await startAppServer(tempFolder(), ({ method }) =>
+      method === 'initialize' ? { result: {} } : undefined,
+    );
+    const hive = await hiveWith({ CODEX_HOME: server.home });
+    await codexTurn(hive);
+    const reply = hive.interrupts.interrupt({ session: 'thread-1', actor: HUMAN });
+    await eventually(() => server.messages.some(({ method }) => method === 'turn/interrupt'));
+    // Another caller, who begins later, has waited long enough.
+    expect(await createCodexControl({ CODEX_HOME: server.home }).interrupt(TURN)).not.toBe(true);
     const event = { session_id: 'thread-1', turn_id: 'turn-7', cwd: '/', hook_event_name: 'Interrupt' };
     await fire(hive, event, { client: 'codex' });
     expect(await reply).toMatchObject({ outcome: 'aborted', by: 'ada' });

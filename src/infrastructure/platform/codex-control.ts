@@ -21,7 +21,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function createCodexControl(env: Environment): CodexControl {
   const path = codexSocket(env);
 
-  async function ask(request: Request, receive: Receive): Promise<boolean> {
+  async function ask(request: Request, receive: Receive): Promise<boolean | null> {
     if (path === null) return false;
     try {
       return await talk(path, request, receive);
@@ -39,20 +39,24 @@ export function createCodexControl(env: Environment): CodexControl {
     },
 
     // A client that joins a thread is shown its open dialogs, as its terminal is.
-    answer({ thread_id, answers }) {
+    async answer({ thread_id, answers }) {
       let answered: unknown;
       const params = { threadId: thread_id, excludeTurns: true };
-      return ask({ method: 'thread/resume', params }, ({ id, method, params, error }, send) => {
-        if (method === undefined && id === ASKED && error !== undefined) return false;
-        if (method === 'serverRequest/resolved')
-          return answered !== undefined && params?.['requestId'] === answered ? true : undefined;
-        if (method !== 'item/tool/requestUserInput' || answered !== undefined) return undefined;
-        const result = answersTo(params?.['questions'], answers);
-        if (result === null || params?.['threadId'] !== thread_id) return undefined;
-        answered = id;
-        send({ id, result: { answers: result } });
-        return undefined;
-      });
+      const received = await ask(
+        { method: 'thread/resume', params },
+        ({ id, method, params, error }, send) => {
+          if (method === undefined && id === ASKED && error !== undefined) return false;
+          if (method === 'serverRequest/resolved')
+            return answered !== undefined && params?.['requestId'] === answered ? true : undefined;
+          if (method !== 'item/tool/requestUserInput' || answered !== undefined) return undefined;
+          const result = answersTo(params?.['questions'], answers);
+          if (result === null || params?.['threadId'] !== thread_id) return undefined;
+          answered = id;
+          send({ id, result: { answers: result } });
+          return undefined;
+        },
+      );
+      return received === true;
     },
 
     queue: (message) => queueForCodex(message, env, path),
@@ -94,8 +98,8 @@ type Receive = (message: Incoming, send: (message: object) => void) => boolean |
 const INITIALIZED = 1;
 const ASKED = 2;
 
-/** Performs the handshake, sends the request, and passes on what comes back. */
-async function talk(path: string, request: Request, receive: Receive): Promise<boolean> {
+/** Performs the handshake, sends the request, and passes on what comes back. Null if the request was sent and has no reply in time. */
+async function talk(path: string, request: Request, receive: Receive): Promise<boolean | null> {
   const { WebSocket } = await import('ws');
   const socket = new WebSocket('ws://localhost/', {
     // Not ws+unix:, because a URL changes a path that contains a space, a colon or a question mark.
@@ -104,8 +108,9 @@ async function talk(path: string, request: Request, receive: Receive): Promise<b
     perMessageDeflate: false,
   });
   try {
-    return await new Promise<boolean>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('no reply')), LIMIT_MS);
+    return await new Promise<boolean | null>((resolve, reject) => {
+      let asked = false;
+      const timer = setTimeout(() => (asked ? resolve(null) : reject(new Error('no reply'))), LIMIT_MS);
       const finish = (end: () => void): void => {
         clearTimeout(timer);
         end();
@@ -121,6 +126,7 @@ async function talk(path: string, request: Request, receive: Receive): Promise<b
         if (message.method === undefined && message.id === INITIALIZED) {
           send({ method: 'initialized' });
           send({ id: ASKED, ...request });
+          asked = true;
           return;
         }
         const succeeded = receive(message, send);
