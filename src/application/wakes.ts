@@ -68,6 +68,12 @@ interface Wanted {
   spoke: number;
 }
 
+/** The session to wake, once that is recorded, and the sentence. */
+interface Woken {
+  wanted: Wanted;
+  text: string;
+}
+
 /** Something, nothing yet, or `over`: nothing to wait for any more. */
 type Found = Wanted | 'over' | undefined;
 
@@ -83,10 +89,7 @@ interface WakeParts {
 
 export function createWakes({ store, feed, ids, processes }: WakeParts): WakeService {
   /** A wake-up that reaches nobody is undone, so that another waker wakes the session. */
-  async function isDelivered(
-    { wanted, text }: { wanted: Wanted; text: string },
-    deliver: WakeWait['deliver'],
-  ): Promise<boolean> {
+  async function isDelivered({ wanted, text }: Woken, deliver: WakeWait['deliver']): Promise<boolean> {
     let delivered = deliver === undefined;
     try {
       if (deliver !== undefined) delivered = await deliver(text);
@@ -102,7 +105,6 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
       const longest_ms = wakeLifeMs(await store.read(preferences));
       if (longest_ms === null) return null;
       const life_ms = Math.min(longest_ms, wait_ms ?? longest_ms);
-      const end = performance.now() + life_ms;
       const waker_id = shared ? null : ids.make('waker');
       await store.write(async (tx) => {
         const session = await tx.sessions.get(session_id);
@@ -114,19 +116,18 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
         await tx.wakers.put({ ...waker, waker_id, until });
       });
       const find = (tx: ReadTx): Promise<Found> => findReasons(tx, session_id, waker_id, preferences);
-      for (;;) {
-        const left_ms = Math.max(0, end - performance.now());
-        const found = await feed.until(() => store.read(find), { wait_ms: left_ms, signal });
-        if (found === undefined || found === 'over') return null;
-        const woken = await store.write(async (tx) => {
+      // All of it is one check of the wait, which outlives a store that is locked or away.
+      const claim = async (): Promise<Woken | 'over' | undefined> => {
+        const found = await store.read(find);
+        if (found === undefined || found === 'over') return found;
+        return store.write(async (tx) => {
           const now = await find(tx);
           return now === undefined || now === 'over' ? now : { wanted: now, text: await wake(tx, now) };
         });
-        if (woken === 'over') return null;
-        // The reason is no longer due, because the session works again.
-        if (woken === undefined) continue;
-        return (await isDelivered(woken, deliver)) ? woken.text : null;
-      }
+      };
+      const woken = await feed.until(claim, { wait_ms: life_ms, signal });
+      if (woken === undefined || woken === 'over') return null;
+      return (await isDelivered(woken, deliver)) ? woken.text : null;
     },
   };
 }

@@ -9,6 +9,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCodexWaker, createWakes, type WakeWait } from '../../src/application/wakes.ts';
+import { HiveError } from '../../src/domain/errors.ts';
 import { MOST_WAKES, wakeLifeMs, wakeSentence } from '../../src/domain/hooks.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { Session } from '../../src/domain/sessions.ts';
@@ -136,22 +137,32 @@ describe('a waiter', () => {
   });
 });
 
-test('a waiter whose finding is no longer due waits for the rest of its time only', async () => {
+test('a waiter whose finding is no longer due goes on waiting', async () => {
   await claude(hive).stop('p1');
-  await answer();
-  let passed_ms = 0;
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => passed_ms);
-  onTestFinished(() => clock.mockRestore());
-  const until = vi.spyOn(hive.feed, 'until').mockImplementationOnce(async (check) => {
-    const found = await check();
+  const waiter = wait();
+  await whenWaiting(hive);
+  const { write } = hive.store;
+  const writes = vi.spyOn(hive.store, 'write').mockImplementationOnce(write);
+  writes.mockImplementationOnce(async (work) => {
     await claude(hive).prompt('p2');
-    passed_ms = 4_000;
-    return found;
+    return write(work);
   });
-  until.mockImplementationOnce(async () => undefined);
-  onTestFinished(() => until.mockRestore());
-  expect(await wait()).toBeNull();
-  expect(until.mock.calls.map(([, { wait_ms }]) => wait_ms)).toEqual([10_000, 6_000]);
+  onTestFinished(() => writes.mockRestore());
+  await answer();
+  await eventually(() => writes.mock.calls.length === 2);
+  expect(await stateOf(waiter)).toBe(RUNS);
+});
+
+test('a waiter outlives a store that is locked when the answer comes', async () => {
+  await claude(hive).stop('p1');
+  const waiter = wait();
+  await whenWaiting(hive);
+  const { write } = hive.store;
+  const writes = vi.spyOn(hive.store, 'write').mockImplementationOnce(write);
+  writes.mockRejectedValueOnce(new HiveError('store_busy', 'The store is locked.'));
+  onTestFinished(() => writes.mockRestore());
+  await answer();
+  expect(await waiter).toContain('is answered');
 });
 
 describe('a mention', () => {
