@@ -39,8 +39,6 @@ const CONNECT_LIMIT_MS = 3_000;
 const STATEMENT_LIMIT_MS = 10_000;
 /** If a writer's machine goes down, the server releases the lock after this time. */
 const SILENT_WRITER_MS = 4_000;
-/** The queue of notifications is full. Only the ring can fail like this; the commit before it is done. */
-const TOO_MANY_NOTIFICATIONS = '54000';
 
 /** Reads 64-bit integers (counters, COUNT) as numbers: ours stay far below 2^53. */
 const INT8 = 20;
@@ -131,6 +129,11 @@ export function openPostgres(
     statement_timeout: STATEMENT_LIMIT_MS,
     idle_in_transaction_session_timeout: SILENT_WRITER_MS,
   };
+  const ringing = {
+    synchronous_commit: 'off',
+    statement_timeout: STATEMENT_LIMIT_MS,
+    lock_timeout: LIVENESS_MS,
+  };
   const reading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${setLocal(settings)}; SELECT ${CLOCK}`;
   const writing = `${BEGIN_WRITE}; ${setLocal({ ...settings, synchronous_commit: 'on', lock_timeout: busy_ms })}; SELECT 1 FROM "${schema}".write_lock FOR UPDATE; SELECT ${CLOCK}`;
 
@@ -153,7 +156,8 @@ export function openPostgres(
     let broken = false;
     try {
       const result = await work(sqlOver(client, place.prepares), String(results.at(-1)?.rows[0]?.now));
-      await commit(client, channel !== null && rings?.() === true ? channel : null);
+      if (rings === null) await client.query('COMMIT');
+      else broken = !(await commit(client, rings() ? channel : null));
       return result;
     } catch (error) {
       // Over a connection that does not answer, a ROLLBACK would only wait again; the server rolls back by itself.
@@ -165,17 +169,27 @@ export function openPostgres(
   }
 
   /**
-   * The ring is sent with the commit and runs after it: inside the transaction it would queue for a lock of the whole
-   * database. It is then its own transaction, which would wait for the disk and for a standby once more.
+   * Commits a write; returns whether the connection can still be used. The ring is sent with the commit and runs after it: inside
+   * the transaction it would queue for a lock of the whole database. It is then its own transaction, which would wait for the disk
+   * and for a standby once more, and has limits of its own.
    */
-  async function commit(client: pg.PoolClient, channel: string | null): Promise<void> {
-    if (channel === null) return void (await client.query('COMMIT'));
+  async function commit(client: pg.PoolClient, channel: string | null): Promise<boolean> {
+    const committed = client.query('COMMIT');
+    const rung = channel === null ? true : ring(client, channel);
+    const { command } = await committed;
+    // A transaction in which a statement failed is undone by its COMMIT, which is no error.
+    if (command !== 'COMMIT')
+      throw new Error('A statement of a write failed, so the server has undone the write.');
+    return rung;
+  }
+
+  /** Whatever goes wrong here, the write is stored, and the others find it with their slow poll. */
+  async function ring(client: pg.PoolClient, channel: string): Promise<boolean> {
     try {
-      await client.query(
-        `COMMIT; ${setLocal({ synchronous_commit: 'off' })}; SELECT pg_notify('${channel}', '')`,
-      );
+      await client.query(`${setLocal(ringing)}; SELECT pg_notify('${channel}', '')`);
+      return true;
     } catch (error) {
-      if ((error as { code?: unknown }).code !== TOO_MANY_NOTIFICATIONS) throw error;
+      return !isConnectionLost(error);
     }
   }
 
