@@ -33,7 +33,7 @@ export interface OpenHiveOptions {
   env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Where warnings and errors go; default: lines on stderr, as `HIVE_LOG` says. */
   log?: Logger | undefined;
-  /** How long a write waits for other processes before `store_busy`; default 5 s. */
+  /** How long a write waits for other processes, or a read for a connection to a server, before `store_busy`; default 5 s. */
   busy_ms?: number | undefined;
   /** More checks for the doctor. They are passed in because they need packages, which a hook must not load. */
   examinations?: (() => Promise<readonly Examination[]>) | undefined;

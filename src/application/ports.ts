@@ -40,7 +40,7 @@ export interface Store {
   /**
    * Runs `work` as one durable transaction: when the promise resolves, everything is on disk (invariant 1).
    * Writes of one process queue; `work` awaits nothing but its own statements and decides by `tx.now`.
-   * @throws HiveError `store_busy` after 5 s without the lock, `store_full`, `store_unavailable`.
+   * @throws HiveError `store_busy` if nobody in the queue got the lock for 5 s, `store_full`, `store_unavailable`.
    */
   write<T>(work: (tx: WriteTx) => Promise<T>): Promise<T>;
   /**

@@ -7,8 +7,10 @@
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
 import { ask, openTestHive } from '../support/hive.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
+import { moment } from '../support/wait.ts';
 
 let server: SharedPostgres;
 beforeAll(async () => {
@@ -40,4 +42,29 @@ test('a write that goes on after a statement that failed is not acknowledged', a
   });
   await expect(write).rejects.toThrow('A statement of a write failed');
   expect(await hive.store.read((tx) => tx.desks.preferences('seat'))).toEqual({});
+});
+
+test('more reads than connections wait for each other, and do not take the server for away', async () => {
+  const driver = openPostgresAt(await server.freshStore(), {});
+  onTestFinished(() => driver.close());
+  // The last ones wait for longer than a connection may take to be made.
+  const reads = Array.from({ length: 15 }, () => driver.read(() => moment(800)));
+  const outcomes = await Promise.allSettled(reads);
+  expect(outcomes.map(({ status }) => status)).toEqual(reads.map(() => 'fulfilled'));
+});
+
+test('a read that gets no connection says that they are busy, and the next one gets one', async () => {
+  const driver = openPostgresAt(await server.freshStore(), {}, { busy_ms: 300 });
+  onTestFinished(() => driver.close());
+  const held = Promise.withResolvers<void>();
+  const slow = [1, 2, 3].map(() => driver.read(() => held.promise));
+  await expect(driver.read(async () => 'read')).rejects.toMatchObject({
+    code: 'store_busy',
+    message: expect.stringMatching(
+      /^Each of the 3 connections of this process .* Nothing was read or written/,
+    ),
+  });
+  held.resolve();
+  await Promise.all(slow);
+  expect(await driver.read(async () => 'read')).toBe('read');
 });

@@ -21,7 +21,7 @@ describeStoreContract('PostgreSQL', {
     hives += 1;
     return server.address(`hive_${hives}`);
   },
-  openDriver: async (address) => openPostgresAt(address, {}),
+  openDriver: async (address, options) => openPostgresAt(address, {}, options),
 });
 
 test.each([

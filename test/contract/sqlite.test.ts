@@ -13,9 +13,9 @@ import { describeStoreContract } from './store-contract.ts';
 describeStoreContract('SQLite', {
   freshAddress: async () => tempStore(),
   missingAddress: async () => tempStore(),
-  async openDriver(address) {
+  async openDriver(address, options) {
     await prepareSqliteFile(address);
-    return openSqlite(address);
+    return openSqlite(address, options);
   },
 });
 

@@ -32,7 +32,7 @@ export interface StoreEngine {
   /** The address of a store that does not exist yet; removed likewise. */
   missingAddress(): Promise<string>;
   /** The driver as the composition root opens it. */
-  openDriver(address: string): Promise<Driver>;
+  openDriver(address: string, options?: { busy_ms?: number }): Promise<Driver>;
 }
 
 export function describeStoreContract(engineName: string, engine: StoreEngine): void {

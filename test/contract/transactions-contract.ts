@@ -1,7 +1,8 @@
 /** Transactions: atomic, isolated, and with no lost update between processes. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Driver } from '../../src/infrastructure/store/sql.ts';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
-import { isBetween } from '../support/wait.ts';
+import { isBetween, moment } from '../support/wait.ts';
 import { append, openOn, seqsAfter } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -9,6 +10,12 @@ const PROCESSES = 16;
 const ROUNDS = 25;
 
 export function transactionsContract(engine: StoreEngine): void {
+  async function openWith(busy_ms: number, address: string): Promise<Driver> {
+    const driver = await engine.openDriver(address, { busy_ms });
+    onTestFinished(() => driver.close());
+    return driver;
+  }
+
   test('undo state and event together', async () => {
     const store = await openOn(engine, await engine.freshAddress());
     await expect(
@@ -69,6 +76,41 @@ export function transactionsContract(engine: StoreEngine): void {
     const now = await store.write((tx) => Promise.resolve(tx.now));
     expect(now).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(isBetween(before, now, new Date().toISOString())).toBe(true);
+  });
+
+  test('that another process holds up wait together, and not one after the other', async () => {
+    const address = await engine.freshAddress();
+    const [holder, waiting, later] = [
+      await openWith(60_000, address),
+      await openWith(700, address),
+      await openWith(700, address),
+    ];
+    const [holds, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holding = holder.write(() => {
+      holds.resolve();
+      return released.promise;
+    });
+    await holds.promise;
+    const order: string[] = [];
+    const write = (driver: Driver, name: string): Promise<unknown> =>
+      driver
+        .write(async () => void order.push(`${name} was written`))
+        .catch(({ code }: { code?: unknown }) => order.push(`${name}: ${code}`));
+    // One that begins to wait when the first is refused is refused after all that waited with the first.
+    const first = write(waiting, 'first').then(() => write(later, 'later'));
+    await Promise.all([first, write(waiting, 'second'), write(waiting, 'third'), write(waiting, 'fourth')]);
+    released.resolve();
+    await holding;
+    expect(order).toEqual(
+      ['first', 'second', 'third', 'fourth', 'later'].map((name) => `${name}: store_busy`),
+    );
+  });
+
+  test('that only wait for those before them in their own process are not refused', async () => {
+    const driver = await openWith(200, await engine.freshAddress());
+    const writes = Array.from({ length: 10 }, () => driver.write(() => moment(60)));
+    const outcomes = await Promise.allSettled(writes);
+    expect(outcomes.map(({ status }) => status)).toEqual(writes.map(() => 'fulfilled'));
   });
 
   test(`of ${PROCESSES} processes that read, modify and write lose nothing`, async () => {

@@ -8,6 +8,8 @@
  */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
+import type { Driver } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive, whenWaiting } from '../support/hive.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
@@ -171,6 +173,40 @@ describe('a half-open connection', () => {
     await expect(hive.prompts.get(ask_id)).rejects.toMatchObject({ code: 'store_unavailable' });
     await wait;
     await hive.close();
+  });
+
+  test('is an error of all reads, and not the sign of a busy process', async () => {
+    const proxy = await tcpProxy(server.port);
+    const driver = openPostgresAt(through(fresh(), proxy.port), {}, { busy_ms: 4_000 });
+    onTestFinished(() => driver.close());
+    await driver.inspect(async () => undefined);
+    proxy.swallow();
+    const reads = Array.from({ length: 30 }, () => driver.read(async () => undefined));
+    const outcomes = await Promise.allSettled(reads);
+    expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual(
+      reads.map(() => 'store_unavailable'),
+    );
+  });
+
+  test('is an error of all writes that waited for it together', async () => {
+    const address = fresh();
+    const proxy = await tcpProxy(server.port);
+    const open = (): Driver => openPostgresAt(through(address, proxy.port), {}, { busy_ms: 500 });
+    const [waiting, later] = [open(), open()];
+    onTestFinished(async () => {
+      await Promise.all([waiting.close(), later.close()]);
+    });
+    for (const driver of [waiting, later]) await driver.inspect(async () => undefined);
+    for (const driver of [waiting, later]) await driver.write(async () => undefined);
+    proxy.swallow();
+    const order: string[] = [];
+    const write = (driver: Driver, name: string): Promise<unknown> =>
+      driver
+        .write(async () => undefined)
+        .catch(({ code }: { code?: unknown }) => order.push(`${name}: ${code}`));
+    const first = write(waiting, 'first').then(() => write(later, 'later'));
+    await Promise.all([first, write(waiting, 'second'), write(waiting, 'third')]);
+    expect(order).toEqual(['first', 'second', 'third', 'later'].map((name) => `${name}: store_unavailable`));
   });
 
   test('with a writer at its other end does not block the others', async () => {

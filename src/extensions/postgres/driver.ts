@@ -10,8 +10,10 @@ import { HEAD } from '../../infrastructure/store/events.ts';
 import {
   arityOf,
   checkArity,
+  createPatience,
   createQueue,
   type Driver,
+  monotonic,
   type Row,
   type Sql,
   type SqlValue,
@@ -32,8 +34,9 @@ import {
 
 /** How many reads of one process may run at once; writes have their own connection. */
 const READERS = 3;
-/** After this time a write gets `store_busy`, and a connection that cannot be made `store_unavailable`. */
+/** After this time without the lock, or without a connection of the pool, a call gets `store_busy`. */
 const BUSY_LIMIT_MS = 5_000;
+/** A connection that cannot be made in this time is `store_unavailable`. */
 const CONNECT_LIMIT_MS = 3_000;
 /** If a statement takes longer, the server has a problem. */
 const STATEMENT_LIMIT_MS = 10_000;
@@ -113,9 +116,10 @@ export function openPostgres(
     query_timeout: STATEMENT_LIMIT_MS + LIVENESS_MS,
     allowExitOnIdle: true,
   };
-  const writers = createPostgresPool(place, { ...common, max: 1 });
-  const readers = createPostgresPool(place, { ...common, max: READERS });
+  const writers = createPostgresPool(place, { ...common, max: 1, busy_ms });
+  const readers = createPostgresPool(place, { ...common, max: READERS, busy_ms });
   const writes = createQueue();
+  const patience = createPatience(busy_ms);
   const bell = createPostgresBell(place, {
     channel: channelName,
     version: () =>
@@ -135,7 +139,8 @@ export function openPostgres(
     lock_timeout: LIVENESS_MS,
   };
   const reading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${setLocal(settings)}; SELECT ${CLOCK}`;
-  const writing = `${BEGIN_WRITE}; ${setLocal({ ...settings, synchronous_commit: 'on', lock_timeout: busy_ms })}; SELECT 1 FROM "${schema}".write_lock FOR UPDATE; SELECT ${CLOCK}`;
+  const writing = (lock_timeout: number): string =>
+    `${BEGIN_WRITE}; ${setLocal({ ...settings, synchronous_commit: 'on', lock_timeout })}; SELECT 1 FROM "${schema}".write_lock FOR UPDATE; SELECT ${CLOCK}`;
 
   async function transaction<T>(
     pool: PostgresPool,
@@ -165,6 +170,30 @@ export function openPostgres(
       throw translatePostgresError(error, where);
     } finally {
       pool.giveBack(client, broken);
+    }
+  }
+
+  /** A write whose turn it is. */
+  async function write<T>(
+    work: (sql: Sql, now: string) => Promise<T>,
+    { rings = () => false, queued_at }: { rings: (() => boolean) | undefined; queued_at: number },
+  ): Promise<T> {
+    // A limit of 0 would be none.
+    const left = Math.max(1, Math.ceil(patience.left(queued_at)));
+    if (left === 1 && patience.failure !== null) throw patience.failure;
+    let begun = false;
+    const begin = (sql: Sql, now: string): Promise<T> => {
+      begun = true;
+      patience.moved();
+      return work(sql, now);
+    };
+    try {
+      return await transaction(writers, writing(left), left + LIVENESS_MS, begin, rings);
+    } catch (error) {
+      if (!begun) patience.failed(error);
+      throw error;
+    } finally {
+      if (begun) patience.moved();
     }
   }
 
@@ -238,8 +267,10 @@ export function openPostgres(
   return {
     boot: null,
     // A receipt waits for the disk too: the server may die alone while the agent lives.
-    write: (work, { rings } = {}) =>
-      writes.run(() => transaction(writers, writing, busy_ms + LIVENESS_MS, work, rings)),
+    write(work, { rings } = {}) {
+      const queued_at = monotonic();
+      return writes.run(() => write(work, { rings, queued_at }));
+    },
     read: (work) => transaction(readers, reading, LIVENESS_MS, work),
     async inspect(work) {
       schemaReady ??= ensureSchema();

@@ -7,10 +7,14 @@ import type { ClientConfig } from 'pg';
 import pg from 'pg';
 import type pgpass from 'pgpass';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
+import { createPatience, monotonic } from '../../infrastructure/store/sql.ts';
 import { isAboutTls, takeTls, tlsProblem, type Way } from './tls.ts';
 
 export interface PostgresPool {
-  /** A connection on which `text` has just succeeded, and the result. Give it back. */
+  /**
+   * A connection on which `text` has just succeeded, and the result. Give it back.
+   * @throws HiveError `store_busy` if none has become free for too long.
+   */
   begin(text: string, limit_ms: number): Promise<{ client: pg.PoolClient; results: pg.QueryResult[] }>;
   /** `broken`: do not use it again. */
   giveBack(client: pg.PoolClient, broken: boolean): void;
@@ -41,7 +45,11 @@ async function passwordFromFile(connection: pgpass.Connection): Promise<string> 
   );
 }
 
-export function createPostgresPool({ config, ways }: PostgresServer, more: pg.PoolConfig): PostgresPool {
+export function createPostgresPool(
+  { config, ways, where }: PostgresAddress,
+  { busy_ms, ...more }: pg.PoolConfig & { max: number; busy_ms: number },
+): PostgresPool {
+  const places = createPlaces(more.max, { busy_ms, where });
   let way: Way = false;
   /** Each new connection goes the way that is tried at that time. */
   class Client extends pg.Client {
@@ -69,7 +77,7 @@ export function createPostgresPool({ config, ways }: PostgresServer, more: pg.Po
     });
   }
 
-  function giveBack(client: pg.PoolClient, broken: boolean): void {
+  function release(client: pg.PoolClient, broken: boolean): void {
     busy.delete(client);
     used_at.set(client, performance.now());
     if (broken) cut(client);
@@ -93,25 +101,42 @@ export function createPostgresPool({ config, ways }: PostgresServer, more: pg.Po
       if (limit_ms > LIVENESS_MS && idle_ms > TRUSTED_MS) await ask(client, 'SELECT 1', LIVENESS_MS);
       return await ask(client, text, limit_ms);
     } catch (error) {
-      giveBack(client, true);
+      release(client, true);
       if (isConnectionLost(error)) return error as Error;
       throw error;
     }
   }
 
+  async function begin(
+    text: string,
+    limit_ms: number,
+  ): Promise<{ client: pg.PoolClient; results: pg.QueryResult[] }> {
+    for (let tried = 1; ; tried += 1) {
+      const client = await connect();
+      busy.add(client);
+      const results = await firstWord(client, text, limit_ms);
+      if (!(results instanceof Error)) return { client, results };
+      if (tried === ATTEMPTS) throw results;
+      await dropIdle();
+    }
+  }
+
   return {
-    giveBack,
     async begin(text, limit_ms) {
-      for (let tried = 1; ; tried += 1) {
-        const client = await connect();
-        busy.add(client);
-        const results = await firstWord(client, text, limit_ms);
-        if (!(results instanceof Error)) return { client, results };
-        if (tried === ATTEMPTS) throw results;
-        await dropIdle();
+      await places.take();
+      try {
+        return await begin(text, limit_ms);
+      } catch (error) {
+        places.give(error);
+        throw error;
       }
     },
+    giveBack(client, broken) {
+      release(client, broken);
+      places.give(null);
+    },
     async end() {
+      places.close();
       const limit = setTimeout(() => {
         for (const client of all) cut(client);
       }, END_LIMIT_MS);
@@ -121,6 +146,79 @@ export function createPostgresPool({ config, ways }: PostgresServer, more: pg.Po
       clearTimeout(limit);
     },
   };
+}
+
+interface Places {
+  take(): Promise<void>;
+  /** `failure`: why nothing could be done there; null if something was done. */
+  give(failure: unknown): void;
+  /** Refuses everybody who waits. */
+  close(): void;
+}
+
+/**
+ * One place for each connection of a pool, taken in the order in which they were asked for. The pool has a queue as well, but
+ * counts the time in it as time to connect: a server would seem to be away because its reads are many.
+ */
+function createPlaces(count: number, { busy_ms, where }: { busy_ms: number; where: string }): Places {
+  const patience = createPatience(busy_ms);
+  const waiting = new Map<() => void, (error: unknown) => void>();
+  let free = count;
+
+  function wait(): Promise<void> {
+    const queued_at = monotonic();
+    return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout;
+      const go = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const refuse = (error: unknown): void => {
+        clearTimeout(timer);
+        waiting.delete(go);
+        reject(error);
+      };
+      const look = (): void => {
+        const left = patience.left(queued_at);
+        if (left <= 0) refuse(patience.failure ?? allBusy(count, busy_ms, where));
+        else timer = setTimeout(look, left);
+      };
+      waiting.set(go, refuse);
+      look();
+    });
+  }
+
+  return {
+    async take() {
+      if (free > 0) free -= 1;
+      else await wait();
+    },
+    give(failure) {
+      if (failure === null) patience.moved();
+      else patience.failed(failure);
+      const [next] = waiting.keys();
+      if (next === undefined) free += 1;
+      else {
+        waiting.delete(next);
+        next();
+      }
+    },
+    close() {
+      const error = new HiveError(
+        'cancelled',
+        `The store ${where} was closed by this program: nothing was read.`,
+      );
+      for (const refuse of [...waiting.values()]) refuse(error);
+    },
+  };
+}
+
+function allBusy(count: number, busy_ms: number, where: string): HiveError {
+  const connections = count === 1 ? 'The connection' : `Each of the ${count} connections`;
+  return new HiveError(
+    'store_busy',
+    `${connections} of this process to the store ${where} has been busy for ${busy_ms / 1000} s. Nothing was read or written; try again.`,
+  );
 }
 
 /** Tries the ways to connect in their order, as long as an error is about the way. */

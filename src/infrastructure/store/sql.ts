@@ -317,6 +317,44 @@ export function createQueue(): Queue {
   };
 }
 
+/** A time in ms that no change of the clock moves. The first use of `performance` costs a millisecond of loading; this costs none. */
+export function monotonic(): number {
+  return process.uptime() * 1_000;
+}
+
+/**
+ * How long those in a queue wait for what others hold: each from the time it was queued, and all of them anew whenever the queue
+ * moves, because nobody holds up a queue that is only long.
+ */
+export interface Patience {
+  /** The milliseconds left for one that was queued at this `monotonic` time; none are left if it is not positive. */
+  left(queued_at: number): number;
+  /** The queue has moved. */
+  moved(): void;
+  /** Somebody's turn came, and failed before it began. */
+  failed(error: unknown): void;
+  /** Why the last turn failed, which is the answer to everybody whose time has passed; null if it did not. */
+  readonly failure: unknown;
+}
+
+export function createPatience(limit_ms: number): Patience {
+  let moved_at = 0;
+  let failure: unknown = null;
+  return {
+    left: (queued_at) => limit_ms - (monotonic() - Math.max(queued_at, moved_at)),
+    moved() {
+      moved_at = monotonic();
+      failure = null;
+    },
+    failed(error) {
+      failure = error;
+    },
+    get failure() {
+      return failure;
+    },
+  };
+}
+
 // ---- Titles ----
 // Records of an agent show the title that its session has now, so nothing has to be rewritten when that changes.
 

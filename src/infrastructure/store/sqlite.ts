@@ -20,8 +20,10 @@ import { HiveError } from '../../domain/errors.ts';
 import { platform } from '../platform/platform.ts';
 import {
   checkArity,
+  createPatience,
   createQueue,
   type Driver,
+  monotonic,
   type Row,
   type Sql,
   type SqlValue,
@@ -85,6 +87,7 @@ export function openSqlite(
   /** Whether this process has waited until the name of the log is on disk. */
   let named = false;
   const writes = createQueue();
+  const patience = createPatience(busy_ms);
   const reads = createQueue();
   const doorbell: Doorbell = createDoorbell(`${path}-bell`, () => {
     // `data_version` changes when any other connection commits, which covers lost wake-ups.
@@ -105,18 +108,20 @@ export function openSqlite(
     work: (sql: Sql, now: string) => Promise<T>,
     { rings = () => false, waits, mayLag }: WriteOptions<T> = {},
   ): Promise<T> {
+    const queued_at = monotonic();
     return writes.run(async () => {
       if (stale !== null) await reopen();
       refuseOnce();
-      let committed = false;
+      let [begun, committed] = [false, false];
       try {
         let lags = waits !== undefined && !isLogNew(path);
-        await beginWrite(lags);
+        await beginWrite(lags, queued_at);
         if (lags && mayLag !== undefined && !(await mayLag(writer))) {
           lags = false;
           writer.end('ROLLBACK');
-          await beginWrite(lags);
+          await beginWrite(lags, queued_at);
         }
+        begun = true;
         const version = writer.version();
         writer.changed = false;
         const result = await work(writer, new Date().toISOString());
@@ -137,13 +142,15 @@ export function openSqlite(
         writer.end('ROLLBACK');
         if (isReadOnly(error)) stale = 'read_only';
         throw translateSqliteError(error, path);
+      } finally {
+        if (begun) patience.moved();
       }
     });
   }
 
-  async function beginWrite(lags: boolean): Promise<void> {
+  async function beginWrite(lags: boolean, queued_at: number): Promise<void> {
     writer.waitForDisk(!lags);
-    await begin(writer.database);
+    await begin(writer.database, queued_at);
     log ??= logFiles(path);
     if (isLogThere()) return;
     writer.end('ROLLBACK');
@@ -282,8 +289,12 @@ export function openSqlite(
   /** Reads over the connection that writes. */
   function readThrough<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T> {
     return writes.run(async () => {
-      await getReady();
-      return snapshot(writer, work);
+      try {
+        await getReady();
+        return await snapshot(writer, work);
+      } finally {
+        patience.moved();
+      }
     });
   }
 
@@ -317,7 +328,7 @@ export function openSqlite(
     }
   }
 
-  async function begin(database: DatabaseSync): Promise<void> {
+  async function begin(database: DatabaseSync, queued_at: number): Promise<void> {
     // The engine's own waiting starves writers; our retry does not.
     if (!writes_begun)
       database.exec(`PRAGMA busy_timeout = 0; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
@@ -326,19 +337,18 @@ export function openSqlite(
     for (;;) {
       try {
         database.exec('BEGIN IMMEDIATE');
+        patience.moved();
         return;
       } catch (error) {
         if (!isBusy(error)) throw error;
-        // Only here, because the first use of `performance` costs a millisecond of loading.
-        started ??= performance.now();
-        const waited = performance.now() - started;
-        if (waited > busy_ms) {
+        started ??= monotonic();
+        if (patience.left(queued_at) < 0) {
           throw new HiveError(
             'store_busy',
             `The store ${path} was locked by another process for ${busy_ms / 1000} s. Nothing was written; try again.`,
           );
         }
-        if (waited < SYNC_RETRY_MS) pause(0.1 + Math.random() * 0.4);
+        if (monotonic() - started < SYNC_RETRY_MS) pause(0.1 + Math.random() * 0.4);
         else await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 9));
       }
     }
