@@ -1,6 +1,6 @@
 /** Lists: order, pages, and that paging stays right while things change under it. */
 import { expect, test } from 'vitest';
-import type { PromptFilter } from '../../src/application/ports.ts';
+import type { PromptFilter, ReadTx } from '../../src/application/ports.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { clockReaches } from '../support/wait.ts';
@@ -139,6 +139,39 @@ export function listsContract(engine: StoreEngine): void {
         code: 'invalid_input',
       });
     }
+  });
+
+  test("another list's cursor is refused", async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const lists: [name: string, type: string, list: (tx: ReadTx, cursor: string) => Promise<unknown>][] = [
+      ['messages', 'n', (tx, after) => tx.messages.list({ project_dir: '/demo', limit: 5, after })],
+      ['outreach', 'n', (tx, cursor) => tx.outreach.list({ limit: 5, cursor })],
+      ['mentions', 'ns', (tx, cursor) => tx.mentions.list({ limit: 5, cursor })],
+      ['pending', 's', (tx, cursor) => tx.prompts.list({ status: 'pending', limit: 5, cursor })],
+      ['settled', 'ss', (tx, cursor) => tx.prompts.list({ status: 'responded', limit: 5, cursor })],
+      ['history', 'ss', (tx, cursor) => tx.history.search({ limit: 5, cursor })],
+    ];
+    for (const key of [['a'], [1], [1.5], [1e300], ['a', 'b'], ['a', 1], [1, 2], [1, 'b'], [null]])
+      for (const [name, types, list] of lists) {
+        const cursor = Buffer.from(JSON.stringify(key)).toString('base64url');
+        const is = key.map((part) =>
+          Number.isSafeInteger(part) ? 'n' : typeof part === 'string' ? 's' : '?',
+        );
+        const listed = hive.store.read((tx) => list(tx, cursor)).catch(({ code }) => code);
+        if (is.join('') !== types) expect(await listed, `${name} ${cursor}`).toBe('invalid_input');
+        else expect(await listed, `${name} ${cursor}`).toMatchObject({ items: [] });
+      }
+  });
+
+  test('a NUL in an id or in a text to search for is one as in what is stored', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    await ask(hive, { question: 'one\0two' });
+    const found = async (query: string): Promise<number> =>
+      (await hive.prompts.list({ query, limit: 5 })).items.length;
+    expect([await found('e\0t'), await found('e\0\0t')]).toEqual([1, 0]);
+    await expect(hive.prompts.get('ask-\0')).rejects.toMatchObject({ code: 'prompt_not_found' });
+    expect((await hive.prompts.list({ agent: '\0', limit: 5 })).items).toEqual([]);
+    expect((await hive.prompts.list({ to: '\0', limit: 5 })).items).toEqual([]);
   });
 
   test('the open prompts of a session show settled ones before pending ones, however many there are', async () => {

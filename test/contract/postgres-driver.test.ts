@@ -8,7 +8,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
-import { ask, openTestHive } from '../support/hive.ts';
+import { ask, introduce, openTestHive } from '../support/hive.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { moment } from '../support/wait.ts';
 
@@ -42,6 +42,18 @@ test('a write that goes on after a statement that failed is not acknowledged', a
   });
   await expect(write).rejects.toThrow('A statement of a write failed');
   expect(await hive.store.read((tx) => tx.desks.preferences('seat'))).toEqual({});
+});
+
+test('an id that is too long for an index is refused with a sentence', async () => {
+  const hive = await openTestHive(await server.freshStore());
+  // Nothing that an index could compress.
+  const long = Array.from({ length: 3_000 }, (_, n) =>
+    String.fromCodePoint(0x4e00 + ((n * 7_919) % 20_000)),
+  ).join('');
+  await expect(introduce(hive, long)).rejects.toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringMatching(/cannot keep an id or a path that is so long .* Nothing was written/),
+  });
 });
 
 test('more reads than connections wait for each other, and do not take the server for away', async () => {

@@ -149,9 +149,10 @@ test('an id of a hook event that is longer than any is refused, and not kept', (
     tool_input: {},
   };
   for (const field of ['session_id', 'agent_id', 'tool_use_id', 'prompt_id'])
-    expect(() => readEvent({ ...event, [field]: 'x'.repeat(501) }, {}, 'claude-code'), field).toThrow(
-      `The ${field} of the hook event is too long: at most 500 characters.`,
-    );
+    for (const id of ['x'.repeat(501), '中'.repeat(167)])
+      expect(() => readEvent({ ...event, [field]: id }, {}, 'claude-code'), field).toThrow(
+        `The ${field} of the hook event is too long: at most 500 bytes.`,
+      );
 });
 
 describe('npm run check refuses to put a text into words in a write transaction', () => {

@@ -59,14 +59,14 @@ function text(raw: Raw, field: string): string | null {
   return typeof value === 'string' && value !== '' ? cleanText(value) : null;
 }
 
-/** Ids are kept for as long as their session is. */
+/** Ids are kept for as long as their session is. An index may have several in one row, of which PostgreSQL takes 2,704 bytes. */
 const LONGEST_ID = 500;
 
 /** An id. @throws HiveError `invalid_input` for one that no client makes. */
 function idIn(raw: Raw, field: string): string | null {
   const id = text(raw, field);
-  if (id !== null && id.length > LONGEST_ID)
-    throw invalidInput(`The ${field} of the hook event is too long: at most ${LONGEST_ID} characters.`);
+  if (id !== null && Buffer.byteLength(id) > LONGEST_ID)
+    throw invalidInput(`The ${field} of the hook event is too long: at most ${LONGEST_ID} bytes.`);
   return id;
 }
 

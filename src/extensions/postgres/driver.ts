@@ -9,7 +9,7 @@ import pg from 'pg';
 import { HEAD } from '../../infrastructure/store/events.ts';
 import {
   arityOf,
-  checkArity,
+  checkedParams,
   createPatience,
   createQueue,
   type Driver,
@@ -56,7 +56,7 @@ const CLOCK = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:
 function sqlOver(client: pg.PoolClient, prepares: boolean): Sql {
   async function query(statement: Statement, params: readonly SqlValue[]): Promise<pg.QueryResult> {
     const { name, arity } = known(statement);
-    checkArity(statement.text, arity, params);
+    const checked = checkedParams(statement.text, arity, params);
     // A name makes it a prepared statement of this connection. One without parameters may be DDL.
     const given =
       params.length === 0
@@ -64,7 +64,7 @@ function sqlOver(client: pg.PoolClient, prepares: boolean): Sql {
         : {
             ...(prepares ? { name } : {}),
             text: statement.text,
-            values: [...params],
+            values: [...checked],
           };
     return client.query(given);
   }

@@ -268,6 +268,8 @@ const SERIALIZATION = '40001';
 const DEADLOCK = '40P01';
 const READ_ONLY = '25006';
 const IDLE_IN_TRANSACTION = '25P03';
+/** A limit of the server: a row of an index takes at most 2,704 bytes. */
+const TOO_LONG = '54000';
 /** Classes: 08 connection, 53 insufficient resources, 57P server stopping or starting, 28 and 3D user and database. */
 const CONNECTION = /^(08|57P|58)/;
 const RESOURCES = /^53/;
@@ -298,6 +300,10 @@ export function translatePostgresError(error: unknown, where: string): unknown {
     return new HiveError(
       'store_full',
       `The server of the store ${where} has no space left. Nothing was written; free some space and try again.`,
+    );
+  if (code === TOO_LONG)
+    return invalidInput(
+      `The store ${where} cannot keep an id or a path that is so long (${message}). Nothing was written; use a shorter one.`,
     );
   if (REFUSED.test(code))
     return new HiveError(

@@ -72,7 +72,7 @@ export function historyStatements(sql: Sql): HistoryReads {
 
   return {
     async search(filter) {
-      const cursor = decodeCursor(filter.cursor, 2);
+      const cursor = decodeCursor(filter.cursor, ['string', 'string']);
       let found: HistoryEntry[] = [];
       for (const source of SOURCES)
         found = mergeHistory(found, await read(source, filter, cursor), filter.limit + 1);

@@ -150,7 +150,7 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
       const where = conditions('1 = 1')
         .and('m.session_id = ?', session_id)
         .and('m.status = ?', status)
-        .after(['m.seq', 'm.mention_id'], 'DESC', decodeCursor(cursor, 2));
+        .after(['m.seq', 'm.mention_id'], 'DESC', decodeCursor(cursor, ['number', 'string']));
       const query = statement(
         `${SELECT} WHERE ${where.text} ORDER BY m.seq DESC, m.mention_id DESC LIMIT ${where.next}`,
       );

@@ -109,7 +109,7 @@ async function readPart(
 }
 
 function seqOf(place: string | number | null | undefined): SqlValue | undefined {
-  return typeof place === 'number' ? place : decodeCursor(place, 1)?.[0];
+  return typeof place === 'number' ? place : decodeCursor(place, ['number'])?.[0];
 }
 
 function cursorOf(place: string | number | null | undefined): string | null {

@@ -149,7 +149,11 @@ export function outreachStatements(sql: Sql): OutreachRecords {
     get: async (outreach_id) => decoded(await one(GET, [outreach_id]), outreach.decode),
     byPrompt: async (ask_id) => decoded(await one(BY_PROMPT, [ask_id]), outreach.decode),
     async list({ limit, cursor, ...filter }) {
-      const where = filtered({ ...filter, limit }).after(['number'], 'DESC', decodeCursor(cursor, 1));
+      const where = filtered({ ...filter, limit }).after(
+        ['number'],
+        'DESC',
+        decodeCursor(cursor, ['number']),
+      );
       const query = `${SELECT()} ${FROM} WHERE ${where.text} ORDER BY number DESC LIMIT ${where.next}`;
       const rows = await sql.all(statement(query), [...where.params, limit + 1]);
       const last = rows.slice(0, limit).at(-1);

@@ -506,7 +506,10 @@ function promptLists(sql: Sql, now: string): Pick<PromptReads, 'list' | 'count' 
       const where = filtered(filter, now).after(
         view.order,
         view.direction,
-        decodeCursor(cursor, view.order.length),
+        decodeCursor(
+          cursor,
+          view.order.map(() => 'string'),
+        ),
       );
       const order = view.order.map((column) => `${column} ${view.direction}`).join(', ');
       const query = statement(`${SELECT} WHERE ${where.text} ORDER BY ${order} LIMIT ${where.next}`);

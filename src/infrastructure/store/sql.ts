@@ -4,7 +4,7 @@
  */
 import type { Check } from '../../application/world.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
-import { searchText } from '../../domain/text.ts';
+import { cleanText, searchText } from '../../domain/text.ts';
 
 export type SqlValue = string | number | null;
 export type Row = Record<string, SqlValue>;
@@ -99,11 +99,19 @@ export interface StoreServer {
   examine(address: string, env: Environment): Promise<Check[]>;
 }
 
-/** Throws if a parameter would stay unbound. */
-export function checkArity(text: string, arity: number, params: readonly SqlValue[]): void {
+/**
+ * The parameters of a statement as both engines can take them: PostgreSQL refuses a NUL, which may be in an id or in a text to search
+ * for. It is replaced as in what is stored (`cleanText`), so both engines find the same. Throws if a parameter would stay unbound.
+ */
+export function checkedParams(text: string, arity: number, params: readonly SqlValue[]): readonly SqlValue[] {
   if (params.length !== arity) {
     throw new Error(`A statement takes ${arity} parameters and got ${params.length}: ${text}`);
   }
+  return params.some(hasNul) ? params.map((value) => (hasNul(value) ? cleanText(value) : value)) : params;
+}
+
+function hasNul(value: SqlValue): value is string {
+  return typeof value === 'string' && value.includes('\0');
 }
 
 export type Codec = 'plain' | 'boolean' | 'json';
@@ -236,15 +244,23 @@ export function encodeCursor(key: readonly SqlValue[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 
-/** @throws HiveError `invalid_input` for a cursor that does not come from one of our lists. */
-export function decodeCursor(cursor: string | null | undefined, length: number): SqlValue[] | null {
+/**
+ * The sort key in a cursor, which has values of these types.
+ * @throws HiveError `invalid_input` for a cursor that does not come from this list.
+ */
+export function decodeCursor(
+  cursor: string | null | undefined,
+  types: readonly ('string' | 'number')[],
+): SqlValue[] | null {
   if (cursor === null || cursor === undefined || cursor === '') return null;
   try {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     if (
       Array.isArray(key) &&
-      key.length === length &&
-      key.every((part) => typeof part === 'string' || typeof part === 'number')
+      key.length === types.length &&
+      key.every(
+        (part, n) => typeof part === types[n] && (types[n] === 'string' || Number.isSafeInteger(part)),
+      )
     ) {
       return key as SqlValue[];
     }

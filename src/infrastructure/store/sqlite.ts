@@ -19,7 +19,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
 import { platform } from '../platform/platform.ts';
 import {
-  checkArity,
+  checkedParams,
   createPatience,
   createQueue,
   type Driver,
@@ -517,8 +517,8 @@ function connect(path: string, readOnly: boolean): Connection {
 
 /** Binds by position: `node:sqlite` binds `$1` only by the name "1", which takes six times as long for a row of 52 columns. */
 function bound(params: readonly SqlValue[], prepared: Prepared): SqlValue[] {
-  checkArity(prepared.text, prepared.arity, params);
-  return prepared.places.map((place) => params[place] ?? null);
+  const checked = checkedParams(prepared.text, prepared.arity, params);
+  return prepared.places.map((place) => checked[place] ?? null);
 }
 
 // ---- Errors of SQLite, as codes and sentences of Hive ----
