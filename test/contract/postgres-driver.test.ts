@@ -8,6 +8,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
+import { openHive } from '../../src/open-hive.ts';
 import { ask, introduce, openTestHive } from '../support/hive.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { moment } from '../support/wait.ts';
@@ -42,6 +43,42 @@ test('a write that goes on after a statement that failed is not acknowledged', a
   });
   await expect(write).rejects.toThrow('A statement of a write failed');
   expect(await hive.store.read((tx) => tx.desks.preferences('seat'))).toEqual({});
+});
+
+test.each([
+  ['a table of that name', 'CREATE TABLE app.sessions (id INTEGER)'],
+  ['its own migrations', 'CREATE TABLE app.migrations (number INTEGER, name TEXT)'],
+  ['a lock beside it', 'CREATE TABLE app.sessions (id INTEGER); CREATE TABLE app.write_lock (channel TEXT)'],
+])("a schema with another program's tables is refused and stays as it is: %s", async (_, tables) => {
+  const address = (await server.freshStore()).replace(/schema=.*/, 'schema=app');
+  const admin = new pg.Client(address.replace(/\?.*/, ''));
+  await admin.connect();
+  onTestFinished(() => admin.end());
+  await admin.query(`CREATE SCHEMA app; ${tables}`);
+  onTestFinished(async () => void (await admin.query('DROP SCHEMA app CASCADE')));
+  const names = async (): Promise<unknown[]> =>
+    (await admin.query("SELECT tablename FROM pg_tables WHERE schemaname = 'app' ORDER BY tablename")).rows;
+  const before = await names();
+  await expect(openHive({ store: address, env: {} })).rejects.toMatchObject({
+    code: 'store_foreign',
+    message: expect.stringContaining('has tables of another program. Nothing was changed'),
+  });
+  expect(await names()).toEqual(before);
+});
+
+test('a store whose tables are gone says so', async () => {
+  const address = (await server.freshStore()).replace(/schema=.*/, 'schema=moved');
+  const hive = await openTestHive(address);
+  const { ask_id } = await ask(hive);
+  const admin = new pg.Client(address.replace(/\?.*/, ''));
+  await admin.connect();
+  onTestFinished(async () => {
+    await admin.query('DROP SCHEMA away CASCADE');
+    await admin.end();
+  });
+  await admin.query('ALTER SCHEMA moved RENAME TO away');
+  await expect(hive.prompts.get(ask_id)).rejects.toMatchObject({ code: 'store_foreign' });
+  await expect(ask(hive)).rejects.toMatchObject({ code: 'store_foreign' });
 });
 
 test('an id that is too long for an index is refused with a sentence', async () => {

@@ -6,6 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { HiveError } from '../../domain/errors.ts';
 import { HEAD } from '../../infrastructure/store/events.ts';
 import {
   arityOf,
@@ -229,10 +230,11 @@ export function openPostgres(
   async function ensureSchema(): Promise<void> {
     const isThere = async (): Promise<boolean> => {
       const [found] = await transaction(writers, reading, LIVENESS_MS, (sql) =>
-        sql.all(LOCK_THERE, [schema]),
+        sql.all(TABLES_THERE, [schema]),
       );
       refuseEncoding(String(found?.['encoding']), where);
-      return found?.['there'] === 1;
+      if (found?.['others'] !== 0 && found?.['ours'] !== 3) throw foreign(schema, where);
+      return found?.['locks'] === 1;
     };
     if (await isThere()) return;
     const beginning = `${BEGIN_WRITE}; ${setLocal({ ...settings, lock_timeout: busy_ms })}; SELECT ${CLOCK}`;
@@ -300,8 +302,11 @@ function setLocal(settings: Readonly<Record<string, string | number>>): string {
 }
 
 const SCHEMA_THERE = statement('SELECT 1 FROM pg_namespace WHERE nspname = $1');
-const LOCK_THERE = statement(
-  "SELECT current_setting('server_encoding') AS encoding, (SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'write_lock') AS there",
+/** A hive has only its lock, or at least these three tables: the others are made in one transaction. */
+const TABLES_THERE = statement(
+  `SELECT current_setting('server_encoding') AS encoding, count(*) FILTER (WHERE tablename = 'write_lock') AS locks,
+     count(*) FILTER (WHERE tablename <> 'write_lock') AS others,
+     count(*) FILTER (WHERE tablename IN ('write_lock', 'migrations', 'meta')) AS ours FROM pg_tables WHERE schemaname = $1`,
 );
 const CHANNEL = statement('SELECT channel FROM write_lock');
 
@@ -312,6 +317,13 @@ async function isUndone(client: pg.PoolClient): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+function foreign(schema: string, where: string): HiveError {
+  return new HiveError(
+    'store_foreign',
+    `The schema ${schema} of the store ${where} has tables of another program. Nothing was changed; name another schema in HIVE_STORE.`,
+  );
 }
 
 /** The driver for an address as `HIVE_STORE` gives it. */

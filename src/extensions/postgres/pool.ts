@@ -270,6 +270,8 @@ const READ_ONLY = '25006';
 const IDLE_IN_TRANSACTION = '25P03';
 /** A limit of the server: a row of an index takes at most 2,704 bytes. */
 const TOO_LONG = '54000';
+/** No such table, column or schema. Our statements fit our tables. */
+const MISSING: ReadonlySet<string> = new Set(['42P01', '42703', '3F000']);
 /** Classes: 08 connection, 53 insufficient resources, 57P server stopping or starting, 28 and 3D user and database. */
 const CONNECTION = /^(08|57P|58)/;
 const RESOURCES = /^53/;
@@ -304,6 +306,11 @@ export function translatePostgresError(error: unknown, where: string): unknown {
   if (code === TOO_LONG)
     return invalidInput(
       `The store ${where} cannot keep an id or a path that is so long (${message}). Nothing was written; use a shorter one.`,
+    );
+  if (MISSING.has(code))
+    return new HiveError(
+      'store_foreign',
+      `The store ${where} is damaged or is not a Hive store (${message}). To restore a backup, use the tools of the server.`,
     );
   if (REFUSED.test(code))
     return new HiveError(
