@@ -2,17 +2,30 @@
 
 import { statSync } from 'node:fs';
 import { connect } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { answerRequests, seated } from '../support/coordinators.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { freePort } from '../support/postgres.ts';
-import { connectHttp, INITIALIZE, rawRequest, type Served, serve, serveWith } from '../support/serve.ts';
+import {
+  connectHttp,
+  INITIALIZE,
+  rawRequest,
+  type Served,
+  serve,
+  serveHere,
+  serveWith,
+} from '../support/serve.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const bearer = (token: string): Record<string, string> => ({ Authorization: `Bearer ${token}` });
+const requestHeaders = (token: string): Record<string, string> => ({
+  ...bearer(token),
+  'Content-Type': 'application/json',
+  Accept: 'application/json, text/event-stream',
+});
 
 describe('a remote agent', () => {
   test('asks and polls as the agent of its token, and the answer wakes its long poll', async () => {
@@ -184,6 +197,50 @@ describe('who is refused', () => {
       const answers = await Promise.all(Array.from({ length: 90 }, request));
       return answers.some(({ status }) => status === 429);
     });
+  });
+});
+
+describe('a session', () => {
+  /** A server that closes what is not in use when it looks, and how to let it look. */
+  async function scene() {
+    const hive = await openTestHive();
+    const { secret: token } = await hive.tokens.make({ name: 'far', agent: 'far-1' });
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { url, mcp } = await serveHere(hive, { idle_ms: 0 });
+    const look = () => vi.advanceTimersByTime(30_000);
+    return { hive, url, token, mcp, look };
+  }
+
+  test('with a call in progress is not closed, however long that takes', async () => {
+    const { hive, url, token, look } = await scene();
+    const agent = await connectHttp({ url, token });
+    const { ask_id } = await agent.call('hivemind_ask_async', { question: 'From afar?' });
+    const waiting = agent.call('hivemind_poll', { ask_id, wait_ms: 20_000 });
+    await eventually(async () => (await hive.prompts.get(String(ask_id))).blocked_since !== null);
+    look();
+    await hive.prompts.respond({ ask_id: String(ask_id), decision: 'yes', actor: HUMAN });
+    expect(await waiting).toMatchObject({ status: 'responded', decision: 'yes' });
+  });
+
+  test('is in use while its stream is open, and is closed some time after that', async () => {
+    const { hive, url, token, mcp, look } = await scene();
+    const begun = await fetch(url, { method: 'POST', headers: requestHeaders(token), body: INITIALIZE });
+    const id = begun.headers.get('mcp-session-id') ?? '';
+    const leaving = new AbortController();
+    const headers = { ...requestHeaders(token), 'Mcp-Session-Id': id };
+    const stream = await fetch(url, { headers, signal: leaving.signal });
+    await begun.text();
+    const closed = () => {
+      look();
+      return mcp.sessions === 0;
+    };
+    const connections = () => hive.store.read((tx) => tx.sessions.connections('token:far'));
+    expect([stream.status, closed()]).toEqual([200, false]);
+    expect(await connections()).toHaveLength(1);
+    leaving.abort();
+    await eventually(closed);
+    await eventually(async () => (await connections()).length === 0);
   });
 });
 

@@ -5,16 +5,15 @@
  * @module-tag sqlite
  * @module-tag http
  */
-import { createServer } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
-import { createMcpOverHttp, createReplayStore } from '../../src/adapters/mcp/http.ts';
+import { createReplayStore } from '../../src/adapters/mcp/http.ts';
 import type { Token } from '../../src/domain/tokens.ts';
 import { shell } from '../support/cli.ts';
 import { openTestHive } from '../support/hive.ts';
-import { connectHttp, INITIALIZE, rawRequest, serve } from '../support/serve.ts';
+import { connectHttp, INITIALIZE, rawRequest, serve, serveHere } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, moment } from '../support/wait.ts';
 
@@ -81,23 +80,7 @@ test('nothing is kept of a session that could not begin', async () => {
     holds: async () => true,
     watch: () => () => undefined,
   };
-  const mcp = createMcpOverHttp(
-    { ...hive, tokens },
-    {
-      ...{ most_sessions: 10, most_sessions_of_token: 10, idle_ms: 60_000, most_bytes: 10_000 },
-      ...{ hosts: new Set(['127.0.0.1']), burst: 100, rate: 100 },
-      project: { project: 'p', project_dir: '/p', branch: null },
-      make_id: () => `connection-${kept.length}`,
-    },
-  );
-  const server = createServer(mcp.listener).listen(0, '127.0.0.1');
-  onTestFinished(async () => {
-    await mcp.close();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  await eventually(() => server.listening, 5_000, 'the server');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const { url } = await serveHere({ ...hive, tokens });
   const headers = { Authorization: 'Bearer x', Accept: 'application/json' };
   for (let n = 0; n < 20; n += 1)
     expect((await rawRequest(url, { headers, body: INITIALIZE })).status).toBe(406);

@@ -1,10 +1,13 @@
 /** A real `hive serve` child, clients of it, and raw requests to it. */
 import { existsSync, readFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
+import { createMcpOverHttp } from '../../src/adapters/mcp/http.ts';
+import type { Hive } from '../../src/application/hive.ts';
 import { tokenFile } from '../../src/extensions/serve/token.ts';
 import { type Child, childEnvironment, type Environment, spawnHive } from './children.ts';
 import { eventually } from './wait.ts';
@@ -33,6 +36,37 @@ export async function serveWith(store: string, env: Environment, ...args: string
   const file = tokenFile(childEnvironment(store, env));
   const token = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   return { url, child, store, token };
+}
+
+interface ServedHere {
+  url: string;
+  mcp: ReturnType<typeof createMcpOverHttp>;
+}
+
+/** MCP over HTTP in this process, for tests that stop the clock or change what the server is given. */
+export async function serveHere(
+  hive: Hive,
+  changes: Partial<Parameters<typeof createMcpOverHttp>[1]> = {},
+): Promise<ServedHere> {
+  let count = 0;
+  const mcp = createMcpOverHttp(hive, {
+    ...{ most_sessions: 10, most_sessions_of_token: 10, idle_ms: 60_000, most_bytes: 10_000 },
+    ...{ hosts: new Set(['127.0.0.1']), burst: 100, rate: 100 },
+    project: { project: 'p', project_dir: '/p', branch: null },
+    make_id: () => {
+      count += 1;
+      return `connection-${count}`;
+    },
+    ...changes,
+  });
+  const server = createServer(mcp.listener).listen(0, '127.0.0.1');
+  onTestFinished(async () => {
+    await mcp.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  await eventually(() => server.listening, 5_000, 'the server');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, mcp };
 }
 
 export interface RemoteCaller {

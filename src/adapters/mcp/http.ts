@@ -33,7 +33,7 @@ interface HttpOptions extends GuardOptions {
   most_sessions_of_token: number;
   /** Called with the socket of each request that a token has let in. */
   onAdmitted?: (socket: Socket) => void;
-  /** A session without a request for this many ms is closed. */
+  /** A session without a request and without an open stream for this many ms is closed. */
   idle_ms: number;
   /** The most bytes a request body may have. */
   most_bytes: number;
@@ -65,7 +65,10 @@ interface McpOverHttp {
 
 interface Session {
   token: string;
+  /** When its last request came, or its last response ended. */
   used_at: number;
+  /** The requests and streams in progress. */
+  responses: Set<ServerResponse>;
   close(): Promise<void>;
 }
 
@@ -104,12 +107,9 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
   }
 
   const sweep = setInterval(() => {
-    const isIdle = ({ used_at }: Session): boolean => performance.now() - used_at > options.idle_ms;
-    for (const session of sessions.values()) if (isIdle(session)) void session.close();
-    for (const client of clients.values()) {
-      client.endpoint.keepAlive();
-      if (isIdle(client) && !client.endpoint.isInUse()) void client.close();
-    }
+    for (const client of clients.values()) client.endpoint.keepAlive();
+    for (const session of [...sessions.values(), ...clients.values()])
+      if (performance.now() - lastUse(session) > options.idle_ms) void session.close();
   }, SWEEP_MS);
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -127,6 +127,8 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
         : undefined;
     if (body !== undefined && 'refusal' in body) return say(response, body.refusal);
     guard.charge(admission.token, body?.bytes ?? 0);
+    // Its client has left. Nothing would end what is begun for it, because it does not close again.
+    if (response.closed) return;
     if (route !== undefined) {
       const ending = admit(admission.token);
       const { token } = admission;
@@ -149,7 +151,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
         message: 'This session does not exist (any more): initialize again.',
       });
     }
-    session.used_at = performance.now();
+    use(session, response);
     if (request.method === 'POST') answer(response);
     await session.transport.handleRequest(request, response, json);
   }
@@ -166,11 +168,11 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     }
     const own = all.filter((session) => session.token === token.name);
     if (own.length < options.most_sessions_of_token) return null;
-    const oldest = Math.min(...own.map(({ used_at }) => used_at));
+    const oldest = Math.min(...own.map(lastUse));
     const seconds = Math.max(1, Math.ceil((oldest + options.idle_ms - performance.now()) / 1000));
     return {
       status: 429,
-      message: `The token "${token.name}" has ${own.length} open sessions, the most that one token may have. Close one (DELETE with its Mcp-Session-Id), or try again in ${seconds} s, when the least used one has been closed.`,
+      message: `The token "${token.name}" has ${own.length} open sessions, the most that one token may have. Close one (DELETE with its Mcp-Session-Id), or try again in ${seconds} s, when the least used one may have been closed.`,
       headers: { 'Retry-After': String(seconds) },
     };
   }
@@ -221,7 +223,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     const refused = known === undefined ? refuseMore(token) : null;
     if (refused !== null) return say(response, refused);
     const client = known ?? (await beginClient(key, token));
-    client.used_at = performance.now();
+    use(client, response);
     answer(response);
     await client.endpoint.handle(post.request, response);
   }
@@ -232,6 +234,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     const client: ClientOfToken = {
       token: token.name,
       used_at: performance.now(),
+      responses: new Set(),
       endpoint,
       async close() {
         clients.delete(key);
@@ -262,7 +265,15 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       sessionIdGenerator: () => connection_id,
       eventStore: createReplayStore(),
       onsessioninitialized: async (id) => {
-        sessions.set(id, { transport, token: token.name, used_at: performance.now(), close });
+        const session = {
+          transport,
+          token: token.name,
+          used_at: 0,
+          responses: new Set<ServerResponse>(),
+          close,
+        };
+        use(session, response);
+        sessions.set(id, session);
         await announce(hive, { connection_id, machine, parent_pid });
       },
     });
@@ -312,6 +323,21 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       return sessions.size + clients.size;
     },
   };
+}
+
+/** A session is in use until this response has ended. */
+function use(session: Session, response: ServerResponse): void {
+  session.used_at = performance.now();
+  if (response.closed) return;
+  session.responses.add(response);
+  response.once('close', () => {
+    session.responses.delete(response);
+    session.used_at = performance.now();
+  });
+}
+
+function lastUse({ used_at, responses }: Session): number {
+  return responses.size > 0 ? performance.now() : used_at;
 }
 
 /** Records this connection for the hooks. The agent keeps its tools even if the store cannot be written now. */

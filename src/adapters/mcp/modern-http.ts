@@ -101,8 +101,6 @@ export interface ModernEndpoint {
   handle(request: JSONRPCRequest, response: ServerResponse): Promise<void>;
   /** Writes a comment to the open streams, so that nothing on the way takes them for dead. */
   keepAlive(): void;
-  /** Whether requests or subscriptions are open. */
-  isInUse(): boolean;
   /** Ends the subscriptions with their answers. */
   end(): void;
   close(): Promise<void>;
@@ -125,6 +123,7 @@ export function createModernEndpoint(server: McpServer): ModernEndpoint {
   return {
     async handle(request, response) {
       await connected;
+      if (response.closed) return;
       responses.add(response);
       const cancel = clients.request(request, (message) => {
         if ('method' in message) stream(response, message);
@@ -138,7 +137,6 @@ export function createModernEndpoint(server: McpServer): ModernEndpoint {
     keepAlive() {
       for (const response of responses) if (response.headersSent) response.write(': \n\n');
     },
-    isInUse: () => responses.size > 0,
     end: clients.end,
     async close() {
       clients.end();
