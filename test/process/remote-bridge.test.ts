@@ -5,10 +5,12 @@
  * @module-tag sqlite
  * @module-tag http
  */
+import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { childEnvironment, outputOf, spawnHive, watchesBell } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
+import { httpProxy } from '../support/http-proxy.ts';
 import { connectBridge, NO_STORE, tokenFileOf } from '../support/remote.ts';
 import { serve } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
@@ -57,6 +59,36 @@ describe('the bridge', () => {
     expect(await agent.call('hivemind_poll', { ask_id: asked['ask_id'] })).toMatchObject({
       status: 'pending',
     });
+  });
+
+  test('has a session again soon after the other side has restarted, because the mention gate needs one', async () => {
+    const store = tempStore();
+    const first = await serve(store);
+    await (await connectBridge(first)).call('hivemind_status');
+    await first.child.kill('SIGTERM');
+    const hive = await openTestHive(store);
+    const connections = () => hive.store.read((tx) => tx.sessions.connections('token:default'));
+    expect(await connections()).toEqual([]);
+    await serve(store, '--port', new URL(first.url).port);
+    await eventually(async () => (await connections()).length === 1, 20_000, 'the session');
+  });
+
+  test.each([
+    ['is cut off', (response: ServerResponse) => response.destroy()],
+    ['stays silent', () => undefined],
+  ])('begins a session again when the answer to its handshake %s', async (_what, fail) => {
+    const served = await serve(tempStore());
+    const proxy = await httpProxy(served.url);
+    const agent = await connectBridge({ ...served, url: proxy.url });
+    proxy.answering((_request, text, response) => {
+      if (text.includes('"initialize"')) {
+        proxy.answering(null);
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+        fail(response);
+      } else response.writeHead(404).end();
+      return true;
+    });
+    expect(await agent.call('hivemind_status')).toHaveProperty('desks_online');
   });
 
   test('says at once when its token is refused', async () => {

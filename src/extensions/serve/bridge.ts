@@ -33,6 +33,10 @@ export interface BridgeOptions {
 const PATIENCE_MS = 20_000;
 const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 3_000;
+/** The longest pause between two attempts to begin a session again while no message waits for that. */
+const LONGEST_PAUSE_MS = 30_000;
+/** How many ms a server has to answer a handshake that it has accepted. */
+const ANSWER_MS = 10_000;
 const RECONNECTING = {
   initialReconnectionDelay: 200,
   maxReconnectionDelay: 2_000,
@@ -48,8 +52,13 @@ const NOT_ARRIVED: ReadonlySet<unknown> = new Set([
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
+/** The connection ended before the answer came. */
+const CUT: ReadonlySet<unknown> = new Set(['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT']);
 const GONE = 404;
 const BUSY: ReadonlySet<unknown> = new Set([429, 503]);
+
+/** The server has accepted a handshake and has not answered it. */
+class Unanswered extends Error {}
 
 /** Resolves when the client is gone. @throws HiveError `not_allowed` when the token is refused at the beginning. */
 export async function runBridge({
@@ -71,11 +80,18 @@ export async function runBridge({
   let opening: Promise<StreamableHTTPClientTransport> | null = null;
   let refused: HiveError | null = null;
   let finish = (): void => undefined;
+  let isFinished = false;
   const finished = new Promise<void>((resolve) => {
-    finish = resolve;
+    finish = () => {
+      isFinished = true;
+      resolve();
+    };
   });
 
-  function connect(onReply: (message: JSONRPCMessage) => void): StreamableHTTPClientTransport {
+  function connect(
+    onReply: (message: JSONRPCMessage) => void,
+    onFault: () => void,
+  ): StreamableHTTPClientTransport {
     const transport = new StreamableHTTPClientTransport(url, {
       reconnectionOptions: RECONNECTING,
       // Read with each request, so that a rotated token continues the session.
@@ -88,6 +104,7 @@ export async function runBridge({
     });
     transport.onmessage = onReply;
     transport.onerror = (error) => {
+      onFault();
       const given_up = /Maximum reconnection attempts/.test(error.message);
       if (given_up || (error instanceof StreamableHTTPError && error.code === GONE)) lose(transport);
     };
@@ -110,6 +127,7 @@ export async function runBridge({
     if (lost !== far) return;
     far = null;
     void Promise.allSettled(sending).then(() => lost.close());
+    void reopen();
     for (const id of taken)
       fail(
         id,
@@ -121,32 +139,62 @@ export async function runBridge({
     back({ jsonrpc: '2.0', id, error: { code: -32000, message } });
   }
 
+  /** The mention gate holds a client only while it has a session, which therefore does not wait for the next message. */
+  async function reopen(): Promise<void> {
+    let pause_ms = FIRST_PAUSE_MS;
+    while (far === null && !isFinished) {
+      try {
+        await open(false);
+      } catch (error) {
+        if (!mayTryAgain(error, true)) return;
+        await sleep(pause_ms);
+        pause_ms = Math.min(pause_ms * 2, LONGEST_PAUSE_MS);
+      }
+    }
+  }
+
   /** Begins a session with the client's own handshake. The client sees the answer to the first one only. */
   function open(first: boolean): Promise<StreamableHTTPClientTransport> {
-    opening ??= (async () => {
-      if (hello === null) throw new HiveError('invalid_input', 'The client has not initialized yet.');
-      const handshake = hello;
-      let answered = (): void => undefined;
-      const answer = new Promise<void>((resolve) => {
-        answered = resolve;
-      });
-      const transport = connect((message) => {
+    opening ??= begin(first).finally(() => {
+      opening = null;
+    });
+    return opening;
+  }
+
+  async function begin(first: boolean): Promise<StreamableHTTPClientTransport> {
+    if (hello === null) throw new HiveError('invalid_input', 'The client has not initialized yet.');
+    const handshake = hello;
+    const answer = Promise.withResolvers<void>();
+    const unanswered = (): void => answer.reject(new Unanswered('the handshake was not answered'));
+    let isSent = false;
+    const transport = connect(
+      (message) => {
         const isHello = 'id' in message && message.id === handshake.id && !('method' in message);
         if (isHello && 'result' in message)
           transport.setProtocolVersion(String(message.result['protocolVersion'] ?? ''));
         if (!isHello || first) back(message);
-        if (isHello) answered();
-      });
+        if (isHello) answer.resolve();
+      },
+      // That a stream ends without the answer is reported nowhere else, and not even here if it ends properly.
+      () => isSent && unanswered(),
+    );
+    const limit = setTimeout(unanswered, ANSWER_MS);
+    try {
       await transport.start();
-      await transport.send(handshake);
-      await answer;
+      const sent = transport.send(handshake).then(() => {
+        isSent = true;
+        return answer.promise;
+      });
+      await Promise.race([answer.promise, sent]);
       if (!first) await transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
-      far = transport;
-      return transport;
-    })().finally(() => {
-      opening = null;
-    });
-    return opening;
+    } catch (error) {
+      await transport.close();
+      throw error;
+    } finally {
+      clearTimeout(limit);
+    }
+    far = transport;
+    return transport;
   }
 
   async function forward(message: JSONRPCMessage): Promise<void> {
@@ -167,10 +215,9 @@ export async function runBridge({
         if (id !== null && waiting.has(id)) taken.add(id);
         return;
       } catch (error) {
-        const code = error instanceof StreamableHTTPError ? error.code : causeOf(error);
-        if (code === GONE && used !== null) lose(used);
-        const again = code === GONE || BUSY.has(code) || NOT_ARRIVED.has(code);
-        if (!again || performance.now() + pause_ms > deadline || stop.aborted) throw error;
+        if (codeOf(error) === GONE && used !== null) lose(used);
+        const isLate = performance.now() + pause_ms > deadline;
+        if (!mayTryAgain(error, used === null) || isLate || stop.aborted) throw error;
       }
       await sleep(pause_ms);
     }
@@ -228,8 +275,17 @@ function tokenIn(path: string, readFile: BridgeOptions['readFile']): string {
   return token;
 }
 
-function causeOf(error: unknown): unknown {
+/** The status of the answer, or the code of the error that kept it away. */
+function codeOf(error: unknown): unknown {
+  if (error instanceof StreamableHTTPError) return error.code;
   return (error as { cause?: { code?: unknown } } | null)?.cause?.code;
+}
+
+/** Whether a message has certainly not arrived; or whether a handshake may succeed later, which does nothing if it comes twice. */
+function mayTryAgain(error: unknown, isHandshake: boolean): boolean {
+  const code = codeOf(error);
+  if (code === GONE || BUSY.has(code) || NOT_ARRIVED.has(code)) return true;
+  return isHandshake && (error instanceof Unanswered || CUT.has(code) || Number(code) >= 500);
 }
 
 function describe(error: unknown, url: URL, token_file: string): string {
@@ -238,6 +294,6 @@ function describe(error: unknown, url: URL, token_file: string): string {
   if (code === 401)
     return `${url.host} refuses the token in ${token_file}. Ask its human for one: hive token make NAME`;
   if (code === 403) return `${url.host} does not accept that host name: see hive serve --allow-host.`;
-  const said = code ?? causeOf(error) ?? (error instanceof Error ? error.message : String(error));
+  const said = codeOf(error) ?? (error instanceof Error ? error.message : String(error));
   return `${url.host} cannot be reached (${String(said)}). It is not known whether this was done: call again later.`;
 }
