@@ -63,12 +63,16 @@ export class HiveError extends Error {
   }
 }
 
+/** The codes of errors after which trying again later can help. */
+export const TRANSIENT: ReadonlySet<unknown> = new Set<ErrorCode>([
+  'store_busy',
+  'store_unavailable',
+  'store_full',
+]);
+
 /** Whether trying again later can help. Only after these errors does an answer stay in an outbox. */
 export function isTransient(error: unknown): boolean {
-  return (
-    error instanceof HiveError &&
-    (error.code === 'store_busy' || error.code === 'store_unavailable' || error.code === 'store_full')
-  );
+  return error instanceof HiveError && TRANSIENT.has(error.code);
 }
 
 /** The error for invalid input; the sentence names the field and the limit. */

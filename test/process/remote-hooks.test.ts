@@ -16,6 +16,7 @@ import { childEnvironment, spawnHive } from '../support/children.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { eventsOf, HUMAN, introduction, openTestHive, prefer } from '../support/hive.ts';
 import { heldWith } from '../support/hooks.ts';
+import { httpProxy } from '../support/http-proxy.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { HEADLESS } from '../support/outreach.ts';
@@ -148,6 +149,31 @@ describe('a hook of another machine', () => {
       { meta: { 'claudecode/toolUseId': 'use-2' } },
     );
     expect((await hive.prompts.get(String(asked['ask_id']))).session_id).toBe('agent-1');
+  });
+
+  test('waits on to wake its session where a proxy says that the server is away', async () => {
+    const served = await serve(tempStore());
+    const proxy = await httpProxy(served.url);
+    const file = tokenFileOf(served);
+    const hive = await openTestHive(served.store);
+    const env = { CLAUDE_CODE_SESSION_ATTENDED: '1' };
+    const session = await farSession(hive, () => runRemoteHook(served, FAR_START, file, env));
+    const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, session);
+    const waiter = spawnHive(
+      ['hook', '--wake', '--url', proxy.url, '--token-file', file],
+      childEnvironment(NO_STORE, env),
+    );
+    waiter.process.stdin.end(JSON.stringify({ ...FAR_START, hook_event_name: 'Stop' }));
+    const waits = async () => (await hive.store.read((tx) => tx.wakers.get(FAR)))?.waker_id;
+    await eventually(async () => (await waits()) != null, 15_000, 'the waiter');
+    const before = await waits();
+    await served.child.kill('SIGTERM');
+    await eventually(() => proxy.refused.length > 0, 15_000, 'the refusal of the proxy');
+    await serve(served.store, '--port', new URL(served.url).port);
+    await eventually(async () => (await waits()) !== before, 15_000, 'the waiter again');
+    await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
+    expect((await waiter.exited).code).toBe(2);
+    expect(waiter.stderr()).toContain(prompt.ask_id);
   });
 
   test('needs a token, and has the same limits as other requests', async () => {

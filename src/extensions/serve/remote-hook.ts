@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Raw, readEvent, sayVerdict } from '../../adapters/hooks/hook.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { HookSettings, ProjectContext } from '../../application/hook-context.ts';
-import { HiveError } from '../../domain/errors.ts';
+import { HiveError, isTransient } from '../../domain/errors.ts';
 import { remoteId } from '../../domain/sessions.ts';
 import { cleanText, excerpt } from '../../domain/text.ts';
 import { machineOf, projectOfToken, type Token } from '../../domain/tokens.ts';
@@ -149,8 +149,8 @@ function refuse(response: ServerResponse, error: unknown): void {
   if (!(error instanceof HiveError)) throw error;
   if (response.writableEnded) return;
   const message = JSON.stringify({ error: { code: error.code, message: error.message } });
-  if (!response.headersSent)
-    response.writeHead(error.code === 'not_allowed' ? 403 : 400, { 'Content-Type': 'application/json' });
+  const status = error.code === 'not_allowed' ? 403 : isTransient(error) ? 503 : 400;
+  if (!response.headersSent) response.writeHead(status, { 'Content-Type': 'application/json' });
   response.end(message);
 }
 

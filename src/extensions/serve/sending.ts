@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RemoteReply, SentHook } from '../../application/hook-context.ts';
+import { TRANSIENT } from '../../domain/errors.ts';
 import type { HookClient } from '../../domain/hooks.ts';
 import { parseJson } from '../../domain/json-numbers.ts';
 import { clientTitle } from '../../domain/sessions.ts';
@@ -69,6 +70,9 @@ function titleOf(event: unknown, client: HookClient | null): string | null | und
 
 /** The server has answered with a refusal: trying again would change nothing. */
 class Refused extends Error {}
+
+/** Refusals that pass: too many requests, and a proxy that does not find the server behind it. */
+const PASSING: ReadonlySet<number> = new Set([404, 408, 429]);
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
@@ -138,7 +142,8 @@ function post(
         headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
       },
       (response) => {
-        onHead();
+        const { statusCode: status = 0 } = response;
+        if (status === 200) onHead();
         let received = '';
         response.setEncoding('utf8').on('data', (text: string) => {
           received += text;
@@ -146,14 +151,15 @@ function post(
         response.once('error', reject);
         response.once('end', () => {
           const answer = parse(received);
-          const failure = answer['error'] as { message?: unknown } | undefined;
-          if (response.statusCode === 200 && failure === undefined) resolve(answer);
-          else
-            reject(
-              new Refused(
-                `${target.host} refused the event (${response.statusCode}): ${String(failure?.message)}`,
-              ),
-            );
+          const failure = answer?.['error'] as { code?: unknown; message?: unknown } | undefined;
+          if (status === 200 && answer !== null && failure === undefined) return resolve(answer);
+          const isFinal =
+            status === 200
+              ? answer !== null && !TRANSIENT.has(failure?.code)
+              : status < 500 && !PASSING.has(status);
+          const why = failure === undefined ? 'the reply is not JSON' : String(failure.message);
+          const said = `${target.host} refused the event (${status}): ${why}`;
+          reject(isFinal ? new Refused(said) : new Error(said));
         });
       },
     );
@@ -163,10 +169,10 @@ function post(
   });
 }
 
-function parse(text: string): Record<string, unknown> {
+function parse(text: string): Record<string, unknown> | null {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch {
-    return { error: { message: 'the reply is not JSON' } };
+    return null;
   }
 }
