@@ -8,7 +8,7 @@
  * @module-tag mcp
  * @module-tag http
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { toolsFor } from '../../src/adapters/mcp/server.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
@@ -20,7 +20,7 @@ import {
   modernHeaders,
   overHttp,
 } from '../support/modern-client.ts';
-import { connectHttp, rawRequest, serve } from '../support/serve.ts';
+import { connectHttp, rawRequest, serve, serveHere } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -268,6 +268,27 @@ describe('over HTTP', () => {
     expect(await post({ ...LIST, method: 'tools/dance' }, { 'Mcp-Method': 'tools/dance' })).toBe(404);
     const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
     expect(await post(cancelled, { 'Mcp-Method': cancelled.method })).toBe(202);
+  });
+
+  test('a call that waits becomes a stream, because a client may give up where no head of an answer comes', async () => {
+    const hive = await openTestHive();
+    const { secret } = await hive.tokens.make({ name: 'far', agent: 'far-1' });
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { url } = await serveHere(hive);
+    const params = { name: 'hivemind_ask', arguments: { question: 'One?' }, _meta: envelope() };
+    const responding = fetch(url, {
+      method: 'POST',
+      headers: modernHeaders(secret, 'tools/call', params),
+      body: JSON.stringify({ ...CALL, params }),
+    });
+    const asked = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0]?.ask_id;
+    await eventually(async () => (await asked()) !== undefined);
+    vi.advanceTimersByTime(30_000);
+    const response = await responding;
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    await hive.prompts.respond({ ask_id: String(await asked()), decision: 'yes', actor: HUMAN });
+    expect(await response.text()).toMatch(/^: \n\nevent: message\ndata: .*"decision":"yes"/);
   });
 
   test('a token that is revoked ends what it has begun', async () => {

@@ -99,7 +99,10 @@ export function refuseModern(response: ServerResponse, answer: JSONRPCMessage): 
 /** One server for the requests of one client. */
 export interface ModernEndpoint {
   handle(request: JSONRPCRequest, response: ServerResponse): Promise<void>;
-  /** Writes a comment to the open streams, so that nothing on the way takes them for dead. */
+  /**
+   * Writes a comment to what is not answered yet, so that neither the client nor anything on the way takes it for dead; a
+   * response becomes a stream by that.
+   */
   keepAlive(): void;
   /** Ends the subscriptions with their answers. */
   end(): void;
@@ -126,7 +129,7 @@ export function createModernEndpoint(server: McpServer): ModernEndpoint {
       if (response.closed) return;
       responses.add(response);
       const cancel = clients.request(request, (message) => {
-        if ('method' in message) stream(response, message);
+        if ('method' in message) writeEvent(response, eventOf(message));
         else finish(response, message);
       });
       response.once('close', () => {
@@ -135,7 +138,7 @@ export function createModernEndpoint(server: McpServer): ModernEndpoint {
       });
     },
     keepAlive() {
-      for (const response of responses) if (response.headersSent) response.write(': \n\n');
+      for (const response of responses) writeEvent(response, ': \n\n');
     },
     end: clients.end,
     async close() {
@@ -147,15 +150,15 @@ export function createModernEndpoint(server: McpServer): ModernEndpoint {
   };
 }
 
-/** Writes a notification; the first one turns the response into a stream. */
-function stream(response: ServerResponse, message: JSONRPCMessage): void {
+/** The first event turns the response into a stream. */
+function writeEvent(response: ServerResponse, event: string): void {
   if (!response.headersSent)
     response.writeHead(200, {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-cache, no-transform',
       'X-Accel-Buffering': 'no',
     });
-  response.write(eventOf(message));
+  response.write(event);
 }
 
 const METHOD_NOT_FOUND = -32601;
