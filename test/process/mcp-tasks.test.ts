@@ -80,6 +80,25 @@ test('a task that its client cancels is over, and its question stays open', asyn
   expect(await hive.prompts.get(String(result?.['taskId']))).toMatchObject({ status: 'pending' });
 });
 
+test('a task that was cancelled is one again when the same is asked again', async () => {
+  const { hive, call, look } = await scene();
+  const args = { question: 'Still there?', idempotency_key: 'there' };
+  const taskId = (await call('hivemind_ask', args)).result?.['taskId'];
+  await look(taskId, 'tasks/cancel');
+  expect((await call('hivemind_ask', args)).result).toMatchObject({ taskId, status: 'working' });
+  expect((await look(taskId)).result).toMatchObject({ status: 'working' });
+  await hive.prompts.respond({ ask_id: String(taskId), decision: 'yes', actor: HUMAN });
+  expect((await look(taskId)).result).toMatchObject({ status: 'completed' });
+});
+
+test('a task that is completed stays that when it is cancelled', async () => {
+  const { hive, call, look } = await scene();
+  const { result } = await call('hivemind_ask', { question: 'Still there?' });
+  await hive.prompts.respond({ ask_id: String(result?.['taskId']), decision: 'yes', actor: HUMAN });
+  await look(result?.['taskId'], 'tasks/cancel');
+  expect((await look(result?.['taskId'])).result).toMatchObject({ status: 'completed' });
+});
+
 test('a task whose question was taken back is over, too', async () => {
   const { client, call, look } = await scene();
   const { result } = await call('hivemind_ask', { question: 'Still there?' });

@@ -25,12 +25,6 @@ export const TASK = 'hive/task';
 const POLL_MS = 2_000;
 const INVALID_PARAMS = -32602;
 
-/** The result of a call that has become a task. */
-export function begun(id: string): { content: []; _meta: Record<string, unknown> } {
-  const now = new Date().toISOString();
-  return { content: [], _meta: { [TASK]: described(id, { created_at: now, updated_at: now, next: null }) } };
-}
-
 function described(taskId: string, { created_at, updated_at, next }: Awaited): Record<string, unknown> {
   const times = { createdAt: created_at, lastUpdatedAt: updated_at, ttlMs: null, pollIntervalMs: POLL_MS };
   if (next === null) return { taskId, ...times, status: 'working', statusMessage: 'Waiting.' };
@@ -62,12 +56,19 @@ export function behind(method: string, params: Record<string, unknown>): [string
   return [method, { ...params, _meta: { ...(params['_meta'] as Json | undefined), [TASK]: true } }];
 }
 
+/** The tasks of one connection. */
+interface Tasks {
+  /** The result of a call that has become a task. */
+  begun(id: string): { content: []; _meta: Record<string, unknown> };
+}
+
 /** Answers what clients ask about tasks; `callerOf` finds who calls, from the `_meta` of the request. */
 export function offerTasks(
   server: McpServer,
   hive: Hive,
   { tools, callerOf }: { tools: readonly Tool[]; callerOf: (meta: Json) => Promise<Session> },
-): void {
+): Tasks {
+  /** Until the same is waited for once more. */
   const cancelled = new Set<string>();
 
   async function find(taskId: string, meta: Json): Promise<Awaited> {
@@ -87,8 +88,16 @@ export function offerTasks(
   // Its client no longer waits. The question stays open, as it does when a call that waits is cut short.
   server.server.setRequestHandler(request('hive/tasks/cancel'), async ({ params }) => {
     const { taskId, _meta = {} } = params;
-    await find(taskId, _meta);
-    cancelled.add(taskId);
+    const { next } = await find(taskId, _meta);
+    if (next === null) cancelled.add(taskId);
     return {};
   });
+  return {
+    begun(id) {
+      cancelled.delete(id);
+      const now = new Date().toISOString();
+      const task = described(id, { created_at: now, updated_at: now, next: null });
+      return { content: [], _meta: { [TASK]: task } };
+    },
+  };
 }

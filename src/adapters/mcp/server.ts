@@ -29,7 +29,7 @@ import { VERSION } from '../../version.ts';
 import { coordinatorPromptTools } from './coordinating.ts';
 import { mentionTools } from './mentions.ts';
 import { messageTools } from './messages.ts';
-import { begun, offerTasks, TASK } from './modern-tasks.ts';
+import { offerTasks, TASK } from './modern-tasks.ts';
 import { outreachTools } from './outreach.ts';
 import { promptTools } from './prompts.ts';
 import { offerResources } from './resources.ts';
@@ -80,7 +80,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   const { caughtUp } = offerResources(server, hive, callerOf);
   const carrier = mcpCarrier(connection.connection_id);
   const tracker = createDeliveryTracker(hive.delivery, carrier);
-  offerTasks(server, hive, { tools: toolsFor(role), callerOf });
+  const { begun } = offerTasks(server, hive, { tools: toolsFor(role), callerOf });
   offerTools(server, { role, isRemote: isRemote(connection.machine) }, async (tool, written, extra) => {
     const delivery = tracker.begin();
     let taken: TakenArguments | null = null;
