@@ -6,6 +6,7 @@
  * @module-tag http
  */
 import type { ServerResponse } from 'node:http';
+import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
 import { childEnvironment, outputOf, spawnHive, watchesBell } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
@@ -71,6 +72,31 @@ describe('the bridge', () => {
     expect(await connections()).toEqual([]);
     await serve(store, '--port', new URL(first.url).port);
     await eventually(async () => (await connections()).length === 1, 20_000, 'the session');
+  });
+
+  test('follows on what its client has subscribed to, and lets it look at what it may have missed', async () => {
+    const store = tempStore();
+    const first = await serve(store);
+    const hive = await openTestHive(store);
+    const { client, call } = await connectBridge(first);
+    const updated: string[] = [];
+    client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+      updated.push(params.uri);
+    });
+    const [left = '', kept = ''] = await Promise.all(
+      ['One?', 'Two?'].map(async (question) =>
+        String((await call('hivemind_ask_async', { question }))['ask_id']),
+      ),
+    );
+    const uri = (ask_id: string): string => `hive://prompts/${ask_id}`;
+    for (const ask_id of [left, kept]) await client.subscribeResource({ uri: uri(ask_id) });
+    await client.unsubscribeResource({ uri: uri(left) });
+    await first.child.kill('SIGTERM');
+    await serve(store, '--port', new URL(first.url).port);
+    await eventually(() => updated.length === 1, 20_000, 'the word to look');
+    for (const ask_id of [left, kept]) await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    await eventually(() => updated.length === 2, 20_000, 'the change');
+    expect(updated).toEqual([uri(kept), uri(kept)]);
   });
 
   test.each([

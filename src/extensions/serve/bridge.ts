@@ -75,6 +75,12 @@ export async function runBridge({
   const waiting = new Set<RequestId>();
   const taken = new Set<RequestId>();
   const sending = new Set<Promise<void>>();
+  /** The resources that the client follows, which a new session has to be asked for. */
+  const followed = new Set<string>();
+  /** Requests for a resource that was not followed until then, and for one that still is. */
+  const following = new Map<RequestId, string>();
+  const renewing = new Map<RequestId, string>();
+  let renewals = 0;
   let far: StreamableHTTPClientTransport | null = null;
   let hello: JSONRPCRequest | null = null;
   let opening: Promise<StreamableHTTPClientTransport> | null = null;
@@ -115,6 +121,9 @@ export async function runBridge({
     if ('id' in message && !('method' in message) && message.id !== undefined) {
       waiting.delete(message.id);
       taken.delete(message.id);
+      const uri = following.get(message.id);
+      following.delete(message.id);
+      if (uri !== undefined && 'error' in message) followed.delete(uri);
     }
     modern.write(message).catch(finish);
   }
@@ -139,7 +148,40 @@ export async function runBridge({
     back({ jsonrpc: '2.0', id, error: { code: -32000, message } });
   }
 
-  /** The mention gate holds a client only while it has a session, which therefore does not wait for the next message. */
+  /** Keeps in mind what the client follows. */
+  function note(message: JSONRPCMessage): void {
+    if (!('method' in message)) return;
+    const uri = message.params?.['uri'];
+    if (typeof uri !== 'string') return;
+    if (message.method === 'resources/unsubscribe') followed.delete(uri);
+    if (message.method !== 'resources/subscribe' || !('id' in message) || followed.has(uri)) return;
+    followed.add(uri);
+    following.set(message.id, uri);
+  }
+
+  /** Follows in a new session what the client followed in the one before. */
+  async function renew(session: StreamableHTTPClientTransport): Promise<void> {
+    for (const uri of followed) {
+      if (session !== far) return;
+      renewals += 1;
+      const id = `bridge-${renewals}`;
+      renewing.set(id, uri);
+      const request = { jsonrpc: '2.0' as const, id, method: 'resources/subscribe', params: { uri } };
+      await forward(request).catch(() => renewing.delete(id));
+    }
+  }
+
+  /** True for the answer to such a request. Nobody knows what was missed before it, so the client is to look. */
+  function takesRenewal(message: JSONRPCMessage): boolean {
+    if ('method' in message || message.id === undefined) return false;
+    const uri = renewing.get(message.id);
+    if (uri === undefined) return false;
+    renewing.delete(message.id);
+    back({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } });
+    return true;
+  }
+
+  /** The mention gate and what the client follows need a session, which therefore does not wait for the next message. */
   async function reopen(): Promise<void> {
     let pause_ms = FIRST_PAUSE_MS;
     while (far === null && !isFinished) {
@@ -172,6 +214,7 @@ export async function runBridge({
         const isHello = 'id' in message && message.id === handshake.id && !('method' in message);
         if (isHello && 'result' in message)
           transport.setProtocolVersion(String(message.result['protocolVersion'] ?? ''));
+        if (takesRenewal(message)) return;
         if (!isHello || first) back(message);
         if (isHello) answer.resolve();
       },
@@ -194,6 +237,7 @@ export async function runBridge({
       clearTimeout(limit);
     }
     far = transport;
+    if (!first) void renew(transport);
     return transport;
   }
 
@@ -229,6 +273,7 @@ export async function runBridge({
   function deliver(message: JSONRPCMessage): void {
     const id = requestId(message);
     if (id !== null) waiting.add(id);
+    note(message);
     forward(message).catch((error: unknown) => {
       const sentence = describe(error, url, token_file);
       if (id !== null && waiting.has(id)) fail(id, sentence);
