@@ -117,6 +117,31 @@ describe('the bridge', () => {
     expect(await agent.call('hivemind_status')).toHaveProperty('desks_online');
   });
 
+  test('passes on why a message is refused, and that nothing was done', async () => {
+    const agent = await connectBridge(await serve(tempStore()));
+    const post = (args: Record<string, unknown>) => agent.call('hivemind_post', args);
+    await expect(post({ body: 'x'.repeat(1_500_000) })).rejects.toThrow(
+      /refused this \(413\): The request is too large: at most 1048576 bytes\. Nothing was done\./,
+    );
+    await expect(post({ body: 'x', numbers: Array(30_000).fill(1) })).rejects.toThrow(
+      /refused this \(400\): .*20,?000.*\. Nothing was done\./,
+    );
+    expect(await agent.call('hivemind_read')).toMatchObject({ messages: [] });
+  });
+
+  test('says whether a call may have been done when a proxy fails', async () => {
+    const served = await serve(tempStore());
+    const proxy = await httpProxy(served.url);
+    const agent = await connectBridge({ ...served, url: proxy.url });
+    proxy.answering((_request, _text, response) => {
+      response.writeHead(502, { 'Content-Type': 'text/html' }).end('<html>');
+      return true;
+    });
+    await expect(agent.call('hivemind_status')).rejects.toThrow(
+      /failed \(502\)\. It is not known whether this was done: call again later\./,
+    );
+  });
+
   test('says at once when its token is refused', async () => {
     const served = await serve(tempStore());
     await expect(connectBridge(served, 'hive_wrong')).rejects.toThrow(/refuses the token/);

@@ -6,10 +6,7 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  StreamableHTTPClientTransport,
-  StreamableHTTPError,
-} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { modernOverLines } from '../../adapters/mcp/modern-lines.ts';
 import { hookRoute, LineTransport } from '../../adapters/mcp/stdio.ts';
@@ -60,6 +57,18 @@ const BUSY: ReadonlySet<unknown> = new Set([429, 503]);
 /** The server has accepted a handshake and has not answered it. */
 class Unanswered extends Error {}
 
+/** The status of an answer that is an error, and what its body says. */
+class ErrorAnswer extends Error {
+  readonly status: number;
+  readonly reason: string;
+
+  constructor(status: number, reason: string) {
+    super(`${status}${reason}`);
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
 /** Resolves when the client is gone. @throws HiveError `not_allowed` when the token is refused at the beginning. */
 export async function runBridge({
   url,
@@ -101,18 +110,21 @@ export async function runBridge({
     const transport = new StreamableHTTPClientTransport(url, {
       reconnectionOptions: RECONNECTING,
       // Read with each request, so that a rotated token continues the session.
-      fetch: (target, init = {}) => {
+      fetch: async (target, init = {}) => {
         const headers = new Headers(init.headers);
         headers.set('Authorization', `Bearer ${tokenIn(token_file, readFile)}`);
         headers.set(PARENT_PID, String(process.ppid));
-        return fetch(target, { ...init, headers });
+        const response = await fetch(target, { ...init, headers });
+        // The transport takes 405 for a server without streams.
+        if (response.status < 400 || response.status === 405) return response;
+        throw new ErrorAnswer(response.status, reasonIn(await response.text()));
       },
     });
     transport.onmessage = onReply;
     transport.onerror = (error) => {
       onFault();
       const given_up = /Maximum reconnection attempts/.test(error.message);
-      if (given_up || (error instanceof StreamableHTTPError && error.code === GONE)) lose(transport);
+      if (given_up || codeOf(error) === GONE) lose(transport);
     };
     return transport;
   }
@@ -241,6 +253,7 @@ export async function runBridge({
     return transport;
   }
 
+  /** @throws Error that says why the message did not arrive, or may not have. */
   async function forward(message: JSONRPCMessage): Promise<void> {
     const isHello = 'method' in message && message.method === 'initialize' && 'id' in message;
     if (isHello) hello = message as JSONRPCRequest;
@@ -261,7 +274,9 @@ export async function runBridge({
       } catch (error) {
         if (codeOf(error) === GONE && used !== null) lose(used);
         const isLate = performance.now() + pause_ms > deadline;
-        if (!mayTryAgain(error, used === null) || isLate || stop.aborted) throw error;
+        const isHandshake = used === null;
+        if (!mayTryAgain(error, isHandshake) || isLate || stop.aborted)
+          throw new Error(describe(error, isHandshake, { url, token_file }));
       }
       await sleep(pause_ms);
     }
@@ -274,8 +289,7 @@ export async function runBridge({
     const id = requestId(message);
     if (id !== null) waiting.add(id);
     note(message);
-    forward(message).catch((error: unknown) => {
-      const sentence = describe(error, url, token_file);
+    forward(message).catch(({ message: sentence }: Error) => {
       if (id !== null && waiting.has(id)) fail(id, sentence);
       const isHello = 'method' in message && message.method === 'initialize';
       if (isHello) {
@@ -322,7 +336,7 @@ function tokenIn(path: string, readFile: BridgeOptions['readFile']): string {
 
 /** The status of the answer, or the code of the error that kept it away. */
 function codeOf(error: unknown): unknown {
-  if (error instanceof StreamableHTTPError) return error.code;
+  if (error instanceof ErrorAnswer) return error.status;
   return (error as { cause?: { code?: unknown } } | null)?.cause?.code;
 }
 
@@ -333,12 +347,38 @@ function mayTryAgain(error: unknown, isHandshake: boolean): boolean {
   return isHandshake && (error instanceof Unanswered || CUT.has(code) || Number(code) >= 500);
 }
 
-function describe(error: unknown, url: URL, token_file: string): string {
+/** Says whether anything was done, which a model must know before it calls again; a handshake does nothing. */
+function describe(
+  error: unknown,
+  isHandshake: boolean,
+  { url, token_file }: Pick<BridgeOptions, 'url' | 'token_file'>,
+): string {
   if (error instanceof HiveError) return error.message;
-  const code = error instanceof StreamableHTTPError ? error.code : undefined;
+  const code = codeOf(error);
   if (code === 401)
     return `${url.host} refuses the token in ${token_file}. Ask its human for one: hive token make NAME`;
   if (code === 403) return `${url.host} does not accept that host name: see hive serve --allow-host.`;
-  const said = codeOf(error) ?? (error instanceof Error ? error.message : String(error));
-  return `${url.host} cannot be reached (${String(said)}). It is not known whether this was done: call again later.`;
+  if (error instanceof ErrorAnswer && error.status < 500)
+    return `${url.host} refused this (${error.status})${error.reason} Nothing was done.`;
+  const effect =
+    isHandshake || BUSY.has(code) || NOT_ARRIVED.has(code)
+      ? 'Nothing was done'
+      : 'It is not known whether this was done';
+  const problem =
+    error instanceof ErrorAnswer
+      ? `failed (${error.status})${error.reason}`
+      : `cannot be reached (${String(code ?? (error instanceof Error ? error.message : error))}).`;
+  return `${url.host} ${problem} ${effect}: call again later.`;
+}
+
+/** What the body of an error says, as the end of a sentence. */
+function reasonIn(body: string): string {
+  try {
+    const { error } = JSON.parse(body) as { error?: { message?: unknown } };
+    const message = error?.message;
+    if (typeof message === 'string') return `: ${message}${/[.!?]$/.test(message) ? '' : '.'}`;
+  } catch {
+    // A proxy answers with a page.
+  }
+  return '.';
 }
