@@ -8,6 +8,7 @@
  * @module-tag hook
  */
 import { writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -174,6 +175,28 @@ describe('a hook of another machine', () => {
     await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
     expect((await waiter.exited).code).toBe(2);
     expect(waiter.stderr()).toContain(prompt.ask_id);
+  });
+
+  test('leaves nothing behind on a connection over which a proxy sends many', async () => {
+    const served = await serve(tempStore());
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => agent.destroy());
+    const send = () =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const sent = request(new URL('/hook', served.url), {
+          method: 'POST',
+          agent,
+          headers: { Authorization: `Bearer ${served.token}`, 'Content-Type': 'application/json' },
+        });
+        sent.once('error', reject);
+        sent.once('response', (response) =>
+          response.resume().once('end', () => resolve(response.statusCode)),
+        );
+        sent.end(JSON.stringify({ client: 'claude-code', event: farCall('use-4') }));
+      });
+    for (let count = 0; count < 15; count++) expect(await send()).toBe(200);
+    await served.child.kill('SIGTERM');
+    expect(served.child.stderr()).not.toContain('MaxListenersExceededWarning');
   });
 
   test('needs a token, and has the same limits as other requests', async () => {

@@ -116,3 +116,16 @@ test('output waits for a slow reader', async () => {
   expect(String(output.read())).toBe('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   await sending;
 });
+
+test('however much waits for a slow reader, one listener waits for it', async () => {
+  const output = new PassThrough({ highWaterMark: 10 });
+  const { transport } = await listen(output);
+  const send = (): Promise<void> => transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  for (const _again of [1, 2]) {
+    const sending = Array.from({ length: 20 }, send);
+    expect(output.listenerCount('drain')).toBe(1);
+    output.resume();
+    await Promise.all(sending);
+    output.pause();
+  }
+});

@@ -48,7 +48,6 @@ interface HttpOptions extends GuardOptions {
 type CallerOfToken = Pick<Connection, 'env' | 'trusts_meta' | 'project' | 'machine' | 'parent_pid'>;
 
 type Route = (call: {
-  request: IncomingMessage;
   response: ServerResponse;
   token: Token;
   json: unknown;
@@ -132,7 +131,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     if (route !== undefined) {
       const ending = admit(admission.token);
       const { token } = admission;
-      return route({ request, response, token, json: body?.json, revoked: ending.signal }).finally(() =>
+      return route({ response, token, json: body?.json, revoked: ending.signal }).finally(() =>
         admitted.delete(ending),
       );
     }

@@ -193,6 +193,8 @@ export class LineTransport implements Transport {
   #begun: Buffer[] = [];
   #begun_bytes = 0;
   #open = false;
+  /** Resolves when a slow reader has taken what was written. */
+  #drained: Promise<void> | null = null;
 
   constructor(input: Readable, output: Writable) {
     this.#input = input;
@@ -268,7 +270,10 @@ export class LineTransport implements Transport {
   }
 
   async #write(message: unknown): Promise<void> {
-    const taken = this.#output.write(`${JSON.stringify(message)}\n`);
-    if (!taken) await new Promise<void>((resolve) => this.#output.once('drain', resolve));
+    if (this.#output.write(`${JSON.stringify(message)}\n`)) return;
+    this.#drained ??= new Promise<void>((resolve) => this.#output.once('drain', resolve)).finally(() => {
+      this.#drained = null;
+    });
+    await this.#drained;
   }
 }

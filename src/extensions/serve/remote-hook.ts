@@ -3,7 +3,7 @@
  * `token:NAME`. What they report about files and processes is about that machine, so nothing here is read or signalled
  * because of it.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { type Raw, readEvent, sayVerdict } from '../../adapters/hooks/hook.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { HookSettings, ProjectContext } from '../../application/hook-context.ts';
@@ -36,7 +36,6 @@ interface HookReply {
 export type RemoteHooks = (call: RemoteCall) => Promise<void>;
 
 interface RemoteCall {
-  request: IncomingMessage;
   response: ServerResponse;
   token: Token;
   json: unknown;
@@ -51,7 +50,7 @@ export type RemoteRules = Pick<HookSettings, 'human' | 'editTools'> & { seat: st
 export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {
   return async ({ response, json, ...call }) => {
     const body = record(json);
-    const gone = goneSignal(call);
+    const gone = goneSignal(response, call.revoked);
     try {
       if (typeof body['printed'] === 'string') {
         await hive.hooks.printed({ output_id: body['printed'] }, remoteId(machineOf(call.token), ''));
@@ -89,13 +88,13 @@ export function createRemoteWakes(hive: Hive, { seat }: RemoteRules): RemoteHook
     });
   }
 
-  return async ({ response, json, token, ...call }) => {
+  return async ({ response, json, token, revoked }) => {
     const received = record(json)['received'];
     if (typeof received === 'string') {
       sent.get(received)?.();
       return reply(response, { stdout: '', output_id: null });
     }
-    const gone = goneSignal(call);
+    const gone = goneSignal(response, revoked);
     const breath = setInterval(() => response.write(' '), BREATH_MS);
     try {
       const machine = machineOf(token);
@@ -129,9 +128,10 @@ export function createRemoteWakes(hive: Hive, { seat }: RemoteRules): RemoteHook
 }
 
 /** Aborted when nobody waits for the answer any more, or nobody may have it. */
-function goneSignal({ request, revoked }: Pick<RemoteCall, 'request' | 'revoked'>): AbortSignal {
+function goneSignal(response: ServerResponse, revoked: AbortSignal): AbortSignal {
   const gone = new AbortController();
-  request.socket.once('close', () => gone.abort());
+  // Not of its socket, over which many more requests may come.
+  response.once('close', () => gone.abort());
   return AbortSignal.any([gone.signal, revoked]);
 }
 
