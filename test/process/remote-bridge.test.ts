@@ -117,6 +117,32 @@ describe('the bridge', () => {
     expect(await agent.call('hivemind_status')).toHaveProperty('desks_online');
   });
 
+  test('asks again for the stream of a new session where that was refused for now', async () => {
+    const served = await serve(tempStore());
+    const hive = await openTestHive(served.store);
+    const proxy = await httpProxy(served.url);
+    proxy.answering(({ method }, _text, response) => {
+      if (method !== 'GET') return false;
+      proxy.answering(null);
+      response.writeHead(429).end();
+      return true;
+    });
+    const { client, call } = await connectBridge({ ...served, url: proxy.url });
+    const updated: string[] = [];
+    client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+      updated.push(params.uri);
+    });
+    const ask_id = String((await call('hivemind_ask_async', { question: 'One?' }))['ask_id']);
+    await client.subscribeResource({ uri: `hive://prompts/${ask_id}` });
+    await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    let count = 0;
+    await eventually(async () => {
+      count += 1;
+      await hive.prompts.amend({ ask_id, decision: `yes, ${count}`, actor: HUMAN });
+      return updated.length > 0;
+    });
+  });
+
   test('passes on why a message is refused, and that nothing was done', async () => {
     const agent = await connectBridge(await serve(tempStore()));
     const post = (args: Record<string, unknown>) => agent.call('hivemind_post', args);

@@ -52,7 +52,8 @@ const NOT_ARRIVED: ReadonlySet<unknown> = new Set([
 /** The connection ended before the answer came. */
 const CUT: ReadonlySet<unknown> = new Set(['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT']);
 const GONE = 404;
-const BUSY: ReadonlySet<unknown> = new Set([429, 503]);
+const TOO_MANY = 429;
+const BUSY: ReadonlySet<unknown> = new Set([TOO_MANY, 503]);
 
 /** The server has accepted a handshake and has not answered it. */
 class Unanswered extends Error {}
@@ -103,22 +104,28 @@ export async function runBridge({
     };
   });
 
+  async function request(target: string | URL, init: RequestInit = {}): Promise<Response> {
+    // Read with each request, so that a rotated token continues the session.
+    const headers = new Headers(init.headers);
+    headers.set('Authorization', `Bearer ${tokenIn(token_file, readFile)}`);
+    headers.set(PARENT_PID, String(process.ppid));
+    const response = await fetch(target, { ...init, headers });
+    // The transport takes 405 for a server without streams.
+    if (response.status < 400 || response.status === 405) return response;
+    const refusal = new ErrorAnswer(response.status, reasonIn(await response.text()));
+    // The transport asks only once for the stream of a new session, without which the client hears of nothing.
+    if (init.method !== 'GET' || refusal.status !== TOO_MANY) throw refusal;
+    await sleep(LAST_PAUSE_MS, undefined, { signal: init.signal ?? stop });
+    return request(target, init);
+  }
+
   function connect(
     onReply: (message: JSONRPCMessage) => void,
     onFault: () => void,
   ): StreamableHTTPClientTransport {
     const transport = new StreamableHTTPClientTransport(url, {
       reconnectionOptions: RECONNECTING,
-      // Read with each request, so that a rotated token continues the session.
-      fetch: async (target, init = {}) => {
-        const headers = new Headers(init.headers);
-        headers.set('Authorization', `Bearer ${tokenIn(token_file, readFile)}`);
-        headers.set(PARENT_PID, String(process.ppid));
-        const response = await fetch(target, { ...init, headers });
-        // The transport takes 405 for a server without streams.
-        if (response.status < 400 || response.status === 405) return response;
-        throw new ErrorAnswer(response.status, reasonIn(await response.text()));
-      },
+      fetch: request,
     });
     transport.onmessage = onReply;
     transport.onerror = (error) => {
