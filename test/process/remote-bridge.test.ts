@@ -117,14 +117,18 @@ describe('the bridge', () => {
     expect(await agent.call('hivemind_status')).toHaveProperty('desks_online');
   });
 
-  test('asks again for the stream of a new session where that was refused for now', async () => {
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['was refused for now', (response) => response.writeHead(429).end()],
+    ['a proxy could not pass on', (response) => response.writeHead(502).end()],
+    ['was cut', (response) => response.destroy()],
+  ])('asks again for the stream of a new session that %s', async (_what, fail) => {
     const served = await serve(tempStore());
     const hive = await openTestHive(served.store);
     const proxy = await httpProxy(served.url);
     proxy.answering(({ method }, _text, response) => {
       if (method !== 'GET') return false;
       proxy.answering(null);
-      response.writeHead(429).end();
+      fail(response);
       return true;
     });
     const { client, call } = await connectBridge({ ...served, url: proxy.url });

@@ -109,13 +109,19 @@ export async function runBridge({
     const headers = new Headers(init.headers);
     headers.set('Authorization', `Bearer ${tokenIn(token_file, readFile)}`);
     headers.set(PARENT_PID, String(process.ppid));
-    const response = await fetch(target, { ...init, headers });
-    // The transport takes 405 for a server without streams.
-    if (response.status < 400 || response.status === 405) return response;
-    const refusal = new ErrorAnswer(response.status, reasonIn(await response.text()));
-    // The transport asks only once for the stream of a new session, without which the client hears of nothing.
-    if (init.method !== 'GET' || refusal.status !== TOO_MANY) throw refusal;
-    await sleep(LAST_PAUSE_MS, undefined, { signal: init.signal ?? stop });
+    try {
+      const response = await fetch(target, { ...init, headers });
+      // The transport takes 405 for a server without streams.
+      if (response.status < 400 || response.status === 405) return response;
+      throw new ErrorAnswer(response.status, reasonIn(await response.text()));
+    } catch (error) {
+      const signal = init.signal ?? stop;
+      // The transport asks only once for the stream of a new session, without which the client hears of nothing.
+      const isFirstOfStream = init.method === 'GET' && !headers.has('last-event-id');
+      const isOver = error instanceof ErrorAnswer && error.status < 500 && error.status !== TOO_MANY;
+      if (!isFirstOfStream || isOver || signal.aborted) throw error;
+      await sleep(LAST_PAUSE_MS, undefined, { signal });
+    }
     return request(target, init);
   }
 
