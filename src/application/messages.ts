@@ -74,15 +74,15 @@ export interface MessageService {
   /** The same, with only as many as fit into this many bytes of JSON: the first with `after`, else the last; at least one. */
   readFitting(filter: MessageFilter, bytes: number): Promise<MessagePage>;
   /**
-   * The room as a session reads it, a page that fits into this many bytes. Without `after` it is the latest messages, or if the
-   * session has not read news before those, what follows the last that it has read (`unread`). What is read up to here without a gap
-   * counts as read: a receipt, with which nothing is acknowledged.
+   * The room as a session reads it, a page that fits into this many bytes: the latest messages, or what came after `after`. What
+   * is read up to here without a gap counts as read: a receipt, with which nothing is acknowledged. `unread` is the cursor of
+   * news before the latest messages that the session has not read; null if there is none.
    */
   readRoom(
     session: Pick<Session, 'session_id' | 'project_dir' | 'room_read'>,
     filter: Pick<MessageFilter, 'after' | 'limit'>,
     bytes: number,
-  ): Promise<MessagePage & { unread: boolean }>;
+  ): Promise<MessagePage & { unread: string | null }>;
 }
 
 const SAME_BODIES = 100;
@@ -125,22 +125,16 @@ export function createMessages(store: Store, ids: Ids): MessageService {
 
     async readRoom({ session_id, project_dir, room_read }, { after, limit }, bytes) {
       const { page, isWhole, unread } = await store.read(async (tx) => {
-        const room = { project_dir, limit };
-        const page = await readFitting(tx, { ...room, after }, bytes);
+        const page = await readFitting(tx, { project_dir, limit, after }, bytes);
         const [first] = page.items;
-        if (room_read === null || first === undefined) return { page, isWhole: false, unread: false };
+        if (room_read === null || first === undefined) return { page, isWhole: false, unread: null };
         const between = { project_dir, after: room_read, before: first.seq, limit: 1 };
         if (after !== undefined)
-          return { page, isWhole: (await tx.messages.list(between)).items.length === 0, unread: false };
+          return { page, isWhole: (await tx.messages.list(between)).items.length === 0, unread: null };
         // Its own messages are no news. One more than the page has: if there is any before it, that is among them.
         const newest = { session_id, project_dir, after: room_read, limit: page.items.length + 1 };
         const isWhole = (await tx.messages.newsFor(newest)).every((news) => news.seq >= first.seq);
-        if (isWhole) return { page, isWhole, unread: false };
-        return {
-          page: await readFitting(tx, { ...room, after: room_read }, bytes),
-          isWhole: true,
-          unread: true,
-        };
+        return { page, isWhole, unread: isWhole ? null : tx.messages.cursorOf(room_read) };
       });
       const seq = page.items.at(-1)?.seq ?? 0;
       if (isWhole && room_read !== null && room_read < seq)

@@ -535,6 +535,8 @@ export interface MessageReads extends PrunableReads {
   /** The same for work that goes on without it: undefined if it is damaged, which must stop nothing else. */
   intact(message_id: string): Promise<Message | undefined>;
   list(filter: MessageFilter): Promise<MessagePage>;
+  /** The cursor for what follows the message with this `seq`. */
+  cursorOf(seq: number): string;
   /** Messages of the room that a session neither wrote nor is mentioned in, after the one with the `seq` `after`: the newest `limit`, oldest first. */
   newsFor(reader: {
     session_id: string;

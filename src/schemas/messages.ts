@@ -29,7 +29,7 @@ export const readShape = {
   after: cursor
     .optional()
     .describe(
-      'The next_cursor of an earlier read: what came since, oldest first. Left out: what you have not read, or the latest messages.',
+      'The next_cursor of an earlier read: what came since, oldest first. Left out: the latest messages.',
     ),
   thread: characters(limits.thread)
     .min(1)

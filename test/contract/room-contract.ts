@@ -105,7 +105,7 @@ export function roomContract(engine: StoreEngine): void {
     expect(await heard(hive), 'a search reads only what it finds').toMatch(/^1 new message/);
   });
 
-  test('what does not fit a page is read from where it left off, and counts as read only when it was', async () => {
+  test('what is before the latest counts as read only when it was, and its cursor is named', async () => {
     const { hive, amy, store } = await room();
     const env = { CLAUDE_CODE_SESSION_ID: GATED_SESSION, CLAUDE_PROJECT_DIR: '/demo' };
     const { call } = await connectMcp({ store, env, client: 'claude-code' });
@@ -118,10 +118,14 @@ export function roomContract(engine: StoreEngine): void {
     // In the middle, it leaves a gap.
     const middle = Buffer.from('[3]').toString('base64url');
     await call('hivemind_read', { after: middle, limit: 1 });
-    const first = await call('hivemind_read', { limit: 3 });
+    const last = await call('hivemind_read', { limit: 3 });
+    expect(bodies(last)).toEqual(['news 2', 'news 3', 'news 4']);
+    expect(await heard(hive)).toMatch(/^5 new messages/);
+    const [, after] =
+      /some that you have not read: they follow \{"after": "(\w+)"\}/.exec(String(last['next'])) ?? [];
+    const first = await call('hivemind_read', { after, limit: 3 });
     expect(bodies(first)).toEqual(['news 0', 'news 1', 'news 2']);
     expect(first['next']).toContain(`There is more: read on with {"after": "${first['next_cursor']}"}`);
-    expect(await heard(hive)).toMatch(/^2 new messages/);
     const rest = await call('hivemind_read', { after: first['next_cursor'] });
     expect(bodies(rest)).toEqual(['news 3', 'news 4']);
     await post(hive, { ...amy, project_dir }, 'and this');

@@ -60,7 +60,7 @@ const read = tool({
   name: 'hivemind_read',
   title: 'Read the shared buffer',
   description:
-    'Read messages of your project, oldest first: what you have not read or the latest ones, or with after what came since an earlier read. Mentions of you are read with hivemind_get_unprocessed_mentions.',
+    'Read messages of your project, oldest first: the latest ones, or with after what came since an earlier read. Mentions of you are read with hivemind_get_unprocessed_mentions.',
   example: { limit: 20 },
   input: readShape,
   narrowing: ['after', 'thread', 'from', 'query'],
@@ -79,11 +79,10 @@ const read = tool({
     };
     const { unread, ...page } = isRoom
       ? await hive.messages.readRoom(session, { after, limit }, RESULT_BYTES)
-      : { unread: false, ...(await hive.messages.readFitting(filter, RESULT_BYTES)) };
+      : { unread: null, ...(await hive.messages.readFitting(filter, RESULT_BYTES)) };
     const { items, next_cursor, more } = page;
     const cursor = next_cursor ?? after ?? null;
-    const isForward = after !== undefined || unread;
-    const go = afterReading({ cursor, more, isForward, isRoom });
+    const go = afterReading({ cursor, more, unread, isForward: after !== undefined, isRoom });
     return {
       messages: items.map((message) => messageView(message, session)),
       next_cursor: cursor,
@@ -96,19 +95,23 @@ const read = tool({
 function afterReading({
   cursor,
   more,
+  unread,
   isForward,
   isRoom,
 }: {
   cursor: string | null;
   more: boolean;
+  unread: string | null;
   isForward: boolean;
   isRoom: boolean;
 }): string {
   if (cursor === null) return isRoom ? 'There is nothing here yet.' : 'No message is like this.';
   if (more && isForward) return `There is more: read on with {"after": "${cursor}"}.`;
-  const whole = more
-    ? `These are the latest; there are earlier ones: a higher limit${isRoom ? ', thread, from or query' : ''} finds them.`
-    : 'That is all.';
+  const whole = !more
+    ? 'That is all.'
+    : unread !== null
+      ? `These are the latest. Before them are some that you have not read: they follow {"after": "${unread}"}.`
+      : `These are the latest; there are earlier ones: a higher limit${isRoom ? ', thread, from or query' : ''} finds them.`;
   return `${whole} To read what comes later, give next_cursor as after.`;
 }
 

@@ -143,6 +143,8 @@ export function messageStatements(sql: Sql): MessageRecords {
       };
     },
 
+    cursorOf: (seq) => encodeCursor([seq]),
+
     async newsFor({ session_id, project_dir, after, limit }) {
       const found: RoomNews[] = [];
       for (const part of NEWS)
