@@ -237,14 +237,14 @@ was found into a file, as Org or Markdown.
                               hive-history--cursor (plist-get result :next_cursor))
                         (hive-history--print)))))
        :error (lambda (err)
-                (let ((sentence (hive-words "Hive could not search the history: %s"
-                                            (hive-text-line (plist-get err :text) 200))))
-                  (when (buffer-live-p buffer)
-                    (with-current-buffer buffer
-                      (when (= ticket hive-history--fetch-number)
-                        (setq hive-history--nothing sentence)
-                        (hive-history--print))))
-                  (hive-announce "%s" sentence)))))))
+                (hive-announce-in
+                 buffer
+                 (hive-words "Hive could not search the history: %s"
+                             (hive-text-line (plist-get err :text) 200))
+                 (lambda (sentence)
+                   (when (= ticket hive-history--fetch-number)
+                     (setq hive-history--nothing sentence)
+                     (hive-history--print)))))))))
 
 (defun hive-history--go (search)
   "Show the results of SEARCH."

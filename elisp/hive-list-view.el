@@ -167,14 +167,14 @@ Call THEN in the list's buffer when it has arrived, or if that failed."
                             hive-list--problem nil)
                       (funcall then)))))
      :error (lambda (err)
-              (let ((sentence (hive-words "Hive could not fetch the list: %s"
-                                          (hive-text-line (plist-get err :text) 200))))
-                (when (buffer-live-p buffer)
-                  (with-current-buffer buffer
-                    (when (= ticket hive-list--fetch-number)
-                      (setq hive-list--problem sentence)
-                      (funcall then))))
-                (hive-announce "%s" sentence))))))
+              (hive-announce-in
+               buffer
+               (hive-words "Hive could not fetch the list: %s"
+                           (hive-text-line (plist-get err :text) 200))
+               (lambda (sentence)
+                 (when (= ticket hive-list--fetch-number)
+                   (setq hive-list--problem sentence)
+                   (funcall then))))))))
 
 ;;;; Changing view and page
 

@@ -442,17 +442,17 @@ session.
            (hive-wrap-heed (point-min) (point-max))
            (force-mode-line-update))))
      :error (lambda (err)
-              (let ((sentence (hive-words "Hive could not fetch the mentions: %s"
-                                          (hive-text-line (plist-get err :text) 200))))
-                (when (buffer-live-p buffer)
-                  (with-current-buffer buffer
-                    ;; A session that does not exist has no buffer.
-                    (if (and (eq (plist-get err :name) 'session_not_found)
-                             (not hive-mentions--addressee))
-                        (kill-buffer)
-                      (setq hive-mentions--nothing sentence)
-                      (hive-mentions--print))))
-                (hive-announce "%s" sentence))))))
+              (hive-announce-in
+               buffer
+               (hive-words "Hive could not fetch the mentions: %s"
+                           (hive-text-line (plist-get err :text) 200))
+               (lambda (sentence)
+                 ;; A session that does not exist has no buffer.
+                 (if (and (eq (plist-get err :name) 'session_not_found)
+                          (not hive-mentions--addressee))
+                     (kill-buffer)
+                   (setq hive-mentions--nothing sentence)
+                   (hive-mentions--print))))))))
 
 (defun hive-mentions--changed (mention)
   "Fetch again in buffers that may show MENTION, once for several of them."

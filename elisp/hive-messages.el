@@ -228,6 +228,7 @@ see `hive-announce'."
 
 ;; Most files are loaded before that one.
 (autoload 'hive-announce "hive-notify")
+(autoload 'hive-announce-in "hive-notify")
 
 (defun hive-fail (sentence &rest args)
   "Signal a `user-error' with SENTENCE, filled in with ARGS as by `hive-words'."

@@ -91,6 +91,12 @@ Like `hive-notify-say', wait until the human is free."
   (declare (compiler-macro hive-messages-check))
   (hive-notify-say "%s" (apply #'hive-words sentence args)))
 
+(defun hive-announce-in (buffer sentence show)
+  "Announce SENTENCE, and if BUFFER still exists, call SHOW with it there."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer (funcall show sentence)))
+  (hive-announce "%s" sentence))
+
 (defun hive-notify--soon (delay)
   "Check in DELAY seconds whether the human is free."
   (when hive-notify--timer (cancel-timer hive-notify--timer))

@@ -302,15 +302,15 @@ replaces this one."
            (hive-outreach--print))))
      :error
      (lambda (err)
-       (let ((buffer (get-buffer hive-outreach--name))
-             (sentence (hive-words "Hive could not fetch the cards, pings and reports: %s"
-                                   (hive-text-line (plist-get err :text) 200))))
-         (when (and buffer (eq arrivals (buffer-local-value 'hive-outreach--arrivals buffer)))
-           (with-current-buffer buffer
-             (setq hive-outreach--nothing sentence
-                   hive-outreach--arrivals nil))
-           (hive-outreach--print))
-         (hive-announce "%s" sentence))))))
+       (hive-announce-in
+        (get-buffer hive-outreach--name)
+        (hive-words "Hive could not fetch the cards, pings and reports: %s"
+                    (hive-text-line (plist-get err :text) 200))
+        (lambda (sentence)
+          (when (eq arrivals hive-outreach--arrivals)
+            (setq hive-outreach--nothing sentence
+                  hive-outreach--arrivals nil)
+            (hive-outreach--print))))))))
 
 ;;;; Commands
 

@@ -126,7 +126,8 @@ describe('an interrupt of a turn of Codex', () => {
     expect(server.messages.at(-1)?.params).toEqual({ threadId: 'thread-1', turnId: 'turn-7' });
   });
 
-  test('if its Interrupt hook comes first, it is the same interrupt, not the terminal’s', async () => {
+  /** An interrupt has been asked of a Codex that does not answer; its Interrupt hook then ends it, as the asker's. */
+  async function askedSilently(): Promise<{ home: string; endsByHook: () => Promise<void> }> {
     const server = await startAppServer(tempFolder(), ({ method }) =>
       method === 'initialize' ? { result: {} } : undefined,
     );
@@ -135,23 +136,25 @@ describe('an interrupt of a turn of Codex', () => {
     const reply = hive.interrupts.interrupt({ session: 'thread-1', actor: HUMAN });
     await eventually(() => server.messages.some(({ method }) => method === 'turn/interrupt'));
     const event = { session_id: 'thread-1', turn_id: 'turn-7', cwd: '/', hook_event_name: 'Interrupt' };
-    await fire(hive, event, { client: 'codex' });
-    expect(await reply).toMatchObject({ outcome: 'aborted', by: 'ada' });
+    return {
+      home: server.home,
+      async endsByHook() {
+        await fire(hive, event, { client: 'codex' });
+        expect(await reply).toMatchObject({ outcome: 'aborted', by: 'ada' });
+      },
+    };
+  }
+
+  test('if its Interrupt hook comes first, it is the same interrupt, not the terminal’s', async () => {
+    const { endsByHook } = await askedSilently();
+    await endsByHook();
   });
 
   test('so it is if the turn takes longer to end than anybody waits for the socket', async () => {
-    const server = await startAppServer(tempFolder(), ({ method }) =>
-      method === 'initialize' ? { result: {} } : undefined,
-    );
-    const hive = await hiveWith({ CODEX_HOME: server.home });
-    await codexTurn(hive);
-    const reply = hive.interrupts.interrupt({ session: 'thread-1', actor: HUMAN });
-    await eventually(() => server.messages.some(({ method }) => method === 'turn/interrupt'));
+    const { home, endsByHook } = await askedSilently();
     // Another caller, who begins later, has waited long enough.
-    expect(await createCodexControl({ CODEX_HOME: server.home }).interrupt(TURN)).not.toBe(true);
-    const event = { session_id: 'thread-1', turn_id: 'turn-7', cwd: '/', hook_event_name: 'Interrupt' };
-    await fire(hive, event, { client: 'codex' });
-    expect(await reply).toMatchObject({ outcome: 'aborted', by: 'ada' });
+    expect(await createCodexControl({ CODEX_HOME: home }).interrupt(TURN)).not.toBe(true);
+    await endsByHook();
   });
 
   test('20 askers cause one call', async () => {

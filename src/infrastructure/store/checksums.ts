@@ -53,7 +53,7 @@ export function verifyChecksum(found: SqlValue | undefined, values: readonly Sql
   );
 }
 
-/** How many rows the doctor reads at once: nobody else goes on meanwhile. */
+/** How many rows the doctor reads at once. Until they are read, its process does nothing else. */
 export const DOCTORED = 200;
 
 /** A page of rows as the doctor reads them, by their key. `prefix` is before the key of what has no name of its own. */

@@ -141,7 +141,10 @@ function copyFrom(address: string, to: string): void {
   }
 }
 
-/** Without locks and without the log. Whoever opens the store meanwhile may copy a log into it, which would mix two moments. */
+/**
+ * Copies without locks and without the log. A process that opens the store at the same time may write the log back into it: then
+ * the copy would contain two moments, so it is refused.
+ */
 function copyUnlocked(from: string, to: string): void {
   const before = statSync(from, { bigint: true });
   copyFrom(`${pathToFileURL(from).href}?immutable=1`, to);
