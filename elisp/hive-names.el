@@ -37,10 +37,8 @@ A request that failed with `transient' may be sent again.")
      whole-number)
     (notify_held seat "seconds after which a notice names an agent that a mention holds; 0 is at once"
      word-or-number (never) "seconds")
-    (gate seat "what unprocessed mentions do to tool calls; off: they wake nobody either"
-     choice (block remind off))
-    (gate_prompt seat "your message to an agent carries its unprocessed mentions along, or is refused until they are processed"
-     choice (carry block))
+    (gate seat "what unprocessed mentions do to tool calls; strict: they hold your own messages too; off: they wake nobody either"
+     choice (strict block remind off))
     (stop_guard seat "agents do not stop while they owe something: unread answers, urgent mentions, a report"
      yes-no)
     (stop_wait seat "seconds that an unattended agent waits for your answer before it stops"

@@ -434,7 +434,7 @@ holds an agent whose mentions only remind, too."
   '(("name" :name "Name it (empty: as its client or its project does): ")
     ("shared" :shared "May other agents mention it? " "yes" "no")
     ("roles" :roles "Its roles, such as reviewer: ")
-    ("gate" :gate "What open mentions do to its tool calls: " "block" "remind" "off" "default")
+    ("gate" :gate "What open mentions do to it: " "strict" "block" "remind" "off" "default")
     ("room" :room "How it notices messages that do not mention it: " "off" "count" "text" "default")
     ("source" :source "How it runs: " "main" "bg" "fork" "detected")
     ("ping" :allow_ping "May it ping you? " "yes" "no" "default")
@@ -459,8 +459,8 @@ holds an agent whose mentions only remind, too."
   "Set SETTING of SESSION to VALUE, a request parameter.
 Its `name' is what you see it by.
 A session with `shared' off gets no @All and no mentions by agents,
-but still your mentions by name.  `gate' is what open mentions
-do to its tool calls, `room' how it notices other messages."
+but still your mentions by name.  `gate' is what its open
+mentions hold, `room' how it notices other messages."
   (declare (modes hive-list-mode))
   (interactive
    (let* ((session (hive-sessions--which))

@@ -32,14 +32,12 @@ import { giveNotice } from './notices.ts';
 import type { Connection, WriteTx } from './ports.ts';
 
 /**
- * With `gate_prompt` set to `block` a message of the human waits as well until the mentions are processed. First of all
- * handlers: a prompt that is refused begins no turn, and nothing is handed over beside it.
+ * Where the gate is `strict` a message of the human waits as well until the mentions are processed. First of all handlers:
+ * a prompt that is refused begins no turn, and nothing is handed over beside it.
  */
 export const refuseHumanPrompts: HookHandler = async (context) => {
   const { tx, event, session, log } = context;
-  if (!isHumanPrompt(event)) return null;
-  if ((await context.preferences()).gate_prompt !== 'block' || (await gateModeOf(context)) === 'off')
-    return null;
+  if (!isHumanPrompt(event) || (await gateModeOf(context)) !== 'strict') return null;
   const { session_id } = session;
   const counted = await tx.mentions.countUnprocessed(session_id);
   if (counted.gating === 0) return null;

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { REPORT_POLICIES } from '../domain/outreach.ts';
+import { GATE_MODES } from '../domain/preferences.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { nearestNames, ROOM_MODES, type Session, type SessionChanges } from '../domain/sessions.ts';
 import { SOURCES } from '../domain/sources.ts';
@@ -62,7 +63,7 @@ const SETTINGS: Readonly<Record<string, { values: readonly string[]; read: Read 
   name: { values: [], read: (value) => ({ name: value === '' || value === DEFAULT ? null : value }) },
   shared: { values: ['on', 'off'], read: (value) => ({ shared: SWITCH[value] }) },
   roles: { values: [], read: (value) => ({ roles: value.split(',').filter((role) => role !== '') }) },
-  gate: choice('gate', ['block', 'remind', 'off']),
+  gate: choice('gate', GATE_MODES),
   room: choice('room', ROOM_MODES),
   source: choice('source', SOURCES),
   ping: {

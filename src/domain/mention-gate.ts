@@ -28,7 +28,7 @@ export interface GateRecord {
   held_since: string | null;
   /** The seats whose human was notified of that. */
   held_notified: string[];
-  /** Prompts of the human refused in a row without progress (`gate_prompt`: `block`). */
+  /** Prompts of the human refused in a row without progress (`gate`: `strict`). */
   prompts: number;
   /** Prompts are let through until a mention is processed. */
   prompts_gave_up: boolean;
@@ -75,7 +75,7 @@ export function decideGate(
 ): GateDecision {
   const pass = { record, gave_up_now: false };
   if (count === 0 || mode === 'off') return { opinion: 'pass', ...pass };
-  const holding = mode === 'block' ? gating : urgent;
+  const holding = mode === 'remind' ? urgent : gating;
   if (holding === 0 || !can_clear || record.gave_up) return { opinion: 'remind', ...pass };
   const sameStep = record.step_until !== null && now <= record.step_until;
   const next = holdAtMost(GATE_STEPS, { holds: record.steps, gave_up: record.gave_up });

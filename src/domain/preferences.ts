@@ -17,8 +17,12 @@ interface QuietHours {
   to: string;
 }
 
-/** The effect of unprocessed mentions on a tool call: deny it, only remind, nothing. `urgent` ones also block under remind. */
-export type GateMode = 'block' | 'remind' | 'off';
+/**
+ * The effect of unprocessed mentions: `strict` refuses tool calls and the human's own messages, `block` tool calls only; a message
+ * carries the mentions along. `remind` refuses a tool call for urgent ones only, `off` nothing.
+ */
+export type GateMode = (typeof GATE_MODES)[number];
+export const GATE_MODES = ['strict', 'block', 'remind', 'off'] as const;
 
 /** How long a dialog waits at a desk before its terminal asks: a number of seconds at most. `usual`: as long as its client allows. */
 export type DialogWait = 'usual' | 'on' | 'off' | number;
@@ -38,8 +42,6 @@ export interface Preferences {
   /** When the human is notified that a mention blocks an agent. */
   notify_held: NotifyHeld;
   gate: GateMode;
-  /** The fate of your own message to an agent with unprocessed mentions: it carries them along, or is refused. */
-  gate_prompt: 'carry' | 'block';
   /** Whether agents are kept from stopping for anything at all. */
   stop_guard: boolean;
   /** How many seconds the Stop of an unattended agent waits for the answer to its question. */
@@ -65,7 +67,6 @@ export const DEFAULT_PREFERENCES: Preferences = {
   phone_after: 60,
   notify_held: HELD_S,
   gate: 'block',
-  gate_prompt: 'carry',
   stop_guard: true,
   stop_wait: 0,
   dialog_wait: 'usual',

@@ -10,7 +10,7 @@
 import { invalidInput } from './errors.ts';
 import { parseDuration } from './limits.ts';
 import { DEFAULT_OUTREACH_SETTINGS, type OutreachSettings, REPORT_POLICIES } from './outreach.ts';
-import { DEFAULT_PREFERENCES, type Preferences } from './preferences.ts';
+import { DEFAULT_PREFERENCES, GATE_MODES, type Preferences } from './preferences.ts';
 import { excerpt } from './text.ts';
 import { timeAfter } from './times.ts';
 import type { Authority } from './trust.ts';
@@ -120,14 +120,9 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
     text: 'seconds after which a notice names an agent that a mention holds; 0 is at once',
   },
   gate: {
-    type: { kind: 'choice', of: ['block', 'remind', 'off'] },
+    type: { kind: 'choice', of: GATE_MODES },
     emacs: EMACS_OPTION,
-    text: 'what unprocessed mentions do to tool calls; off: they wake nobody either',
-  },
-  gate_prompt: {
-    type: { kind: 'choice', of: ['carry', 'block'] },
-    emacs: EMACS_OPTION,
-    text: 'your message to an agent carries its unprocessed mentions along, or is refused until they are processed',
+    text: 'what unprocessed mentions do to tool calls; strict: they hold your own messages too; off: they wake nobody either',
   },
   stop_guard: {
     type: YES_NO,

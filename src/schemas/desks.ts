@@ -65,7 +65,6 @@ const preferenceShape = {
   /** `never`, or after how many seconds; 0 is at once. */
   notify_held: shapeOf('notify_held').nullish(),
   gate: shapeOf('gate').nullish(),
-  gate_prompt: shapeOf('gate_prompt').nullish(),
   stop_guard: shapeOf('stop_guard').nullish(),
   stop_wait: shapeOf('stop_wait').nullish(),
   dialog_wait: shapeOf('dialog_wait').nullish(),

@@ -1,5 +1,6 @@
 /** Input about sessions. */
 import { z } from 'zod';
+import { GATE_MODES } from '../domain/preferences.ts';
 import { ROLE, ROLE_SENTENCE, ROOM_MODES } from '../domain/sessions.ts';
 import { SOURCES } from '../domain/sources.ts';
 import { outreachSettingsShape } from './outreach.ts';
@@ -19,7 +20,7 @@ export const configureParams = z.object({
   /** The name that people see; null: its client's own title or its project again. */
   name: z.string().max(200).nullish(),
   source: z.enum(SOURCES).nullish(),
-  gate: z.enum(['block', 'remind', 'off']).nullish(),
+  gate: z.enum(GATE_MODES).nullish(),
   /** How it notices new messages of the room that do not mention it. */
   room: z.enum(ROOM_MODES).nullish(),
   shared: z.boolean().nullish(),

@@ -16,7 +16,7 @@ let world: World;
 
 beforeEach(async () => {
   // An agent that is woken would take a turn that the documents do not have.
-  world = await openWorld({ wake: 'off', gate_prompt: 'block' });
+  world = await openWorld({ wake: 'off', gate: 'strict' });
   const done = await personOf(world).terminal(['init', 'claude', '--hooks'], 'Set this up', 'y');
   expect(done.code, done.out).toBe(0);
   writeFileSync(join(world.folder, 'a.txt'), 'a line\n');

@@ -46,8 +46,8 @@ describe('the plugin for Claude Code', () => {
     expect(checks).toContainEqual({ name: 'Claude Code', state: 'ok', text: 'by the plugin', advice: null });
   });
 
-  it('with gate_prompt block in a terminal, refuses a message, lets /hive:check-mentions and /hive:post through, and takes the message afterwards', async () => {
-    const world = await openWorld({ gate_prompt: 'block', wake: 'off' });
+  it('with a strict gate in a terminal, refuses a message, lets /hive:check-mentions and /hive:post through, and takes the message afterwards', async () => {
+    const world = await openWorld({ gate: 'strict', wake: 'off' });
     const { hive, folder } = world;
     const own = (tool: string, input: object = {}) => ({ name: `mcp__plugin_hive_hive__${tool}`, input });
     const model = await startModel((_request, step) => {

@@ -184,7 +184,7 @@ describe('hive sessions set', () => {
       [['front'], 'Name a setting: name, shared, roles, gate, room, source, ping, reports.'],
       [['front', 'sharde=off'], 'There is no setting "sharde". Did you mean shared?'],
       [['front', 'toString=1'], 'There is no setting "toString".'],
-      [['front', 'gate=open'], '"gate=open" is not valid. Write gate=block|remind|off|default.'],
+      [['front', 'gate=open'], '"gate=open" is not valid. Write gate=strict|block|remind|off|default.'],
       [['front', 'shared'], '"shared" is not valid. Write shared=on|off.'],
       [['front', 'roles=All'], '"All" is not a role'],
     ] as const) {

@@ -26,9 +26,9 @@ const types = (agent: Agent, prompt: string, env = {}): Promise<Loose> =>
   agent.hook('UserPromptSubmit', { prompt, prompt_id: `prompt-${randomUUID()}` }, env);
 /** The same, with the preference that refuses messages until the mentions are processed. */
 async function typesWhereRefused(agent: Agent, prompt: string): Promise<Loose> {
-  await human.hive('config', 'gate_prompt', 'block');
+  await human.hive('config', 'gate', 'strict');
   const printed = await types(agent, prompt);
-  await human.hive('config', 'gate_prompt', '--unset');
+  await human.hive('config', 'gate', '--unset');
   return printed;
 }
 
@@ -431,10 +431,10 @@ requirement(
     id: '000-18',
     title: 'A message of the human to a mentioned agent is held.',
     source: 'send_message() - Blocks if unprocessed mentions exist',
-    lives: ['UserPromptSubmit hook', '`hive config gate_prompt block`'],
+    lives: ['UserPromptSubmit hook', '`hive config gate strict`'],
     verdict: 'better',
     because:
-      'By default the message goes through and carries the mentions with it, so that a colleague’s mention does not keep the human from their own agent; its next tool call is held all the same. `gate_prompt` set to `block` holds the message as the document has it.',
+      'By default the message goes through and carries the mentions with it, so that a colleague’s mention does not keep the human from their own agent; its next tool call is held all the same. `gate` set to `strict` holds the message as the document has it.',
   },
   async () => {
     await post(def, '@Claude-abc12 read me');
@@ -451,9 +451,9 @@ requirement(
     title:
       'The document’s quick test: the message is held with a warning, and passes once the mention is processed.',
     source: 'Expected: Message is blocked with warning … Message sends successfully',
-    lives: ['UserPromptSubmit hook', '`hive config gate_prompt block`'],
+    lives: ['UserPromptSubmit hook', '`hive config gate strict`'],
     verdict: 'better',
-    because: 'It passes with `gate_prompt` set to `block`; the default only reminds, as above.',
+    because: 'It passes with `gate` set to `strict`; the default only reminds, as above.',
   },
   async () => {
     await post(def, 'Test mention @Claude-abc12');
@@ -510,7 +510,7 @@ requirement(
     id: '000-22',
     title: 'The warning counts the mentions, lists each with time and author, and names what shows them.',
     source: '[WARN] You have 1 unprocessed mention(s). … - 2026-01-11 18:00:00 from Claude-def34',
-    lives: ['UserPromptSubmit hook', '`hive config gate_prompt block`'],
+    lives: ['UserPromptSubmit hook', '`hive config gate strict`'],
     verdict: 'works',
   },
   async () => {

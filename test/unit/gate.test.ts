@@ -68,7 +68,9 @@ const one = counted([mention()]);
 
 describe('a tool call', () => {
   test('passes when nothing is pending', () => expect(opinion([], block)).toBe('pass'));
-  test('is held while a mention is pending', () => expect(opinion([mention()], block)).toBe('deny'));
+  test.each(['block', 'strict'] as const)('is held while a mention is pending, under %s', (mode) =>
+    expect(opinion([mention()], { ...block, mode })).toBe('deny'),
+  );
   test('only gets a reminder under remind', () =>
     expect(opinion([mention()], { ...block, mode: 'remind' })).toBe('remind'));
   test('is held under remind by an urgent mention', () =>

@@ -98,7 +98,7 @@ describe('a value', () => {
     ['do_not_disturb', '2 hours', 'is not a duration'],
     ['quiet_hours', '22:00-25:00', 'takes two times of day, such as 22:00-07:30'],
     ['muted_projects', 'shop,', 'takes names separated by commas'],
-    ['gate', 'blck', 'gate takes one of block, remind, off, not "blck".'],
+    ['gate', 'blck', 'gate takes one of strict, block, remind, off, not "blck".'],
     ['dialog_wait', '0', 'dialog_wait takes usual, on, off, or seconds from 1 to 86400'],
     ['wake', '25', 'wake takes off, or hours from 1 to 24'],
     ['mention_ttl', 'soon', 'takes never, or a duration such as 24h'],

@@ -110,9 +110,9 @@ describe('a prompt typed to the agent', () => {
     expect(said(await fire(hive, wake))?.['systemMessage']).toBeUndefined();
   });
 
-  test('is refused with the list if gate_prompt says so; a wake-up of the client is not', async () => {
+  test('is refused with the list if the gate is strict; a wake-up of the client is not', async () => {
     const { hive, mention } = await gatedWorld();
-    await prefer(hive, { gate_prompt: 'block' });
+    await prefer(hive, { gate: 'strict' });
     await mention('hello @me');
     expect(said(await fire(hive, prompt))).toMatchObject({
       decision: 'block',
@@ -125,11 +125,11 @@ describe('a prompt typed to the agent', () => {
   });
 });
 
-describe('with gate_prompt block', () => {
+describe('with a strict gate', () => {
   const typed = (prompt: string) =>
     gatedEvent('UserPromptSubmit', { prompt, prompt_id: `id of ${prompt}`.slice(0, 80) });
   const send = async (hive: OpenedHive, prompt: string, client: 'claude-code' | 'codex' = 'claude-code') => {
-    await prefer(hive, { gate_prompt: 'block' });
+    await prefer(hive, { gate: 'strict' });
     const printed = said(await fire(hive, typed(prompt), { client }));
     return {
       refused: printed?.['decision'] === 'block',

@@ -33,13 +33,16 @@ describe('the gate', () => {
     expect(await fire(hive, gatedBash(), at(SEAT))).toBe('');
   });
 
-  test('refuses the human’s own message if gate_prompt says so', async () => {
-    const { hive, mention } = await gatedWorld();
+  test('refuses the human’s own message if the gate is strict', async () => {
+    const { hive, handle, mention } = await gatedWorld();
     await mention('hello @me');
     const typed = gatedEvent('UserPromptSubmit', { prompt: 'go on' });
     expect(await fire(hive, typed, at(SEAT))).not.toContain('"block"');
-    await prefer(hive, 'gate_prompt', 'block');
+    await prefer(hive, 'gate', 'strict');
     expect(await fire(hive, typed, at(SEAT))).toContain('Your message was not sent');
+    expect(await fire(hive, gatedBash(), at(SEAT))).toContain('"deny"');
+    await hive.sessions.configure(handle, { gate: 'block' }, HUMAN);
+    expect(await fire(hive, typed, at(SEAT))).not.toContain('"block"');
   });
 });
 
