@@ -3,9 +3,9 @@
 // words are rounded, so that not every change of a line is a change of the page.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { methodsWith } from '../src/adapters/emacs/connection.ts';
+import { METHODS, methodsWith } from '../src/adapters/emacs/connection.ts';
 import { toolsFor } from '../src/adapters/mcp/server.ts';
-import { emacsExtensions } from '../src/cli/extensions.ts';
+import { EXTENSION_COMMANDS, emacsExtensions } from '../src/cli/extensions.ts';
 import { commandLine } from '../src/cli/main.ts';
 import { EVENT_TYPES } from '../src/domain/events.ts';
 import { SETTINGS } from '../src/domain/settings.ts';
@@ -29,8 +29,7 @@ function textsIn(folder, ending) {
 
 const linesOf = (texts) => texts.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
 
-function sizeOf(folder, ...endings) {
-  const texts = endings.flatMap((ending) => textsIn(folder, ending));
+function sizeOf(texts) {
   return `${counted(texts.length)} files, ${about(linesOf(texts))} lines`;
 }
 
@@ -40,9 +39,19 @@ function countOf(text, pattern) {
 
 const LAYERS = ['domain', 'application', 'schemas', 'infrastructure', 'adapters', 'cli', 'extensions'];
 
-/** The commands below one, and the options of each, without those that every command has. */
-function surfaceOf(command) {
-  const below = command.commands.filter((one) => one.name() !== 'help').map(surfaceOf);
+/** Those of these packages that the files import. */
+function packagesOf(texts, dependencies) {
+  const imported = texts.flatMap(({ text }) =>
+    [...text.matchAll(/\b(?:from|import\(|require\()\s*'([^'./][^']*)'/g)].map(([, name]) => name),
+  );
+  return dependencies.filter((name) => imported.some((one) => one === name || one.startsWith(`${name}/`)));
+}
+
+/** The commands below one but `without`, and the options of each, without those that every command has. */
+function surfaceOf(command, without = []) {
+  const below = command.commands
+    .filter((one) => one.name() !== 'help' && !without.includes(one.name()))
+    .map((one) => surfaceOf(one));
   const own = command.options.filter(({ hidden, long }) => !hidden && long !== '--version').length;
   return {
     commands: below.length,
@@ -51,14 +60,28 @@ function surfaceOf(command) {
   };
 }
 
+const surface = ({ commands, below, options }) => `${commands} (${below}), ${options}`;
+
+/** The files of elisp/ that scripts/check-elisp.el keeps apart from the core. */
+const LISP_EXTENSIONS = new Set(
+  [
+    .../check-elisp-extensions\s+'\(([^)]*)\)/.exec(read('scripts/check-elisp.el'))[1].matchAll(/"([^"]+)"/g),
+  ].map(([, name]) => `elisp/${name}.el`),
+);
+
 async function figures() {
-  const { commands, below, options } = surfaceOf(await commandLine('help', true));
+  const program = await commandLine('help', true);
+  const all = surfaceOf(program);
+  const core = surfaceOf(program, Object.values(EXTENSION_COMMANDS).flatMap(Object.keys));
+  const typescript = ['.ts', '.tsx'].flatMap((ending) => textsIn('src', ending));
+  const ofCore = typescript.filter(({ name }) => !name.startsWith('src/extensions/'));
   const lisp = textsIn('elisp', '.el');
+  const lispOfCore = lisp.filter(({ name }) => !LISP_EXTENSIONS.has(name));
   const sql = textsIn('sql', '.sql')
     .map(({ text }) => text)
     .join('\n');
   const notifications = read('docs/internals/protocol.md').split('\n## Notifications to Emacs\n')[1] ?? '';
-  const packages = Object.keys(JSON.parse(read('package.json')).dependencies).length;
+  const packages = Object.keys(JSON.parse(read('package.json')).dependencies);
   const docs = textsIn('docs', '.md');
   const isInternal = ({ name }) => name.startsWith('docs/internals/');
   const pages = [...docs.filter((page) => !isInternal(page)), { text: read('README.md') }];
@@ -66,20 +89,24 @@ async function figures() {
   const wordsOf = (texts) =>
     texts.reduce((sum, { text }) => sum + countOf(withoutFigures(text).join(''), /\S+/g), 0);
   const rows = [
-    ['`src/`', sizeOf('src', '.ts', '.tsx')],
-    ...LAYERS.map((layer) => [`of which \`${layer}/\``, sizeOf(join('src', layer), '.ts', '.tsx')]),
-    ['`elisp/`', sizeOf('elisp', '.el')],
-    ['`test/`', sizeOf('test', '.ts', '.tsx', '.el', '.mjs')],
+    ['`src/`, of which the core', `${sizeOf(typescript)}; ${sizeOf(ofCore)}`],
+    ...LAYERS.map((layer) => [
+      `of which \`${layer}/\``,
+      sizeOf(typescript.filter(({ name }) => name.startsWith(`src/${layer}/`))),
+    ]),
+    ['`elisp/`, of which the core', `${sizeOf(lisp)}; ${sizeOf(lispOfCore)}`],
+    ['`test/`', sizeOf(['.ts', '.tsx', '.el', '.mjs'].flatMap((ending) => textsIn('test', ending)))],
     ['pages for users: the README and `docs/`', `${about(wordsOf(pages))} words`],
     ['`docs/internals/`', `${about(wordsOf(docs.filter(isInternal)))} words`],
-    ['packages at run time', packages],
+    ['packages at run time, of the core', `${packages.length}, ${packagesOf(ofCore, packages).length}`],
     ['MCP tools: agents, coordinators', `${toolsFor('agent').length}, ${toolsFor('coordinator').length}`],
-    ['commands of `hive` (and below them), options of all', `${commands} (${below}), ${options}`],
+    ['commands of `hive` (and below them), options of all', surface(all)],
+    ['the same of the core', surface(core)],
     ['settings, options of Emacs', `${SETTINGS.length}, ${countOf(textOf(lisp), /^\(defcustom/gm)}`],
     [
-      'JSON-RPC methods, notifications to Emacs',
+      'JSON-RPC methods, of the core; notifications to Emacs',
       // With initialize and shutdown, which belong to no capability.
-      `${Object.keys(methodsWith(await emacsExtensions())).length + 2}, ${countOf(notifications.split('\n## ')[0] ?? '', /^### /gm)}`,
+      `${Object.keys(methodsWith(await emacsExtensions())).length + 2}, ${Object.keys(METHODS).length + 2}; ${countOf(notifications.split('\n## ')[0] ?? '', /^### /gm)}`,
     ],
     ['tables, kinds of events', `${countOf(sql, /CREATE TABLE/g)}, ${EVENT_TYPES.length}`],
   ];
