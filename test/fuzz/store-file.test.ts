@@ -135,8 +135,9 @@ fuzz('store file: a damaged one is refused with what to do, or its decisions are
   }),
 );
 
-/** What may differ from what was written: columns that no checksum covers, and receipts, which are in another row. */
+/** What may differ from what was written: columns that no checksum covers, and receipts and the agent's title, which are in other rows. */
 const UNCOVERED: ReadonlySet<string> = new Set([
+  'agent_title',
   ...Object.keys(UNCOVERED_OF_PROMPT),
   ...Object.keys(UNCOVERED_OF_MESSAGE),
   ...Object.keys(NO_RECEIPTS),
