@@ -103,6 +103,12 @@ describe('a permission', () => {
     expect(emacs.frames.filter(({ method }) => method === 'dialog/answered')).toHaveLength(1);
   });
 
+  test('handed over before any desk has answered is withdrawn', async () => {
+    const { ask_id } = await opened('k');
+    await emacs.request('dialog/handed', { key: 'k' });
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled', cancel_reason: 'withdrawn' });
+  });
+
   test('free text instead of an option is a refusal with a note', async () => {
     const { ask_id } = await opened('k');
     await answerDialog(hive, ask_id, 'Not today.');

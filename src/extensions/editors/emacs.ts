@@ -174,13 +174,12 @@ const methods = {
   'dialog/handed': acting(
     takes(
       handedParams,
-      'Says that Emacs has given the agent the answer of `dialog/answered`. That is the proof that it arrived.',
+      'Says that Emacs has given the agent the answer of `dialog/answered`. That is the proof that it arrived. Where no desk has answered, the dialog is withdrawn.',
       async ({ key }, connection) => {
         const { editors, dialogs } = agentsAt(connection);
         const dialog = dialogs.get(key);
         if (dialog === undefined) return {};
-        dialogs.delete(key);
-        dialog.race.end();
+        await close(connection, dialog, 'withdrawn');
         await editors.acted(dialog.session_id, key);
         return {};
       },
