@@ -114,11 +114,12 @@ const WAITS: Readonly<Record<string, string>> = {
   hivemind_interrupt: 'wait_ms',
 };
 
-/** Gives tools that wait the shortest time that is allowed. */
+/** Gives tools that wait the shortest time that is allowed, also where a call has no arguments: null is none. */
 function brief({ name, args }: { name: string; args: Json }): Record<string, unknown> {
   const short = shortened(args) as Record<string, unknown>;
   const waits = WAITS[name];
-  return waits === undefined || !isObject(args) ? short : { [waits]: LONGEST_WAIT_MS, ...short };
+  if (waits === undefined || (args !== null && !isObject(args))) return short;
+  return { ...short, [waits]: short?.[waits] ?? LONGEST_WAIT_MS };
 }
 
 fuzz('tool arguments: any tool, any arguments', 40, () =>
