@@ -6,6 +6,7 @@
  * @module-tag sqlite
  * @module-tag http
  */
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
@@ -333,4 +334,19 @@ test('hive serve has this door, for MCP and for the inbox', async () => {
     expect(await answerTo(url, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nHost: ${host}\r\n\r\n`)).toContain(
       'one Host',
     );
+});
+
+test('a machine that is gone without a word is noticed: the system asks over each silent connection', async () => {
+  const { url } = await serve(tempStore());
+  const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0');
+  send(url, '');
+  /** The timers of the established connections of the server; those that begin with 02 ask. */
+  const timers = (): string[] =>
+    readFileSync('/proc/net/tcp', 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, local, , state]) => local?.endsWith(`:${port}`) === true && state === '01')
+      .map(([, , , , , timer = '']) => timer);
+  await eventually(() => timers().length === 1, 10_000, 'the connection');
+  await eventually(() => timers()[0]?.startsWith('02:') === true, 10_000, 'its timer');
 });

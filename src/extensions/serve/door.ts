@@ -41,6 +41,8 @@ const MOST_HEADER_BYTES = 16 * 1024;
 const MOST_COOKIE_BYTES = 180 * (4 * 1024 + 2);
 /** A browser sends about twenty. */
 const MOST_HEADERS = 200;
+/** A machine that sleeps or has left its network says nothing. After this time the system asks it, or its stream would be open for ever. */
+const SILENT_MS = 60_000;
 /** Requests of one connection that wait for their answers. Browsers send one at a time; what waits here is memory. */
 const MOST_UNANSWERED = 16;
 
@@ -66,6 +68,8 @@ export function createDoor(
     requestTimeout: limits.request_ms,
     connectionsCheckingInterval: limits.check_ms,
     maxHeaderSize: MOST_HEADER_BYTES + MOST_COOKIE_BYTES,
+    keepAlive: true,
+    keepAliveInitialDelay: SILENT_MS,
   };
 
   function take(request: IncomingMessage, response: ServerResponse): void {
