@@ -148,8 +148,9 @@ export function createFeed(store: Store, log: Logger): Feed {
     options: UntilOptions,
   ): Promise<T | undefined> {
     const { wait_ms, signal } = options;
-    const first = await check();
-    if (first !== undefined || wait_ms <= 0 || signal?.aborted === true || closed) return first;
+    const isOver = (): boolean => wait_ms <= 0 || signal?.aborted === true || closed;
+    const first = isOver() ? await check() : (await tryCheck(check)).found;
+    if (first !== undefined || isOver()) return first;
     const sleeper = createSleeper();
     const waiting = untilWoken(check, sleeper, options);
     waits.set(waiting, () => sleeper.stop());

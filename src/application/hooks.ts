@@ -4,7 +4,6 @@
  */
 
 import { dialogOf, endsEdit } from '../domain/dialogs.ts';
-import { isTransient } from '../domain/errors.ts';
 import {
   acceptsContext,
   type HookEvent,
@@ -36,7 +35,6 @@ import type { PromptService } from './prompts.ts';
 import { noticingRefusals } from './quotas.ts';
 import { noticeRefusedCalls } from './refused-calls.ts';
 import { deliverReports, remindOfReports } from './reports.ts';
-import { createRetries } from './retries.ts';
 import { noticeRoom } from './room.ts';
 import type { TitleReport } from './sessions.ts';
 import { preferencesAt } from './settings.ts';
@@ -185,45 +183,36 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     setImmediate(() => void beside(log, 'A hook was not recorded.', work));
   }
 
-  /** Waits outside the transaction, so that others can use the store. An interrupted turn stops waiting. */
+  /**
+   * Waits outside the transaction, so that others can use the store, and then runs the handlers once more. An interrupted turn
+   * stops waiting. The human may have answered, and the client does not ask again: so a store that is locked or away does not
+   * end the hook, as long as it may wait.
+   */
   async function waitOut(
     { session_id, agent_id, client_turn_id }: HookEvent,
     wait: HookWait,
-    feed: Pick<Feed, 'until'>,
     signal: AbortSignal | undefined,
-  ): Promise<Waited> {
+    run: (waited: Waited) => Promise<Handled>,
+  ): Promise<Handled> {
+    const { feed, prompts } = await waiting();
+    const end = performance.now() + wait.wait_ms;
+    const persist = <T>(work: () => Promise<T | undefined>): Promise<T | undefined> =>
+      feed.until(work, { wait_ms: end - performance.now(), signal });
     const own = agent_id === null ? session_id : subagentId(session_id, agent_id);
-    const turn = await store.read((tx) => turnOf(tx, own, client_turn_id));
+    const found = await persist(() =>
+      store.read(async (tx) => ({ turn: await turnOf(tx, own, client_turn_id) })),
+    );
+    const turn_id = found?.turn?.turn_id ?? null;
     const check = (): Promise<true | undefined> =>
-      store.read(async (tx) => ((await isOver(tx, wait, turn?.turn_id ?? null)) ? true : undefined));
+      store.read(async (tx) => ((await isOver(tx, wait, turn_id)) ? true : undefined));
     const { ask_ids, wait_ms, in_terminal } = wait;
     const waiter = { session_id: own, ask_ids, wait_ms, signal, in_terminal };
-    await markedAsBlocking({ store, ids }, waiter, () => feed.until(check, { wait_ms, signal }));
-    return { ...wait, abandoned: signal?.aborted === true };
-  }
-
-  /**
-   * The round after a wait. The human may have answered, and the client does not ask again. So a store that is locked or away
-   * does not end the hook, as long as it may wait.
-   */
-  async function concludeWait(
-    round: (abandoned: boolean) => Promise<Handled>,
-    { end, signal }: { end: number; signal: AbortSignal | undefined },
-  ): Promise<Handled> {
-    const retries = createRetries(log, {
-      fails: 'A hook that has waited cannot reach the store, and tries again.',
-      works: 'A hook that has waited reaches the store again.',
-    });
-    for (;;) {
-      try {
-        const handled = await round(signal?.aborted === true);
-        retries.worked();
-        return handled;
-      } catch (error) {
-        if (!isTransient(error) || signal?.aborted === true || performance.now() >= end) throw error;
-        await pause(retries.failed(error), signal);
-      }
-    }
+    await markedAsBlocking({ store, ids }, waiter, () => persist(check));
+    const conclude = async (): Promise<Handled> => {
+      await prompts.expireDue();
+      return run({ ...wait, abandoned: signal?.aborted === true });
+    };
+    return (await persist(conclude)) ?? conclude();
   }
 
   return {
@@ -239,33 +228,15 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
       const { wait } = verdict;
       if (wait === null) return verdict;
       const { withoutTimeLimit = (work) => work() } = settings;
-      const { feed, prompts } = await waiting();
-      const end = performance.now() + wait.wait_ms;
-      const waited = await withoutTimeLimit((signal) => waitOut(event, wait, feed, signal));
-      const conclude = async (abandoned: boolean): Promise<Handled> => {
-        await prompts.expireDue();
-        return runHandlers(event, settings, speaker, { ...waited, abandoned: waited.abandoned || abandoned });
-      };
-      return withoutTimeLimit((signal) => concludeWait(conclude, { end, signal }));
+      return withoutTimeLimit((signal) =>
+        waitOut(event, wait, signal, (waited) => runHandlers(event, settings, speaker, waited)),
+      );
     },
 
     async printed({ output_id }, ids) {
       if (output_id !== null) await store.writeUnflushed((tx) => tx.hookOutputs.remove(output_id, ids));
     },
   };
-}
-
-/** Resolves after this time, or as soon as the signal aborts. */
-function pause(wait_ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const go = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', go);
-      resolve();
-    };
-    const timer = setTimeout(go, wait_ms);
-    signal?.addEventListener('abort', go);
-  });
 }
 
 // ---- The handlers, in their order ----

@@ -146,7 +146,7 @@ describe('a store that is locked when the human has answered', () => {
     const other = new DatabaseSync(store);
     other.exec('BEGIN IMMEDIATE');
     hook.process.kill('SIGCONT');
-    await Promise.race([eventually(() => hook.stderr().includes('and tries again')), hook.exited]);
+    await Promise.race([eventually(() => hook.stderr().includes('will try again')), hook.exited]);
     other.exec('ROLLBACK');
     other.close();
     expect(JSON.parse(await printed)).toMatchObject({

@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createFeed } from '../../src/application/feed.ts';
 import type { Store } from '../../src/application/ports.ts';
+import { HiveError } from '../../src/domain/errors.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import { recordingLog } from '../support/hive.ts';
 import { eventually, moment } from '../support/wait.ts';
@@ -118,4 +119,20 @@ test('a wait ends when its follower is stopped', async () => {
   const waiting = stop.caughtUp();
   await stop();
   await waiting;
+});
+
+test('a wait outlives a store that is locked at its first look; one without time does not', async () => {
+  const feed = createFeed(fakeStore(() => undefined).store, recordingLog());
+  const busy = new HiveError('store_busy', 'The store is locked.');
+  const lookLater = (): (() => Promise<string>) => {
+    let looks = 0;
+    return async () => {
+      looks += 1;
+      if (looks === 1) throw busy;
+      return 'found';
+    };
+  };
+  expect(await feed.until(lookLater(), { wait_ms: 5_000 })).toBe('found');
+  await expect(feed.until(lookLater(), { wait_ms: 0 })).rejects.toBe(busy);
+  await expect(feed.until(lookLater(), { wait_ms: 5_000, signal: AbortSignal.abort() })).rejects.toBe(busy);
 });

@@ -186,7 +186,7 @@ async function handle(
     seats: () => hive.trust.file().seats,
     async withoutTimeLimit(work) {
       // The head of the answer tells the other side that this waits for the human, and that the server does not hang.
-      if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.writeHead(200, { 'Content-Type': 'application/json' });
       response.flushHeaders();
       const result = await work(gone);
       await checkToken(hive, token);
