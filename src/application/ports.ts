@@ -148,6 +148,19 @@ export interface DamagedPage {
   next: string | null;
 }
 
+/** The place of a prompt in the order in which they were asked. */
+export interface AskedAt {
+  at: string;
+  ask_id: string;
+}
+
+/** A page in this order, without what is damaged. */
+export interface AskedPage<T> {
+  items: T[];
+  /** The `after` of the next page; null at the end. */
+  next: AskedAt | null;
+}
+
 // ---- Prompts ----
 // Prompts, their answers, and their claims.
 
@@ -788,7 +801,7 @@ export interface RuleUse {
 
 export interface RuleReads {
   /** The permissions of clients' dialogs that were asked after this one, oldest first. */
-  past(after: { at: string; ask_id: string }, limit: number): Promise<PastPermission[]>;
+  past(after: AskedAt, limit: number): Promise<AskedPage<PastPermission>>;
   uses(): Promise<RuleUse[]>;
 }
 
@@ -796,5 +809,5 @@ export interface RuleReads {
 
 export interface StatsReads {
   /** The statistics' view of the prompts that were asked after this one and until then, oldest first. */
-  counted(after: { at: string; ask_id: string }, until: string, limit: number): Promise<CountedPrompt[]>;
+  counted(after: AskedAt, until: string, limit: number): Promise<AskedPage<CountedPrompt>>;
 }

@@ -28,7 +28,7 @@ import { isRemote } from '../domain/sessions.ts';
 import { timeAfter } from '../domain/times.ts';
 import type { Trust } from '../domain/trust.ts';
 import { giveNotice } from './notices.ts';
-import type { Store, WriteTx } from './ports.ts';
+import type { AskedAt, Store, WriteTx } from './ports.ts';
 import type { SeatService } from './seats.ts';
 import type { Setter } from './settings.ts';
 import { recordTrust } from './trust.ts';
@@ -123,19 +123,16 @@ export function createRules(parts: RuleParts): RuleService {
   async function past(): Promise<{ calls: PastCall[]; now: string }> {
     const now = await store.read(async (tx) => tx.now);
     const calls: PastCall[] = [];
-    let after = { at: timeAfter(now, -RULE_DAYS * DAY_MS), ask_id: '' };
-    for (;;) {
-      const page = await store.read((tx) => tx.rules.past(after, PAGE));
-      for (const permission of page) {
-        const call = pastCall(permission);
-        if (call !== null) calls.push(call);
-      }
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE) return { calls, now };
-      after = { at: last.created_at, ask_id: last.ask_id };
+    const since = timeAfter(now, -RULE_DAYS * DAY_MS);
+    for (let after: AskedAt | null = { at: since, ask_id: '' }; after !== null; ) {
+      const from: AskedAt = after;
+      const { items, next } = await store.read((tx) => tx.rules.past(from, PAGE));
+      calls.push(...items.map(pastCall).filter((call) => call !== null));
+      after = next;
       // Lets other requests of Emacs run between two pages.
       await new Promise((resolve) => setImmediate(resolve));
     }
+    return { calls, now };
   }
 
   /** Links are followed as they are now; each directory is looked at once. */

@@ -1,7 +1,7 @@
 /** The statistics of a period (domain/stats.ts), read from the prompts that are stored. */
 import { invalidInput } from '../domain/errors.ts';
 import { type CountedPrompt, type Stats, statsOf } from '../domain/stats.ts';
-import type { Store } from './ports.ts';
+import type { AskedAt, Store } from './ports.ts';
 
 export interface StatsService {
   /** The statistics from `since`, a time in UTC, until now. @throws HiveError `invalid_input` for a time to come. */
@@ -17,15 +17,15 @@ export function createStats(store: Store, dayOf: (time: string) => string): Stat
       const until = await store.read(async (tx) => tx.now);
       if (since >= until) throw invalidInput('The period begins in the future: give a time that has passed.');
       const prompts: CountedPrompt[] = [];
-      for (let after = { at: since, ask_id: '' }; ; ) {
-        const page = await store.read((tx) => tx.stats.counted(after, until, PAGE));
-        prompts.push(...page);
-        const last = page.at(-1);
-        if (last === undefined || page.length < PAGE) return statsOf(prompts, { since, until, dayOf });
-        after = { at: last.created_at, ask_id: last.ask_id };
+      for (let after: AskedAt | null = { at: since, ask_id: '' }; after !== null; ) {
+        const from: AskedAt = after;
+        const { items, next } = await store.read((tx) => tx.stats.counted(from, until, PAGE));
+        prompts.push(...items);
+        after = next;
         // Lets other requests of Emacs run between two pages.
         await new Promise((resolve) => setImmediate(resolve));
       }
+      return statsOf(prompts, { since, until, dayOf });
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { RuleReads } from '../../application/ports.ts';
 import type { PastPermission } from '../../domain/rules.ts';
 import { type Sql, statement, table } from './sql.ts';
+import { askedPage } from './stats.ts';
 
 const permissions = table<PastPermission>('permissions', {
   ask_id: 'plain',
@@ -38,7 +39,7 @@ const USES = statement(
 export function ruleStatements(sql: Sql): RuleReads {
   return {
     async past({ at, ask_id }, limit) {
-      return (await sql.all(PAST, [at, ask_id, limit])).map((row) => permissions.decode(row));
+      return askedPage(await sql.all(PAST, [at, ask_id, limit]), limit, permissions.decode);
     },
     async uses() {
       const rows = await sql.all(USES, []);

@@ -1,7 +1,7 @@
 /** The statement of the statistics: every prompt of a period, with no more of it than is counted. */
-import type { StatsReads } from '../../application/ports.ts';
+import type { AskedPage, StatsReads } from '../../application/ports.ts';
 import type { CountedPrompt } from '../../domain/stats.ts';
-import { type Sql, statement, table } from './sql.ts';
+import { decodeIntact, type Row, type Sql, statement, table } from './sql.ts';
 
 const prompts = table<CountedPrompt>('prompts', {
   ask_id: 'plain',
@@ -27,7 +27,16 @@ const COUNTED = statement(
 export function statsStatements(sql: Sql): StatsReads {
   return {
     async counted({ at, ask_id }, until, limit) {
-      return (await sql.all(COUNTED, [at, ask_id, until, limit])).map((row) => prompts.decode(row));
+      return askedPage(await sql.all(COUNTED, [at, ask_id, until, limit]), limit, prompts.decode);
     },
+  };
+}
+
+/** The page of these rows; one with fewer than `limit` is the last. */
+export function askedPage<T>(rows: readonly Row[], limit: number, decode: (row: Row) => T): AskedPage<T> {
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return {
+    items: decodeIntact(rows, decode),
+    next: last === undefined ? null : { at: String(last['created_at']), ask_id: String(last['ask_id']) },
   };
 }
