@@ -17,7 +17,7 @@ import {
 import { decideSource, type Source, sourceEvidence } from '../domain/sources.ts';
 import { cleanText } from '../domain/text.ts';
 import type { Turn } from '../domain/turns.ts';
-import { isReused, refusalToSpeak, reported, type Speaker, text, toolUseKey } from './identity.ts';
+import { agentName, isReused, refusalToSpeak, reported, type Speaker, text, toolUseKey } from './identity.ts';
 import { closeConnection, closeDead } from './lost-servers.ts';
 import type { Connection, ReadTx, Store } from './ports.ts';
 import { recordSession, type SessionService } from './sessions.ts';
@@ -179,7 +179,7 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
     const agent = text(env['HIVE_AGENT']) ?? connection_id;
     return known({ ...common, session_id: remoteId(machine, agent), client, name: agent, parent_session_id });
   }
-  const name = reported(env['HIVE_AGENT']);
+  const name = agentName(env);
   const editor = editorSession(env['HIVE_SESSION']);
   const codexSession = reported(meta['sessionId']);
   if (codexSession !== null) {

@@ -62,7 +62,7 @@ export function agentVariableAbove(
 /** The sessions that a shell's environment names, most likely first: agents started by agents leave several. */
 export function sessionsInEnvironment(env: Variables): NamedSession[] {
   const named: NamedSession[] = [];
-  const name = reported(env['HIVE_AGENT']);
+  const name = agentName(env);
   const claude = reported(env['CLAUDE_CODE_SESSION_ID']);
   if (claude !== null) named.push({ session_id: claude, client: 'claude-code', name });
   const codex = reported(env['CODEX_SESSION_ID']) ?? reported(env['CODEX_THREAD_ID']);
@@ -93,6 +93,14 @@ export function text(value: unknown): string | null {
 export function reported(value: unknown): string | null {
   const id = text(value);
   return id === null ? null : reportedId(id);
+}
+
+/**
+ * The name that a person gave an agent, which may be its id: composed, because programs write the same letters in two ways.
+ * @throws HiveError `not_allowed` for an id that only Hive may make.
+ */
+export function agentName(env: Variables): string | null {
+  return reported(env['HIVE_AGENT']?.normalize('NFC'));
 }
 
 /** The id of a call as it is recorded: the hooks of a token record none that a call of another machine could have. */

@@ -327,7 +327,7 @@ export function hasOwnHandle({
 
 /** The sentence for a person whose session has another handle than they asked for; null when it has that one. */
 export function explainHandle(name: string, handle: string): string | null {
-  if (handle === name) return null;
+  if (handle === name.normalize('NFC')) return null;
   const base = givenHandle(name);
   if (base === null) return `HIVE_AGENT is "${name}", which has no letter or digit: the handle is ${handle}.`;
   if (isReserved(base)) return `HIVE_AGENT is "${name}", but @${name} is reserved: the handle is ${handle}.`;

@@ -28,6 +28,16 @@ describe('a name', () => {
     expect(history.json().entries).toMatchObject([{ text: 'Publish?' }]);
   });
 
+  it('is the same name however a program writes its letters', async () => {
+    const person = shell(tempStore());
+    const asked = await person.as({ HIVE_AGENT: 'José'.normalize('NFD') }).hive('ask', 'Deploy?');
+    const ask_id = asked.out.trim();
+    await person.hive('respond', ask_id, 'yes');
+    const polled = await person.as({ HIVE_AGENT: 'José'.normalize('NFC') }).hive('poll', '--json');
+    expect(polled.json().prompts).toMatchObject([{ ask_id, agent: 'José', decision: 'yes' }]);
+    expect([asked.err, polled.err].join('')).not.toContain('HIVE_AGENT');
+  });
+
   it('is mentioned in full, and its mentions are found by its first letters', async () => {
     const person = shell(tempStore());
     await person.as(NAME).hive('post', 'here');
