@@ -69,6 +69,32 @@ describe('HIVE_STORE is refused with a sentence:', () => {
   );
 });
 
+describe('a postgres:// URL', () => {
+  test.each([
+    'postgres://ada:4711/0815@db.example/team',
+    'postgres://ada:4711/0815=y?0815@db.example/team',
+    'postgres://ada:4711?0815@db.example/team',
+    'postgres://ada:4711?0815=y&0815@db.example/team',
+    'postgres://ada:4711#0815@db.example/team',
+    'postgres://ada@db.example/team?password=4711#0815',
+  ])(
+    'whose password ends at a character that is not escaped is refused without any part of it: %j',
+    (given) => {
+      const message = /^(?!.*(4711|0815))HIVE_STORE is "postgres:.*in a password \/ is %2F/;
+      expect(() => storeAddress({ HOME, HIVE_STORE: given })).toThrow(message);
+    },
+  );
+
+  test.each([
+    'postgres://ada:47%2F11@db.example/team',
+    'postgres://ada:p@ss@db.example:5433/team?schema=x',
+    'postgres:///team?host=/run/postgresql&user=ada@corp&password=p@ss',
+    'postgresql://db.example?sslrootcert=/etc/a@b.pem',
+  ])('is taken otherwise: %j', (given) => {
+    expect(storeAddress({ HOME, HIVE_STORE: given })).toBe(given);
+  });
+});
+
 describe('an address on a command line', () => {
   test('may be a path relative to the folder', () => {
     expect(addressArgument('--to', 'backup.db', { HOME })).toBe(`${process.cwd()}/backup.db`);

@@ -63,10 +63,16 @@ export function addressArgument(option: string, given: string, env: Environment)
 /** No URL, no list of settings, and nothing that a shell would have changed. */
 const PLAIN_PATH = /^[^\s~:="'$\p{Cc}][^:="'$\p{Cc}]*(?<!\s)$/u;
 
+/**
+ * What follows the host has a #, or an @ that is in no parameter: a password with a / ? or # in it ends the host, and a part of it
+ * would be taken for the port and shown.
+ */
+const CUT_PASSWORD = /^\w+:\/\/[^/?#]*(?:[^#]*#|\/[^?]*@|[^#]*[?&][^=&]*@)/;
+
 /** Null for what is neither an absolute path nor a postgres:// URL. */
 function absoluteAddress(given: string, env: Environment): string | null {
   if (given !== given.trim() || /\p{Cc}/u.test(given)) return null;
-  if (/^postgres(ql)?:\/\//.test(given)) return given;
+  if (/^postgres(ql)?:\/\//.test(given)) return CUT_PASSWORD.test(given) ? null : given;
   if (given.startsWith('~/')) return join(env['HOME'] ?? homedir(), given.slice(2));
   return isAbsolute(given) ? resolve(given) : null;
 }
@@ -77,7 +83,7 @@ function refuseAddress(where: string, given: string): never {
     .replace(/(password\s*=).*/is, '$1…')
     .replace(/^(\W*[\w+]+:\/\/)?.*@/s, '$1…@');
   throw invalidInput(
-    `${where} is ${excerpt(JSON.stringify(withoutPassword), 80)}, which is neither an absolute path nor a postgres:// URL. Nothing was stored. Write it like /home/ada/hive.db, ~/hive.db or postgres://USER@HOST/DATABASE, without quotes, blanks or variables.`,
+    `${where} is ${excerpt(JSON.stringify(withoutPassword), 80)}, which is neither an absolute path nor a postgres:// URL. Nothing was stored. Write it like /home/ada/hive.db, ~/hive.db or postgres://USER@HOST/DATABASE, without quotes, blanks or variables; in a password / is %2F, ? is %3F, # is %23 and @ is %40.`,
     { field: where },
   );
 }
