@@ -8,14 +8,25 @@
  * @module-tag emacs
  */
 import { PassThrough } from 'node:stream';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
 import { emacsExtensions } from '../../src/cli/extensions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import { createEditors } from '../../src/extensions/editors/dialogs.ts';
+import { attachAgent } from '../../src/extensions/editors/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { answerDialog } from '../support/dialogs.ts';
-import { HUMAN, introduction, openTestHive, SEAT, SEAT_SECRET, withoutQuotas } from '../support/hive.ts';
+import {
+  ask,
+  eventsOf,
+  HUMAN,
+  introduction,
+  openTestHive,
+  SEAT,
+  SEAT_SECRET,
+  withoutQuotas,
+} from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { INITIALIZE, type Loose, type RpcClient, serveInProcess } from '../support/sidecar.ts';
@@ -249,6 +260,25 @@ test('requests take effect in the order in which they are sent: a turn that begi
     { abort_reason: 'interrupted' },
     { turn_id, state: 'in_progress' },
   ]);
+});
+
+test('a wake-up that an editor cannot take is made once more when the agent is introduced again', async () => {
+  const session_id = 'editor-idle';
+  const agent = { session_id, client_session_id: null, client: 'Gemini', name: null, pid: null, cwd: '/' };
+  const wake = vi.fn(async (_text: string) => undefined);
+  wake.mockRejectedValueOnce(new Error('The editor is gone.'));
+  const introduceAgain = async (): Promise<void> => {
+    const session = attachAgent(hive, createEditors(hive), agent, { interrupt: async () => undefined, wake });
+    onTestFinished(() => session.stop());
+    await session.describe(agent);
+  };
+  await introduceAgain();
+  const { ask_id } = await ask(hive, {}, session_id);
+  await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+  await eventually(async () => (await eventsOf(hive, 'session/woken')).at(-1)?.data['failed'] === true);
+  await introduceAgain();
+  await eventually(() => wake.mock.calls.length === 2);
+  expect(wake).toHaveBeenLastCalledWith(expect.stringContaining(ask_id));
 });
 
 test('a sidecar that starts again learns it again: what is pending is asked again, and an answer from between is delivered', async () => {

@@ -141,11 +141,14 @@ export function attachAgent(
     wakeStop = new AbortController();
     const { signal } = wakeStop;
     void beside(log, 'An idle agent in an editor is not waited for.', async () => {
-      while (!signal.aborted) {
+      const deliver = async (text: string): Promise<boolean> => {
+        if (!signal.aborted) await wake(text);
+        return !signal.aborted;
+      };
+      let woken: string | null = '';
+      while (woken !== null && !signal.aborted) {
         const session_id = (await hooked())?.session_id ?? agent.session_id;
-        const text = await wakes.untilWanted({ session_id, seat, signal });
-        if (text === null || signal.aborted) return;
-        await wake(text);
+        woken = await wakes.untilWanted({ session_id, seat, signal, deliver });
       }
     });
   }
