@@ -327,6 +327,17 @@ describe('what is written as text is taken as what it is', () => {
     if (call !== null) expect(() => take(name, JSON.parse(call))).not.toThrow();
   });
 
+  test.each<[string, Record<string, unknown>, string]>([
+    [
+      'hivemind_ask_async',
+      { options: ['a'] },
+      'hivemind_ask_async {"options":["a"],"question":"Which one?"}.',
+    ],
+    ['hivemind_cancel', {}, 'hivemind_cancel {"ask_id":"ask-…"}.'],
+  ])('what is missing in %s %j is shown as an example, which is no call to make', (name, written, call) => {
+    expect(() => take(name, written)).toThrow(`is missing. Nothing was done. For example: ${call}`);
+  });
+
   test('a human’s Emacs writes no such texts, and is held to the schema', () => {
     expect(understand(listParams, { limit: '5' }).given).toEqual({ limit: '5' });
   });

@@ -34,6 +34,19 @@ test('kebab case, camel case, and null for a missing value', async () => {
     });
 });
 
+test('a question that was asked before says that nothing of it has changed', async () => {
+  const { hive, agent } = await scene();
+  const given = { question: 'Go on?', idempotency_key: 'k' };
+  const { ask_id } = await agent.call('hivemind_ask_async', given);
+  const again = await agent.call('hivemind_ask_async', { ...given, urgency: 'critical', timeout_ms: 5_000 });
+  expect(again).toMatchObject({ ask_id, existing: true });
+  expect(again).not.toHaveProperty('expires_at');
+  expect(again['next']).toMatch(
+    /^This was asked before and stays as it was asked then; its status is pending\./,
+  );
+  expect((await hive.prompts.get(String(ask_id))).urgency).toBe('normal');
+});
+
 test('null for all arguments means none', async () => {
   const { agent } = await scene();
   const given = { name: 'hivemind_status', arguments: null };

@@ -369,7 +369,7 @@ async function waitForAnswer(
 
 function afterAsking({ prompt, existing, desks_online }: Asked, { advice }: ToolCall): string {
   const asked = existing
-    ? `This was asked before; its status is ${prompt.status}.`
+    ? `This was asked before and stays as it was asked then; its status is ${prompt.status}.`
     : desks_online > 0
       ? 'Asked.'
       : prompt.to === null

@@ -223,9 +223,7 @@ export function takeArguments(tool: Tool, written: unknown): TakenArguments {
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
     const wrong = parsed.error.issues.slice(0, 5).map((issue) => explain(issue, given));
-    const right = mended(tool, given);
-    const way = right === null ? null : `Call ${callOf(tool, right)}.`;
-    throw invalidInput(sentences(...wrong, 'Nothing was done.', way));
+    throw invalidInput(sentences(...wrong, 'Nothing was done.', wayOut(tool, mended(tool, given))));
   }
   const paths = unknown.map(({ path }) => path);
   const claim = claimIn(written, paths);
@@ -254,26 +252,37 @@ function reachesAll({ narrowing = [] }: Tool, given: unknown): boolean {
 function misspelled(tool: Tool, { path, meant }: UnknownName, corrected: unknown): Error {
   const { name } = tool;
   const right = mended(tool, corrected);
-  const call = right === null ? null : `${name} ${JSON.stringify(right)}`;
-  const way =
-    call !== null && call.length <= LONGEST_CALL
-      ? `Call ${call}.`
-      : `Call ${name} again with "${meant}" instead.`;
+  const isShort = right !== null && `${name} ${JSON.stringify(right.args)}`.length <= LONGEST_CALL;
+  const way = isShort ? wayOut(tool, right) : `Call ${name} again with "${meant}" instead.`;
   return invalidInput(
     `${name} has no argument "${path}"; you probably mean "${meant}". Nothing was done. ${way}`,
     { argument: path, meant },
   );
 }
 
+/** Arguments that a tool takes, instead of those that it was given. */
+interface Mended {
+  args: unknown;
+  /** Some of them are from the example, so they are not what was meant. */
+  isExample: boolean;
+}
+
+/** A call as a way out of a refusal, as a sentence. */
+function wayOut(tool: Tool, right: Mended | null): string | null {
+  return right === null ? null : `${right.isExample ? 'For example:' : 'Call'} ${callOf(tool, right.args)}.`;
+}
+
 /**
  * The arguments as given; invalid ones are converted if their meaning is clear, left out where they may be, and else taken
  * from the example. Null where the call would not be what was meant: without a list that was given.
  */
-function mended(tool: Tool, given: unknown): unknown {
+function mended(tool: Tool, given: unknown): Mended | null {
   const schema = schemaOf(tool);
+  const example = { args: tool.example, isExample: true };
   const { error } = schema.safeParse(given);
-  if (error === undefined) return given;
-  if (given === null || typeof given !== 'object') return tool.example;
+  if (error === undefined) return { args: given, isExample: false };
+  if (given === null || typeof given !== 'object') return example;
+  let isExample = false;
   const wrong = new Set(error.issues.map(({ path }) => String(path[0])));
   const args = Object.fromEntries(
     Object.entries(given).filter(([name]) => name in tool.input && !wrong.has(name)),
@@ -284,9 +293,12 @@ function mended(tool: Tool, given: unknown): unknown {
     const form = otherForms(value, schema).find((form) => z.safeParse(schema ?? z.never(), form).success);
     if (form !== undefined) args[name] = form;
     else if (value !== undefined && isList(schema)) return null;
-    else if (!z.safeParse(schema ?? z.never(), undefined).success) args[name] = tool.example[name];
+    else if (!z.safeParse(schema ?? z.never(), undefined).success) {
+      args[name] = tool.example[name];
+      isExample = true;
+    }
   }
-  return schema.safeParse(args).success ? args : tool.example;
+  return schema.safeParse(args).success ? { args, isExample } : example;
 }
 
 /** In characters. A longer text is one item: nobody means a list of names by it. */
