@@ -134,9 +134,7 @@ export function createRuns(parts: RunParts): RunService {
       log.error('A run could not be started.', { run_id: run.run_id, error: problem });
       return change(run, (now, at) => withProblem(now, problem, at), problem);
     }
-    const ended = await change(run, (now, at) => agentEnded(now, code, at));
-    if (ended.status === 'ended') files.forget(run.run_id);
-    return ended;
+    return change(run, (now, at) => agentEnded(now, code, at));
   }
 
   /** Records the agent of a start, and stops an agent that nobody else could: one that the run's row does not name. */
@@ -158,7 +156,7 @@ export function createRuns(parts: RunParts): RunService {
     how: (run: Run, now: string) => Run,
     problem: string | null = null,
   ): Promise<Run> {
-    return insist(run_id, () =>
+    const run = await insist(run_id, () =>
       store.write(async (tx) => {
         const found = await tx.runs.get(run_id);
         if (found === undefined) throw new HiveError('internal', `The run ${run_id} is gone.`);
@@ -170,6 +168,8 @@ export function createRuns(parts: RunParts): RunService {
         return changed;
       }),
     );
+    if (run.status === 'ended') files.forget(run_id);
+    return run;
   }
 
   /** Writes what nobody else will write again. */
@@ -210,7 +210,8 @@ export function createRuns(parts: RunParts): RunService {
 
   /** Takes over a run whose keeper and agent are gone, and one whose human has answered; null if neither. */
   async function claim(run_id: string): Promise<Run | null> {
-    return take(async (tx) => {
+    let isOver = false;
+    const claimed = await take(async (tx) => {
       let run = await tx.runs.get(run_id);
       if (run === undefined || run.machine !== machine || run.seat !== seat) return null;
       if (run.status !== 'ended' && !(await tx.runs.isMarked(run_id))) {
@@ -219,12 +220,14 @@ export function createRuns(parts: RunParts): RunService {
           'Its row in the store was changed by something other than Hive. It is not started again.';
         await tx.runs.put(withProblem(run, problem, tx.now));
         await sayThatItEnded(tx, run, problem);
+        isOver = true;
         return null;
       }
       if (isLeft(run)) {
         run = agentEnded(run, null, tx.now);
         await tx.runs.put(run);
         await recordSleep(tx, run);
+        isOver = run.status === 'ended';
       }
       if (run.status !== 'sleeping' || !(await isAnswered(tx, run))) return null;
       // The agent made no call, so the old id may or may not be in use: a new one certainly is not.
@@ -234,6 +237,8 @@ export function createRuns(parts: RunParts): RunService {
       await endWait(tx, run_id);
       return next;
     });
+    if (isOver) files.forget(run_id);
+    return claimed;
   }
 
   async function ready(): Promise<string[]> {

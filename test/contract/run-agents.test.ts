@@ -26,6 +26,7 @@ async function openRuns({
   const hive = await openTestHive();
   const agents: StartedAgent[] = [];
   const refusals: HiveError[] = [];
+  const remembered = new Set<string>();
   const store: Store = {
     ...hive.store,
     async write(work) {
@@ -35,7 +36,10 @@ async function openRuns({
     },
   };
   const files: RunFiles = {
-    keep: () => 'd',
+    keep({ run_id }) {
+      remembered.add(run_id);
+      return 'd';
+    },
     read: (run_id) => ({ ...COMMAND, run_id, dir: '/', env: {}, left_out: [] }),
     async start() {
       const child = spawn('sleep', ['1d'], { stdio: 'ignore' });
@@ -48,7 +52,7 @@ async function openRuns({
       return { pid: child.pid ?? 0, ended };
     },
     count: () => undefined,
-    forget: () => undefined,
+    forget: (run_id) => void remembered.delete(run_id),
     output: () => '',
   };
   const runs = createRuns({
@@ -63,7 +67,7 @@ async function openRuns({
     log: hive.log,
   });
   const hasAgent = async () => (await runs.list({ all: true }))[0]?.agent != null;
-  return { hive, runs, agents, refusals, hasAgent };
+  return { hive, runs, agents, refusals, remembered, hasAgent };
 }
 
 test('a run whose signal has fired before it begins starts no agent', async () => {
@@ -73,6 +77,14 @@ test('a run whose signal has fired before it begins starts no agent', async () =
     problem: 'It was stopped.',
   });
   expect(agents).toEqual([]);
+});
+
+test('the arguments and the environment of a run that cannot be started are not kept', async () => {
+  const { runs, remembered } = await openRuns({
+    whenStarted: () => Promise.reject(new Error('no such file')),
+  });
+  expect(await runs.begin(RUN)).toMatchObject({ status: 'ended', problem: 'no such file' });
+  expect(remembered).toEqual(new Set());
 });
 
 test('a run that is stopped before its agent is recorded stops that agent', async () => {
