@@ -62,6 +62,29 @@ describe('the bridge', () => {
     });
   });
 
+  test('answers a call that is accepted over a session which was found to be gone in the meantime', async () => {
+    const served = await serve(tempStore());
+    const proxy = await httpProxy(served.url);
+    const agent = await connectBridge({ ...served, url: proxy.url });
+    const asked = await agent.call('hivemind_ask_async', { question: 'Still there?' });
+    const held: ServerResponse[] = [];
+    proxy.answering((_request, text, response) => {
+      if (text.includes('hivemind_poll')) held.push(response);
+      else if (text.includes('hivemind_status')) {
+        proxy.answering(null);
+        response.writeHead(404).end();
+      } else return false;
+      return true;
+    });
+    const polled = agent
+      .call('hivemind_poll', { ask_id: asked['ask_id'] })
+      .catch((error: unknown) => String(error));
+    await eventually(() => held.length === 1);
+    expect(await agent.call('hivemind_status')).toHaveProperty('desks_online');
+    held[0]?.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+    expect(await polled).toContain('It is not known whether this was done');
+  });
+
   test('has a session again soon after the other side has restarted, because the mention gate needs one', async () => {
     const store = tempStore();
     const first = await serve(store);

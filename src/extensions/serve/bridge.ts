@@ -162,11 +162,14 @@ export async function runBridge({
     far = null;
     void Promise.allSettled(sending).then(() => lost.close());
     void reopen();
-    for (const id of taken)
-      fail(
-        id,
-        `The connection to ${url.host} was lost. It is not known whether this was done: check with hivemind_poll, or call again.`,
-      );
+    for (const id of taken) failLost(id);
+  }
+
+  function failLost(id: RequestId): void {
+    fail(
+      id,
+      `The connection to ${url.host} was lost. It is not known whether this was done: check with hivemind_poll, or call again.`,
+    );
   }
 
   function fail(id: RequestId, message: string): void {
@@ -282,7 +285,10 @@ export async function runBridge({
           await sent.finally(() => sending.delete(sent));
         }
         const id = requestId(message);
-        if (id !== null && waiting.has(id)) taken.add(id);
+        if (id === null || !waiting.has(id)) return;
+        if (used === null || used === far) taken.add(id);
+        // Accepted over a session that was lost in the meantime: its answer will not come.
+        else failLost(id);
         return;
       } catch (error) {
         if (codeOf(error) === GONE && used !== null) lose(used);
