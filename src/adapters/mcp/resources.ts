@@ -79,7 +79,6 @@ function contents(uri: URL, value: Record<string, unknown>): ReadResourceResult 
   return { contents: [{ uri: uri.href, mimeType: 'application/json', text }] };
 }
 
-/** A session may read its own inbox, and those of its subagents. */
 /** A part of an address as it is meant: an id with other letters than ASCII's is percent-encoded in it. */
 function decoded(part: string): string {
   try {
@@ -89,6 +88,7 @@ function decoded(part: string): string {
   }
 }
 
+/** A session may read its own inbox, and those of its subagents. */
 function refuseOthers(session_id: string, reader: Session): void {
   if (session_id === reader.session_id || session_id.startsWith(`${reader.session_id}:`)) return;
   throw new HiveError('not_allowed', `A session may read only its own inbox: yours is ${reader.session_id}.`);
