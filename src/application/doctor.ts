@@ -60,7 +60,19 @@ export async function runExaminations(all: readonly Examination[], log: Logger):
 /** How many are named. */
 const MOST_NAMED = 10;
 
-const READS = ['prompts', 'messages', 'sessions', 'events'] as const;
+const READS = [
+  'prompts',
+  'messages',
+  'sessions',
+  'events',
+  'turns',
+  'gates',
+  'outreach',
+  'humans',
+  'tokens',
+  'devices',
+  'runs',
+] as const;
 
 /** The names of the records that do not read as they were written. Others get their turn between two pages. */
 export async function damagedRecords(store: Pick<Store, 'read'>): Promise<string[]> {

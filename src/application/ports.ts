@@ -148,6 +148,11 @@ export interface DamagedPage {
   next: string | null;
 }
 
+export interface DoctoredReads {
+  /** The records that do not read as they were written. Lists leave them out. */
+  damaged(after: string | null): Promise<DamagedPage>;
+}
+
 /** The place of a prompt in the order in which they were asked. */
 export interface AskedAt {
   at: string;
@@ -195,7 +200,7 @@ export interface StoredResponse extends PromptAnswer {
   signature: string | null;
 }
 
-export interface PromptReads extends PrunableReads {
+export interface PromptReads extends PrunableReads, DoctoredReads {
   /** @throws HiveError `store_foreign` if it is damaged: for whoever asks for this very prompt. */
   get(ask_id: string): Promise<Prompt | undefined>;
   /** The same for work that goes on without it: undefined if it is damaged, which must stop nothing else. */
@@ -222,8 +227,6 @@ export interface PromptReads extends PrunableReads {
   countPendingUnder(id: string, most: number): Promise<number>;
   /** The ids of the pending ones that do not read as they were written. Lists leave them out. */
   damagedPending(): Promise<string[]>;
-  /** The same, whatever their status. */
-  damaged(after: string | null): Promise<DamagedPage>;
   /** Still pending, asked in this turn. */
   pendingOfTurn(turn_id: string): Promise<Prompt[]>;
   /** Pending prompts that expire by `now`. */
@@ -415,7 +418,7 @@ export interface Connection {
   opened_at: string;
 }
 
-export interface SessionReads extends PrunableReads {
+export interface SessionReads extends PrunableReads, DoctoredReads {
   get(session_id: string): Promise<Session | undefined>;
   byHandle(handle: string): Promise<Session | undefined>;
   /** Every handle, the most recently active session first. */
@@ -427,8 +430,6 @@ export interface SessionReads extends PrunableReads {
   /** The living session that the hooks of this client process speak for. */
   hookedByProcess(machine: string, pid: number): Promise<Session | undefined>;
   list(filter: { state?: 'alive' | 'ended' | undefined; limit: number }): Promise<Session[]>;
-  /** Sessions whose roles or settings cannot be read; they are read with the default ones. */
-  damaged(after: string | null): Promise<DamagedPage>;
   /** The last session that the hooks of a client process spoke for, ended or not: a new one of that process may continue it. */
   lastHookedOfProcess(machine: string, pid: number): Promise<Session | undefined>;
   /** The main session of a project that last worked, other than this one: the reader of reports that have no other. */
@@ -466,7 +467,7 @@ export interface SessionRecords extends SessionReads, Prunable {
 }
 
 /** The state of the mention gate. */
-export interface GateReads {
+export interface GateReads extends DoctoredReads {
   get(session_id: string): Promise<GateRecord | undefined>;
   /** The gates of held sessions, the longest held first. */
   held(): Promise<GateRecord[]>;
@@ -489,7 +490,7 @@ export interface WakerRecords extends WakerReads {
 // ---- Turns ----
 // Turns, and the requests to end one.
 
-export interface TurnReads extends PrunableReads {
+export interface TurnReads extends PrunableReads, DoctoredReads {
   get(turn_id: string): Promise<Turn | undefined>;
   /** The running turn; a session has one at a time. */
   current(session_id: string): Promise<Turn | undefined>;
@@ -542,7 +543,7 @@ export interface MessagePage {
   more: boolean;
 }
 
-export interface MessageReads extends PrunableReads {
+export interface MessageReads extends PrunableReads, DoctoredReads {
   /** @throws HiveError `store_foreign` if it is damaged: for whoever asks for this very message. */
   get(message_id: string): Promise<Message | undefined>;
   /** The same for work that goes on without it: undefined if it is damaged, which must stop nothing else. */
@@ -561,8 +562,6 @@ export interface MessageReads extends PrunableReads {
   countOf(pair: Pair, since: string, after: number): Promise<[number, number]>;
   /** The last messages with exactly this body, newest first. */
   byBody(body: string, limit: number): Promise<Message[]>;
-  /** Those that do not read as they were written. Lists leave them out. */
-  damaged(after: string | null): Promise<DamagedPage>;
 }
 
 export interface MessageRecords extends MessageReads, Prunable {
@@ -644,7 +643,7 @@ export interface ReportReader {
   carrier: string;
 }
 
-export interface OutreachReads extends PrunableReads {
+export interface OutreachReads extends PrunableReads, DoctoredReads {
   get(outreach_id: string): Promise<Outreach | undefined>;
   /** The card whose actions are this prompt's options. */
   byPrompt(ask_id: string): Promise<Outreach | undefined>;
@@ -693,7 +692,7 @@ export interface DeskRecords extends DeskReads, Prunable {
   setPreferences(seat: string, value: Record<string, unknown>): Promise<void>;
 }
 
-export interface HumanReads {
+export interface HumanReads extends DoctoredReads {
   /** By folded name; every name in this interface is folded. */
   get(folded: string): Promise<Human | undefined>;
   /** One entry per name that reaches somebody, those seen last first. */
@@ -709,7 +708,7 @@ export interface HumanRecords extends HumanReads {
   removeTeam(folded: string): Promise<boolean>;
 }
 
-export interface TokenReads extends PrunableReads {
+export interface TokenReads extends PrunableReads, DoctoredReads {
   get(name: string): Promise<Token | undefined>;
   byDigest(digest: string): Promise<Token | undefined>;
   list(): Promise<Token[]>;
@@ -719,7 +718,7 @@ export interface TokenRecords extends TokenReads, Prunable {
   put(token: Token): Promise<void>;
 }
 
-export interface DeviceReads extends PrunableReads {
+export interface DeviceReads extends PrunableReads, DoctoredReads {
   get(device_id: string): Promise<Device | undefined>;
   byKey(key: string): Promise<Device | undefined>;
   /** All of them, in the order in which they were paired. */
@@ -738,7 +737,7 @@ export interface DeviceRecords extends DeviceReads, Prunable {
 // ---- Runs ----
 // Headless agents that end while their human thinks.
 
-export interface RunReads extends PrunableReads {
+export interface RunReads extends PrunableReads, DoctoredReads {
   get(run_id: string): Promise<Run | undefined>;
   /** Whether the row is as a process with this person's key left it. */
   isMarked(run_id: string): Promise<boolean>;
@@ -756,7 +755,7 @@ export interface RunRecords extends RunReads, Prunable {
 // ---- Events ----
 // The event log, and the search through history.
 
-export interface EventReads extends PrunableReads {
+export interface EventReads extends PrunableReads, DoctoredReads {
   /** The highest seq committed so far; 0 in a new store. */
   head(): Promise<number>;
   /** Events after a cursor, in order. */
@@ -766,8 +765,6 @@ export interface EventReads extends PrunableReads {
   of(subject: string, limit: number): Promise<HiveEvent[]>;
   /** Notices for desks, newest first; with `before` only those with a lower seq. */
   notices(limit: number, before?: number): Promise<HiveEvent[]>;
-  /** Events whose data cannot be read; they are read with `{}` as their data. */
-  damaged(after: string | null): Promise<DamagedPage>;
 }
 
 export interface EventRecords extends EventReads, Prunable {

@@ -19,6 +19,7 @@ import {
 } from '../../src/infrastructure/store/sql.ts';
 import { ask, HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { DEMO, join, post } from '../support/messages.ts';
+import { sleepingRun } from '../support/run-rows.ts';
 import { eventually } from '../support/wait.ts';
 import { openOn } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
@@ -257,6 +258,34 @@ export function checksumsContract(engine: StoreEngine): void {
     expect(check).toMatchObject({ state: 'broken', text: expect.stringContaining(bob.session_id) });
     const { seq } = seen.find(({ subject }) => subject === ask_id) ?? {};
     expect(check?.text).toContain(`event ${seq}`);
+  });
+
+  test('what a list leaves out because it cannot be read is named by the doctor', async () => {
+    const address = await engine.freshAddress();
+    const hive = await openTestHive(address);
+    await hive.tokens.make({ name: 'far', agent: 'far-1' });
+    const session = await introduce(hive);
+    const { turn_id } = await hive.turns.start({
+      session_id: session.session_id,
+      client_turn_id: null,
+      by: 'x',
+    });
+    await hive.store.write((tx) => tx.runs.put(sleepingRun()));
+    const { outreach_id } = await hive.outreach.card({ title: 'Done', fields: [] }, session);
+    const driver = await engine.openDriver(address);
+    onTestFinished(() => driver.close());
+    await driver.write(async (sql) => {
+      for (const [table, column] of [
+        ['tokens', 'projects'],
+        ['turns', 'open_tools'],
+        ['runs', 'calls'],
+        ['outreach', 'fields'],
+      ])
+        await sql.run(statement(`UPDATE ${table} SET ${column} = '[{'`), []);
+    });
+    expect(await hive.tokens.list()).toEqual([]);
+    const named = await damagedRecords(hive.store);
+    expect(new Set(named)).toEqual(new Set([turn_id, outreach_id, 'token far', 'run-1']));
   });
 
   test('are compared by the doctor page by page, and others go on between two pages', async () => {

@@ -5,7 +5,7 @@
 
 import type { DamagedPage } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
-import type { Row, SqlValue } from './sql.ts';
+import { decodeIntact, type Row, type Sql, type SqlValue, statement, type Table } from './sql.ts';
 
 const BASIS = 0x811c9dc5;
 const PRIME = 0x01000193;
@@ -67,5 +67,22 @@ export function pageOfDamaged(
   return {
     damaged: damaged.map((row) => `${prefix}${row[key]}`),
     next: last === undefined ? null : String(last[key]),
+  };
+}
+
+/** Reads such a page of a table whose first column is its key. Its rows have no checksum: damaged is what cannot be read. */
+export function damagedRows<T>(
+  described: Table<T>,
+  name: string,
+  prefix = '',
+): (sql: Sql, after: string | null) => Promise<DamagedPage> {
+  const key = described.columns[0] ?? '';
+  const fromKey = statement(
+    () => `SELECT ${described.list} FROM ${name} WHERE ${key} > $1 ORDER BY ${key} LIMIT $2`,
+  );
+  return async (sql, after) => {
+    const rows = await sql.all(fromKey, [after ?? '', DOCTORED]);
+    const damaged = rows.filter((row) => decodeIntact([row], described.decode).length === 0);
+    return pageOfDamaged(rows, damaged, key, prefix);
   };
 }

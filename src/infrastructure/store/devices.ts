@@ -1,6 +1,7 @@
 /** The statements of devices and of the codes that pair them. */
 import type { DeviceRecords } from '../../application/ports.ts';
 import type { Device, Pairing } from '../../domain/devices.ts';
+import { damagedRows } from './checksums.ts';
 import { pruneDevices } from './prune.ts';
 import { decodeIntact, type Sql, statement, table } from './sql.ts';
 
@@ -17,6 +18,7 @@ const devices = table<Device>('devices', {
   push_failed: 'plain',
   seat: 'plain',
 });
+const damagedIn = damagedRows(devices, 'devices', 'phone ');
 
 const pairings = table<Pairing>('pairings', {
   code_digest: 'plain',
@@ -49,6 +51,7 @@ export function deviceStatements(sql: Sql): DeviceRecords {
       const [row] = await sql.all(BY_KEY, [key]);
       return row === undefined ? undefined : devices.decode(row);
     },
+    damaged: (after) => damagedIn(sql, after),
     list: async () => decodeIntact(await sql.all(LIST, []), devices.decode),
     async put(device) {
       await sql.run(PUT, devices.encode(device));

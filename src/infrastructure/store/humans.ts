@@ -1,6 +1,7 @@
 /** The statements of humans and their teams. */
 import type { DeskRecords, HumanRecords } from '../../application/ports.ts';
 import type { Desk, Human, Team } from '../../domain/humans.ts';
+import { damagedRows } from './checksums.ts';
 import { pruneDesks } from './prune.ts';
 import { decodeIntact, parseStored, type Sql, statement, table } from './sql.ts';
 
@@ -11,6 +12,7 @@ const teams = table<Team>('teams', {
   members: 'json',
   escalate_after_ms: 'plain',
 });
+const damagedIn = damagedRows(teams, 'teams', 'team ');
 
 const GET = statement(() => `SELECT ${humans.list} FROM humans WHERE folded = $1`);
 const LIST = statement(() => `SELECT ${humans.list} FROM humans ORDER BY seen_at DESC, folded LIMIT $1`);
@@ -31,6 +33,7 @@ export function humanStatements(sql: Sql): HumanRecords {
       const [row] = await sql.all(TEAM, [folded]);
       return row === undefined ? undefined : teams.decode(row);
     },
+    damaged: (after) => damagedIn(sql, after),
     teams: async () => decodeIntact(await sql.all(TEAMS, []), teams.decode),
     async put(human) {
       await sql.run(PUT, humans.encode(human));

@@ -2,6 +2,7 @@
 import type { GateRecords, LoopRecords, MentionRecords } from '../../application/ports.ts';
 import type { GateRecord, Loop } from '../../domain/mention-gate.ts';
 import type { Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
+import { damagedRows } from './checksums.ts';
 import { MESSAGE_COLUMNS, readMentioned } from './messages.ts';
 import { pruneMentions } from './prune.ts';
 import {
@@ -226,6 +227,7 @@ const gates = table<GateRecord>('gates', {
   prompts: 'plain',
   prompts_gave_up: 'boolean',
 });
+const damagedIn = damagedRows(gates, 'gates', 'gate of ');
 
 const GET_GATE = statement(() => `SELECT ${gates.list} FROM gates WHERE session_id = $1`);
 const HELD = statement(
@@ -244,6 +246,7 @@ export function gateStatements(sql: Sql): GateRecords {
       const [row] = await sql.all(GET_GATE, [session_id]);
       return row === undefined ? undefined : gates.decode(row);
     },
+    damaged: (after) => damagedIn(sql, after),
     held: async () => decodeIntact(await sql.all(HELD, []), gates.decode),
     async put(record) {
       await sql.run(PUT_GATE, gates.encode(record));

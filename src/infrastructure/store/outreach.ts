@@ -3,6 +3,7 @@ import type { OutreachFilter, OutreachRecords } from '../../application/ports.ts
 import type { Outreach } from '../../domain/outreach.ts';
 import type { Bucket } from '../../domain/rates.ts';
 import type { StopGuardRecord } from '../../domain/stop-guard.ts';
+import { damagedRows } from './checksums.ts';
 import { pruneOutreach } from './prune.ts';
 import {
   type Codec,
@@ -52,6 +53,7 @@ const STORED: Record<Exclude<keyof Outreach, Joined>, Codec> = {
   to_session_id: 'plain',
 };
 const stored = table<Omit<Outreach, Joined>>('outreach', STORED);
+const damagedIn = damagedRows(stored, 'outreach');
 const outreach = table<Outreach>('outreach', {
   ...STORED,
   handed_at: 'plain',
@@ -163,6 +165,7 @@ export function outreachStatements(sql: Sql): OutreachRecords {
           rows.length > limit && last !== undefined ? encodeCursor([last['number'] ?? null]) : null,
       };
     },
+    damaged: (after) => damagedIn(sql, after),
     unreported: (session_id) => many(UNREPORTED, [session_id]),
     async oweAgain(session_id, let_go_at) {
       await sql.run(OWE_AGAIN, [session_id, let_go_at]);

@@ -4,6 +4,7 @@
  */
 import type { RunRecords } from '../../application/ports.ts';
 import type { Run } from '../../domain/runs.ts';
+import { damagedRows } from './checksums.ts';
 import { pruneRuns } from './prune.ts';
 import { decodeIntact, type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
 
@@ -29,6 +30,7 @@ const runs = table<Run>('runs', {
   created_at: 'plain',
   changed_at: 'plain',
 });
+const damagedIn = damagedRows(runs, 'runs');
 
 const GET = statement(() => `SELECT ${runs.list} FROM runs WHERE run_id = $1`);
 const OPEN = statement(
@@ -55,6 +57,7 @@ export function runStatements(sql: Sql, markOf: MarkRun): RunRecords {
       const [row] = await sql.all(GET, [run_id]);
       return row === undefined ? undefined : runs.decode(row);
     },
+    damaged: (after) => damagedIn(sql, after),
     open: async (seat) => decodeIntact(await sql.all(OPEN, [seat]), runs.decode),
     list: async (seat) => decodeIntact(await sql.all(LIST, [seat]), runs.decode),
     async isMarked(run_id) {

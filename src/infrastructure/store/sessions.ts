@@ -3,7 +3,7 @@ import type { Connection, SessionRecords, WakerRecords } from '../../application
 import type { Waker } from '../../domain/hooks.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { timeAfter } from '../../domain/times.ts';
-import { DOCTORED, pageOfDamaged } from './checksums.ts';
+import { damagedRows } from './checksums.ts';
 import { pruneSessions } from './prune.ts';
 import { decodeIntact, type Row, type Sql, statement, table } from './sql.ts';
 
@@ -39,11 +39,11 @@ const sessions = table<Session>('sessions', {
   hooks_seen_at: 'plain',
 });
 
-const intactIn = (row: Row): Session | undefined => decodeIntact([row], sessions.decode)[0];
+const damagedIn = damagedRows(sessions, 'sessions');
 
 /** Reads a session. One whose settings are damaged has the default ones: without it, who descends from whom would be unknown. */
 function readSession(row: Row): Session {
-  return intactIn(row) ?? sessions.decode({ ...row, roles: '[]', outreach: '{}' });
+  return decodeIntact([row], sessions.decode)[0] ?? sessions.decode({ ...row, roles: '[]', outreach: '{}' });
 }
 
 const GET = statement(() => `SELECT ${sessions.list} FROM sessions WHERE session_id = $1`);
@@ -113,10 +113,6 @@ const TOUCH_BY_HOOK = statement(
   'UPDATE sessions SET last_seen_at = $2, hooks_seen_at = $2 WHERE session_id = $1',
 );
 const TOUCH = statement(`UPDATE sessions SET last_seen_at = $2 WHERE session_id = $1`);
-
-const FROM_KEY = statement(
-  () => `SELECT ${sessions.list} FROM sessions WHERE session_id > $1 ORDER BY session_id LIMIT $2`,
-);
 
 const CALLER = statement('SELECT session_id FROM tool_callers WHERE tool_use_id = $1');
 const RECORD_CALLER = statement(
@@ -224,11 +220,7 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
     async closeConnection(connection_id) {
       await sql.run(CLOSE_CONNECTION, [connection_id]);
     },
-    async damaged(after) {
-      const rows = await sql.all(FROM_KEY, [after ?? '', DOCTORED]);
-      const damaged = rows.filter((row) => intactIn(row) === undefined);
-      return pageOfDamaged(rows, damaged, 'session_id');
-    },
+    damaged: (after) => damagedIn(sql, after),
     ...pruneSessions(sql),
   };
 }

@@ -1,6 +1,7 @@
 /** The statements of tokens. */
 import type { TokenRecords } from '../../application/ports.ts';
 import type { Token } from '../../domain/tokens.ts';
+import { damagedRows } from './checksums.ts';
 import { pruneTokens } from './prune.ts';
 import { decodeIntact, type Sql, type Statement, statement, table } from './sql.ts';
 
@@ -13,6 +14,7 @@ const tokens = table<Token>('tokens', {
   created_at: 'plain',
   revoked_at: 'plain',
 });
+const damagedIn = damagedRows(tokens, 'tokens', 'token ');
 
 const GET = statement(() => `SELECT ${tokens.list} FROM tokens WHERE name = $1`);
 const BY_DIGEST = statement(() => `SELECT ${tokens.list} FROM tokens WHERE digest = $1`);
@@ -28,6 +30,7 @@ export function tokenStatements(sql: Sql): TokenRecords {
   return {
     get: (name) => one(GET, name),
     byDigest: (digest) => one(BY_DIGEST, digest),
+    damaged: (after) => damagedIn(sql, after),
     list: async () => decodeIntact(await sql.all(LIST, []), tokens.decode),
     async put(token) {
       await sql.run(PUT, tokens.encode(token));

@@ -2,6 +2,7 @@
 import type { TurnRecords } from '../../application/ports.ts';
 import type { Interrupt } from '../../domain/interrupts.ts';
 import type { Turn } from '../../domain/turns.ts';
+import { damagedRows } from './checksums.ts';
 import { deliveries, openOf } from './deliveries.ts';
 import { pruneTurns } from './prune.ts';
 import { decodeIntact, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
@@ -32,6 +33,7 @@ const turns = table<Turn>('turns', {
   batch_at: 'plain',
   batch_closed_at: 'plain',
 });
+const damagedIn = damagedRows(turns, 'turns');
 
 const interrupts = table<Interrupt>('interrupts', {
   interrupt_id: 'plain',
@@ -90,6 +92,7 @@ export function turnStatements(sql: Sql): TurnRecords {
     current: (session_id) => one(CURRENT, [session_id]),
     last: (session_id) => one(LAST, [session_id]),
     byClientTurn: (session_id, client_turn_id) => one(BY_CLIENT, [session_id, client_turn_id]),
+    damaged: (after) => damagedIn(sql, after),
     running: async (limit) => decodeIntact(await sql.all(RUNNING, [limit]), turns.decode),
     unreadAborts: async (session_id, limit) =>
       decodeIntact(await sql.all(UNTOLD, [session_id, limit]), (row) => ({
