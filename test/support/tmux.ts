@@ -93,13 +93,18 @@ export async function openTerminal(
       }
     },
     async answer(dialog, key) {
-      await terminal.until(dialog, 20_000);
+      let before = (await terminal.until(dialog, 20_000)).join('\n');
       for (let presses = 0; presses < 20; presses++) {
         await terminal.keys(key);
-        for (let looks = 0; looks < 20; looks++) {
+        let now = before;
+        // A key that was ignored, or that scrolled, changes the screen. As long as it does not, a busy program has perhaps not
+        // read the key yet, and would take another one for an answer to what comes next.
+        for (let looks = 0; looks < 100 && now === before; looks++) {
           await moment(50);
-          if (!dialog.test(await still())) return;
+          now = await still();
+          if (!dialog.test(now)) return;
         }
+        before = now;
       }
       throw new Error(`${key} did not answer ${dialog}:\n${(await terminal.screen()).join('\n')}`);
     },
