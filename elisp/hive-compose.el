@@ -88,6 +88,13 @@ buffer, and the echo area says so."
   "Return the id under which the settings of the draft with ID are saved."
   (concat id "-with"))
 
+(defun hive-draft-write (id text known with known-with)
+  "Save TEXT as the draft with ID, and WITH as its settings, in JSON.
+KNOWN and KNOWN-WITH are what was read or saved last.  Return as
+`hive-compose-keep'."
+  (and (hive-compose-keep (hive-compose--with-id id) with known-with)
+       (hive-compose-keep id text known)))
+
 (defun hive-draft-with (id)
   "Return the settings of the draft with ID, a plist, or nil.
 They say how it is to be sent."
@@ -120,12 +127,9 @@ was only read here, and has not changed, is not written."
               (with (if with (json-serialize with) "")))
     (let ((moved (not (equal id known-id))))
       (or (and (not moved) (not saved) (equal text known-text) (equal with known-with))
-          (and (hive-compose-keep (hive-compose--with-id id) with (if moved "" known-with))
-               (hive-compose-keep id text (if moved "" known-text))
+          (and (hive-draft-write id text (if moved "" known-text) with (if moved "" known-with))
                (progn
-                 (when moved
-                   (hive-compose-keep known-id "" known-text)
-                   (hive-compose-keep (hive-compose--with-id known-id) "" known-with))
+                 (when moved (hive-draft-write known-id "" known-text "" known-with))
                  (setq hive-compose--known (list id text with t))))))))
 
 (defun hive-draft-watch (keep)

@@ -564,7 +564,8 @@ It is written only when you say so."
       (lambda ()
         (let ((words (hive-read-words (hive-words 'with-words (hive-text-line label 40)) hive-read-typed)))
           (hive-prompt--send-label label (unless (string-blank-p words) words))
-          'answered)))))
+          'answered))
+      nil label)))
 
 (defun hive-prompt--send-label (label &optional words)
   "Answer the question of this buffer with the option LABEL and WORDS."

@@ -480,9 +480,9 @@ handle, or what was typed if it is none."
 ;; may leave the minibuffer, Emacs may end, or a later step may fail.
 
 (declare-function hive-compose-draft "hive-compose")
-(declare-function hive-compose-keep "hive-compose")
 (declare-function hive-draft-watch "hive-compose")
 (declare-function hive-draft-with "hive-compose")
+(declare-function hive-draft-write "hive-compose")
 
 (defvar hive-read-typed nil
   "What was typed for the answer that is being read; first its draft, or nil.")
@@ -502,24 +502,32 @@ message."
                               (or (plist-get prompt :batch) (list prompt)))))
       text)))
 
-(defun hive-read-with-draft (prompt answer &optional id)
+(defun hive-read-with-draft (prompt answer &optional id option)
   "Let ANSWER, a function, read an answer to PROMPT, and send it.
 Return what it returns.  If that is answered, delete the draft; else, or
 if it fails or Emacs ends, what was typed is the draft.  ID is that of
 the draft, if it is not that of PROMPT; with PROMPT nil, what is read is
-a message.  A draft with an option is not offered here, where it would
-be sent without the option."
+a message.  With OPTION, a label, what is read are words beside it, and
+their draft keeps it.  A draft with any other option is not offered: it
+would be sent without that."
   (let* ((id (or id (plist-get prompt :ask_id)))
-         (draft (and (null (hive-draft-with id))
-                     (hive-read--as-draft prompt (or (hive-compose-draft id) ""))))
+         (option (and option (hive-text-sendable option)))
+         (with (if option (json-serialize (list :option option)) ""))
+         (as-draft (lambda (text)
+                     (if option (unless (string-blank-p text) text)
+                       (hive-read--as-draft prompt text))))
+         (draft (and (member (plist-get (hive-draft-with id) :option) (list nil option))
+                     (funcall as-draft (or (hive-compose-draft id) ""))))
          (known (or draft ""))
          (hive-read-typed draft)
          (hive-read--keep
           (lambda (text)
             (let ((text (cond ((string-blank-p text) "")
-                              ((hive-read--as-draft prompt text))
+                              ((funcall as-draft text))
                               (t (or draft "")))))
-              (when (hive-compose-keep id text known) (setq known text)))))
+              (when (and (not (equal text known))
+                         (hive-draft-write id text known (if (string-empty-p text) "" with) with))
+                (setq known text)))))
          (done nil))
     (unwind-protect (setq done (funcall answer))
       (funcall hive-read--keep (if (eq done 'answered) "" (or hive-read-typed ""))))))

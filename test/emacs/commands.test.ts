@@ -99,16 +99,25 @@ test('what was left half-typed is there again, until it is answered', async () =
   await gone(/asks: How many/);
   await command('hive-next');
   await emacs.answer(/How many\?[\s\S]*TAB skip(?![\s\S]*Press the key)/, '+');
-  await emacs.answer(/Press the key of the option/, '1');
+  await emacs.until(/Press the key of the option/);
+  await emacs.keys('1');
   await emacs.until(/yes.*one or$/m);
   await emacs.type(' two');
   await emacs.keys('C-g');
   await gone(/one or two/);
+  // The words are for that option, and are not offered without it.
   await command('hive-respond');
-  await emacs.until(/asks: How many\?.*one or two$/m);
+  await emacs.until(/asks: How many\? \(.*your own words\)$/m);
+  await emacs.keys('C-g');
+  await gone(/asks: How many/);
+  await command('hive-next');
+  await emacs.answer(/How many\?[\s\S]*TAB skip(?![\s\S]*Press the key)/, '+');
+  await emacs.until(/Press the key of the option/);
+  await emacs.keys('1');
+  await emacs.until(/yes.*one or two$/m);
   await emacs.type(', or three');
   await emacs.keys('Enter');
-  expect(await answerTo(id)).toMatchObject({ decision: 'one or two, or three' });
+  expect(await answerTo(id)).toMatchObject({ selected: ['yes'], comment: 'one or two, or three' });
   await gone(/hive \d+\b/);
 });
 

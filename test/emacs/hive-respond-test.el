@@ -248,6 +248,28 @@ Return what was there, newest first."
       (should (equal '(nil) (hive-respond-test-typing '(("Run it?" "")) (hive-respond))))
       (should (equal "Allow" (hive-compose-draft id))))))
 
+(ert-deftest hive-respond-words-beside-an-option-are-a-draft-with-that-option ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options))
+    (hive-test-wait 5 (hive-prompts))
+    (let* ((batch (list (car (hive-prompts)))) (id (plist-get (car batch) :ask_id)))
+      (hive-respond-test-typing '(("Later" "in")) (hive-next--comment batch '("Later")))
+      ;; Elsewhere RET would send the words without their option, or with another one.
+      (should (equal '(nil) (hive-respond-test-typing '(("When?" "")) (hive-respond))))
+      (should (equal '(nil) (hive-respond-test-typing '(("No" "")) (hive-next--comment batch '("No")))))
+      (should (equal "in" (hive-compose-draft id)))
+      (hive-compose (car batch))
+      (should (equal '("in" "Later") (list (hive-compose-text) hive-compose--option)))
+      (let ((kill-buffer-query-functions nil)) (kill-buffer))
+      (should (equal '("in") (hive-respond-test-typing '(("Later" " May")) (hive-next--comment batch '("Later")))))
+      (hive-respond-test-typing '(("Later" . ", or June")) (hive-next--comment batch '("Later")))
+      (hive-test-wait 5 (hive-test-answers))
+      (should (equal ["Later"] (plist-get (car (hive-test-answers)) :selected)))
+      (should (equal "in May, or June" (plist-get (car (hive-test-answers)) :comment)))
+      (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
+      (should-not (directory-files hive-drafts-directory nil "txt\\'")))))
+
 (ert-deftest hive-respond-an-answer-that-is-stored-leaves-no-draft ()
   (hive-test-with-desk nil
     (hive-test-connect)
