@@ -360,7 +360,9 @@ A draft that consists of blocks is several messages."
                         insert-char electric-newline-and-maybe-indent)
   "Commands that insert what the human types, character by character.")
 
-(defconst hive-shared-compose--pasting '(yank clipboard-yank xterm-paste)
+(defconst hive-shared-compose--pasting
+  '(yank yank-pop yank-from-kill-ring clipboard-yank cua-paste xterm-paste
+         mouse-yank-primary mouse-yank-at-click)
   "Commands that insert at point what the human has copied.")
 
 (defconst hive-shared-compose--deleting
@@ -385,6 +387,19 @@ A keyboard macro types, too.  An error here would remove the hook."
            (setq this-command #'hive-shared-refuse))
           ((memq this-command hive-shared-typing)
            (setq this-command #'hive-shared-refuse)))))
+
+(defun hive-shared-paste-click (click)
+  "Do what this button of the mouse does elsewhere, at CLICK.
+If it pastes, and CLICK is among the messages, paste into the draft."
+  (interactive "e" hive-shared-mode)
+  (setq this-command (or (global-key-binding [mouse-2]) #'ignore))
+  (let ((paste (memq this-command hive-shared-compose--pasting)))
+    (when paste
+      (unless mouse-yank-at-point (mouse-set-point click))
+      ;; Before this command, point was elsewhere, perhaps in another window.
+      (hive-shared-stray-key))
+    (let ((mouse-yank-at-point (or mouse-yank-at-point paste)))
+      (call-interactively this-command nil (vector click)))))
 
 (defun hive-shared-refuse ()
   "Say that messages are not edited here."

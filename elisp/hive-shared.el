@@ -352,6 +352,7 @@ Without this, `display-buffer-use-some-window' may use another frame."
     (define-key map (kbd "M-n") #'hive-shared-next-message)
     (define-key map (kbd "M-p") #'hive-shared-previous-message)
     (define-key map (kbd "TAB") #'completion-at-point)
+    (define-key map [mouse-2] #'hive-shared-paste-click)
     map)
   "Keymap of `hive-shared-mode'.")
 

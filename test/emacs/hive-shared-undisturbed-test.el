@@ -142,6 +142,36 @@
         (should-error (execute-kbd-macro (kbd "DEL")) :type 'user-error))
       (should (equal (hive-shared-test-shown) shown)))))
 
+(ert-deftest hive-shared/what-is-pasted-with-the-mouse-or-by-cua-goes-to-the-draft ()
+  (require 'cua-base)
+  (hive-shared-test-with
+    (hive-shared-test-post "one two three")
+    (hive-shared-test-open)
+    (switch-to-buffer (current-buffer))
+    (let ((shown (hive-shared-test-shown)) (room (selected-window))
+          (place (progn (goto-char (hive-shared-top)) (search-forward "two"))))
+      (kill-new "by CUA, ")
+      (let ((this-command #'cua-paste))
+        (run-hooks 'pre-command-hook)
+        (cua-paste nil))
+      (cl-letf (((symbol-function 'gui-get-primary-selection) (lambda () "clicked")))
+        (let ((click (list 'mouse-2 (list room place '(0 . 0) 0))))
+          ;; A click may come while another window is selected.
+          (with-temp-buffer
+            (let ((elsewhere (split-window)))
+              (select-window elsewhere)
+              (set-window-buffer elsewhere (current-buffer))
+              (hive-shared-paste-click click)
+              (should (eq room (selected-window)))
+              (delete-window elsewhere)))
+          ;; In the draft it is pasted where the click is.
+          (with-current-buffer (window-buffer room)
+            (goto-char (hive-shared-start))
+            (hive-shared-paste-click (list 'mouse-2 (list room (hive-shared-start) '(0 . 0) 0))))))
+      (set-buffer (window-buffer room))
+      (should (equal (hive-shared-draft) "clickedby CUA, clicked"))
+      (should (equal (hive-shared-test-shown) shown)))))
+
 (defun hive-shared-test-press (key)
   "Run the command of KEY, a key description, as the command loop does."
   (let* ((keys (kbd key)) (last-command-event (aref keys 0))
