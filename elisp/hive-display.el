@@ -37,11 +37,16 @@
 
 ;;;; The echo area
 
+(defconst hive-display-window-lines 1
+  "To how many lines the other windows may shrink while a key is read.
+`window-min-height' would keep four lines of each; they grow back.")
+
 (defun hive-display-room ()
   "Return how many columns and lines the echo area may have, as a cons."
   (let* ((window (minibuffer-window))
          (frame (window-frame window))
-         (others (frame-root-window frame)))
+         (others (frame-root-window frame))
+         (window-min-height hive-display-window-lines))
     (cons (frame-width frame)
           (if (eq frame (selected-frame))
               (min (floor (* 0.75 (frame-height frame)))

@@ -59,7 +59,8 @@ const echoArea = (screen: readonly string[]): string =>
     .join('\n')
     .trimEnd();
 
-const split = (windows: number): string => '(split-window-below)(balance-windows)'.repeat(windows - 1);
+const split = (windows: number): string =>
+  '(let ((window-min-height 1)) (split-window-below) (balance-windows))'.repeat(windows - 1);
 const NINE = [...Array.from({ length: 8 }, (_, n) => `echo step ${n + 1}`), 'rm -rf ~'].join('\n');
 
 test.each([
@@ -82,9 +83,8 @@ test.each([
 
 describe('in low windows', () => {
   test.each([
-    [4, 24, 0],
-    [4, 24, 3],
-    [3, 24, 3],
+    [4, 20, 0],
+    [4, 20, 3],
     [2, 12, 0],
   ])(
     '%i of them in %i lines, a permission that does not fit is shown in its buffer',
@@ -100,13 +100,18 @@ describe('in low windows', () => {
     },
   );
 
-  test('a permission that fits is allowed where it is shown', async () => {
-    const emacs = await emacsWith(split(3));
-    const id = await asked(emacs, permission('make all'));
+  test('a permission that fits is allowed where it is shown: they shrink for it, and grow back', async () => {
+    const heights = '(setq heights (mapcar (function window-height) (window-list)))';
+    const emacs = await emacsWith(`(progn ${split(4)} (redisplay t) (defvar heights) ${heights})`);
+    const id = await asked(emacs, permission('make clean\nmake\nmake check\nmake install\nmake all'));
     await emacs.keys('F5');
-    await emacs.answer(/make all[\s\S]*TAB skip/, '1');
-    await emacs.answer(/make all[\s\S]*RET or y gives/, 'y');
+    await emacs.answer(/make clean[\s\S]*make all[\s\S]*TAB skip/, '1');
+    await emacs.answer(/make clean[\s\S]*make all[\s\S]*RET or y gives/, 'y');
     expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
+    await emacs.keys('M-:');
+    await emacs.type('(equal heights (mapcar (function window-height) (window-list)))');
+    await emacs.keys('Enter');
+    await emacs.until(/^t$/m);
   });
 });
 
