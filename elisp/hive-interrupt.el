@@ -322,8 +322,9 @@ not stopped."
                                    "No interrupt is pending")
              'withdraw)
      (let ((turn (hive-interrupt--read "Interrupt" (hive-turns-running) 'interrupt-none)))
-       (list turn (read-string (hive-words "Reason for %s (RET for none): "
-                                           (hive-text-title turn 40)))))))
+       (list turn (hive-read-note (hive-words "Reason for %s (RET for none): "
+                                              (hive-text-title turn 40))
+                                  (plist-get turn :session_id))))))
   (if (eq note 'withdraw) (hive-interrupt-withdraw turn)
     (hive-interrupt-session (plist-get turn :session_id) (hive-text-title turn) note)))
 
@@ -357,8 +358,8 @@ not stopped."
   "Ask every running agent to stop, after one confirmation.
 With a prefix argument, ask for a NOTE that they all read.  One line
 reports the results."
-  (interactive (list (when current-prefix-arg (read-string
-                                               (hive-words "Reason for all (RET for none): ")))))
+  (interactive (list (when current-prefix-arg
+                       (hive-read-note (hive-words "Reason for all (RET for none): ") "all"))))
   (hive-sidecar-demand)
   (when (y-or-n-p (hive-interrupt--all-question))
     (hive-rpc-request

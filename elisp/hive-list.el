@@ -606,7 +606,8 @@ With a prefix argument, ask for a note that they read."
   (interactive nil hive-list-mode)
   (let ((agents (hive-list--agents)))
     (when (hive-interrupt-confirmed
-           agents (and current-prefix-arg (read-string (hive-words "Reason (RET for none): "))))
+           agents (and current-prefix-arg
+                       (hive-read-note (hive-words "Reason (RET for none): ") (caar agents))))
       (hive-list--done))))
 
 (defun hive-list-refresh ()

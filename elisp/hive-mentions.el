@@ -479,14 +479,15 @@ session.
   (or (get-text-property (point) 'hive-mention)
       (hive-fail "There is no mention here")))
 
-(defun hive-mentions--read-note ()
-  "With a prefix argument, read a note and return it."
-  (when current-prefix-arg (read-string (hive-words 'which-done-note))))
+(defun hive-mentions-read-note (mention)
+  "With a prefix argument, read a note about MENTION, nil for all, and return it."
+  (when current-prefix-arg
+    (hive-read-note (hive-words 'which-done-note) (or (plist-get mention :mention_id) "mentions"))))
 
 (defun hive-check-mentions-done (&optional note)
   "Mark the mention at point done, and go to the next.
 With a prefix argument, ask for a NOTE about what was done."
-  (interactive (list (hive-mentions--read-note)) hive-check-mentions-mode)
+  (interactive (list (hive-mentions-read-note (hive-mentions--demand))) hive-check-mentions-mode)
   (let ((mention (hive-mentions--demand)))
     (unless (hive-mentions-waiting-p mention)
       (if (equal "expired" (plist-get mention :status))
@@ -499,7 +500,7 @@ With a prefix argument, ask for a NOTE about what was done."
 (defun hive-check-mentions-all-done (&optional note)
   "Mark all mentions done, including those not shown.
 With a prefix argument, ask for a NOTE about what was done."
-  (interactive (list (hive-mentions--read-note)) hive-check-mentions-mode)
+  (interactive (list (hive-mentions-read-note nil)) hive-check-mentions-mode)
   (let ((count (or (plist-get hive-mentions--summary :unprocessed) 0)))
     (when (zerop count) (hive-fail "There are no open mentions"))
     (when (y-or-n-p (hive-words "%s: mark all %d done? " (hive-mentions--whose) count))

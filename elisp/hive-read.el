@@ -479,10 +479,10 @@ handle, or what was typed if it is none."
 ;; What the human typed stays a draft until the answer is in the outbox: they
 ;; may leave the minibuffer, Emacs may end, or a later step may fail.
 
-(declare-function hive-compose-draft "hive-compose")
-(declare-function hive-draft-watch "hive-compose")
-(declare-function hive-draft-with "hive-compose")
-(declare-function hive-draft-write "hive-compose")
+(autoload 'hive-compose-draft "hive-compose")
+(autoload 'hive-draft-watch "hive-compose")
+(autoload 'hive-draft-with "hive-compose")
+(autoload 'hive-draft-write "hive-compose")
 
 (defvar hive-read-typed nil
   "What was typed for the answer that is being read; first its draft, or nil.")
@@ -549,6 +549,16 @@ Until the minibuffer is left, it is saved like a draft in a buffer."
 (defun hive-read-words (line typed)
   "Read text with the prompt LINE and the initial input TYPED, and note it."
   (hive-read-noted (lambda () (read-string line typed 'hive-read-history))))
+
+(defun hive-read-note (line id)
+  "Read a text with the prompt LINE; if that is quit, it is the draft with ID."
+  (let ((note nil))
+    (hive-read-with-draft nil
+      (lambda ()
+        (setq note (hive-read-words line hive-read-typed))
+        'answered)
+      (concat id "-note"))
+    note))
 
 ;;;; Reading an answer
 

@@ -499,14 +499,17 @@ Posting the reply marks its mention of you done."
     (goto-char (point-max)))
   (insert text))
 
+(defun hive-shared--demand-mention ()
+  "Return the open mention of the human at point, or signal a `user-error'."
+  (or (hive-mentions-open-p (hive-shared--demand))
+      (hive-fail "This message has no open mention of you")))
+
 (defun hive-shared-done (&optional note)
   "Mark the mention of you at point done.
 With a prefix argument, ask for a NOTE about what you did."
   (declare (modes hive-shared-mode))
-  (interactive (list (and current-prefix-arg (read-string (hive-words 'which-done-note)))))
-  (let ((mention (hive-mentions-open-p (hive-shared--demand))))
-    (unless mention (hive-fail "This message has no open mention of you"))
-    (hive-mentions-process (list (plist-get mention :mention_id)) :note note)))
+  (interactive (list (hive-mentions-read-note (hive-shared--demand-mention))))
+  (hive-mentions-process (list (plist-get (hive-shared--demand-mention) :mention_id)) :note note))
 
 ;;;; Saving the draft
 

@@ -59,6 +59,28 @@
       (hive-test-wait 5 (= 1 (length (hive-turns-running))))
       (should (= 1 (length said))))))
 
+(ert-deftest hive-interrupt-a-half-typed-reason-is-there-again ()
+  (hive-interrupt-test '(:outcome "aborted" :sentence "stopped")
+    (hive-interrupt-test-tell (hive-interrupt-test-turn "a"))
+    (hive-interrupt-test-tell (hive-interrupt-test-turn "b"))
+    (hive-test-wait 5 (= 2 (length (hive-turns-running))))
+    (cl-flet ((quits ()
+                (with-temp-buffer
+                  (run-hooks 'minibuffer-setup-hook)
+                  (insert "wrong ")
+                  (run-hooks 'minibuffer-exit-hook))
+                (signal 'quit nil))
+              (ends () (concat hive-read-typed "branch")))
+      (hive-test-with-inputs (list "Codex-a" #'quits)
+        (condition-case nil (call-interactively #'hive-interrupt) (quit nil)))
+      ;; It is for that agent only, and only until it is sent.
+      (dolist (agent '("Codex-b" "Codex-a" "Codex-a"))
+        (hive-test-with-inputs (list agent #'ends) (call-interactively #'hive-interrupt))))
+    (hive-test-wait 5 (= 3 (length (hive-interrupt-test-called))))
+    (should (equal '("branch" "wrong branch" "branch")
+                   (mapcar (lambda (params) (plist-get params :note)) (hive-interrupt-test-called))))
+    (should-not (directory-files hive-drafts-directory nil "txt\\'"))))
+
 (ert-deftest hive-interrupt-chooses-nobody-by-itself-unless-a-session-is-here ()
   (hive-interrupt-test nil
     (hive-interrupt-test-tell (hive-interrupt-test-turn "a" :agent_title "Fix the date"))
