@@ -61,9 +61,11 @@ async function promptNamed(hive: Hive, id: string, isAmendment: boolean): Promis
   const { items } = await hive.prompts.list({ ...filter, limit: MOST });
   const prefix = ID.test(id) ? id : `ask-${id}`;
   const found = items.filter(({ ask_id }) => ask_id.startsWith(prefix));
-  if (found.length > 1) {
+  // An empty variable of a script names no question, even if there is only one.
+  const isNamed = found.length === 1 && prefix !== 'ask-';
+  if (found.length > 0 && !isNamed) {
     const ids = found.map(({ ask_id }) => ask_id);
-    throw invalidInput(`Several questions begin with ${id}: ${ids.join(', ')}. Give one more letter.`);
+    throw invalidInput(`"${id}" does not name one of these: ${ids.join(', ')}. Give one more letter.`);
   }
   return found[0] ?? hive.prompts.get(id);
 }

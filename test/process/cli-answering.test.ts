@@ -46,6 +46,17 @@ describe('answering', () => {
     expect(late.json()).toMatchObject({ accepted: false, late: true, status: 'cancelled', decision: 'go' });
   });
 
+  it('refuses an empty id, even if only one question is pending', async () => {
+    const person = shell(tempStore());
+    const ask_id = (await person.hive('ask', 'Delete everything?')).out.trim();
+    for (const id of ['', 'ask-']) {
+      const refused = await person.hive('respond', id, 'yes');
+      expect(refused).toMatchObject({ code: 2, out: '' });
+      expect(refused.err).toContain(ask_id);
+    }
+    expect((await person.hive('poll', ask_id)).code).toBe(3);
+  });
+
   it('takes the beginning of an id, and says which questions a short one may mean', async () => {
     const person = shell(tempStore());
     const ids = [];
