@@ -5,7 +5,6 @@
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type Command, Option } from 'commander';
 import { HiveError, invalidInput } from '../domain/errors.ts';
@@ -54,6 +53,7 @@ import { ACTION, findCaller, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
 import { isOnPath, packageFolder, reportErrors, thisProgram } from './program.ts';
+import { ask, hasTerminal } from './questions.ts';
 import { agentBenefit, changedByOther, counted } from './sentences.ts';
 
 /** How much changes in a file. */
@@ -606,20 +606,6 @@ async function agree(
     if (chosen !== null) return chosen;
     if (/^d(iff)?$/i.test(answer)) for (const change of changes) show(change);
     else print(`"${answer}" is none of these.`);
-  }
-}
-
-function hasTerminal(): boolean {
-  return process.stdin.isTTY && process.stdout.isTTY;
-}
-
-/** Asks the person at the terminal for one line. */
-export async function ask(question: string): Promise<string> {
-  const lines = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    return (await lines.question(question)).trim();
-  } finally {
-    lines.close();
   }
 }
 

@@ -6,7 +6,6 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Check } from '../application/world.ts';
@@ -35,6 +34,7 @@ import {
   usualPlace,
 } from '../infrastructure/installation/versions.ts';
 import { stateDirectory } from '../infrastructure/platform/paths.ts';
+import { ask, hasTerminal } from './questions.ts';
 import { changedByOther, checkLine, checksSummary, listed } from './sentences.ts';
 
 const STEPS = {
@@ -402,21 +402,8 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-function hasTerminal(): boolean {
-  return process.stdin.isTTY && process.stdout.isTTY;
-}
-
 function isYes(answer: string): boolean {
   return /^(?:y|yes)?$/i.test(answer);
-}
-
-async function ask(question: string): Promise<string> {
-  const lines = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    return (await lines.question(question)).trim();
-  } finally {
-    lines.close();
-  }
 }
 
 /** The output of a program, or an empty text where it does not run. */
@@ -426,12 +413,15 @@ function outputOf(program: string, args: readonly string[]): Promise<string> {
   });
 }
 
-/** Runs a program at the same terminal, and waits for it. */
+/** Runs a program at the same terminal, and waits for it. A Ctrl-C there is for this one, too. */
 function run(program: string, args: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, [...args], { stdio: 'inherit' });
     child.once('error', reject);
-    child.once('exit', () => resolve());
+    child.once('exit', (_code, signal) => {
+      if (signal === null) resolve();
+      else process.kill(process.pid, signal);
+    });
   });
 }
 

@@ -8,9 +8,9 @@ import { addressArgument, storeAddress } from '../infrastructure/platform/paths.
 import { backUpStore, copyStore, openHive, restoreStore } from '../open-hive.ts';
 import { ACTION, humanActor, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode, exitCodeOfError } from './exit-codes.ts';
-import { ask } from './init.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
 import { reportErrors, withHive } from './program.ts';
+import { ask, hasTerminal } from './questions.ts';
 
 export function defineStore(command: Command): void {
   defineBackup(command.command('backup').description('Write a backup while Hive runs'));
@@ -114,7 +114,7 @@ async function pruneMentions(hive: Hive, options: PruneOptions): Promise<ExitCod
 
 /** @throws HiveError `not_allowed` where nobody can be asked. */
 async function agrees(count: number, what: string, { json }: PruneOptions): Promise<boolean> {
-  if (json === true || !process.stdin.isTTY || !process.stdout.isTTY)
+  if (json === true || !hasTerminal())
     throw new HiveError(
       'not_allowed',
       `This would remove ${what} (${count}), including unprocessed ones. Hive cannot ask for confirmation without a terminal. Use --yes to confirm, or --dry-run to only look. Nothing was removed.`,

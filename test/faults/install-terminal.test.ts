@@ -168,3 +168,23 @@ test('y is a yes at every question, of which there are four; where the command i
   expect(read('said')).toContain(`and the PATH line in ${join(home, '.bashrc')}.`);
   expect(existsSync(join(home, '.bashrc'))).toBe(false);
 });
+
+test('Ctrl-D at a question is a no, and Ctrl-C ends the installation there', async () => {
+  const { home, terminal, types } = await person();
+  const read = (name: string): string => readFileSync(join(home, name), 'utf8');
+  await types(`${process.execPath} ${HIVE} install`);
+  await terminal.until(asking(/load-path/), PATIENT_MS);
+  await terminal.keys('C-d');
+  await terminal.until(asking(/Nothing was written\.[\s\S]*Adds 17 hooks\./), PATIENT_MS);
+  await terminal.keys('C-c');
+  // The shell takes it as a Ctrl-C, too, and runs nothing else of the line.
+  await terminal.until(/d shows every line\]\s*\$\s*$/, PATIENT_MS);
+  expect(await shown(terminal)).not.toMatch(/a fault of Hive|Adds 10 hooks/);
+  expect(read('.emacs.d/init.el')).toBe(MINE);
+  expect(read('.claude.json')).toBe(CLAUDE_JSON);
+
+  await types('clear; hive uninstall; echo "ended: $?"');
+  await terminal.until(/Continue\? \[y\/N\]\s*$/, PATIENT_MS);
+  await terminal.keys('C-d');
+  await terminal.until(/ended: 6/, PATIENT_MS);
+});
