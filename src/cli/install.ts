@@ -369,10 +369,19 @@ function removePathLine(file: string, bin: string): void {
 
 /**
  * Whether a file of the client names this installation.
- * @throws HiveError `invalid_input` that names a file which cannot be read or parsed.
+ * @throws HiveError `invalid_input` that names a file which cannot be read or parsed, or the program if it does not start.
  */
 function names({ folder }: InstallFolders, program: string, { name, args }: Client): boolean {
-  const { stdout } = spawnSync(program, ['init', ...args, '--print', '--json'], { encoding: 'utf8' });
+  const ran = spawnSync(program, ['init', ...args, '--print', '--json'], { encoding: 'utf8' });
+  // Null, or without JSON, where the program does not start: its Node may have gone.
+  const stdout = ran.stdout ?? '';
+  if (!stdout.startsWith('{')) {
+    const why = ran.error?.message ?? ran.stderr.trim().replace(/^hive: /, '');
+    throw new HiveError(
+      'invalid_input',
+      untold(name, `${program} does not start (${why}). Install Hive again first, then remove it.`),
+    );
+  }
   const { parts, error } = JSON.parse(stdout) as { parts?: { path: string }[]; error?: { message: string } };
   if (parts === undefined) throw new HiveError('invalid_input', untold(name, error?.message ?? stdout));
   const current = join(folder, 'current');

@@ -370,6 +370,22 @@ describe('hive uninstall', () => {
     expect(await installed(place, '--version')).toMatch(/^\d/);
   });
 
+  it('says what to do where the installed program does not start, and removes nothing', async () => {
+    const place = home({ [INIT]: MINE });
+    await place.install({}, '--yes');
+    const init = readFileSync(join(place.folder, INIT), 'utf8');
+    const launcher = join(place.folder, '.local/share/hive/bin/hive');
+    script(join(place.folder, 'machine/node'), '#!/bin/sh\necho "hive: this Node is too old" >&2; exit 8\n');
+    expect(await place.person.hive('uninstall', '--yes')).toMatchObject({
+      code: 1,
+      err: `hive: Nothing was removed, because Hive cannot tell whether it is configured for Codex: ${launcher} does not start (this Node is too old). Install Hive again first, then remove it.\n`,
+    });
+    chmodSync(launcher, 0o644);
+    expect((await place.person.hive('uninstall', '--yes')).err).toContain(`${launcher} does not start (`);
+    expect(readFileSync(join(place.folder, INIT), 'utf8')).toBe(init);
+    expect(existsSync(launcher)).toBe(true);
+  });
+
   it('removes nothing without a yes', async () => {
     const place = home();
     await place.install();
