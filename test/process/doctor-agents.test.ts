@@ -137,6 +137,53 @@ describe('hive doctor', () => {
     });
   });
 
+  it('says what a client has turned off', async () => {
+    const at = home();
+    await at.person.hive('init', 'claude', '--hooks', '--yes');
+    await at.person.hive('init', 'codex', '--yes');
+    change(at, '.claude/settings.json', (text) => text.replace('{', '{ "disableAllHooks": true,'));
+    const off = JSON.stringify({ [at.folder]: { disabledMcpServers: ['hive'] } });
+    change(at, '.claude.json', (text) => text.replace('{', `{ "projects": ${off},`));
+    change(at, '.codex/config.toml', (text) => text.replace('command =', 'enabled = false\ncommand ='));
+    const found = await at.doctor();
+    expect(found).toMatchObject({
+      'Claude Code': { state: 'not_set_up', text: expect.stringContaining(join(at.folder, '.claude.json')) },
+      'Claude Code hooks': {
+        state: 'not_set_up',
+        text: `they do not run: ${join(at.folder, '.claude/settings.json')} has "disableAllHooks"`,
+      },
+      Codex: { state: 'not_set_up', text: expect.stringContaining('"enabled = false"') },
+    });
+  });
+
+  it('names the file that it cannot read, and the line', async () => {
+    const at = home();
+    for (const client of ['claude', 'codex']) await at.person.hive('init', client, '--yes');
+    const settings = join(at.folder, '.claude/settings.json');
+    writeFileSync(settings, '{\n  "model": opus\n}\n');
+    writeFileSync(join(at.folder, '.codex/config.toml'), 'model = "a"\nmodel =\n');
+    expect(await at.doctor()).toMatchObject({
+      'Claude Code': { state: 'broken', text: expect.stringMatching(`^${settings}: .* in line 2`) },
+      Codex: { state: 'broken', text: expect.stringMatching(/\.codex\/config\.toml: .* in line 2: /) },
+    });
+    // An empty file is as good as none.
+    writeFileSync(settings, '');
+    expect((await at.doctor())['Claude Code']).toMatchObject({ state: 'ok' });
+  });
+
+  it('says what is missing where the program of a server or a hook is gone', async () => {
+    const at = home();
+    await at.person.hive('init', 'claude', '--hooks', '--yes');
+    for (const file of ['.claude.json', '.claude/settings.json'])
+      change(at, file, (text) => text.replaceAll('/bin/hive', '/gone/hive'));
+    const found = await at.doctor();
+    for (const name of ['Claude Code', 'Claude Code hooks'])
+      expect(found[name]).toMatchObject({
+        state: 'broken',
+        text: expect.stringMatching(/Cannot find module .*\/gone\/hive/),
+      });
+  });
+
   it('finds hooks of another version', async () => {
     const at = home();
     await at.person.hive('init', 'claude', '--hooks', '--yes');

@@ -10,6 +10,7 @@ import {
   rulePart,
   type SettingsFile,
   toolPermission,
+  whyNoHooks,
 } from '../../src/infrastructure/installation/claude.ts';
 import { codexConfig, trustOf } from '../../src/infrastructure/installation/codex.ts';
 import { emacsPart } from '../../src/infrastructure/installation/emacs.ts';
@@ -198,7 +199,8 @@ describe('the permission rules', () => {
 });
 
 describe('what Claude Code does with the tools', () => {
-  const file = (path: string, settings: object): SettingsFile => ({ path, text: JSON.stringify(settings) });
+  const file = (path: string, content: object): SettingsFile => ({ path, content: { ...content } });
+  const NONE = file('m', {});
   const yes = file('user', { permissions: { allow: toolRules(SERVER_NAME) } });
   const only = { allowManagedPermissionRulesOnly: true };
 
@@ -245,8 +247,27 @@ describe('what Claude Code does with the tools', () => {
       null,
       { kind: 'asks' },
     ],
-  ] as const)('%s', (_name, files, managed, expected) => {
-    expect(toolPermission(files, managed, SERVER_NAME)).toEqual(expected);
+  ] as const)('%s', (_name, own, managed, expected) => {
+    expect(toolPermission({ own, managed: managed ?? NONE }, SERVER_NAME)).toEqual(expected);
+  });
+
+  it.each([
+    ['runs the hooks', [yes], NONE, null],
+    ['runs them with a no', [file('u', { disableAllHooks: false })], NONE, null],
+    [
+      'runs none where a file says so',
+      [yes, file('p', { disableAllHooks: true })],
+      NONE,
+      'p has "disableAllHooks"',
+    ],
+    [
+      'runs none where only those of an administrator count',
+      [yes],
+      file('m', { allowManagedHooksOnly: true }),
+      'm has "allowManagedHooksOnly"',
+    ],
+  ])('%s', (_name, own, managed, expected) => {
+    expect(whyNoHooks({ own, managed })).toBe(expected);
   });
 });
 

@@ -146,10 +146,16 @@ export function rulePart(path: string, server: string | null): Part {
   };
 }
 
-/** One of Claude Code's settings files that exists. */
+/** One of Claude Code's settings files. */
 export interface SettingsFile {
   path: string;
-  text: string;
+  content: Readonly<Record<string, unknown>>;
+}
+
+/** Those that count for a session; `managed` is the administrator's. */
+export interface SettingsFiles {
+  own: readonly SettingsFile[];
+  managed: SettingsFile;
 }
 
 /**
@@ -159,24 +165,34 @@ export interface SettingsFile {
  */
 export type ToolPermission = { kind: 'allows' | 'asks' | 'managed' } | { kind: 'overruled'; path: string };
 
-/** Decides by all settings files that apply here; `managed` is the administrator's, null if there is none. */
-export function toolPermission(
-  files: readonly SettingsFile[],
-  managed: SettingsFile | null,
-  server: string,
-): ToolPermission {
+/** Decides by all settings files that apply here. */
+export function toolPermission({ own, managed }: SettingsFiles, server: string): ToolPermission {
   const wanted = toolRules(server);
-  const all = managed === null ? files : [managed, ...files];
-  const covers = ({ text }: SettingsFile, list: string, rule: string): boolean =>
-    asList(at(readJson(text), ['permissions', list])).some((present) => coversTool(present, rule));
-  const onlyManaged = managed !== null && readJson(managed.text)['allowManagedPermissionRulesOnly'] === true;
-  const counting = onlyManaged ? [managed] : all;
+  const covers = ({ content }: SettingsFile, list: string, rule: string): boolean =>
+    asList(at(content, ['permissions', list])).some((present) => coversTool(present, rule));
+  const onlyManaged = managed.content['allowManagedPermissionRulesOnly'] === true;
+  const counting = onlyManaged ? [managed] : [managed, ...own];
   for (const file of counting) {
     if (wanted.some((rule) => covers(file, 'ask', rule) || covers(file, 'deny', rule)))
       return { kind: 'overruled', path: file.path };
   }
   if (wanted.every((rule) => counting.some((file) => covers(file, 'allow', rule)))) return { kind: 'allows' };
   return { kind: onlyManaged ? 'managed' : 'asks' };
+}
+
+/** Why Claude Code runs no hook of a person, in words; null if it does. */
+export function whyNoHooks({ own, managed }: SettingsFiles): string | null {
+  if (managed.content['allowManagedHooksOnly'] === true) return `${managed.path} has "allowManagedHooksOnly"`;
+  // As Claude Code reads it: anything but a no.
+  const off = [managed, ...own].find(
+    ({ content }) => ![undefined, null, false, 'false'].includes(content['disableAllHooks'] as null),
+  );
+  return off === undefined ? null : `${off.path} has "disableAllHooks"`;
+}
+
+/** Whether a person has turned Hive's server off for a project, which Claude Code notes beside the servers. */
+export function isTurnedOff(servers: string, folder: string): boolean {
+  return asList(at(readJson(servers), ['projects', folder, 'disabledMcpServers'])).includes(SERVER_NAME);
 }
 
 function serverOf(rule: unknown): string {

@@ -20,11 +20,20 @@ import {
 } from '../../domain/installation.ts';
 import { excerpt } from '../../domain/text.ts';
 import { entriesInside, ownProject, wholeRepository, withoutProject } from '../platform/project-path.ts';
-import { type FoundHook, findHooks, hasHivePlugin, type SettingsFile, toolPermission } from './claude.ts';
+import {
+  type FoundHook,
+  findHooks,
+  hasHivePlugin,
+  isTurnedOff,
+  type SettingsFile,
+  type SettingsFiles,
+  toolPermission,
+  whyNoHooks,
+} from './claude.ts';
 import { examineTrust } from './codex.ts';
 import { readText } from './files.ts';
 import { readJson } from './json-edits.ts';
-import { claudePaths, claudeSettings, codexPaths, type Environment } from './parts.ts';
+import { claudePaths, claudeSettings, codexPaths, type Environment, naming } from './parts.ts';
 import { readToml, tomlAt } from './toml-edits.ts';
 import { clientVersion, tryHook, tryServer } from './try-out.ts';
 
@@ -45,31 +54,40 @@ interface Found {
   project: string | null;
   /** Where the doctor was started. */
   here: string;
+  /** Why the client uses neither, though it has them; null if it does. */
+  serverOff: string | null;
+  hooksOff: string | null;
 }
 
 async function examineClaude(env: Environment, folder: string): Promise<Check[]> {
   const name = 'Claude Code';
   const init = 'hive init claude --hooks';
+  const own = claudePaths(env, 'user', folder);
+  const hooksOff = whyNoHooks(settingsFiles(env, folder));
+  const turnedOff = inFile(own.servers, '{}', (text) => isTurnedOff(text, folder));
   const found = (['user', 'project'] as const).map((scope): Found => {
     const { servers, settings } = claudePaths(env, scope, folder);
-    const server = tomlAt(jsonOf(servers), ['mcpServers', SERVER_NAME]);
+    const server = tomlAt(inFile(servers, '{}', readJson), ['mcpServers', SERVER_NAME]);
     // In the home folder a project's settings are the person's own.
-    const isOther = scope === 'user' || settings !== claudePaths(env, 'user', folder).settings;
-    const hooks = isOther ? findHooks(readText(settings) ?? '{}', 'claude-code') : [];
+    const isOther = scope === 'user' || settings !== own.settings;
+    const hooks = isOther ? inFile(settings, '{}', (text) => findHooks(text, 'claude-code')) : [];
     return {
       where: scope === 'user' ? servers : folder,
       server,
       hooks,
       project: scope === 'user' ? null : folder,
       here: folder,
+      serverOff: turnedOff ? `${own.servers} turns it off in ${folder}` : null,
+      hooksOff,
     };
   });
-  const hasPlugin = hasHivePlugin(readText(claudePaths(env, 'user', folder).settings));
+  const hasPlugin = inFile(own.settings, '{}', hasHivePlugin);
   const hooked = found.filter(({ hooks }) => hooks.length > 0);
   if (hasPlugin) {
     if (hooked.length > 0) return [twice(name, 'the plugin and the settings', 'hive uninit claude')];
     return [
       { name, state: 'ok', text: 'by the plugin', advice: null },
+      ...(hooksOff === null ? [] : [notRun(`${name} hooks`, hooksOff)]),
       examineTools(env, folder, PLUGIN_SERVER, 'hive init claude'),
     ];
   }
@@ -84,13 +102,8 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
 /** Whether agents may call Hive's tools without a dialog of Claude Code before each call. */
 function examineTools(env: Environment, folder: string, server: string, mends: string): Check {
   const name = 'Claude Code tools';
-  const fileAt = (path: string): SettingsFile | null => {
-    const text = readText(path);
-    return text?.trim() ? { path, text } : null;
-  };
-  const { own, managed } = claudeSettings(env, folder);
-  const files = own.map(fileAt).filter((file) => file !== null);
-  const found = toolPermission(files, fileAt(managed), server);
+  const { managed } = claudeSettings(env, folder);
+  const found = toolPermission(settingsFiles(env, folder), server);
   switch (found.kind) {
     case 'allows':
       return { name, state: 'ok', text: "agents use Hive's tools without asking you", advice: null };
@@ -113,15 +126,26 @@ function examineTools(env: Environment, folder: string, server: string, mends: s
   }
 }
 
+/** Claude Code's settings that count here. */
+function settingsFiles(env: Environment, folder: string): SettingsFiles {
+  const fileAt = (path: string): SettingsFile => ({ path, content: inFile(path, '{}', readJson) });
+  const { own, managed } = claudeSettings(env, folder);
+  return { own: own.map(fileAt), managed: fileAt(managed) };
+}
+
 const ASKS = "asks you before each call of Hive's tools, and refuses it where it cannot ask";
 
 async function examineCodex(env: Environment, folder: string): Promise<Check[]> {
   const paths = codexPaths(env);
-  const config = readToml(readText(paths.config) ?? '');
-  const hooksText = readText(paths.hooks) ?? '{}';
-  const hooks = findHooks(hooksText, 'codex');
+  const config = inFile(paths.config, '', readToml);
+  const hooksText = inFile(paths.hooks, '{}', (text) => text);
+  const hooks = inFile(paths.hooks, '{}', (text) => findHooks(text, 'codex'));
   const server = tomlAt(config, ['mcp_servers', SERVER_NAME]);
-  const found = [{ where: paths.config, server, hooks, project: null, here: folder }];
+  const isOff = tomlAt(server, ['enabled']) === false;
+  const serverOff = isOff ? `${paths.config} has "enabled = false" for it` : null;
+  const found = [
+    { where: paths.config, server, hooks, project: null, here: folder, serverOff, hooksOff: null },
+  ];
   const checks = await examineClient('Codex', 'codex', found, 'hive init codex', env);
   return hooks.length > 0 ? [...checks, await examineTrust(withoutProject(env, folder), hooksText)] : checks;
 }
@@ -157,6 +181,13 @@ async function examineServer(
   const words = [command, ...args];
   const role = roleOfServer(found.server);
   const text = `server in ${found.where}${role === 'agent' ? '' : `, with the role ${role}`}`;
+  if (found.serverOff !== null)
+    return {
+      name,
+      state: 'not_set_up',
+      text: `the server is turned off: ${found.serverOff}`,
+      advice: 'turn it on again there, or its agents cannot ask you',
+    };
   const because = reasonNotToTry(words, 'mcp', found, { env, more });
   if (because !== null) return notTried(name, text, because);
   const { ok, err } = await tryServer(words, { ...withoutProject(env, found.here), ...more });
@@ -202,6 +233,7 @@ async function examineHooks(
     const { ok, err } = await tryHook(program, client, withoutProject(env, found.here));
     if (!ok) return { name, state: 'broken', text: `does not run: ${err}`, advice: again };
   }
+  if (found.hooksOff !== null) return notRun(name, found.hooksOff);
   const connected = hooks.filter(({ program }) => program.length === 0).length;
   const text = `${hooks.length} events${connected === 0 ? '' : `, ${connected} of them over the connection`}`;
   // Only a program that is not the project's is started.
@@ -247,6 +279,14 @@ function twice(name: string, where: string, undo: string): Check {
   return { name, state: 'broken', text, advice: `remove one of the two, for example: ${undo}` };
 }
 
-function jsonOf(path: string): Record<string, unknown> {
-  return readJson(readText(path) ?? '{}');
+/** Hooks that are there, and that the client does not run. */
+function notRun(name: string, because: string): Check {
+  const advice = 'turn them on again there, or only an agent that polls gets its answers';
+  return { name, state: 'not_set_up', text: `they do not run: ${because}`, advice };
+}
+
+/** What a file says. An error names the file; one that does not exist says what an empty one does. */
+function inFile<T>(path: string, empty: string, read: (text: string) => T): T {
+  const text = readText(path);
+  return naming({ path }, () => read(text?.trim() ? text : empty));
 }

@@ -25,7 +25,7 @@ export function readJson(text: string): Record<string, unknown> {
   const errors: ParseError[] = [];
   const value: unknown = parse(withoutMark(text), errors, OPTIONS);
   const [first] = errors;
-  if (first !== undefined) throw notJson(`at character ${first.offset}`);
+  if (first !== undefined) throw notJson(`in line ${text.slice(0, first.offset).split('\n').length}`);
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     throw notJson('it is not an object');
   return value as Record<string, unknown>;

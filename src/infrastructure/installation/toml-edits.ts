@@ -6,7 +6,7 @@
  * inserts text between a table and a comment at the end, but keeps a table and the comment above it together.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { parse } from 'smol-toml';
+import { parse, TomlError } from 'smol-toml';
 import { HiveError } from '../../domain/errors.ts';
 import { applyEdits, type TextEdit } from '../../domain/text.ts';
 
@@ -33,7 +33,8 @@ export function readToml(text: string): Toml {
     return parse(text.replace(/^\uFEFF/, ''), { integersAsBigInt: 'asNeeded' });
   } catch (error) {
     const [sentence] = String(error instanceof Error ? error.message : error).split('\n');
-    throw new HiveError('invalid_input', `This is not TOML that Hive can add to: ${sentence}`);
+    const where = error instanceof TomlError ? `in line ${error.line}: ` : '';
+    throw new HiveError('invalid_input', `This is not TOML that Hive can add to: ${where}${sentence}`);
   }
 }
 

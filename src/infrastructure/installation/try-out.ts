@@ -38,7 +38,7 @@ export function converse(
       clearTimeout(timer);
       child.stdin.end();
       child.kill();
-      resolve({ ok, err: why.trim().split('\n')[0] ?? '' });
+      resolve({ ok, err: mainLine(why) });
     };
     const timer = setTimeout(() => finish(false, `no reply within ${LIMIT_MS / 1000} s`), LIMIT_MS);
     child.stdin.on('error', () => undefined);
@@ -61,6 +61,12 @@ export function converse(
     child.stdin.write(input);
     if (reply === undefined) child.stdin.end();
   });
+}
+
+/** The line that says what is wrong: Node prints the place in its source before it. */
+function mainLine(text: string): string {
+  const lines = text.trim().split('\n');
+  return lines.find((line) => /^\w*Error\b.*: /.test(line)) ?? lines[0] ?? '';
 }
 
 /** Runs a hook with one harmless event. A failing hook lets the agent continue, so the proof is that it has opened its store. */
