@@ -15,7 +15,8 @@ export interface Format {
 
 /** The maximum width of a row; output into a pipe is not cut. */
 function columns(): number {
-  return process.stdout.isTTY ? Math.max(20, process.stdout.columns) : Number.POSITIVE_INFINITY;
+  // Some terminals have no size: they say 0.
+  return process.stdout.isTTY ? Math.max(20, process.stdout.columns || 80) : Number.POSITIVE_INFINITY;
 }
 
 /** Prints text to stdout; it may come from an agent. */
@@ -88,8 +89,9 @@ function shorten(row: string, columns: number): string {
   return `${before}…${characters.join('')}${mark}`;
 }
 
-/** A column that is narrower than this is not worth wrapping. */
-const LEAST_WRAPPED = 20;
+/** A last column that is narrower than this gets a line of its own: it is what the row is about. */
+const LEAST_LAST = 20;
+const BELOW = '  ';
 
 /** A text broken between its words. */
 function inLines(text: string, columns: number): string[] {
@@ -111,15 +113,18 @@ export function table(rows: readonly (readonly string[])[], columns: number, wra
       widths[index] = Math.max(widths[index] ?? 0, width(cell));
   }
   const before = widths.reduce((sum, each) => sum + each + 2, 0);
+  const widest = Math.max(0, ...cells.map((row) => width(row.at(-1) ?? '')));
+  const isBelow = columns - before < LEAST_LAST && before + widest > columns;
+  const indent = isBelow ? BELOW : ' '.repeat(before);
   return cells.flatMap((row) => {
-    const aligned = row.map((cell, index) =>
-      index === row.length - 1 ? cell : cell + ' '.repeat((widths[index] ?? 0) - width(cell)),
-    );
-    if (wraps && columns - before >= LEAST_WRAPPED) {
-      const [first = '', ...rest] = inLines(aligned.pop() ?? '', columns - before);
-      return [[...aligned, first].join('  ').trimEnd(), ...rest.map((text) => ' '.repeat(before) + text)];
-    }
-    return shorten(aligned.join('  ').trimEnd(), columns);
+    const aligned = row.slice(0, -1).map((cell, n) => cell + ' '.repeat((widths[n] ?? 0) - width(cell)));
+    const last = row.at(-1) ?? '';
+    const [first = '', ...rest] = wraps ? inLines(last, columns - indent.length) : [last];
+    const shown = isBelow ? [aligned, [indent + first]] : [[...aligned, first]];
+    return [
+      ...shown.map((parts) => shorten(parts.join('  ').trimEnd(), columns)).filter((text) => text !== ''),
+      ...rest.map((text) => indent + text),
+    ];
   });
 }
 

@@ -31,16 +31,36 @@ describe('text from agents', () => {
       table(
         [
           ['漢', 'x'],
-          ['abc', 'a long end'],
+          ['abc', 'a long end, which goes on'],
         ],
-        9,
+        25,
       ),
-    ).toEqual(['漢   x', 'abc  a l…']);
+    ).toEqual(['漢   x', 'abc  a long end, which g…']);
     // Of a path the end is kept.
     expect(table([['abc', 'Change src/application/services/delivery.ts?']], 40)).toEqual([
       'abc  Change …ation/services/delivery.ts?',
     ]);
     expect(table([['abc', 'x'.repeat(500)]], Number.POSITIVE_INFINITY)).toEqual([`abc  ${'x'.repeat(500)}`]);
+  });
+
+  it('puts the last column on a line of its own where there is little room for it', () => {
+    const rows = [
+      ['ASK', 'AGENT', 'QUESTION'],
+      ['ask-c1eaxqjf1j29jgvc', 'frontend', 'Deploy the new version to production?'],
+      ['ask-dqfre1xbzve5rpej', 'backend', ''],
+    ];
+    expect(table(rows, 40)).toEqual([
+      'ASK                   AGENT',
+      '  QUESTION',
+      'ask-c1eaxqjf1j29jgvc  frontend',
+      '  Deploy the new version to production?',
+      'ask-dqfre1xbzve5rpej  backend',
+    ]);
+    expect(table(rows, 30, true).slice(3, 5)).toEqual(['  Deploy the new version to', '  production?']);
+    // Not where everything fits.
+    expect(table([['ask-c1eaxqjf1j29jgvc', 'frontend', 'yes']], 40)).toEqual([
+      'ask-c1eaxqjf1j29jgvc  frontend  yes',
+    ]);
   });
 });
 
