@@ -152,18 +152,20 @@ describe('with a desk and dunst', () => {
     const hostile = [
       '--urgency=critical\u0000<b>bold</b> & $(touch /tmp/owned) `id` \u202eevil\u202c',
       `-${'é'.repeat(7_999)}`,
+      String.raw`C:\new '\74span alpha="1%"\76' \342\200\256 end\\`,
     ];
     for (const question of hostile) {
       const { ask_id } = await ask(hive, { question, options: ['-x=<y>', 'a\nb'] });
       expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent' });
     }
-    await shown(2);
+    await shown(3);
     expect(desktop.sent[0]).toMatchObject({
       body: ' --urgency=critical\uFFFD&lt;b&gt;bold&lt;/b&gt; &amp; $(touch /tmp/owned) `id` &lt;U+202E&gt;evil&lt;U+202C&gt;',
       actions: ['0', '-x=<y>', '1', 'a b', 'default', 'Open'],
       urgency: 1,
     });
     expect(Buffer.byteLength(desktop.sent[1]?.body ?? '')).toBeLessThanOrEqual(1_025);
+    expect(desktop.sent[2]?.body).toBe(hostile[2]);
     expect(existsSync('/tmp/owned')).toBe(false);
   });
 
@@ -350,14 +352,14 @@ describe('when nothing can be shown', () => {
       const store = tempStore();
       await startSidecar(store, { env: { ...desktop.env, PATH: pathWith('notify-send', 'sh') } });
       const hive = await openTestHive(store);
-      const question = '-a <b> $(id) "quoted" `x`';
+      const question = '-a <b> $(id) "quoted" `x` \\74b\\76 \\n';
       const { ask_id } = await ask(hive, { question, options: ['yes'], urgency: 'critical' });
       expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent' });
       await eventually(() => desktop.sent.length === 1, 6_000);
       expect(desktop.sent[0]).toMatchObject({
         app: 'Hive',
         title: 'demo',
-        body: ' -a &lt;b&gt; $(id) "quoted" `x`',
+        body: ' -a &lt;b&gt; $(id) "quoted" `x` \\74b\\76 \\n',
         actions: [],
         urgency: 2,
         timeout: 0,

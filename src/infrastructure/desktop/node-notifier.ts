@@ -8,7 +8,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import type { Popup } from '../../domain/popups.ts';
 import type { Environment } from './command.ts';
-import { plainBody, plainTitle } from './notify-send.ts';
+import { bodyArgument, plainTitle } from './notify-send.ts';
 
 const LIMIT_MS = 3_000;
 
@@ -21,7 +21,7 @@ export async function showByNodeNotifier(popup: Popup, markup: boolean, env: Env
   const { urgency, sound } = popup;
   const options = {
     title: plainTitle(popup.title),
-    message: plainBody(popup.body, markup),
+    message: bodyArgument(popup.body, markup),
     'app-name': 'Hive',
     urgency,
     category: 'im.received',

@@ -26,7 +26,7 @@ export interface WaitingPopup extends ShownPopup {
 /** Shows a popup and waits for its end. @throws Error with notify-send's complaint. */
 export async function showWaiting(popup: Popup, markup: boolean, env: Environment): Promise<WaitingPopup> {
   const child = spawnTied(
-    [...argumentsOf(popup), '--', plainTitle(popup.title), plainBody(popup.body, markup)],
+    [...argumentsOf(popup), '--', plainTitle(popup.title), bodyArgument(popup.body, markup)],
     env,
   );
   const end = finished(child);
@@ -92,6 +92,11 @@ export function plainTitle(text: string): string {
 export function plainBody(text: string, markup: boolean): string {
   const body = plain(text, /[\t\r]+/g) || ' ';
   return markup ? body.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;') : body;
+}
+
+/** `plainBody` as an argument of notify-send, which reads `\74` in a body as `<`, and so on. */
+export function bodyArgument(text: string, markup: boolean): string {
+  return plainBody(text, markup).replaceAll('\\', '\\\\');
 }
 
 /** The label of a button: short, one line. */
