@@ -2,6 +2,7 @@
  * Popups: what may disturb the human on the desktop, and what it says. Pure. A popup is only a courtesy: whatever happens to
  * it, its subject is stored, and closing a popup decides nothing.
  */
+import { revealed } from './display.ts';
 import type { MentionInFull } from './mentions.ts';
 import { authorName } from './messages.ts';
 import { cardPopupText, type Outreach } from './outreach.ts';
@@ -68,6 +69,8 @@ export function screenOf({ kind, subject }: Pick<Popup, 'kind' | 'subject'>): st
 
 /** No notification server shows more buttons than this well. */
 const MAX_BUTTONS = 3;
+/** In bytes: the rest of a longer label is not on its button. */
+export const LONGEST_BUTTON = 60;
 const TITLE_LENGTH = 120;
 const BODY_LENGTH = 500;
 
@@ -207,16 +210,17 @@ export function tellPrompt(
   preferences: Pick<PopupPreferences, 'popup_permissions'>,
   card?: Outreach,
 ): Told {
-  const { header, question, options, multi_select, kind, urgency } = prompt;
-  const asks = kind === 'permission' ? ' asks permission' : '';
-  const answerable =
-    options.length <= MAX_BUTTONS && !multi_select && (kind === 'question' || preferences.popup_permissions);
-  const whole = kind === 'permission' ? wholePermission(prompt) : null;
+  const { question, options, multi_select, kind, urgency } = prompt;
   const labels = options.map(({ label }) => label);
-  const topic = header === null ? '' : ` · ${header}`;
+  const answerable =
+    labels.length <= MAX_BUTTONS &&
+    labels.every(isButton) &&
+    !multi_select &&
+    (kind === 'question' || preferences.popup_permissions);
+  const whole = kind === 'permission' ? wholePermission(prompt) : null;
   return {
     subject: prompt.ask_id,
-    who: `${headedBy(prompt, asks)}${topic}`,
+    who: titleOf(prompt),
     what:
       card === undefined
         ? answerable && whole !== null
@@ -234,20 +238,54 @@ export function tellPrompt(
   };
 }
 
-/** So much every notification server shows in full. */
-const SURELY = { lines: 8, columns: 50 } as const;
+function titleOf(prompt: Prompt): string {
+  const { header, kind } = prompt;
+  const asks = kind === 'permission' ? ' asks permission' : '';
+  return `${headedBy(prompt, asks)}${header === null ? '' : ` · ${header}`}`;
+}
+
+/** Whether a button shows all of this label. */
+function isButton(label: string): boolean {
+  return new TextEncoder().encode(revealed(label)).length <= LONGEST_BUTTON;
+}
+
+/**
+ * So much a popup surely shows in full, with its title. Measured with dunst in the font of the tests: it shows 16 lines, of
+ * which each has room for 24 letters as wide as W.
+ */
+const SURELY = { lines: 12, columns: 24 } as const;
+
+/** The most lines that a text takes: a line breaks between words, and a longer word is broken. */
+function linesOf(text: string): number {
+  const { columns } = SURELY;
+  let count = 1;
+  let used = 0;
+  for (const word of text.split(/(?<= )/)) {
+    if (used > 0 && used + word.trimEnd().length > columns) {
+      count += 1;
+      used = 0;
+    }
+    used += word.length;
+    for (; used > columns; used -= columns) count += 1;
+  }
+  return count;
+}
 
 /**
  * All that a permission says, where a popup surely shows all of it; null where it does not. Without it a popup has no
  * button that may allow something (invariant 13).
  */
 export function wholePermission(prompt: Prompt): string | null {
-  // The labels are on the buttons; what an option means beyond its label is on the popup.
-  const described = prompt.options.filter(({ description }) => description !== null);
+  // The labels are on the buttons; what an option allows beyond its label is on the popup.
+  const refusing = refusals(prompt);
+  const described = prompt.options.filter(
+    ({ label, description }) => description !== null && !refusing.includes(label),
+  );
   const lines = permissionLines({ ...prompt, options: described }).filter((line) => line.trim() !== '');
   // Lines that reveal hidden characters get longer, and wide characters take two columns: neither is surely shown.
   const plain = lines.every((line) => /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2026]*$/.test(line));
-  const count = lines.reduce((sum, line) => sum + Math.ceil(line.length / SURELY.columns), 0);
+  const title = revealed(excerpt(titleOf(prompt), TITLE_LENGTH));
+  const count = [title, ...lines].reduce((sum, line) => sum + linesOf(line), 0);
   return plain && count <= SURELY.lines ? lines.join('\n') : null;
 }
 

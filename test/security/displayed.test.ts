@@ -661,6 +661,28 @@ describe('a popup', () => {
     expect(hidden.popup.body).toContain('npm test <U+202E><U+00A0>#');
     expect(hidden.popup.buttons).toEqual(['Allow', 'Deny', 'Abort']);
   });
+
+  test.each([
+    ['lines that a narrow popup breaks', { question: Array(8).fill('a'.repeat(49)).join('\n') }],
+    ['wide letters', { question: `npm test ${'W'.repeat(290)}` }],
+    ['words of which each takes a line', { question: 'Wwwwwwwwwwwww '.repeat(12) }],
+    [
+      'a title that takes most of it',
+      { question: 'npm test', header: 'W'.repeat(100), context: 'a\n'.repeat(7) },
+    ],
+  ])('has none for %s', async (_, request) => {
+    const options = ['Allow', { label: 'Deny', refuses: true }];
+    const prompt = await ask(hive, { ...request, options, kind: 'permission' });
+    expect(tellPrompt(prompt, preferences).buttons).toEqual(['Deny']);
+  });
+
+  test('has none at all where a label is cut on its button', async () => {
+    const label = `Allow npm test${' and that'.repeat(6)}; rm -rf ~`;
+    for (const kind of ['permission', 'question'] as const) {
+      const prompt = await ask(hive, { question: 'Run it?', options: [label, 'Deny'], kind });
+      expect(tellPrompt(prompt, preferences).buttons).toEqual([]);
+    }
+  });
 });
 
 test('a terminal shows a long permission one screen at a time', () => {

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PopupEnd, ShownPopup } from '../../application/world.ts';
 import { revealed } from '../../domain/display.ts';
-import type { Popup } from '../../domain/popups.ts';
+import { LONGEST_BUTTON, type Popup } from '../../domain/popups.ts';
 import { platform } from '../platform/platform.ts';
 import { complaint, type Environment, type Finished, finished, onPath, runProgram } from './command.ts';
 
@@ -101,7 +101,7 @@ export function bodyArgument(text: string, markup: boolean): string {
 
 /** The label of a button: short, one line. */
 export function plainLabel(text: string): string {
-  return cutBytes(plain(text, LINE_SPACE), 60) || '…';
+  return cutBytes(plain(text, LINE_SPACE), LONGEST_BUTTON) || '…';
 }
 
 function cutBytes(text: string, limit: number): string {
