@@ -158,6 +158,18 @@ export function quietTimes({ from, to }: QuietHours, now: string): QuietTimes {
   return { begins_at, ends_at };
 }
 
+/** In how many ms a quiet time ends by itself; 0: there is none now. Null: it has no end that is known. */
+export function msOfQuiet(preferences: Preferences, now: string): number | null {
+  const { do_not_disturb, quiet_hours } = preferences;
+  const reason = disturbance(preferences, momentOf(now));
+  if (reason === null) return 0;
+  if (reason === 'do_not_disturb')
+    return typeof do_not_disturb === 'string' ? Date.parse(do_not_disturb) - Date.parse(now) : null;
+  return quiet_hours === null || quiet_hours.from === quiet_hours.to
+    ? null
+    : Date.parse(quietTimes(quiet_hours, now).ends_at) - Date.parse(now);
+}
+
 function minuteOf(time: string): number {
   const [hours = '0', minutes = '0'] = time.split(':');
   return Number(hours) * 60 + Number(minutes);

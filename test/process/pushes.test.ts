@@ -192,6 +192,16 @@ test.each<[string, PreferenceChanges, string]>([
   expect(w.service.tried).toBe(0);
 });
 
+test('what came at a quiet time is pushed once that is over, many of them as one', async () => {
+  const until = new Date(Date.now() + 3_000).toISOString();
+  const w = await world({ preferences: { do_not_disturb: until } });
+  for (let n = 0; n < 5; n += 1) await ask(w.hive);
+  const titles = () => w.service.received.map(({ message }) => message.show?.title);
+  await eventually(() => w.service.received.length > 0, 10_000);
+  expect((await w.hive.history.now()) >= until).toBe(true);
+  await eventually(() => titles().includes('5 questions wait for you'));
+});
+
 describe('a ping, a card and a mention', () => {
   const card = async ({ hive }: World) =>
     (await hive.outreach.card({ title: 'Build', description: 'All green.' }, await agent(hive, 'bg-1')))

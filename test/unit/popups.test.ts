@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   decide,
   goesOn,
@@ -10,7 +10,13 @@ import {
   type Told,
   tellPrompt,
 } from '../../src/domain/popups.ts';
-import { DEFAULT_PREFERENCES, momentOf, preferencesFrom, quietTimes } from '../../src/domain/preferences.ts';
+import {
+  DEFAULT_PREFERENCES,
+  momentOf,
+  msOfQuiet,
+  preferencesFrom,
+  quietTimes,
+} from '../../src/domain/preferences.ts';
 import type { Asker, AskRequest, Prompt } from '../../src/domain/prompts.ts';
 import { NO_AUTHORITY } from '../../src/domain/trust.ts';
 import { newPrompt } from '../support/new-prompt.ts';
@@ -233,6 +239,19 @@ describe('quiet hours as times', () => {
       ends_at: `${ends}:00.000Z`,
     });
   });
+});
+
+it.each([
+  [{}, 0],
+  [{ quiet_hours: { from: '22:00', to: '07:30' } }, 0],
+  [{ quiet_hours: { from: '11:00', to: '13:30' } }, 90 * 60_000],
+  [{ quiet_hours: { from: '12:00', to: '12:00' } }, null],
+  [{ do_not_disturb: true }, null],
+  [{ do_not_disturb: '2026-01-01T12:00:05.000Z' }, 5_000],
+])('with %j, at noon a quiet time is over in %s ms', (preferences, ms) => {
+  vi.stubEnv('TZ', 'UTC');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(msOfQuiet(wish(preferences), '2026-01-01T12:00:00.000Z')).toBe(ms);
 });
 
 describe('what is stored of preferences', () => {

@@ -14,6 +14,7 @@ import { type Device, isAdmitted, type PushTarget } from '../../domain/devices.t
 import type { HiveEvent } from '../../domain/events.ts';
 import { type Desk, foldName, namesOf } from '../../domain/humans.ts';
 import type { Popup } from '../../domain/popups.ts';
+import { msOfQuiet } from '../../domain/preferences.ts';
 import {
   type Attendance,
   afterPush,
@@ -41,6 +42,8 @@ type PhoneParts = OtherPopupParts & {
 
 type Subscribed = Device & { push: PushTarget };
 
+/** Its human may end a quiet time before its end. */
+const LOOK_AGAIN_MS = 60_000;
 /** As often as a desk renews its lease. */
 const LOOK_MS = 5_000;
 
@@ -125,6 +128,9 @@ function startPhone(
     answers: async () => undefined,
     phone: {
       wait({ urgency, created_at }, { kind, preferences, desks, now }) {
+        // What comes at a quiet time is pushed once that is over: nothing else says then what waits.
+        const quiet_ms = urgency === 'critical' ? 0 : msOfQuiet(preferences, now);
+        if (quiet_ms !== null && quiet_ms > 0) return Math.min(quiet_ms, LOOK_AGAIN_MS);
         const age_ms = Date.parse(now) - Date.parse(created_at);
         const pushed = { kind, urgency, age_ms, attendance: desksOf.attendance(human, desks) };
         return msUntilPush(pushed, preferences, performance.now());
