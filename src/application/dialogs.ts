@@ -128,7 +128,7 @@ export async function withdraw(
 export type Held =
   /** The call that is about to run is another one than the human was shown: somebody changed the stored prompt (invariant 13). */
   | 'not_displayed'
-  /** The call is the one that was shown, and the diff of its files has become another one. */
+  /** The call is the one that was shown, and the diff of its files, or the plan in its file, has become another one. */
   | 'file_changed'
   /** No registered seat signed it (invariant 14): anybody may write a store. */
   | 'not_signed';
@@ -142,7 +142,7 @@ export interface Leaving<Answer> {
   allows: (answer: Answer) => boolean;
   /** The call that is about to run, as it would be displayed now. */
   asked: Displayed | null;
-  /** Whether the call is the one that was shown, and only the files of its diff have changed. */
+  /** Whether the call is the one that was shown, and only the files that it shows have changed. */
   isChangedFile?: (asked: Displayed, shown: Prompt) => boolean;
   store: Pick<Store, 'store_id' | 'name'>;
   seats: readonly Seat[];
@@ -197,6 +197,6 @@ const HELD: Readonly<Record<Held, (prompt: Prompt) => string>> = {
   not_displayed: (prompt) =>
     `${labelled(prompt)} was not allowed what you allowed: ${prompt.ask_id} does not show what was about to run. If you did not change the store, something else wrote into it.`,
   file_changed: (prompt) =>
-    `${labelled(prompt)} was not allowed what you allowed: a file has changed since you were shown the diff. It was asked to read the file and to ask again.`,
+    `${labelled(prompt)} was not allowed what you allowed: a file has changed since you were shown it. It was asked to read the file and to ask again.`,
   not_signed: unsignedText,
 };

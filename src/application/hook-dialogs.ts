@@ -8,9 +8,9 @@ import {
   comparedDialog,
   DENY,
   decideDialog,
+  dependsOnFiles,
   dialogFingerprint,
   dialogOf,
-  editsFiles,
   type HookDialog,
   promptsOf,
 } from '../domain/dialogs.ts';
@@ -68,15 +68,15 @@ export interface Asking extends Dialog {
 }
 
 /**
- * The dialog in words, with its edits as diffs of the files. They are compared again before an answer is given to the tool, so
- * that a yes to one diff is none to another (invariant 13). @throws HiveError `invalid_input` for what no prompt may be.
+ * The dialog in words, with its edits as diffs of the files, and its plan as its file has it. Both are read again before an answer is
+ * given to the tool, so that a yes to one diff or plan is none to another (invariant 13). @throws HiveError `invalid_input` for what no prompt may be.
  */
 export async function inWords(
   found: HookDialog,
   event: HookEvent,
   { editTools }: HookSettings,
 ): Promise<Asking> {
-  const tools = editTools !== undefined && editsFiles(found) ? await editTools(event.cwd) : null;
+  const tools = editTools !== undefined && dependsOnFiles(found) ? await editTools(event.cwd) : null;
   const dialog = tools === null ? found : await compared(found, event, tools);
   const claimed = dialog.kind === 'permission' ? (dialog.edit?.claimed ?? []) : [];
   return {
@@ -92,7 +92,8 @@ async function compared(
   { client, transcript_path }: HookEvent,
   tools: EditTools,
 ): Promise<HookDialog> {
-  const version = transcript_path === null ? null : await tools.versionIn(client, transcript_path);
+  const isEdit = found.kind !== 'plan' && transcript_path !== null;
+  const version = isEdit ? await tools.versionIn(client, transcript_path) : null;
   return comparedDialog(found, { client, version }, tools);
 }
 
@@ -212,7 +213,7 @@ async function concludeAll(
     isChangedFile: (asked, shown) => isChangedFile(dialog, asked, shown),
     store,
     seats: settings.seats?.() ?? file?.seats ?? [],
-    refusal: (why) => ({ kind: 'deny', message: DENIED[why], interrupt: false }),
+    refusal: (why) => ({ kind: 'deny', message: deniedFor(dialog, why), interrupt: false }),
     // The client's answer has no room for a comment on an approval; the comment comes with the next hook.
     isWhole: (given, { comment }) => comment === null || given.kind === 'deny' || dialog.kind === 'questions',
   });
@@ -232,10 +233,17 @@ const DENIED: Readonly<Record<Held, string>> = {
     'Denied by Hive: no seat that the human has registered signed this answer. Nothing was allowed. Tell the human.',
 };
 
-/** Whether the call is the one that was shown, and only the diff of its files has become another. */
+const PLAN_CHANGED =
+  'Not approved: the file of the plan has changed since the human was shown the plan, so what the human approved is not what would be carried out. Read that file again, then call ExitPlanMode again; the human is asked again.';
+
+function deniedFor({ kind }: HookDialog, why: Held): string {
+  return kind === 'plan' && why === 'file_changed' ? PLAN_CHANGED : DENIED[why];
+}
+
+/** Whether the call is the one that was shown, and only the diff of its files, or the plan in its file, has become another. */
 export function isChangedFile(dialog: HookDialog, asked: Displayed, shown: Prompt): boolean {
   return (
-    editsFiles(dialog) &&
+    dependsOnFiles(dialog) &&
     asked.fingerprint === shown.fingerprint &&
     permissionDigest({ ...asked, context: shown.context, notes: shown.notes }) === permissionDigest(shown)
   );

@@ -27,7 +27,8 @@ import { timeAfter } from './times.ts';
 export type HookDialog =
   /** `edit`: what the tool does to files, as it is shown; without it both texts are. */
   | { kind: 'permission'; tool: HookTool; suggestions: readonly Raw[]; edit?: ShownEdit }
-  | { kind: 'plan'; tool: HookTool }
+  /** `written`: the plan as its file has it now, which is what the client carries out, whatever the call says. */
+  | { kind: 'plan'; tool: HookTool; written?: string }
   | { kind: 'questions'; tool: HookTool }
   | FormDialog;
 
@@ -55,9 +56,9 @@ export function dialogOf(event: HookEvent): HookDialog | null {
   return unseen ? { kind: 'questions', tool } : null;
 }
 
-/** Whether the tool of a dialog edits files, so that what it shows depends on them. */
-export function editsFiles(dialog: HookDialog): boolean {
-  return dialog.kind === 'permission' && EDIT_TOOLS.has(dialog.tool.name);
+/** Whether what a dialog shows depends on files: its tool edits them, or a plan is in one. */
+export function dependsOnFiles(dialog: HookDialog): boolean {
+  return dialog.kind === 'plan' || (dialog.kind === 'permission' && EDIT_TOOLS.has(dialog.tool.name));
 }
 
 /** Whether an event says that a tool that edits files has ended. */
@@ -75,16 +76,24 @@ export function editKey({
   return `edit-${digestOfCall([session_id, agent_id, tool?.name ?? null, tool?.input ?? null])}`;
 }
 
-/** The dialog with the edits of its tool compared with the files as they are now. */
+/** The dialog with its plan, or the edits of its tool, as the files are now. */
 export function comparedDialog(
   dialog: HookDialog,
   { client, version }: Pick<EditCall, 'client' | 'version'>,
   tools: EditTools,
 ): HookDialog {
+  if (dialog.kind === 'plan') return writtenPlan(dialog, tools);
   if (dialog.kind !== 'permission') return dialog;
   const call = { client, version, name: dialog.tool.name, input: objectIn(dialog.tool.input) ?? {} };
   const edit = editShown(call, tools, DIFF_BYTES);
   return edit === null ? dialog : { ...dialog, edit };
+}
+
+/** A person may edit the file in the terminal while the dialog is open, and so may any process. */
+function writtenPlan(dialog: Extract<HookDialog, { kind: 'plan' }>, tools: EditTools): HookDialog {
+  const path = textIn(objectIn(dialog.tool.input) ?? {}, 'planFilePath');
+  const state = path === null ? null : tools.read(path);
+  return state?.kind === 'text' ? { ...dialog, written: state.text } : dialog;
 }
 
 const EDIT_TOOLS: ReadonlySet<string> = new Set([
@@ -360,8 +369,10 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
   const abort = { label: ABORT, description: 'Deny, and end the turn', refuses: true };
   const shared = { kind: 'permission', allow_free_text: true, when_turn_aborted: 'cancelled' } as const;
   if (dialog.kind === 'plan') {
-    const input = objectIn(dialog.tool.input) ?? {};
-    const plan = textIn(input, 'plan');
+    const given = objectIn(dialog.tool.input) ?? {};
+    const sent = textIn(given, 'plan');
+    const plan = sent === null ? null : (dialog.written ?? sent);
+    const input = plan === null ? given : { ...given, plan };
     const context = areTooLong([input]) ? null : planText(input, plan);
     const shown = plan !== null && context !== null && fits(context);
     return {

@@ -1,33 +1,53 @@
 /** Client suite 5: what else its human may choose when the real Claude Code asks for a permission, and its plan. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openDesk } from '../support/dialogs.ts';
+import { tempFolder } from '../support/temp.ts';
 import { bash, startModel } from './support/anthropic.ts';
 import { answer, asked, PROCEED, run, WRITES } from './support/claude-dialogs.ts';
 import { openClaude } from './support/claude-terminal.ts';
 import { openWorld } from './support/world.ts';
 
+const PLAN = '# The plan\n\n1. Do it.\n';
+
+/** A session whose model has written a plan, which is asked at the desk. */
+async function planned(env: Record<string, string> = {}) {
+  const world = await openWorld();
+  await openDesk(world.hive);
+  const model = await startModel((request, step) => {
+    const [, file_path = ''] = /([^\s\\"'(`]+\/plans\/[\w.-]+?\.md)/.exec(JSON.stringify(request)) ?? [];
+    if (step === 1) return { calls: [{ name: 'Write', input: { file_path, content: PLAN } }] };
+    return step === 2 ? { calls: [{ name: 'ExitPlanMode', input: {} }] } : { text: 'all done' };
+  });
+  const { hive, ...rest } = world;
+  const claude = await openClaude({ ...rest, model, allowed: null, env });
+  await claude.say('/plan');
+  await claude.until(/Turned on plan mode/);
+  await claude.say('please begin now');
+  const [prompt] = await asked(hive);
+  return { hive, model, claude, prompt };
+}
+
 describe('a plan of Claude Code', () => {
   test('is shown at the desk in full, and approved there', async () => {
-    const world = await openWorld();
-    await openDesk(world.hive);
-    const PLAN = '# The plan\n\n1. Do it.\n';
-    const model = await startModel((request, step) => {
-      const [, file_path = ''] = /([^\s\\"'(`]+\/plans\/[\w.-]+?\.md)/.exec(JSON.stringify(request)) ?? [];
-      if (step === 1) return { calls: [{ name: 'Write', input: { file_path, content: PLAN } }] };
-      return step === 2 ? { calls: [{ name: 'ExitPlanMode', input: {} }] } : { text: 'all done' };
-    });
-    const { hive, ...rest } = world;
-    const claude = await openClaude({ ...rest, model, allowed: null });
-    await claude.say('/plan');
-    await claude.until(/Turned on plan mode/);
-    await claude.say('please begin now');
-    const [prompt] = await asked(hive);
+    const { hive, model, claude, prompt } = await planned();
     expect(prompt).toMatchObject({ question: 'Approve this plan?', context: expect.stringContaining(PLAN) });
     await answer(hive, prompt, { decision: 'Approve' });
     await claude.until(/all done/);
     expect(model.told()).toContain('approved');
+  });
+
+  test('that its person edits in the terminal meanwhile is not approved by a yes to the one before', async () => {
+    const editor = join(tempFolder(), 'editor.sh');
+    writeFileSync(editor, '#!/bin/sh\necho "# Delete everything" > "$1"\n', { mode: 0o755 });
+    const { hive, model, claude, prompt } = await planned({ EDITOR: editor, VISUAL: editor });
+    await claude.answer(/Ready to code[\s\S]*Do it\./, 'C-g');
+    await claude.until(/Delete everything/);
+    await answer(hive, prompt, { decision: 'Approve' });
+    await claude.until(/all done/);
+    expect(model.told()).toContain('the file of the plan has changed');
+    expect(model.told()).not.toContain('User has approved');
   });
 });
 

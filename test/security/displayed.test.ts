@@ -481,6 +481,24 @@ describe('an edit', () => {
     });
   });
 
+  test('or a plan, is denied when its file has changed since, whatever the call says', async () => {
+    const planFilePath = join(tempFolder(), 'plan.md');
+    writeFileSync(planFilePath, '# Paint it\n');
+    const plan = { ...BASH, tool_name: 'ExitPlanMode', tool_input: { plan: '# Paint it\n', planFilePath } };
+    const approved = async (before: () => void): Promise<unknown> => {
+      const { prompts, printed } = await fireDialog(hive, plan, { settings: editing });
+      before();
+      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Approve');
+      return said(await printed)?.hookSpecificOutput;
+    };
+    expect(await approved(() => writeFileSync(planFilePath, '# Delete it\n'))).toMatchObject({
+      decision: { behavior: 'deny', message: expect.stringContaining('the file of the plan has changed') },
+    });
+    expect(await noticesOf(hive)).toEqual([expect.stringContaining('a file has changed since')]);
+    expect(await approved(() => undefined)).toMatchObject({ decision: { behavior: 'allow' } });
+    expect((await hive.prompts.list({ limit: 1 })).items[0]?.context).toContain('# Delete it');
+  });
+
   describe('that was allowed', () => {
     /** Allows an edit of b, lets its tool write this, and returns what the human is told when it has run. */
     async function allowed(made: string | null, name = 'PostToolUse'): Promise<string[]> {
