@@ -11,14 +11,18 @@ export const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_el
 
 /** Cancels pending dialogs that were answered in their client's terminal. */
 export const cancelEndedDialogs: HookHandler = async (hook) => {
-  const { tx, event, session } = hook;
+  const { tx, event, session, settings } = hook;
   if (!mayEndDialogs(event)) return null;
   const own = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
   const waiting = own.filter(({ dialog, status }) => dialog && status === 'pending');
   if (waiting.length === 0) return null;
-  const { dialogsEndedBy } = await import('../domain/dialogs.ts');
+  const { dialogsEndedBy, isOfQuietTool, RETURNED_TAIL_BYTES } = await import('../domain/dialogs.ts');
+  // The transcript of a subagent is another file, which its hooks do not name.
+  const reads = event.name === 'PreToolUse' && event.agent_id === null && waiting.some(isOfQuietTool);
+  const { transcript_path: path } = event;
+  const tail = reads && path !== null ? settings.readTail(path, RETURNED_TAIL_BYTES) : null;
   const ofRun = await askIdsOfRun(hook);
-  for (const prompt of dialogsEndedBy(event, waiting, tx.now))
+  for (const prompt of dialogsEndedBy(event, waiting, { now: tx.now, tail }))
     if (!ofRun.has(prompt.ask_id)) await recordCancel(tx, prompt, ELSEWHERE);
   return null;
 };

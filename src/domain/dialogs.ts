@@ -20,6 +20,7 @@ import { AGENT_TOOLS } from './installation.ts';
 import { objectIn, objectsIn, textIn } from './json.ts';
 import { digestOfCall } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
+import { shownCall } from './shown-calls.ts';
 import { cleanText, excerpt } from './text.ts';
 import { timeAfter } from './times.ts';
 
@@ -635,15 +636,66 @@ function beginningsOf(
   }
 }
 
-/** The pending dialog prompts of a session that the client has closed, as this event shows. */
-export function dialogsEndedBy(event: HookEvent, waiting: readonly Prompt[], now: string): readonly Prompt[] {
+/** How much of the end of a transcript says whether a call has returned; the result of a call may be long. */
+export const RETURNED_TAIL_BYTES: number = 1024 * 1024;
+
+/** Whether a prompt is about a tool whose return no hook reports. */
+export function isOfQuietTool({ fingerprint }: Pick<Prompt, 'fingerprint'>): boolean {
+  return QUIET_TOOLS.some((quiet) => fingerprint.startsWith(`${quiet} `));
+}
+
+/** Whether the end of a transcript has the result of the call that a prompt is about, written since it was asked. */
+function hasReturned(tail: string, prompt: Prompt): boolean {
+  const call = shownCall(prompt)?.tool;
+  if (call === undefined) return false;
+  const digest = digestOfCall([call.name, call.input]);
+  const calls = new Set<string | null>();
+  for (const line of tail.split('\n')) {
+    if (!line.includes('"tool_use')) continue;
+    const entry = objectIn(parsedLine(line)) ?? {};
+    for (const part of objectsIn(objectIn(entry['message'])?.['content'])) {
+      if (part['type'] === 'tool_use' && digestOfCall([part['name'], part['input']]) === digest)
+        calls.add(textIn(part, 'id'));
+      const result = part['type'] === 'tool_result' ? textIn(part, 'tool_use_id') : null;
+      if (result !== null && calls.has(result) && String(entry['timestamp']) > prompt.created_at) return true;
+    }
+  }
+  return false;
+}
+
+/** The first line of a tail may be a part of one. */
+function parsedLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a prompt displays this call. What an edit displays depends on its files, so there the question has to do. */
+function displays({ context }: Pick<Prompt, 'context'>, dialog: HookDialog): boolean {
+  if (dialog.kind !== 'permission' || EDIT_TOOLS.has(dialog.tool.name)) return true;
+  const { details } = summarizeTool(dialog.tool);
+  const beginnings = [details, TOO_LONG].map((shown) => (shown === '' ? 'Tool: ' : `${shown}\n\nTool: `));
+  return beginnings.some((beginning) => context?.startsWith(cleanText(beginning)) === true);
+}
+
+/**
+ * The pending dialog prompts of a session that the client has closed, as this event shows; `tail` is the end of its transcript, null
+ * where that cannot be read.
+ */
+export function dialogsEndedBy(
+  event: HookEvent,
+  waiting: readonly Prompt[],
+  { now, tail }: { now: string; tail: string | null },
+): readonly Prompt[] {
   const { name, tool, raw } = event;
-  // A quiet tool does not report that it has returned. If the agent goes on, it has, unless this call is of the same step.
+  // A quiet tool does not report that it has returned, and a call of the same step may begin as late as its model writes it.
   if (name === 'PreToolUse') {
     const before = timeAfter(now, -SAME_STEP_MS);
     return waiting.filter(
-      ({ fingerprint, created_at }) =>
-        created_at < before && QUIET_TOOLS.some((quiet) => fingerprint.startsWith(`${quiet} `)),
+      (prompt) =>
+        prompt.created_at < before && isOfQuietTool(prompt) && (tail === null || hasReturned(tail, prompt)),
     );
   }
   if (CLOSING.has(name)) return waiting;
@@ -657,6 +709,7 @@ export function dialogsEndedBy(event: HookEvent, waiting: readonly Prompt[], now
   if (dialog === null) return [];
   const asked = beginningsOf(dialog, event).map(({ header, question }) => `${header} ${cleanText(question)}`);
   const same = waiting.filter(({ header, question }) => asked.includes(`${header} ${question}`));
-  // When two calls ask the same, only one of them is over.
-  return dialog.kind === 'questions' ? same : same.slice(0, 1);
+  if (dialog.kind === 'questions') return same;
+  // Several calls of one step may begin alike, and the others are still asked. Of equal calls only one is over.
+  return same.filter((prompt) => displays(prompt, dialog)).slice(0, 1);
 }

@@ -1,20 +1,13 @@
 /** A form that another MCP server wants filled in, through the real Claude Code, at a desk or not at all. */
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
-import { ROOT } from '../support/children.ts';
 import { openDesk } from '../support/dialogs.ts';
 import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
+import { shop } from './support/claude-dialogs.ts';
 import { openWorld } from './support/world.ts';
-
-const shop = {
-  command: process.execPath,
-  args: [join(ROOT, 'test/clients/support/eliciting-server.mjs')],
-  alwaysLoad: true,
-};
 
 describe('a form of an MCP server of Claude Code', () => {
   test.for([true, false])('is filled in at a desk: %s', async (desk) => {

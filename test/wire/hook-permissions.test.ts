@@ -15,6 +15,7 @@ import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, openTestHive, prefer } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
 import { turnsOf } from '../support/turns.ts';
+import { eventually } from '../support/wait.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 const PLAN = recordedEvent('claude-code/PermissionRequest-ExitPlanMode-plan.json');
@@ -249,6 +250,47 @@ describe('a permission prompt of Claude Code', () => {
       by: 'terminal',
       via: 'terminal',
     });
+  });
+
+  test('stays when another call that begins alike is over: only its own call ends it', async () => {
+    const { permission_suggestions: _, ...raw } = BASH;
+    const look = (what: string) => ({ ...raw, tool_name: 'mcp__shop__look', tool_input: { what } });
+    const [one, two] = [await fireDialog(hive, look('one')), await fireDialog(hive, look('two'))];
+    expect(two.prompts[0]?.question).toBe(one.prompts[0]?.question);
+    const isOver = (what: string, id: string) =>
+      fire(hive, { ...look(what), hook_event_name: 'PostToolUse', tool_use_id: id, tool_response: {} });
+    const ask_id = one.prompts[0]?.ask_id ?? '';
+    await answerDialog(hive, two.prompts[0]?.ask_id ?? '', 'Allow');
+    await two.printed;
+    await isOver('two', 't2');
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+    await isOver('one', 't1');
+    expect(await one.printed).toBe('');
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+  });
+
+  test('to read a file stays while its model writes further calls, and is over when the transcript has the result', async () => {
+    const { permission_suggestions: _, ...raw } = BASH;
+    const input = { file_path: '/etc/hosts' };
+    const { prompts, printed } = await fireDialog(hive, { ...raw, tool_name: 'Read', tool_input: input });
+    const [{ ask_id = '', created_at = '' } = {}] = prompts;
+    const entry = (at_ms: number, ...content: object[]): string =>
+      `${JSON.stringify({ timestamp: new Date(Date.parse(created_at) + at_ms).toISOString(), message: { content } })}\n`;
+    const call = (id: string, at_ms: number) => entry(at_ms, { type: 'tool_use', id, name: 'Read', input });
+    const result = (id: string, at_ms: number) => entry(at_ms, { type: 'tool_result', tool_use_id: id });
+    const before = call('old', -9_000) + result('old', -8_000) + call('asked', -10);
+    await eventually(() => Date.now() > Date.parse(created_at) + 1_000);
+    const next = (tail: string) =>
+      fire(
+        hive,
+        { ...raw, hook_event_name: 'PreToolUse', tool_name: 'Glob', tool_input: {}, tool_use_id: 't2' },
+        { settings: { readTail: () => tail } },
+      );
+    await next(before + entry(1_000, { type: 'tool_use', id: 't2', name: 'Glob', input: {} }));
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+    await next(before + result('asked', 900));
+    expect(await printed).toBe('');
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
   });
 
   test('is withdrawn when Esc in the terminal ends its hook', async () => {

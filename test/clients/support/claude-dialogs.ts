@@ -1,12 +1,15 @@
 /** A session of Claude Code in its terminal that asks something, and the desk that answers. */
+import { join } from 'node:path';
 import { permissionDigest } from '../../../src/domain/permissions.ts';
 import type { Prompt } from '../../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../../src/open-hive.ts';
+import { ROOT } from '../../support/children.ts';
 import { openDesk } from '../../support/dialogs.ts';
 import { HUMAN } from '../../support/hive.ts';
 import { eventually } from '../../support/wait.ts';
 import { bash, startModel, type ToolUse } from './anthropic.ts';
 import type { ChatTerminal } from './chat-terminal.ts';
+import type { ClaudeRun } from './claude.ts';
 import { openClaude } from './claude-terminal.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -15,21 +18,37 @@ export const COLORS = [
   { label: 'Blue', description: 'b' },
 ];
 export const WRITES = bash('echo one > made.txt');
+/** An MCP server of somebody else's. */
+export const shop = {
+  command: process.execPath,
+  args: [join(ROOT, 'test/clients/support/eliciting-server.mjs')],
+  alwaysLoad: true,
+};
+
 interface Run extends World {
   model: Awaited<ReturnType<typeof startModel>>;
   claude: ChatTerminal;
 }
 
-/** A session in the terminal whose model makes one call, and has been sent a message. */
+/** A session in the terminal whose model makes these calls in one step, and has been sent a message. */
 export async function run(
-  call: ToolUse,
-  { desk = true, settings = {} }: { desk?: boolean; settings?: Readonly<Record<string, unknown>> } = {},
+  calls: ToolUse | readonly ToolUse[],
+  {
+    desk = true,
+    settings = {},
+    ...more
+  }: { desk?: boolean; settings?: Readonly<Record<string, unknown>> } & Pick<
+    ClaudeRun,
+    'servers' | 'allowed'
+  > = {},
 ): Promise<Run> {
   const world = await openWorld(settings);
   if (desk) await openDesk(world.hive);
-  const model = await startModel((_request, step) => (step === 1 ? { calls: [call] } : { text: 'all done' }));
+  const model = await startModel((_request, step) =>
+    step === 1 ? { calls: [calls].flat() } : { text: 'all done' },
+  );
   const { hive: _, ...rest } = world;
-  const claude = await openClaude({ ...rest, model, allowed: null });
+  const claude = await openClaude({ ...rest, model, allowed: null, ...more });
   await claude.say('please begin');
   return { ...world, model, claude };
 }

@@ -1,6 +1,7 @@
-// An MCP server of somebody else's: one tool has a form filled in before it answers, the other a page visited.
+// An MCP server of somebody else's: one tool has a form filled in before it answers, another a page visited, and one only reads.
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { z } from 'zod';
 
 const server = new McpServer({ name: 'shop', version: '1' });
 server.registerTool('order', { description: 'Order something.' }, async () => {
@@ -17,4 +18,8 @@ server.registerTool('pay', { description: 'Pay for it.' }, async () => {
   const visited = await server.server.elicitInput({ ...page, message: 'Pay 3 euros there?' });
   return { content: [{ type: 'text', text: JSON.stringify(visited) }] };
 });
+const reads = { inputSchema: { what: z.string() }, annotations: { readOnlyHint: true } };
+server.registerTool('look', { description: 'Look at it.', ...reads }, async ({ what }) => ({
+  content: [{ type: 'text', text: `saw ${what}` }],
+}));
 await server.connect(new StdioServerTransport());
