@@ -109,13 +109,13 @@ async function open(
   const limit = await waitLimitFor(hook);
   // Nobody is at a desk, so only the terminal asks, and at once.
   if (limit === null || (await tx.desks.online(tx.now)).length === 0) return null;
-  const { wait_ms, hidden } = limit;
+  const { wait_ms, hidden, shown_after } = limit;
   // A dialog that its terminal shows has no time limit. After the hook has ended, it waits there alone.
   const { ids, session } = hook;
   const ask_ids = await offer(tx, session, await draft(tx, ids, session, asking, hidden ? wait_ms : null));
   return ask_ids.length === 0
     ? null
-    : { wait: { ask_ids, wait_ms, all: true, needs_desk: hidden, in_terminal: !hidden } };
+    : { wait: { ask_ids, wait_ms, all: true, needs_desk: hidden || shown_after, in_terminal: !hidden } };
 }
 
 /** Answers by a rule of the human's; null where none decides. */
@@ -285,11 +285,15 @@ const UNATTENDED_S = 590;
 const HIDDEN_S = 60;
 /** Codex hides its own dialog while a hook waits. */
 const CODEX_S = 20;
+/** Claude Code shows a form only once its hook has ended, and many MCP servers give up on a form after a minute. */
+const FORM_S = 30;
 
 interface WaitLimit {
   wait_ms: number;
   /** The person at the client's terminal does not see the dialog, or nobody is there. */
   hidden: boolean;
+  /** The terminal shows the dialog only once the hook has ended. */
+  shown_after: boolean;
 }
 
 /** `dialog_wait`; usually dialogs wait at a desk with Claude Code, not with Codex. */
@@ -300,9 +304,11 @@ async function waitLimitFor({ event, session, preferences }: HookContext): Promi
   const inBackground = event.agent_id !== null && session.source === 'bg';
   const unattended = event.attended === false;
   const hidden = codex || inBackground || unattended;
-  const usual = codex ? CODEX_S : inBackground ? HIDDEN_S : unattended ? UNATTENDED_S : LONGEST_S;
+  const shown_after = !hidden && event.name === 'Elicitation';
+  const shown = shown_after ? FORM_S : LONGEST_S;
+  const usual = codex ? CODEX_S : inBackground ? HIDDEN_S : unattended ? UNATTENDED_S : shown;
   const seconds = typeof given === 'number' ? Math.max(1, given) : usual;
-  return { wait_ms: Math.min(seconds, codex ? CODEX_S : LONGEST_S) * 1000, hidden };
+  return { wait_ms: Math.min(seconds, codex ? CODEX_S : LONGEST_S) * 1000, hidden, shown_after };
 }
 
 function isPermission({ kind }: HookDialog): boolean {

@@ -6,7 +6,7 @@ import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
-import { shop } from './support/claude-dialogs.ts';
+import { asked, run, shop } from './support/claude-dialogs.ts';
 import { openWorld } from './support/world.ts';
 
 describe('a form of an MCP server of Claude Code', () => {
@@ -52,5 +52,22 @@ describe('a form of an MCP server of Claude Code', () => {
     await hive.prompts.respond({ ask_id: prompt?.ask_id ?? '', decision: 'Accept', actor: HUMAN });
     await done;
     expect(model.told().replaceAll('\\', '')).toContain('"action":"accept"');
+  });
+
+  test('comes up in the terminal half a minute later, and is then answered there', async () => {
+    const order = { name: 'mcp__shop__order', input: {} };
+    const { hive, model, claude } = await run(order, { servers: { shop }, allowed: 'mcp__shop' });
+    const prompts = await asked(hive, 2);
+    await claude.until(/requests your input/, 45_000);
+    for (const { ask_id } of prompts)
+      expect(await hive.prompts.get(ask_id)).toMatchObject({
+        status: 'pending',
+        terminal_since: expect.any(String),
+      });
+    await claude.answer(/requests your input/, 'Escape');
+    await claude.until(/all done/);
+    expect(model.told().replaceAll('\\', '')).toContain('"action":"cancel"');
+    for (const { ask_id } of prompts)
+      expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
   });
 });

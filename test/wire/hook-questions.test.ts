@@ -20,9 +20,10 @@ const PAGE = recordedEvent('claude-code/Elicitation-url.json');
 const questions = (ASKED['tool_input'] as { questions: unknown[] }).questions;
 
 let hive: OpenedHive;
+let desk: Awaited<ReturnType<typeof openDesk>>;
 beforeEach(async () => {
   hive = await openTestHive();
-  await openDesk(hive);
+  desk = await openDesk(hive);
 });
 
 const answer = (
@@ -186,6 +187,16 @@ describe('the form of an MCP server', () => {
     await answer(prompts[0], { decision });
     expect(said(await printed)).toEqual({
       hookSpecificOutput: { hookEventName: 'Elicitation', action, content: {} },
+    });
+  });
+
+  test('is left to its terminal, which does not show it before, as soon as no desk is open', async () => {
+    const { prompts, printed } = await fireDialog(hive, FORM);
+    await desk.close();
+    expect(await printed).toBe('');
+    expect(await hive.prompts.get(prompts[0]?.ask_id ?? '')).toMatchObject({
+      status: 'pending',
+      terminal_since: expect.any(String),
     });
   });
 
