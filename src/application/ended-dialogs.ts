@@ -9,6 +9,9 @@ import { recordCancel } from './prompts.ts';
 /** The reason for cancelling a dialog that was answered in its terminal. */
 export const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;
 
+/** The reason for cancelling a dialog whose client is gone: nobody answered it. */
+export const GONE = { by: 'terminal', via: 'terminal', reason: 'unknown' } as const;
+
 /** Cancels pending dialogs that were answered in their client's terminal. */
 export const cancelEndedDialogs: HookHandler = async (hook) => {
   const { tx, event, session, settings } = hook;

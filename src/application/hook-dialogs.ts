@@ -38,7 +38,7 @@ import {
   withdraw,
 } from './dialogs.ts';
 import { rememberAllowedEdit } from './edits.ts';
-import { ELSEWHERE } from './ended-dialogs.ts';
+import { ELSEWHERE, GONE } from './ended-dialogs.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { pendingRequestFor } from './interrupts.ts';
 import { recordTrust } from './trust.ts';
@@ -164,10 +164,11 @@ async function concludeWait(
   if (stop !== null) return { decision: stop };
   if (isAnswered(prompts) && !waited.abandoned && verdict.deny === null)
     return concludeAll(hook, asking, prompts, { file, meant: THIS_DIALOG });
-  const shows = waited.in_terminal === true && !waited.abandoned && verdict.deny === null;
+  const isWithdrawn = waited.abandoned && !waited.cut_off;
+  const shows = waited.in_terminal === true && !isWithdrawn && verdict.deny === null;
   const staysOpen = shows && prompts.every(({ status }) => status === 'pending');
   if (staysOpen) for (const prompt of prompts) await leaveToTerminal(tx, prompt);
-  else await withdraw(tx, prompts, ELSEWHERE);
+  else await withdraw(tx, prompts, waited.cut_off ? GONE : ELSEWHERE);
   return null;
 }
 

@@ -6,6 +6,7 @@
 import { dialogOf, endsEdit } from '../domain/dialogs.ts';
 import {
   acceptsContext,
+  endedBy,
   type HookEvent,
   type HookWait,
   isHumanPrompt,
@@ -210,7 +211,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     await markedAsBlocking({ store, ids }, waiter, () => persist(check));
     const conclude = async (): Promise<Handled> => {
       await prompts.expireDue();
-      return run({ ...wait, abandoned: signal?.aborted === true });
+      return run({ ...wait, ...endedBy(signal) });
     };
     return (await persist(conclude)) ?? conclude();
   }

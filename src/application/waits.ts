@@ -3,6 +3,7 @@
  * so that a process that dies does not leave its agent blocked. Renewing a lease appends no event; an event says only
  * that a question begins to block its agent, or no longer does.
  */
+import { endedBy } from '../domain/hooks.ts';
 import { isReceiver, leavePromptToTerminal, type Prompt } from '../domain/prompts.ts';
 import { leaseOfWait, STANDING_LEASE, WAIT_HEARTBEAT_MS } from '../domain/waits.ts';
 import type { Store, WriteTx } from './ports.ts';
@@ -59,7 +60,8 @@ export async function markedAsBlocking<T>(
     return await wait();
   } finally {
     clearInterval(heartbeat);
-    if (signal?.aborted === true)
+    // Without its connection, the dialog may still be in its terminal, and then it blocks its agent.
+    if (signal?.aborted === true && !(in_terminal && endedBy(signal).cut_off))
       await unlessItFails(() => store.writeUnflushed((tx) => endWait(tx, wait_id)));
   }
 }

@@ -65,8 +65,18 @@ export interface HookWait {
 
 /** A wait that is over. */
 export interface Waited extends HookWait {
-  /** The client withdrew its question and reads no answer. */
+  /** The client reads no answer: it withdrew its question, or the connection to it has ended. */
   abandoned: boolean;
+  /** The connection has ended, which says nothing about the dialog: its terminal may still show it, or be gone. */
+  cut_off: boolean;
+}
+
+/** The reason with which a wait is aborted when the connection to its client has ended. */
+export const CUT_OFF = 'the connection has ended';
+
+/** How the abort of a wait ends it. */
+export function endedBy(signal: AbortSignal | undefined): Pick<Waited, 'abandoned' | 'cut_off'> {
+  return { abandoned: signal?.aborted === true, cut_off: signal?.reason === CUT_OFF };
 }
 
 /** The reply to the client. Everything is optional; usually it is empty. */

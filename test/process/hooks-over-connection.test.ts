@@ -226,6 +226,23 @@ describe('a hook whose client takes its call back (Escape)', () => {
     expect(JSON.stringify(said(await again))).toContain('ada says: not now');
   });
 
+  test('is no end of its connection: then its dialog may still be in the terminal, and is not called answered', async () => {
+    const { hive, agent } = await claude();
+    await openDesk(hive);
+    await fire(agent, TURN);
+    const { tool_use_id: _, ...call } = bash('t-1');
+    const hook = fire(agent, { ...call, hook_event_name: 'PermissionRequest' });
+    hook.catch(() => undefined);
+    const { ask_id } = await pending(hive);
+    await agent.close();
+    await expect(hook).rejects.toThrow();
+    await eventually(async () => (await hive.prompts.get(ask_id)).terminal_since !== null);
+    expect(await hive.prompts.get(ask_id)).toMatchObject({
+      status: 'pending',
+      blocked_since: expect.any(String),
+    });
+  });
+
   test('keeps the question for which its Stop waited, and delivers the answer later', async () => {
     const { hive, agent } = await claude(HEADLESS);
     await prefer(hive, { stop_wait: 590 });

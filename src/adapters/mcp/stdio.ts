@@ -7,6 +7,7 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { ConnectionHook, HookCall } from '../../application/hook-context.ts';
+import { CUT_OFF } from '../../domain/hooks.ts';
 import { HOOK_TOOL } from '../../domain/installation.ts';
 import { notJson, type Refusal, readEnvelopes } from './envelope.ts';
 import { envelopeOf } from './modern.ts';
@@ -166,7 +167,7 @@ export function hookRoute(
       return true;
     },
     end() {
-      for (const call of calls.values()) call.abort();
+      for (const call of calls.values()) call.abort(CUT_OFF);
     },
   };
 }
