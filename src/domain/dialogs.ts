@@ -4,7 +4,7 @@
  * client's answer. The first answer wins, wherever it is given. Pure: no clock, no ids, no I/O.
  */
 
-import { revealedSource, skeletonOf, spelledLine, spelledOut } from './display.ts';
+import { isBlank, revealedSource, skeletonOf, spelledLine, spelledOut } from './display.ts';
 import { type EditCall, type EditTools, editShown, type ShownEdit } from './edits.ts';
 import { decideForm, type FormDialog, formHeader, formPrompts, mcpForm } from './forms.ts';
 import {
@@ -19,7 +19,7 @@ import {
 import { AGENT_TOOLS } from './installation.ts';
 import { objectIn, objectsIn, textIn } from './json.ts';
 import { digestOfCall } from './permissions.ts';
-import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
+import { type AskRequest, keptLabel, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
 import { shownCall } from './shown-calls.ts';
 import { cleanText, excerpt } from './text.ts';
 import { timeAfter } from './times.ts';
@@ -519,8 +519,13 @@ function allowing(dialog: PermissionDialog): readonly Raw[] {
 interface Question {
   text: string;
   header: string | null;
-  options: PromptOption[];
+  options: (PromptOption & Previewed)[];
   multi_select: boolean;
+}
+
+interface Previewed {
+  /** Claude Code shows it beside the options, while its own is looked at. */
+  preview: string | null;
 }
 
 /** The questions of a call. */
@@ -531,7 +536,8 @@ function questionsIn({ input }: Pick<HookTool, 'input'>): Question[] {
       header: textIn(raw, 'header'),
       options: objectsIn(raw['options']).flatMap((option) => {
         const label = textIn(option, 'label');
-        return label === null ? [] : [{ label, description: textIn(option, 'description') }];
+        if (label === null) return [];
+        return [{ label, description: textIn(option, 'description'), preview: textIn(option, 'preview') }];
       }),
       multi_select: raw['multiSelect'] === true,
     }),
@@ -547,15 +553,35 @@ function readQuestions(tool: Pick<HookTool, 'input'>): Question[] {
   return usable ? questions : [];
 }
 
-function isUsable({ text, options }: Question): boolean {
+/** Whether a prompt may be like this. Where it may not, only the client's own dialog asks. */
+function isUsable({ text, header, options }: Question): boolean {
   return (
-    text !== '' &&
+    !isBlank(text) &&
     text.length <= PROMPT_LIMITS.question &&
+    (header ?? '').length <= PROMPT_LIMITS.header &&
     options.length <= PROMPT_LIMITS.options &&
-    options.every(({ label }) => label.length <= PROMPT_LIMITS.optionLabel) &&
-    // The prompt of options that look alike would be refused: the client's own dialog stays.
+    options.every(isUsableOption) &&
+    !isTooLong(options) &&
+    fits(previewsOf(options) ?? '') &&
+    // A person cannot choose between options that look alike.
     new Set(options.map(({ label }) => skeletonOf(label))).size === options.length
   );
+}
+
+function isUsableOption({ label, description }: PromptOption): boolean {
+  return (
+    !isBlank(label) &&
+    label.length <= PROMPT_LIMITS.optionLabel &&
+    (description ?? '').length <= PROMPT_LIMITS.optionDescription
+  );
+}
+
+/** The previews of the options, each below its label; null where there are none. */
+function previewsOf(options: Question['options']): string | null {
+  const parts = options.flatMap(({ label, preview }) =>
+    preview === null ? [] : [`${keptLabel(label)}:\n\n${indented(preview)}`],
+  );
+  return parts.length === 0 ? null : parts.join('\n\n');
 }
 
 function questionPrompts(tool: HookTool): AskRequest[] {
@@ -563,20 +589,29 @@ function questionPrompts(tool: HookTool): AskRequest[] {
     kind: 'question',
     header,
     question: text,
-    options,
+    context: previewsOf(options),
+    options: options.map(({ label, description }) => ({ label, description })),
     multi_select: multi_select && options.length > 0,
     allow_free_text: true,
     when_turn_aborted: 'cancelled',
   }));
 }
 
-/** The same questions with their answers; a comment is sent as a note. */
+/**
+ * The same questions with their answers, and the preview of a chosen option, as the terminal would send them; a comment is sent as a
+ * note. The client's own texts are the keys: what is stored of them may have lost a character that cannot be stored.
+ */
 function decideQuestions(tool: HookTool, prompts: readonly Prompt[]): DialogAnswer {
   const input: Raw = objectIn(tool.input) ?? {};
-  const answers = Object.fromEntries(prompts.map(({ question, decision }) => [question, decision ?? '']));
-  const notes = prompts.flatMap(({ question, comment }) =>
-    comment === null ? [] : [[question, { notes: comment }] as const],
-  );
+  const asked = readQuestions(tool);
+  const keyed = prompts.map((prompt, n) => ({ ...prompt, question: asked[n]?.text ?? prompt.question }));
+  const answers = Object.fromEntries(keyed.map(({ question, decision }) => [question, decision ?? '']));
+  const notes = keyed.flatMap(({ question, comment, selected }, n) => {
+    const chosen = asked[n]?.options.find(({ label }) => keptLabel(label) === selected[0]);
+    const preview = selected.length === 1 && chosen?.preview != null ? { preview: chosen.preview } : {};
+    const given = { ...preview, ...(comment === null ? {} : { notes: comment }) };
+    return Object.keys(given).length === 0 ? [] : [[question, given] as const];
+  });
   return {
     kind: 'allow',
     input: {

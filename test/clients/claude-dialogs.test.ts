@@ -129,6 +129,18 @@ describe('AskUserQuestion in the terminal', () => {
     expect(model.told()).toContain('docs last');
   });
 
+  test('has the previews of its options at the desk, and its model gets the chosen one, as from the terminal', async () => {
+    const options = COLORS.map((color, n) => ({ ...color, preview: `+--+\n|${n} |\n+--+` }));
+    const question = 'Which layout\u0000?';
+    const questions = [{ question, header: 'Layout', options, multiSelect: false }];
+    const { hive, model, claude } = await run({ name: 'AskUserQuestion', input: { questions } });
+    const [prompt] = await asked(hive);
+    expect(prompt?.context).toContain('Blue:\n\n    +--+\n    |1 |');
+    await answer(hive, prompt, { decision: 'Blue' });
+    await claude.until(/all done/);
+    expect(model.told()).toContain('=\\"Blue\\" selected preview:\\n+--+\\n|1 |');
+  });
+
   test('is answered at the terminal: the desk is told so', async () => {
     const { hive, model, claude } = await run(QUESTIONS);
     const prompts = await asked(hive, 2);

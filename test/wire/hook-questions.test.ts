@@ -140,6 +140,53 @@ describe('AskUserQuestion', () => {
   });
 });
 
+describe('the options of AskUserQuestion', () => {
+  const LAYOUT = {
+    question: 'Which layout?',
+    header: 'Layout',
+    multiSelect: false,
+    options: [
+      { label: 'Left', description: 'l', preview: '+--+\n|L |' },
+      { label: 'Right', description: 'r', preview: '+--+\n| R|' },
+    ],
+  };
+  const asking = (...questions: object[]) => ({ ...ASKED, tool_input: { questions } });
+
+  test('have their previews in the context, and the chosen one goes back to the model', async () => {
+    const { prompts, printed } = await fireDialog(hive, asking(LAYOUT));
+    expect(prompts[0]?.context).toBe('Left:\n\n    +--+\n    |L |\n\nRight:\n\n    +--+\n    | R|');
+    await answer(prompts[0], { decision: 'Right', comment: 'wider' });
+    expect(said(await printed)?.hookSpecificOutput).toMatchObject({
+      decision: {
+        updatedInput: {
+          annotations: {
+            'Which layout?': { preview: '+--+\n| R|', notes: 'wider' },
+          },
+        },
+      },
+    });
+  });
+
+  test('are answered under the very text of the question, also where that cannot be stored', async () => {
+    const question = 'Which\u0000 layout \ud83d?';
+    const { prompts, printed } = await fireDialog(hive, asking({ ...LAYOUT, question }));
+    await answer(prompts[0], { decision: 'Left' });
+    expect(said(await printed)?.hookSpecificOutput).toMatchObject({
+      decision: { updatedInput: { answers: { [question]: 'Left' } } },
+    });
+  });
+
+  test.each([
+    ['a description', { options: [{ label: 'Left', description: 'x'.repeat(2_001) }] }],
+    ['a preview', { options: [{ label: 'Left', description: 'l', preview: 'x'.repeat(60_000) }] }],
+    ['a header', { header: 'x'.repeat(201) }],
+    ['no question', { question: ' ' }],
+  ])('are left to the terminal with %s that no desk can show, and no hook fails', async (_, changed) => {
+    expect(await fire(hive, asking({ ...LAYOUT, ...changed }))).toBe('');
+    expect((await hive.prompts.list({ limit: 1 })).items).toEqual([]);
+  });
+});
+
 describe('the form of an MCP server', () => {
   test('is one prompt a field, and is returned in the types of its schema', async () => {
     const { prompts, printed } = await fireDialog(hive, FORM);
