@@ -122,6 +122,47 @@ describe('a permission', () => {
     expect(prompt?.context).toContain('+ new');
   });
 
+  test('whose call the agent describes anew is asked again: no answer to what was shown before reaches the agent', async () => {
+    const { client, agent } = await beginAcp(hive);
+    const describe = (update: object): void =>
+      agent.send({
+        method: 'session/update',
+        params: {
+          sessionId: 's1',
+          update: { sessionUpdate: 'tool_call_update', toolCallId: 'call-100', ...update },
+        },
+      });
+    agent.send(permission(100));
+    const [before] = await atTheDesk();
+    // What the desks show stays the same.
+    describe({ status: 'in_progress' });
+    describe({ rawInput: { command: 'rm -rf /' } });
+    await eventually(async () => (await pending())[0]?.question === 'Run rm -rf /?');
+    const [now] = await atTheDesk();
+    expect(await hive.prompts.list({ limit: 10 })).toMatchObject({ items: [{}, {}] });
+    expect(await hive.prompts.get(before?.ask_id ?? '')).toMatchObject({ status: 'cancelled' });
+    expect(agent.got.filter(({ id }) => id === 100)).toEqual([]);
+    await answerDialog(hive, now?.ask_id ?? '', 'Reject');
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('no') });
+    expect(await client.until(({ method }) => method === '$/cancel_request')).toBeDefined();
+  });
+
+  test('whose call is described anew while a desk answers takes the answer of the editor', async () => {
+    const { client, agent } = await beginAcp(hive);
+    agent.send(permission(100));
+    const [before] = await atTheDesk();
+    const update = { sessionUpdate: 'tool_call_update', toolCallId: 'call-100', rawInput: { command: 'ls' } };
+    const answered = answerDialog(hive, before?.ask_id ?? '', 'Allow');
+    agent.send({ method: 'session/update', params: { sessionId: 's1', update } });
+    client.send({ id: 100, result: selected('no') });
+    await answered.catch(() => undefined);
+    await agent.until(({ id }) => id === 100);
+    await atTheDesk(0);
+    client.send({ id: 4, method: 'x' });
+    await agent.until(({ id }) => id === 4);
+    expect(agent.got.filter(({ id }) => id === 100)).toHaveLength(1);
+  });
+
   test('what the agent withdraws is withdrawn at the desk too', async () => {
     const { client, agent } = await beginAcp(hive);
     agent.send(permission(100));

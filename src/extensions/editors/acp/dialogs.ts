@@ -169,6 +169,22 @@ function callIn(params: Raw): { given: Raw; beside: Raw } {
   return { given: inner, beside: { ...request, ...odd, ...(isEmpty(left) ? {} : { subject: left }) } };
 }
 
+/**
+ * The request of a permission once its call was described anew; null where the update is about another call, or says that the
+ * call is over.
+ */
+export function describedAnew(params: Raw, update: Raw): Raw | null {
+  const id = textIn(update, 'toolCallId');
+  const { status, sessionUpdate: _, ...now } = update;
+  if (id === null || status === 'completed' || status === 'failed') return null;
+  const subject = objectIn(params['subject']);
+  const call = objectIn(params['toolCall']);
+  if (call?.['toolCallId'] === id) return { ...params, toolCall: merged(call, now) };
+  const inner = objectIn(subject?.['toolCall']);
+  if (call !== null || inner?.['toolCallId'] !== id) return null;
+  return { ...params, subject: { ...subject, toolCall: merged(inner, now) } };
+}
+
 /** A field with those of the values that are not empty; no field if all are. */
 function without(name: string, values: readonly unknown[]): Raw {
   const left = values.filter((value) => !isEmpty(value));

@@ -12,7 +12,7 @@ import type { Raw } from '../../../domain/hooks.ts';
 import { objectIn, textIn } from '../../../domain/json.ts';
 import { createEditors } from '../dialogs.ts';
 import { attachAgent } from '../sessions.ts';
-import { ELICITATION, elicitationOf, PERMISSION, permissionOf, ToolCalls } from './dialogs.ts';
+import { describedAnew, ELICITATION, elicitationOf, PERMISSION, permissionOf, ToolCalls } from './dialogs.ts';
 import { type Asked, CANCEL_REQUEST, type Conversation, Questions } from './questions.ts';
 import { type HiveServer, HiveServers, SESSION_METHODS, type SessionRequest } from './servers.ts';
 import { type Id, idOf, key, line, linesOf, parse, type Side, writeTo } from './wire.ts';
@@ -186,6 +186,10 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     const update = objectIn(params['update']) ?? {};
     if (conversation === undefined) return;
     conversation.calls.update(update);
+    questions.described(conversation, ({ id, method, params }) => {
+      const now = method === PERMISSION ? describedAnew(params, update) : null;
+      return now === null ? null : askedIn(id, method, now);
+    });
     if (version === 1 || update['sessionUpdate'] !== 'state_update') return;
     // Version 2: the response to a prompt only says that it was accepted.
     if (update['state'] === 'running' && options.package_session === null)
@@ -203,7 +207,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
         ? permissionOf(params, conversation.calls, conversation.cwd)
         : elicitationOf(params, agentName);
     const shown = method === PERMISSION || !formsAreOurs;
-    return dialog === null ? null : { id, method, dialog, conversation, shown };
+    return dialog === null ? null : { id, method, params, dialog, conversation, shown };
   }
 
   // ---- Turns ----

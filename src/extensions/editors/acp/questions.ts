@@ -3,6 +3,7 @@
  * shown by the desks alone, and answered in the client's place also where nobody is at one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Hive } from '../../../application/hive.ts';
 import type { Raw } from '../../../domain/hooks.ts';
 import type { EditorDialog } from '../dialog.ts';
@@ -25,6 +26,7 @@ export interface Conversation {
 export interface Asked {
   id: Id;
   method: string;
+  params: Raw;
   dialog: EditorDialog;
   conversation: Conversation;
   /** The client shows it too. */
@@ -82,12 +84,26 @@ export class Questions {
     beside(() => this.#raceOrDecline(question));
   }
 
+  /**
+   * The agent describes a call anew. A permission of which the desks would show something else now is asked again: no answer
+   * to what they have shown is an answer to this. `again` reads the request as it is now.
+   */
+  described({ acp_id }: Conversation, again: (asked: Asked) => Asked | null): void {
+    for (const question of this.#of(acp_id)) {
+      const asked = question.outrun ? null : again(question);
+      if (asked !== null && !isDeepStrictEqual(asked.dialog, question.dialog)) this.asked(asked);
+    }
+  }
+
   /** The client answers. Returns whether its answer is the agent's to get: the store says who was first. */
   async answered(id: Id): Promise<boolean> {
     if (this.#settled.delete(key(id))) return false;
     const question = this.#open.get(key(id));
     if (question === undefined) return true;
-    if (await this.#withdraw(question, 'answered_elsewhere')) {
+    const isFirst = await this.#withdraw(question, 'answered_elsewhere');
+    // It was asked again in the meantime, or is settled.
+    if (this.#open.get(key(id)) !== question) return this.answered(id);
+    if (isFirst) {
       this.#open.delete(key(id));
       return true;
     }
@@ -191,12 +207,13 @@ export class Questions {
     const { id, race, shown } = question;
     if (this.#open.get(key(id)) !== question) return;
     this.#open.delete(key(id));
+    // Before anything is waited for: the client may answer at any moment.
+    if (shown) this.#settled.add(key(id));
     race.end();
     if (why !== null) remark(why);
     await toAgent({ jsonrpc: '2.0', id, result });
     if (question.outrun) remark('An answer in the editor came too late: a desk had answered already.');
     else if (!shown) return;
-    else this.#settled.add(key(id));
     await toClient({ jsonrpc: '2.0', method: CANCEL_REQUEST, params: { requestId: id } });
   }
 
