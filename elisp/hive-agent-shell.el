@@ -68,7 +68,9 @@ See to it that its end is noted."
 (defvar-local hive-agent-shell--subscription nil "What receives the events of this buffer.")
 (defvar-local hive-agent-shell--heard nil "Non-nil if an event of this buffer has come.")
 (defvar-local hive-agent-shell--keys nil
-  "The open dialogs: conses of the id of a request and the key of its dialog.")
+  "The open dialogs.
+Each is a list of the id of its request, its key, the options, the
+function that answers it, and what of it the desks show.")
 (defvar hive-agent-shell--count 0 "How many dialogs were offered.")
 
 (defun hive-agent-shell--name ()
@@ -284,12 +286,13 @@ A terminal only says where the output appears."
 RESPOND answers it with the id of an option."
   (let* ((buffer (current-buffer))
          (request (map-elt tool-call :permission-request-id))
+         (params (hive-agent-shell--params tool-call options))
          (key (format "%s %s" (hive-editor-id hive-agent-shell--agent)
                       (cl-incf hive-agent-shell--count))))
     (hive-editor-begin hive-agent-shell--agent)
-    (push (list request key options) hive-agent-shell--keys)
+    (push (list request key options respond params) hive-agent-shell--keys)
     (hive-editor-open
-     hive-agent-shell--agent key (hive-agent-shell--params tool-call options)
+     hive-agent-shell--agent key params
      (lambda (answer)
        (when (buffer-live-p buffer)
          (with-current-buffer buffer (hive-agent-shell--answer request respond answer)))))))
@@ -334,6 +337,22 @@ offered, so that its dialog is shown."
            (hive-agent-shell--offer tool-call options (hive-agent-shell--sender id request)))))
      (hive-agent-shell--state :tool-calls))))
 
+(defun hive-agent-shell--described (tool-call)
+  "Ask again for the permission of TOOL-CALL if the desks show something else.
+No answer to what they have shown is an answer to this."
+  (let* ((request (map-elt tool-call :permission-request-id))
+         (open (and request (assoc request hive-agent-shell--keys))))
+    (pcase-let ((`(,_request ,key ,options ,respond ,params) open)
+                (print-length nil) (print-level nil))
+      ;; Two hash tables are never `equal'.
+      (when (and open
+                 (not (member (map-elt tool-call :status) '("completed" "failed")))
+                 (not (equal (prin1-to-string params)
+                             (prin1-to-string (hive-agent-shell--params tool-call options)))))
+        (setq hive-agent-shell--keys (delq open hive-agent-shell--keys))
+        (hive-editor-close key "withdrawn")
+        (hive-agent-shell--offer tool-call options respond)))))
+
 (defun hive-agent-shell--sender (id request)
   "Return a function that answers REQUEST of the call ID with an option's id."
   (lambda (option-id)
@@ -362,7 +381,9 @@ offered, so that its dialog is shown."
       ('input-submitted
        (hive-agent-shell--learn)
        (hive-editor-begin hive-agent-shell--agent))
-      ('tool-call-update (hive-editor-begin hive-agent-shell--agent))
+      ('tool-call-update
+       (hive-editor-begin hive-agent-shell--agent)
+       (hive-agent-shell--described (map-elt data :tool-call)))
       ;; Only where the user's own responder has replaced ours is it news.
       ('permission-request (hive-agent-shell--offer-pending))
       ('permission-response (hive-agent-shell--answered-here data))
@@ -375,7 +396,7 @@ offered, so that its dialog is shown."
   (let ((open (assoc (map-elt data :request-id) hive-agent-shell--keys)))
     (when open
       (setq hive-agent-shell--keys (delq open hive-agent-shell--keys))
-      (pcase-let ((`(,_request ,key ,options) open))
+      (pcase-let ((`(,_request ,key ,options . ,_) open))
         (if (map-elt data :cancelled)
             (hive-editor-close key "interrupted")
           (hive-editor-close key "answered_elsewhere"

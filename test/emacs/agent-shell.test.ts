@@ -94,6 +94,22 @@ describe('a permission', () => {
     expect(await answers()).toEqual([['answer', '0', 'once']]);
   });
 
+  test('whose call is described anew is asked again: no answer to what was shown before reaches the agent', async () => {
+    await begin();
+    await ask(0);
+    const [before] = await pending();
+    await inShell(`(progn (stand-in-describe 0 '(:status . "in_progress")) t)`);
+    await settle();
+    expect((await pending())[0]?.ask_id).toBe(before?.ask_id);
+    await inShell(`(progn (stand-in-describe 0 '(:raw-input . ((command . "rm -rf /")))) t)`);
+    await eventually(async () => (await pending())[0]?.question === 'Run rm -rf /?');
+    expect(await hive.prompts.get(before?.ask_id ?? '')).toMatchObject({ status: 'cancelled' });
+    expect(await answers()).toEqual([]);
+    await answerDialog(hive, (await pending())[0]?.ask_id ?? '', 'Reject');
+    expect(await untilSent(1)).toEqual([['answer', '0', 'no']]);
+    expect(await inShell('(stand-in-dialogs)')).toBe(0);
+  });
+
   test('two at once are answered separately', async () => {
     await begin();
     await ask(0);

@@ -258,6 +258,13 @@ FIELDS, an alist, are more of the call."
                                 (stand-in--emit 'permission-request :request-id request-id
                                                 :tool-call-id id :tool-call call)))))))
 
+(defun stand-in-describe (request-id &rest fields)
+  "Describe the call of REQUEST-ID in this buffer anew, with FIELDS, an alist."
+  (let* ((id (format "call-%s" request-id))
+         (call (append fields (stand-in--get :tool-calls id))))
+    (stand-in--put call :tool-calls id)
+    (stand-in--emit 'tool-call-update :tool-call-id id :tool-call call)))
+
 (defun stand-in-press (request-id option-id)
   "Answer the dialog REQUEST-ID of this buffer with OPTION-ID, as its person.
 As in the real one, a refusal also interrupts the turn."
