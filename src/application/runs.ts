@@ -48,8 +48,8 @@ export interface RunService {
   stop(run_id: string): Promise<Run>;
   /** The run of a call that asks; null outside of runs, and for a subagent, whose turn is not the run's. */
   ofAsk(call: AskOfRun): Promise<RunOfAsk | null>;
-  /** The path of a run's output. */
-  output(run_id: string): string;
+  /** The path of a run's output, or of what it has printed on stderr. */
+  output(run_id: string, stream?: 'out' | 'err'): string;
   /** Resumes runs until the returned function is called. `jobs` limits how many agents run at a time. */
   watch(options: { jobs: number }): () => Promise<void>;
 }
@@ -212,6 +212,7 @@ export function createRuns(parts: RunParts): RunService {
   async function claim(run_id: string): Promise<Run | null> {
     let isOver = false;
     const claimed = await take(async (tx) => {
+      isOver = false;
       let run = await tx.runs.get(run_id);
       if (run === undefined || run.machine !== machine || run.seat !== seat) return null;
       if (run.status !== 'ended' && !(await tx.runs.isMarked(run_id))) {
@@ -324,7 +325,7 @@ export function createRuns(parts: RunParts): RunService {
       return { ask_id: asked?.ask_id ?? null, patience_ms: run.patience_ms };
     },
 
-    output: (run_id) => files.output(run_id),
+    output: files.output,
 
     watch({ jobs }) {
       const resumed = new Set<string>();

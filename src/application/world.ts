@@ -175,8 +175,8 @@ export interface RunFiles {
   ): Promise<StartedAgent>;
   /** Removes that file once the run is over; the output stays. */
   forget(run_id: string): void;
-  /** The path of a run's output. */
-  output(run_id: string): string;
+  /** The path of a run's output, or of what it has printed on stderr. */
+  output(run_id: string, stream?: 'out' | 'err'): string;
 }
 
 // ---- Rules ----

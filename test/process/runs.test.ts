@@ -1,10 +1,13 @@
-/** `hive run` without a client: what it refuses, and the server that it adds to Claude Code. */
+/** `hive run` without a client: what it refuses, what it prints, and the server that it adds to Claude Code. */
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, HIVE } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { tempStore } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
 
 const CLAUDE = ['--', 'claude', '-p', 'go'];
 
@@ -15,6 +18,9 @@ test.each([
   [['run', ...CLAUDE, '--resume', 'x'], /leave --resume out/],
   [['run', '--watch', ...CLAUDE], /leave the command out/],
   [['run', '--watch', '--jobs', '0'], /a whole number, 1 or more/],
+  [['run', '--watch', '--dir', '/'], /leave --dir out/],
+  [['run', '--watch', '--keep-env', 'HOME'], /leave --keep-env out/],
+  [['run', '--jobs', '2', ...CLAUDE], /--jobs is for --watch/],
   [['runs', '--stop', 'run-0000'], /You have no run run-0000/],
 ])('hive %j is refused, and starts nothing', async (args, sentence) => {
   const { hive } = shell(tempStore());
@@ -22,6 +28,47 @@ test.each([
   expect(refused.err).toMatch(sentence);
   expect(refused.code).not.toBe(0);
   expect(JSON.parse((await hive('runs', '--all', '--json')).out)).toEqual({ runs: [] });
+});
+
+/** A program with the name of Claude Code that does this; and the folder with what Hive keeps of runs, once they are over. */
+function claude(does: string) {
+  const [home, folder] = [tempFolder(), tempFolder()];
+  const program = join(folder, 'claude');
+  if (does !== '') writeFileSync(program, `#!/bin/sh\n${does}\n`, { mode: 0o700 });
+  const kept = () => readdirSync(join(home, '.local/state/hive/runs')).map((name) => name.split('.')[1]);
+  return { program, kept, ...shell(tempStore(), { HOME: home }) };
+}
+
+test('what an agent says on stderr is printed there when its run has ended', async () => {
+  const { program, hive } = claude('echo "some words"; echo "Please run /login" >&2; exit 1');
+  expect(await hive('run', '--', program, '-p', 'go')).toMatchObject({
+    code: 1,
+    out: 'some words\n',
+    err: expect.stringContaining('Please run /login'),
+  });
+});
+
+test('a run whose program is missing says what to check, and leaves nothing but its output', async () => {
+  const { program, hive, kept } = claude('');
+  const { code, err } = await hive('run', '--', program, '-p', 'go');
+  expect(code).toBe(1);
+  expect(err).toContain('Check that it is installed, or give its path.');
+  expect(kept().sort()).toEqual(['err', 'out']);
+});
+
+test('a run that is stopped says so', async () => {
+  const { program, hive, start } = claude('exec sleep 60');
+  const running = start('run', '--', program, '-p', 'go');
+  const runs = async () => (await hive('runs', '--json')).json().runs;
+  await eventually(async () => (await runs()).length === 1);
+  const [{ run_id }] = await runs();
+  expect(await hive('runs', '--stop', run_id)).toMatchObject({
+    code: 0,
+    out: '',
+    err: expect.stringContaining(`${run_id}: It was stopped.`),
+  });
+  expect((await running.done).err).toContain('has ended: It was stopped.');
+  expect((await hive('runs', '--stop', run_id)).err).toContain(`${run_id}: It was stopped.`);
 });
 
 test('an agent starts no run, and stops none', async () => {

@@ -61,6 +61,19 @@ test('a record that hive run wrote is started', async () => {
   expect(ran()).toBe(true);
 });
 
+test('a record is removed when a run is found to be over', async () => {
+  const { env, record, ran, resume } = await plant();
+  const files = createRunFiles(env);
+  const digest = files.keep(record as never);
+  // Its agent had said that it was done, and whoever looked after it died.
+  expect(await resume({ digest, status: 'working', exit_code: 0 })).toMatchObject({
+    start: 1,
+    problem: null,
+  });
+  await eventually(() => !existsSync(files.output('run-1').replace(/out$/, 'json')));
+  expect(ran()).toBe(false);
+});
+
 test('a record that somebody else wrote starts nothing, although a row of the store names it', async () => {
   const { hive, env, record, ran, resume } = await plant();
   const folder = join(env['HOME'] ?? '', '.local/state/hive/runs');

@@ -47,11 +47,26 @@ export function defineRun(command: Command): void {
     .option('--watch', 'start no agent, but resume those whose human has answered, until interrupted')
     .option('--jobs <n>', 'with --watch: at most this many agents at a time', '4')
     .option('--json', 'print the run as JSON instead of the output of the agent')
-    .action((words: string[], options: RunOptions) =>
-      withHive(options, (hive) =>
-        options.watch === true ? watch(hive, words, options) : start(hive, words, options),
-      ),
+    .action((words: string[], options: RunOptions, self: Command) =>
+      withHive(options, (hive) => {
+        refuseUseless(self, options.watch === true);
+        return options.watch === true ? watch(hive, words, options) : start(hive, words, options);
+      }),
     );
+}
+
+/** @throws HiveError `invalid_input` for an option that would change nothing. */
+function refuseUseless(command: Command, isWatching: boolean): void {
+  const useless = isWatching ? ['dir', 'patience', 'keepEnv', 'json'] : ['jobs'];
+  for (const option of command.options) {
+    const name = option.attributeName();
+    if (!useless.includes(name) || command.getOptionValueSource(name) !== 'cli') continue;
+    throw invalidInput(
+      isWatching
+        ? `--watch does not start a new agent: leave ${option.long} out.`
+        : `${option.long} is for --watch: leave it out.`,
+    );
+  }
 }
 
 async function start(hive: Hive, words: string[], options: RunOptions): Promise<ExitCode> {
@@ -77,15 +92,18 @@ async function start(hive: Hive, words: string[], options: RunOptions): Promise<
   const dir = resolve(options.dir ?? '.');
   const run = await hive.runs.begin({ command, dir, env, left_out, patience_ms, stop: stop.signal });
   if (options.json === true) printJson({ run: shown(hive, run) });
-  else if (run.status === 'ended') await copyOutput(hive.runs.output(run.run_id));
+  else if (run.status === 'ended') {
+    await copyFile(hive.runs.output(run.run_id, 'out'), process.stdout);
+    await copyFile(hive.runs.output(run.run_id, 'err'), process.stderr);
+  }
   if (run.problem !== null) remark(`${run.run_id} has ended: ${run.problem}`);
   if (run.status === 'sleeping') remark(sleeps(run.run_id, run.calls.map(({ ask_id }) => ask_id).join(', ')));
   if (run.status !== 'ended') return EXIT.pending;
   return run.exit_code === 0 ? EXIT.done : EXIT.error;
 }
 
-async function copyOutput(path: string): Promise<void> {
-  await pipeline(createReadStream(path), process.stdout, { end: false });
+async function copyFile(path: string, output: NodeJS.WritableStream): Promise<void> {
+  await pipeline(createReadStream(path), output, { end: false });
 }
 
 async function watch(hive: Hive, words: string[], { jobs: given }: RunOptions): Promise<ExitCode> {
@@ -120,11 +138,12 @@ export function defineRuns(command: Command): void {
 async function list(hive: Hive, { all = false, stop, json }: ListOptions): Promise<ExitCode> {
   if (stop !== undefined) {
     await refuseAgents(hive, ACTION.runs);
-    await hive.runs.stop(stop);
+    const run = await hive.runs.stop(stop);
+    if (json !== true) remark(`${stop}: ${stateOf(run)}`);
   }
   const runs = await hive.runs.list({ all });
   if (json === true) printJson({ runs: runs.map((run) => shown(hive, run)) });
-  else if (runs.length === 0)
+  else if (runs.length === 0 && stop === undefined)
     remark('There are no active or sleeping runs. Start one with: hive run -- claude -p "…"');
   else
     printRows(

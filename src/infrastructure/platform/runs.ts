@@ -96,13 +96,14 @@ export function createRunFiles(env: Environment): RunFiles {
       for (const kind of ['json', 'starts']) rmSync(file(run_id, kind), { force: true });
     },
 
-    output: (run_id) => file(run_id, 'out'),
+    output: (run_id, stream = 'out') => file(run_id, stream),
   };
 }
 
 /** The system reports a missing directory as a missing program. */
 function whyNotStarted({ program, dir }: StartRecord, error: Error): string {
-  if (existsSync(`${dir}/.`)) return `${program} could not be started: ${error.message}`;
+  if (existsSync(`${dir}/.`))
+    return `${program} could not be started (${error.message}). Check that it is installed, or give its path.`;
   return `${program} could not be started: there is no directory ${dir} that you may enter. Make it, or name another one.`;
 }
 
