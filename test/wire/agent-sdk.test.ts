@@ -13,6 +13,7 @@ import {
 } from '../../src/extensions/runs/agent-sdk/agent-hive.ts';
 import { hiveCanUseTool, hiveHooks } from '../../src/extensions/runs/agent-sdk/hooks.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { openDesk } from '../support/dialogs.ts';
 import { HUMAN, recordingLog } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -107,6 +108,24 @@ test('a permission that cannot be asked at a desk is asked elsewhere, or denied'
   const next = hiveCanUseTool(hive, async () => ({ behavior: 'allow' }));
   expect(await next(...call)).toEqual({ behavior: 'allow' });
   expect(await hiveCanUseTool(hive)(...call)).toMatchObject({ behavior: 'deny' });
+});
+
+test('a permission is shown with the directory in which its query works, which is not that of the program', async () => {
+  const hive = await open();
+  await openDesk(hive.hive as OpenedHive);
+  const say = sayer(hiveHooks(hive), 'aaaaa');
+  await say('UserPromptSubmit', { ...begin, cwd: '/elsewhere' });
+  const call = { tool_name: 'Bash', tool_use_id: 'u1', tool_input: { command: 'make' } };
+  await say('PreToolUse', { ...call, prompt_id: 'p1', cwd: '/elsewhere' });
+  // Another query of the program, which works in another directory.
+  await say('PreToolUse', { ...call, session_id: 'bbbbb', tool_use_id: 'u2', cwd: '/third' });
+  const stop = new AbortController();
+  const answer = hiveCanUseTool(hive)('Bash', call.tool_input, { signal: stop.signal, toolUseID: 'u1' });
+  const pending = async () => (await hive.hive.prompts.list({ status: 'pending', limit: 5 })).items;
+  await eventually(async () => (await pending()).length === 1);
+  expect((await pending())[0]?.context).toContain('Directory: /elsewhere');
+  stop.abort();
+  expect(await answer).toMatchObject({ behavior: 'deny' });
 });
 
 test('an agent of a program that another agent started is below that agent, and nobody sits at its terminal', async () => {

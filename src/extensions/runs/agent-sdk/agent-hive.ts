@@ -33,14 +33,20 @@ export interface AgentHive {
   read(input: object): HookEvent;
   /** The settings of a hook of this program; `signal` fires when the SDK stops waiting for it. */
   settings(event: HookEvent, signal?: AbortSignal): HookSettings;
-  /** The session and agent of a tool call, as its PreToolUse reported them. */
-  callerOf(tool_use_id: string | undefined): { session_id: string; agent_id: string | null } | null;
+  /** The session and agent of a tool call, and where that works, as its PreToolUse reported them. */
+  callerOf(tool_use_id: string | undefined): Caller | null;
   /** The listeners of the hooks that `hiveHooks` has made last. */
   listeners: HookListeners;
   /** Adds work that `close` waits for. */
   track(work: Promise<void>): void;
   /** Waits for running work and closes the store; interrupts are no longer received. */
   close(): Promise<void>;
+}
+
+interface Caller {
+  session_id: string;
+  agent_id: string | null;
+  cwd: string;
 }
 
 /** How many calls are remembered; an agent runs only a handful at a time. */
@@ -62,20 +68,20 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
     CLAUDE_CODE_SESSION_ATTENDED: '0',
     CLAUDE_PID: undefined,
   };
-  const callers = new Map<string, { session_id: string; agent_id: string | null }>();
+  const callers = new Map<string, Caller>();
   const working = new Set<Promise<void>>();
   const closing = new AbortController();
-  let last: { session_id: string; agent_id: null } | null = null;
+  let last: Caller | null = null;
   return {
     hive,
     closing: closing.signal,
     fails_closed: env['HIVE_GATE_FAIL'] === 'closed',
     read(input) {
       const event = readHook(JSON.stringify(input), env, 'claude-code');
-      const { session_id, agent_id, tool } = event;
-      last = { session_id, agent_id: null };
+      const { session_id, agent_id, tool, cwd } = event;
+      last = { session_id, agent_id: null, cwd };
       if (event.name === 'PreToolUse' && tool?.use_id != null) {
-        callers.set(tool.use_id, { session_id, agent_id });
+        callers.set(tool.use_id, { session_id, agent_id, cwd });
         const [oldest] = callers.keys();
         if (callers.size > CALLERS && oldest !== undefined) callers.delete(oldest);
       }

@@ -150,12 +150,13 @@ async function askDesk(
   const caller = hive.callerOf(toolUseID);
   // No hook has reported this call: without hiveHooks there is no session to ask for.
   if (caller === null) return null;
-  const { session_id, agent_id } = caller;
+  const { session_id, agent_id, cwd } = caller;
   const event = hive.read({
     hook_event_name: 'PermissionRequest',
     session_id,
     ...(agent_id === null ? {} : { agent_id }),
-    cwd: process.cwd(),
+    // The query's, which is not this program's.
+    cwd,
     tool_name,
     tool_input,
     permission_suggestions: suggestions ?? [],
