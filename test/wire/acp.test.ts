@@ -340,6 +340,17 @@ describe('a form', () => {
     await atTheDesk(0);
   });
 
+  test('a page is shown in an editor that shows pages, although it shows no forms', async () => {
+    const { client, agent } = await beginAcp(hive, { capabilities: { elicitation: { url: {} } } });
+    const page = { mode: 'url', url: 'https://example.org/', elicitationId: 'e1' };
+    agent.send({ id: 100, ...FORM, params: { sessionId: 's1', message: 'Log in', ...page } });
+    await client.until(({ id }) => id === 100);
+    await atTheDesk();
+    client.send({ id: 100, result: { action: 'accept' } });
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: { action: 'accept' } });
+    await atTheDesk(0);
+  });
+
   test('one that the human cancels at the desk is cancelled for the agent', async () => {
     await openDesk(hive);
     const { agent } = await beginAcp(hive);
@@ -357,6 +368,36 @@ describe('sessions and turns', () => {
     agent.send({ id: 3, result: { stopReason: 'end_turn' } });
     await client.until(({ id }) => id === 3);
     await eventually(async () => (await turnsOf(hive, 'editor-1'))[0]?.state === 'completed');
+  });
+
+  test('a prompt that is sent while the agent works belongs to the same turn, which ends with the last response', async () => {
+    const { client, agent } = await beginAcp(hive);
+    agent.send(permission(100));
+    await atTheDesk();
+    client.send({ id: 4, method: 'session/prompt', params: { sessionId: 's1', prompt: [] } });
+    await agent.until(({ id }) => id === 4);
+    agent.send({ id: 3, result: { stopReason: 'end_turn' } });
+    await client.until(({ id }) => id === 3);
+    agent.send(permission(101));
+    expect(await atTheDesk(2)).toHaveLength(2);
+    expect(await turnsOf(hive, 'editor-1')).toMatchObject([{ state: 'in_progress' }]);
+    agent.send({ id: 4, result: { stopReason: 'end_turn' } });
+    await atTheDesk(0);
+    await eventually(async () => (await turnsOf(hive, 'editor-1'))[0]?.state === 'completed');
+  });
+
+  test('a turn that is cancelled ends with its own response, and the prompt that waited begins another one', async () => {
+    const { client, agent } = await beginAcp(hive);
+    await eventually(async () => (await turnsOf(hive, 'editor-1')).length === 1);
+    client.send({ id: 4, method: 'session/prompt', params: { sessionId: 's1', prompt: [] } });
+    await agent.until(({ id }) => id === 4);
+    const outcome = hive.interrupts.interrupt({ session: 'editor-1', actor: HUMAN });
+    await agent.until(({ method }) => method === 'session/cancel');
+    agent.send({ id: 3, result: { stopReason: 'cancelled' } });
+    expect(await outcome).toMatchObject({ outcome: 'aborted' });
+    await eventually(async () => (await turnsOf(hive, 'editor-1')).length === 2);
+    const states = (await turnsOf(hive, 'editor-1')).map(({ state }) => state);
+    expect(states.sort()).toEqual(['aborted', 'in_progress']);
   });
 
   test('an interrupt cancels the agent’s turn and what it asks', async () => {

@@ -56,6 +56,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   let version = 1;
   /** The client can show no forms, so only the desks do. */
   let formsAreOurs = false;
+  let clientShowsPages = false;
 
   const toAgent = (message: unknown): Promise<void> => writeTo(agent.output, line(message));
   const toClient = (message: unknown): Promise<void> => writeTo(client.output, line(message));
@@ -101,9 +102,9 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     if (method === 'session/prompt') {
       const conversation = conversations.get(textIn(params, 'sessionId') ?? '');
       if (conversation !== undefined) {
+        const isWorking = isPrompted(conversation);
         awaited.set(key(id), { kind: 'turn', conversation });
-        if (version === 1 && options.package_session === null)
-          void conversation.session.beginTurn(String(id));
+        if (!isWorking && version === 1) beginTurn(conversation, String(id));
       }
     }
     return null;
@@ -116,6 +117,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     const elicitation = objectIn(capabilities?.['elicitation']);
     if (objectIn(elicitation?.['form']) !== null) return null;
     formsAreOurs = true;
+    clientShowsPages = objectIn(elicitation?.['url']) !== null;
     return { ...params, clientCapabilities: { ...capabilities, elicitation: { ...elicitation, form: {} } } };
   }
 
@@ -154,7 +156,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     awaited.delete(key(id));
     const result = objectIn(message['result']);
     if (known.kind === 'turn') {
-      if (version === 1) endTurn(known.conversation, textIn(result ?? {}, 'stopReason'));
+      if (version === 1) promptAnswered(known.conversation, textIn(result ?? {}, 'stopReason'));
       return;
     }
     if (result === null) return;
@@ -192,8 +194,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     });
     if (version === 1 || update['sessionUpdate'] !== 'state_update') return;
     // Version 2: the response to a prompt only says that it was accepted.
-    if (update['state'] === 'running' && options.package_session === null)
-      void conversation.session.beginTurn(null);
+    if (update['state'] === 'running') beginTurn(conversation, null);
     if (update['state'] === 'idle') endTurn(conversation, textIn(update, 'stopReason'));
   }
 
@@ -206,7 +207,8 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       method === PERMISSION
         ? permissionOf(params, conversation.calls, conversation.cwd)
         : elicitationOf(params, agentName);
-    const shown = method === PERMISSION || !formsAreOurs;
+    const isPage = clientShowsPages && params['mode'] === 'url';
+    const shown = method === PERMISSION || !formsAreOurs || isPage;
     return dialog === null ? null : { id, method, params, dialog, conversation, shown };
   }
 
@@ -216,6 +218,23 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   async function interrupt(acp_id: string): Promise<void> {
     await toAgent({ jsonrpc: '2.0', method: CANCEL, params: { sessionId: acp_id } });
     await questions.interrupted(acp_id);
+  }
+
+  /** Whether the agent has a prompt of this session that it has not answered. */
+  function isPrompted(conversation: Conversation): boolean {
+    return [...awaited.values()].some((one) => one.kind === 'turn' && one.conversation === conversation);
+  }
+
+  /** A prompt that the agent takes while it works on another one is part of that turn, unless the turn was cancelled. */
+  function promptAnswered(conversation: Conversation, stop_reason: string | null): void {
+    const goesOn = isPrompted(conversation);
+    if (goesOn && stop_reason !== 'cancelled') return;
+    endTurn(conversation, stop_reason);
+    if (goesOn) beginTurn(conversation, null);
+  }
+
+  function beginTurn(conversation: Conversation, client_turn_id: string | null): void {
+    if (options.package_session === null) void conversation.session.beginTurn(client_turn_id);
   }
 
   function endTurn(conversation: Conversation, stop_reason: string | null): void {
