@@ -435,6 +435,41 @@ describe('sessions and turns', () => {
     }
   });
 
+  test('a session that is loaded again stays the same one, and its turn goes on', async () => {
+    const { client, agent } = await beginAcp(hive);
+    await eventually(async () => (await turnsOf(hive, 'editor-1')).length === 1);
+    const load = { sessionId: 's1', cwd: '/demo', mcpServers: [] };
+    client.send({ id: 5, method: 'session/load', params: load });
+    expect((await agent.until(({ id }) => id === 5)).params.mcpServers).toMatchObject([
+      { env: [{ name: 'HIVE_SESSION', value: 'editor-1' }] },
+    ]);
+    agent.send({ id: 5, result: {} });
+    await client.until(({ id }) => id === 5);
+    agent.send(permission(100));
+    expect(await atTheDesk()).toMatchObject([{ session_id: 'editor-1' }]);
+    agent.send({ id: 3, result: { stopReason: 'end_turn' } });
+    await eventually(async () => (await turnsOf(hive, 'editor-1'))[0]?.state === 'completed');
+    expect(await hive.sessions.list()).toHaveLength(1);
+  });
+
+  test('a session that the editor closes is over, with its turn and what it asks; the others stay', async () => {
+    const { client, agent } = await beginAcp(hive);
+    agent.send(permission(100));
+    await atTheDesk();
+    client.send({ id: 5, method: 'session/close', params: { sessionId: 's1' } });
+    await agent.until(({ id }) => id === 5);
+    agent.send({ id: 5, result: {} });
+    await atTheDesk(0);
+    await eventually(async () => (await hive.sessions.find('editor-1'))?.state === 'ended');
+    expect(await turnsOf(hive, 'editor-1')).toMatchObject([{ state: 'aborted', abort_reason: 'ended' }]);
+    client.send({ id: 6, method: 'session/new', params: { cwd: '/demo', mcpServers: [] } });
+    await agent.until(({ id }) => id === 6);
+    agent.send({ id: 6, result: { sessionId: 's1' } });
+    await client.until(({ id }) => id === 6);
+    agent.send(permission(101));
+    expect(await atTheDesk()).toMatchObject([{ session_id: 'editor-2' }]);
+  });
+
   test('each session gets the MCP server of Hive, with its own identity, unless it has one of that name', async () => {
     const { client, agent } = await beginAcp(hive);
     expect(agent.got[1].params.mcpServers).toEqual([

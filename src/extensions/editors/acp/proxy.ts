@@ -41,9 +41,11 @@ export interface ProxyOptions {
 }
 
 /** A request of the client's whose response the proxy needs. */
-type Awaited = { kind: 'initialize' } | SessionRequest | { kind: 'turn'; conversation: Conversation };
+type Awaited = { kind: 'initialize' } | SessionRequest | { kind: 'turn' | 'end'; conversation: Conversation };
 
 const CANCEL = 'session/cancel';
+/** Requests of the client's that end a session. */
+const END_METHODS: ReadonlySet<string> = new Set(['session/close', 'session/delete']);
 
 /** Passes messages until the agent has ended; resolves once nothing of it waits in the hive. */
 export async function runProxy(options: ProxyOptions): Promise<void> {
@@ -83,7 +85,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     const params = objectIn(message['params']) ?? {};
     if (method === CANCEL) questions.turnCancelled(textIn(params, 'sessionId'));
     if (id !== null && SESSION_METHODS.has(method ?? '')) {
-      const session = servers.begin(message, params);
+      const session = servers.begin(message, params, idOfLoaded(method, params));
       awaited.set(key(id), session);
       if (session.carriers.length === 0) return writeTo(agent.output, bytes);
       return toAgent(await servers.withServer(session));
@@ -93,14 +95,22 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     return toAgent({ ...message, params: changed });
   }
 
+  /** A session that is loaded while it is open stays the same one; a fork is another one. */
+  function idOfLoaded(method: string | null, params: Raw): string | null {
+    const open = method === 'session/fork' ? undefined : conversations.get(textIn(params, 'sessionId') ?? '');
+    return open?.session.about().session_id ?? null;
+  }
+
   /** Notes a request of the client's; returns its new parameters if they change. */
   function requestOfClient(id: Id, method: string, params: Raw): Raw | null {
     if (method === 'initialize') {
       awaited.set(key(id), { kind: 'initialize' });
       return withForms(params);
     }
+    const conversation = conversations.get(textIn(params, 'sessionId') ?? '');
+    if (END_METHODS.has(method) && conversation !== undefined)
+      awaited.set(key(id), { kind: 'end', conversation });
     if (method === 'session/prompt') {
-      const conversation = conversations.get(textIn(params, 'sessionId') ?? '');
       if (conversation !== undefined) {
         const isWorking = isPrompted(conversation);
         awaited.set(key(id), { kind: 'turn', conversation });
@@ -160,14 +170,27 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       return;
     }
     if (result === null) return;
-    if (known.kind === 'initialize') {
-      const info = objectIn(result['agentInfo']) ?? objectIn(result['info']) ?? {};
-      agentName = textIn(info, 'title') ?? textIn(info, 'name') ?? agentName;
-      if (typeof result['protocolVersion'] === 'number') version = result['protocolVersion'];
-      servers.initialized(result, version);
-      return;
+    switch (known.kind) {
+      case 'end':
+        leave(known.conversation);
+        break;
+      case 'initialize':
+        initialized(result);
+        break;
+      case 'session':
+        sessionBegan(known, textIn(result, 'sessionId') ?? known.acp_id);
+        break;
     }
-    const acp_id = textIn(result, 'sessionId') ?? known.acp_id;
+  }
+
+  function initialized(result: Raw): void {
+    const info = objectIn(result['agentInfo']) ?? objectIn(result['info']) ?? {};
+    agentName = textIn(info, 'title') ?? textIn(info, 'name') ?? agentName;
+    if (typeof result['protocolVersion'] === 'number') version = result['protocolVersion'];
+    servers.initialized(result, version);
+  }
+
+  function sessionBegan(known: SessionRequest, acp_id: string | null): void {
     if (acp_id === null) return;
     const { session_id, cwd } = known;
     servers.began(known);
@@ -179,8 +202,23 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       pid: agent.pid,
       cwd,
     };
+    const open = conversations.get(acp_id);
+    if (open !== undefined && open.session.about().session_id === session_id) {
+      open.cwd = cwd;
+      beside(async () => void (await open.session.describe(described)));
+      return;
+    }
+    if (open !== undefined) leave(open);
     const session = attachAgent(hive, editors, described, { interrupt: () => interrupt(acp_id) });
     conversations.set(acp_id, { acp_id, cwd, calls: new ToolCalls(), session });
+  }
+
+  /** The client has closed a session. */
+  function leave(conversation: Conversation): void {
+    conversations.delete(conversation.acp_id);
+    questions.turnEnded(conversation);
+    // The editor's own package says itself when its session is gone.
+    beside(() => conversation.session.close(options.package_session === null));
   }
 
   function updateOfAgent(params: Raw): void {

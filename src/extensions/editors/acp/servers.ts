@@ -91,8 +91,11 @@ export class HiveServers {
     this.#carriers = version === 1 ? carriersOf(result, this.#parts.agentName()) : carriersOfDraft(result);
   }
 
-  /** Notes a request that begins a session; with our server, unless the client has one of that name. */
-  begin(request: Raw, params: Raw): SessionRequest {
+  /**
+   * Notes a request that begins a session; with our server, unless the client has one of that name. `session_id`: that of the
+   * hive, if the session is open already.
+   */
+  begin(request: Raw, params: Raw, session_id: string | null): SessionRequest {
     const { mcp, makeId, agentName, remark } = this.#parts;
     const servers = this.#serversIn(params);
     const isOurs = mcp !== null && servers?.every((one) => objectIn(one)?.['name'] !== 'hive') === true;
@@ -101,7 +104,7 @@ export class HiveServers {
     return {
       kind: 'session',
       acp_id: textIn(params, 'sessionId'),
-      session_id: makeId(),
+      session_id: session_id ?? makeId(),
       cwd: textIn(params, 'cwd') ?? process.cwd(),
       request,
       carriers: isOurs ? this.#carriers : [],
