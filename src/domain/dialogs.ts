@@ -603,7 +603,7 @@ function questionPrompts(tool: HookTool): AskRequest[] {
  */
 function decideQuestions(tool: HookTool, prompts: readonly Prompt[]): DialogAnswer {
   const input: Raw = objectIn(tool.input) ?? {};
-  const asked = readQuestions(tool);
+  const asked = questionsIn(tool);
   const keyed = prompts.map((prompt, n) => ({ ...prompt, question: asked[n]?.text ?? prompt.question }));
   const answers = Object.fromEntries(keyed.map(({ question, decision }) => [question, decision ?? '']));
   const notes = keyed.flatMap(({ question, comment, selected }, n) => {
@@ -707,12 +707,12 @@ function parsedLine(line: string): unknown {
   }
 }
 
-/** Whether a prompt displays this call. What an edit displays depends on its files, so there the question has to do. */
-function displays({ context }: Pick<Prompt, 'context'>, dialog: HookDialog): boolean {
-  if (dialog.kind !== 'permission' || EDIT_TOOLS.has(dialog.tool.name)) return true;
-  const { details } = summarizeTool(dialog.tool);
-  const beginnings = [details, TOO_LONG].map((shown) => (shown === '' ? 'Tool: ' : `${shown}\n\nTool: `));
-  return beginnings.some((beginning) => context?.startsWith(cleanText(beginning)) === true);
+/** Whether a prompt may display this dialog. Not every call can be read back: an edit is shown as a diff. There its question has to do. */
+function mayDisplay(prompt: Prompt, dialog: HookDialog): boolean {
+  const shown = shownCall(prompt)?.tool;
+  if (dialog.kind !== 'permission' || shown === undefined) return true;
+  const { name, input } = dialog.tool;
+  return digestOfCall([shown.name, shown.input]) === digestOfCall([name, input]);
 }
 
 /**
@@ -746,5 +746,5 @@ export function dialogsEndedBy(
   const same = waiting.filter(({ header, question }) => asked.includes(`${header} ${question}`));
   if (dialog.kind === 'questions') return same;
   // Several calls of one step may begin alike, and the others are still asked. Of equal calls only one is over.
-  return same.filter((prompt) => displays(prompt, dialog)).slice(0, 1);
+  return same.filter((prompt) => mayDisplay(prompt, dialog)).slice(0, 1);
 }
