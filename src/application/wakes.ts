@@ -10,7 +10,6 @@ import {
   MOST_WAKES,
   mentionWakeSentence,
   newWaker,
-  notWokenFor,
   type Waker,
   wakeLifeMs,
   wakeSentence,
@@ -52,11 +51,14 @@ export interface WakeWait {
   /** Waits no longer than this; without it, as long as the person prefers. */
   wait_ms?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** Carries the sentence to the session; false if it cannot: then the next waker does. Default: the caller prints it. */
-  deliver?: ((text: string) => Promise<boolean>) | undefined;
+  /** Carries the sentence to the session; false if it cannot: then the next waker does. */
+  deliver: (text: string) => Promise<boolean>;
   /** Several may wait for this session, because not each of them can reach it: none replaces another. */
   shared?: boolean | undefined;
 }
+
+/** Longer than any delivery takes. If the process that delivers dies, another one may wake the session after this. */
+const DELIVERY_MS = 30_000;
 
 /** A session to wake, and why. */
 interface Wanted {
@@ -68,10 +70,18 @@ interface Wanted {
   spoke: number;
 }
 
-/** The session to wake, once that is recorded, and the sentence. */
-interface Woken {
+/** A wake-up that only this waker may deliver, and its sentence. */
+interface Claimed {
   wanted: Wanted;
   text: string;
+}
+
+/** Who waits. */
+interface Waiting {
+  session_id: string;
+  waker_id: string;
+  shared: boolean;
+  preferences: (tx: ReadTx) => Promise<Preferences>;
 }
 
 /** Something, nothing yet, or `over`: nothing to wait for any more. */
@@ -88,13 +98,17 @@ interface WakeParts {
 }
 
 export function createWakes({ store, feed, ids, processes }: WakeParts): WakeService {
-  /** A wake-up that reaches nobody is undone, so that another waker wakes the session. */
-  async function isDelivered({ wanted, text }: Woken, deliver: WakeWait['deliver']): Promise<boolean> {
-    let delivered = deliver === undefined;
+  /** The wake-up counts only once it has been delivered: if that fails, or this process dies, another waker makes it. */
+  async function isDelivered(
+    { wanted, text }: Claimed,
+    waker_id: string,
+    deliver: WakeWait['deliver'],
+  ): Promise<boolean> {
+    let delivered = false;
     try {
-      if (deliver !== undefined) delivered = await deliver(text);
+      delivered = await deliver(text);
     } finally {
-      if (!delivered) await store.write((tx) => undoWake(tx, wanted));
+      await store.write((tx) => (delivered ? recordWake : giveUp)(tx, wanted, waker_id));
     }
     return delivered;
   }
@@ -105,41 +119,43 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
       const longest_ms = wakeLifeMs(await store.read(preferences));
       if (longest_ms === null) return null;
       const life_ms = Math.min(longest_ms, wait_ms ?? longest_ms);
-      const waker_id = shared ? null : ids.make('waker');
+      const waker_id = ids.make('waker');
       await store.write(async (tx) => {
         const session = await tx.sessions.get(session_id);
         if (session !== undefined && speaker !== undefined)
           refuse(await refusalToSpeak(tx, session, speaker, processes));
-        if (waker_id === null) return;
+        if (shared) return;
         const waker = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
-        const until = timeAfter(tx.now, life_ms);
-        await tx.wakers.put({ ...waker, waker_id, until });
+        await tx.wakers.put({ ...waker, waker_id, until: null });
       });
-      const find = (tx: ReadTx): Promise<Found> => findReasons(tx, session_id, waker_id, preferences);
+      const find = (tx: ReadTx): Promise<Found> =>
+        findReasons(tx, { session_id, waker_id, shared, preferences });
       // All of it is one check of the wait, which outlives a store that is locked or away.
-      const claim = async (): Promise<Woken | 'over' | undefined> => {
+      const claim = async (): Promise<Claimed | 'over' | undefined> => {
         const found = await store.read(find);
         if (found === undefined || found === 'over') return found;
         return store.write(async (tx) => {
-          const now = await find(tx);
-          return now === undefined || now === 'over' ? now : { wanted: now, text: await wake(tx, now) };
+          const wanted = await find(tx);
+          if (wanted === undefined || wanted === 'over') return wanted;
+          await tx.wakers.put({ ...wanted.waker, waker_id, until: timeAfter(tx.now, DELIVERY_MS) });
+          return { wanted, text: await sentenceFor(tx, wanted) };
         });
       };
-      const woken = await feed.until(claim, { wait_ms: life_ms, signal });
-      if (woken === undefined || woken === 'over') return null;
-      return (await isDelivered(woken, deliver)) ? woken.text : null;
+      const claimed = await feed.until(claim, { wait_ms: life_ms, signal });
+      if (claimed === undefined || claimed === 'over') return null;
+      return (await isDelivered(claimed, waker_id, deliver)) ? claimed.text : null;
     },
   };
 }
 
 async function findReasons(
   tx: ReadTx,
-  session_id: string,
-  waker_id: string | null,
-  preferences: (tx: ReadTx) => Promise<Preferences>,
+  { session_id, waker_id, shared, preferences }: Waiting,
 ): Promise<Found> {
   const waker = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
-  if (waker_id !== null && waker.waker_id !== waker_id) return 'over';
+  if (!shared && waker.waker_id !== waker_id) return 'over';
+  // Another one delivers it; how that ends rings this one.
+  if (shared && waker.until !== null && waker.until > tx.now) return undefined;
   const session = await tx.sessions.get(session_id);
   if (session?.state === 'ended') return 'over';
   // Its first hook may not have run yet; and a running session gets its answers with its tools.
@@ -161,29 +177,42 @@ async function findReasons(
   return { session, waker, ask_ids, mentions, spoke };
 }
 
-/** Records the wake-up before it is printed; returns its sentence. */
-async function wake(tx: WriteTx, { session, waker, ask_ids, mentions, spoke }: Wanted): Promise<string> {
-  const { session_id } = session;
-  const woken = wokenFor(waker, { ask_ids, mentions }, spoke);
-  await tx.wakers.put(woken);
-  const mention_ids = mentions.map(({ mention_id }) => mention_id);
-  const data = { ask_ids, mention_ids };
-  await tx.events.append({ type: 'session/woken', session_id, subject: session_id, data });
-  if (woken.wakes === MOST_WAKES && wakesSince(waker, spoke) < MOST_WAKES) await noticeWakeLimit(tx, session);
+async function sentenceFor(tx: ReadTx, { ask_ids, mentions }: Wanted): Promise<string> {
   const sentences = ask_ids.length === 0 ? [] : [wakeSentence(ask_ids)];
   if (mentions.length > 0) {
-    const read = await Promise.all(mention_ids.map((mention_id) => tx.mentions.get(mention_id)));
+    const read = await Promise.all(mentions.map(({ mention_id }) => tx.mentions.get(mention_id)));
     sentences.push(mentionWakeSentence(read.filter((mention) => mention !== undefined)));
   }
   return sentences.join(' ');
 }
 
-/** The event also rings the other wakers. */
-async function undoWake(tx: WriteTx, { session, ask_ids, mentions }: Wanted): Promise<void> {
+async function recordWake(tx: WriteTx, wanted: Wanted, waker_id: string): Promise<void> {
+  const { session, ask_ids, mentions, spoke } = wanted;
   const { session_id } = session;
-  const waker = await tx.wakers.get(session_id);
-  if (waker !== undefined) await tx.wakers.put(notWokenFor(waker, { ask_ids, mentions }));
-  const data = { ask_ids, mention_ids: mentions.map(({ mention_id }) => mention_id), failed: true };
+  const waker = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
+  const woken = wokenFor(waker, { ask_ids, mentions }, spoke);
+  // Another waker may wait by now.
+  const { waker_id: other, until } = waker;
+  await tx.wakers.put(other === waker_id ? woken : { ...woken, waker_id: other, until });
+  await appendWoken(tx, wanted, {});
+  if (woken.wakes === MOST_WAKES && wakesSince(waker, spoke) < MOST_WAKES) await noticeWakeLimit(tx, session);
+}
+
+/** The event also rings the other wakers. */
+async function giveUp(tx: WriteTx, wanted: Wanted, waker_id: string): Promise<void> {
+  const waker = await tx.wakers.get(wanted.session.session_id);
+  if (waker?.waker_id !== waker_id) return;
+  await tx.wakers.put({ ...waker, waker_id: null, until: null });
+  await appendWoken(tx, wanted, { failed: true });
+}
+
+async function appendWoken(
+  tx: WriteTx,
+  { session: { session_id }, ask_ids, mentions }: Wanted,
+  outcome: { failed?: true },
+): Promise<void> {
+  const mention_ids = mentions.map(({ mention_id }) => mention_id);
+  const data = { ask_ids, mention_ids, ...outcome };
   await tx.events.append({ type: 'session/woken', session_id, subject: session_id, data });
 }
 

@@ -4,6 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { readHook } from '../adapters/hooks/hook.ts';
+import type { WakeWait } from '../application/wakes.ts';
 import { editorIn } from '../domain/sources.ts';
 import { otherMachine } from '../extensions.ts';
 import { thisSeat } from '../infrastructure/platform/paths.ts';
@@ -22,25 +23,34 @@ export async function wake(stdin: string, env: NodeJS.ProcessEnv, args: readonly
   const looking = setInterval(() => {
     if (event.pid !== null && !processes.alive(event.pid)) gone.abort();
   }, LOOK_MS);
-  const text = args.includes('--url')
-    ? await otherMachine.awaitWake(args, JSON.parse(stdin), gone.signal)
-    : await untilWanted(event.session_id, env, gone.signal);
-  clearInterval(looking);
-  if (text === null) return;
-  process.stderr.write(`${text}\n`, () => process.exit(2));
-  await new Promise(() => undefined);
+  let woken = false;
+  const deliver = async (text: string): Promise<boolean> => {
+    await new Promise<void>((resolve) => process.stderr.write(`${text}\n`, () => resolve()));
+    woken = true;
+    return true;
+  };
+  try {
+    if (args.includes('--url')) {
+      const text = await otherMachine.awaitWake(args, JSON.parse(stdin), gone.signal);
+      if (text !== null) await deliver(text);
+    } else await untilWanted(event.session_id, env, { signal: gone.signal, deliver });
+  } finally {
+    // Also where it could not be recorded: then the session may be woken once more.
+    if (woken) process.exit(2);
+    clearInterval(looking);
+  }
 }
 
 async function untilWanted(
   session_id: string,
   env: NodeJS.ProcessEnv,
-  signal: AbortSignal,
-): Promise<string | null> {
+  wait: Pick<WakeWait, 'signal' | 'deliver'>,
+): Promise<void> {
   const wakes = await openWakes({ env });
-  return wakes.untilWanted({
+  await wakes.untilWanted({
     session_id,
     speaker: { machine: hostname(), pid: process.pid, above: processes.ancestors(process.pid) },
     seat: thisSeat(),
-    signal,
+    ...wait,
   });
 }

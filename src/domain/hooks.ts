@@ -204,7 +204,7 @@ export function acceptsContext(event: HookEvent): boolean {
 export interface Waker {
   session_id: string;
   waker_id: string | null;
-  /** When it gives up. */
+  /** Its wake-up is on its way until then at the latest; null if none is. */
   until: string | null;
   /** The latest questions and mentions it was woken for: an agent that ignored one is not woken for it again. */
   woken_for: string[];
@@ -262,25 +262,12 @@ interface WokenFor {
 }
 
 /** The record after waking it for these: nobody waits for it until a new waker starts. */
-export function wokenFor(waker: Waker, reasons: WokenFor, spoke: number): Waker {
-  const woken_for = [...waker.woken_for, ...idsOf(reasons)].slice(-REMEMBERED);
-  const wakes = wakesSince(waker, spoke) + countsOf(reasons);
+export function wokenFor(waker: Waker, { ask_ids, mentions }: WokenFor, spoke: number): Waker {
+  const ids = mentions.map(({ mention_id }) => mention_id);
+  const woken_for = [...waker.woken_for, ...ask_ids, ...ids].slice(-REMEMBERED);
+  const counts = mentions.some(({ from_session_id }) => from_session_id !== null) ? 1 : 0;
+  const wakes = wakesSince(waker, spoke) + counts;
   return { ...waker, waker_id: null, until: null, woken_for, wakes, human_seq: spoke };
-}
-
-/** The record after a wake-up for these that did not reach the session. */
-export function notWokenFor(waker: Waker, reasons: WokenFor): Waker {
-  const ids = idsOf(reasons);
-  const woken_for = waker.woken_for.filter((id) => !ids.includes(id));
-  return { ...waker, woken_for, wakes: Math.max(0, waker.wakes - countsOf(reasons)) };
-}
-
-function idsOf({ ask_ids, mentions }: WokenFor): string[] {
-  return [...ask_ids, ...mentions.map(({ mention_id }) => mention_id)];
-}
-
-function countsOf({ mentions }: WokenFor): number {
-  return mentions.some(({ from_session_id }) => from_session_id !== null) ? 1 : 0;
 }
 
 const NAMED = 5;

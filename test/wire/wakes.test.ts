@@ -24,7 +24,13 @@ import { claude, SESSION } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
 const SEAT = 'ada@test';
-const LIFE = { session_id: SESSION, seat: SEAT, env: {}, wait_ms: 10_000 };
+const LIFE = {
+  session_id: SESSION,
+  seat: SEAT,
+  env: {},
+  wait_ms: 10_000,
+  deliver: async () => true,
+};
 const RUNS = 'still waits';
 
 let hive: OpenedHive;
@@ -135,6 +141,16 @@ describe('a waiter', () => {
     await claude(hive).stop('p1');
     expect(await hive.wakes.untilWanted({ ...LIFE, wait_ms: 50 })).toBeNull();
   });
+});
+
+test('a wake-up whose waiter dies before it has delivered it is made by the next one', async () => {
+  await claude(hive).stop('p1');
+  await answer();
+  const delivered = vi.fn((_text: string) => new Promise<boolean>(() => undefined));
+  void wait({ deliver: delivered });
+  await eventually(() => delivered.mock.calls.length === 1);
+  expect(await wait()).toContain('is answered');
+  expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
 });
 
 test('a waiter whose finding is no longer due goes on waiting', async () => {
@@ -412,10 +428,10 @@ describe('an idle Codex', () => {
     waker.onSession(session);
     await whenWaiting(hive);
     const { mentions } = await post(hive, 'human', `@${session.handle} please look`);
-    await eventually(async () => (await eventsOf(hive, 'session/woken')).length === 2);
+    await eventually(async () => (await eventsOf(hive, 'session/woken')).length === 1);
     const mention_ids = mentions.map(({ mention_id }) => mention_id);
-    const [, undone] = await eventsOf(hive, 'session/woken');
-    expect(undone?.data).toEqual({ ask_ids: [], mention_ids, failed: true });
+    const [failed] = await eventsOf(hive, 'session/woken');
+    expect(failed?.data).toEqual({ ask_ids: [], mention_ids, failed: true });
     const { waker: another, queued } = codexWaker();
     another.onSession(session);
     await eventually(() => queued.length === 1);
