@@ -4,14 +4,17 @@
  */
 import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt } from '../domain/hooks.ts';
+import { NOTICE_RATE, QUOTA_BUCKETS } from '../domain/quotas.ts';
+import { fullBucket, takeCredit } from '../domain/rates.ts';
 import { clientTitle, isRemote, reportedId, type Session, subagentId } from '../domain/sessions.ts';
-import { decideSource } from '../domain/sources.ts';
+import { decideSource, labelled } from '../domain/sources.ts';
 import { cleanOptional, excerpt } from '../domain/text.ts';
 import { moveDeliveries } from './delivery.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import { isReused, provenClient, refusalToSpeak, type Speaker, toolUseKey, withParent } from './identity.ts';
 import { moveMentions } from './mentions.ts';
-import type { WriteTx } from './ports.ts';
+import { giveNotice } from './notices.ts';
+import type { Store, WriteTx } from './ports.ts';
 import {
   endSession,
   newSession,
@@ -81,6 +84,43 @@ export function speakerOf({ machine, pid, above }: HookSettings, processes: Proc
   return { machine, pid, above: above ?? processes.ancestors(pid) };
 }
 
+/** A hook of a process on this machine that is not the client of the session which it names. */
+class OtherProcess extends HiveError {
+  readonly session: Session;
+
+  constructor(refusal: string, session: Session) {
+    super('not_allowed', refusal);
+    this.session = session;
+  }
+}
+
+/** Handles an event. A refusal undoes all of it, so the notice for the human is a transaction of its own. */
+export async function noticingOthers<T>(store: Pick<Store, 'write'>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof OtherProcess) await store.write((tx) => noticeOther(tx, error.session));
+    throw error;
+  }
+}
+
+/** At most once an hour for each session: every hook of that process is refused. */
+async function noticeOther(tx: WriteTx, session: Session): Promise<void> {
+  const name = `${QUOTA_BUCKETS}other:${session.session_id}`;
+  const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, NOTICE_RATE, tx.now);
+  const left = takeCredit(bucket, NOTICE_RATE, tx.now);
+  if (left === null) return;
+  await tx.outreach.putBucket(left);
+  const { session_id, pid, client } = session;
+  const fork = client === 'claude-code' ? ', or open the second with --fork-session' : '';
+  await giveNotice(tx, {
+    severity: 'warning',
+    session_id,
+    text: `${labelled(session)} runs in process ${pid}, and another process says that it is the same session. Hive does not listen to the other one: nothing of it is asked here, held, delivered or recorded. If you have opened the conversation twice, close one of them${fork}.`,
+    data: { notice: 'other_process' },
+  });
+}
+
 /** How often the last-seen time of a working session is updated. */
 const TOUCH_MS = 5_000;
 
@@ -102,7 +142,8 @@ async function knownRoot(
   const known = await tx.sessions.get(event.session_id);
   if (known === undefined) return undefined;
   const refusal = await refusalToSpeak(tx, known, speaker, processes);
-  if (refusal !== null) throw new HiveError('not_allowed', refusal);
+  if (refusal !== null)
+    throw isRemote(machine) ? new HiveError('not_allowed', refusal) : new OtherProcess(refusal, known);
   const pid = event.pid ?? known.pid;
   const session = { ...known, pid, machine, source: sourceNow(known, event) };
   if (known.state === 'ended' && event.name !== 'SessionEnd')

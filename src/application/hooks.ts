@@ -26,7 +26,14 @@ import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, reconcileDeli
 import { cancelEndedDialogs } from './ended-dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
-import { provenEvent, recordSessionState, sessionOfHook, speakerOf, titlesIn } from './hook-sessions.ts';
+import {
+  noticingOthers,
+  provenEvent,
+  recordSessionState,
+  sessionOfHook,
+  speakerOf,
+  titlesIn,
+} from './hook-sessions.ts';
 import type { Speaker } from './identity.ts';
 import { deliverInterrupts, notifyAborted, readStopRequest } from './interrupts.ts';
 import { noticeLostServer } from './lost-servers.ts';
@@ -179,6 +186,9 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     });
   }
 
+  const noticing = <T>(work: () => Promise<T>): Promise<T> =>
+    noticingOthers(store, () => noticingRefusals(store, work));
+
   /** Runs `work` once the answer has left. */
   function later(work: () => Promise<void>): void {
     setImmediate(() => void beside(log, 'A hook was not recorded.', work));
@@ -220,12 +230,12 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     async handle(event, settings) {
       const key = silences.keyOf(event, settings);
       if (key !== null && (await silences.lasts(key))) {
-        later(() => noticingRefusals(store, () => recordOnly(event, settings)));
+        later(() => noticing(() => recordOnly(event, settings)));
         return { ...NO_OPINION, output_id: null };
       }
       // Known now: when a client stops waiting it may end the shell above the hook first.
       const speaker = speakerOf(settings, processes);
-      const verdict = await noticingRefusals(store, () => runHandlers(event, settings, speaker, null));
+      const verdict = await noticing(() => runHandlers(event, settings, speaker, null));
       const { wait } = verdict;
       if (wait === null) return verdict;
       const { withoutTimeLimit = (work) => work() } = settings;

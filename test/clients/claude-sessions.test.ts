@@ -152,6 +152,22 @@ describe('the interactive Claude Code', () => {
   });
 });
 
+describe('claude --continue in a second terminal', () => {
+  test('is not followed while the first runs, and its human is told so; as a fork it is a session of its own', async () => {
+    const { hive, claude, ...rest } = await open(() => ({ text: 'all done' }));
+    await claude.say('first words');
+    await claude.until(/all done/);
+    await openClaude(rest, ['--continue']);
+    const refused = async () =>
+      (await hive.notices.list(5)).filter(({ data }) => data['notice'] === 'other_process');
+    await eventually(async () => (await refused()).length > 0, 20_000);
+    const fork = await openClaude(rest, ['--continue', '--fork-session']);
+    await fork.say('words of the fork');
+    await eventually(async () => (await hive.sessions.list({ state: 'alive' })).length === 2, 20_000);
+    expect(await refused()).toHaveLength(1);
+  });
+});
+
 describe('claude -p --resume', () => {
   test('gets at its start what was answered while it was gone, under its old id', async () => {
     const world = await openWorld();

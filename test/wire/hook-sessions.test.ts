@@ -92,6 +92,20 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
   });
 });
 
+test('a conversation that is opened a second time while its client runs is refused, and the human is told so once', async () => {
+  const hive = await openTestHive();
+  const typed = recordedEvent('claude-code/UserPromptSubmit-steering-tui.json');
+  const session_id = String(typed['session_id']);
+  const from = (pid: number) => ({ env: { CLAUDE_PID: String(pid) }, settings: { above: [pid] } });
+  await fire(hive, typed, from(process.pid));
+  for (const prompt of ['go on', 'and on'])
+    await expect(fire(hive, { ...typed, prompt }, from(process.ppid))).rejects.toThrow('which did not start');
+  const [told, ...more] = await hive.notices.list(5);
+  expect(more).toEqual([]);
+  expect(told).toMatchObject({ session_id, data: { severity: 'warning', notice: 'other_process' } });
+  expect(told?.data['text']).toMatch(/nothing of it is asked here.*close one of them.*--fork-session/);
+});
+
 describe('subagents of Claude Code', () => {
   test('a subagent is a session of its own, child of the conversation, ended with its Stop', async () => {
     const hive = await openTestHive();
