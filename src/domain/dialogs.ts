@@ -736,7 +736,12 @@ export function dialogsEndedBy(
   if (CLOSING.has(name)) return waiting;
   if (name === 'ElicitationResult') {
     const header = formHeader(String(raw['mcp_server_name']));
-    return waiting.filter((prompt) => prompt.header === header);
+    const ofServer = waiting.filter((prompt) => prompt.header === header);
+    // The terminal shows the forms of a server one after the other, the oldest first.
+    const [first] = ofServer;
+    return ofServer.filter(
+      (one) => one === first || (one.group_id !== null && one.group_id === first?.group_id),
+    );
   }
   if (tool === null || !TOOL_IS_OVER.has(name)) return [];
   // The event has no id of its dialog, but its prompts would have the same headers and questions again.

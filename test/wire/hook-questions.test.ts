@@ -247,10 +247,13 @@ describe('the form of an MCP server', () => {
     });
   });
 
-  test('answered at the terminal it is withdrawn', async () => {
+  test('answered at the terminal it is withdrawn, and the next one of its server is still asked', async () => {
     const { prompts, printed } = await fireDialog(hive, FORM);
+    const next = await fireDialog(hive, { ...FORM, message: 'And then?' });
     await fire(hive, recordedEvent('claude-code/ElicitationResult-form.json'));
     expect(await printed).toBe('');
+    await answer(next.prompts[0], { decision: 'yes' });
+    expect(said(await next.printed)?.hookSpecificOutput).toMatchObject({ action: 'accept' });
     expect(await hive.prompts.get(prompts[0]?.ask_id ?? '')).toMatchObject({
       cancel_reason: 'answered_elsewhere',
     });
