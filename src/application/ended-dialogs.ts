@@ -12,7 +12,7 @@ export const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_el
 /** The reason for cancelling a dialog whose client is gone: nobody answered it. */
 export const GONE = { by: 'terminal', via: 'terminal', reason: 'unknown' } as const;
 
-/** Cancels pending dialogs that were answered in their client's terminal. */
+/** Cancels pending dialogs that were answered in their client's terminal, or went with it. */
 export const cancelEndedDialogs: HookHandler = async (hook) => {
   const { tx, event, session, settings } = hook;
   if (!mayEndDialogs(event)) return null;
@@ -24,8 +24,10 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   const reads = event.name === 'PreToolUse' && event.agent_id === null && waiting.some(isOfQuietTool);
   const { transcript_path: path } = event;
   const tail = reads && path !== null ? settings.readTail(path, RETURNED_TAIL_BYTES) : null;
+  // The client went, and its dialogs with it: a closed window answers nothing.
+  const isGone = event.name === 'SessionEnd' || event.name === 'SessionStart';
   const ofRun = await askIdsOfRun(hook);
   for (const prompt of dialogsEndedBy(event, waiting, { now: tx.now, tail }))
-    if (!ofRun.has(prompt.ask_id)) await recordCancel(tx, prompt, ELSEWHERE);
+    if (!ofRun.has(prompt.ask_id)) await recordCancel(tx, prompt, isGone ? GONE : ELSEWHERE);
   return null;
 };

@@ -208,14 +208,19 @@ describe('a permission prompt of Claude Code', () => {
     });
   });
 
-  test.each(['PostToolBatch', 'Stop', 'SessionEnd'])(
-    'that is pending in its terminal is over at the next %s, and its agent is told nothing',
-    async (hook_event_name) => {
+  test.each([
+    ['PostToolBatch', 'answered_elsewhere'],
+    ['Stop', 'answered_elsewhere'],
+    ['SessionEnd', 'unknown'],
+    ['SessionStart', 'unknown'],
+  ])(
+    'that is pending in its terminal is over at the next %s (%s), and its agent is told nothing',
+    async (hook_event_name, cancel_reason) => {
       const { ask_id } = await leftAlone();
       await fire(hive, { ...BASH, hook_event_name });
       expect(await hive.prompts.get(ask_id)).toMatchObject({
         status: 'cancelled',
-        cancel_reason: 'answered_elsewhere',
+        cancel_reason,
       });
       expect((await hive.prompts.waitForOpen(SESSION, { wait_ms: 0 })).prompts).toEqual([]);
     },
