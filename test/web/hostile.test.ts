@@ -507,7 +507,8 @@ describe('a permission', () => {
       'ls',
       '```',
     ].join('\n');
-    const asked = await ask(inbox.hive, { ...PERMISSION, context });
+    const options = [{ label: 'Allow', description: 'This  once\n  and always' }];
+    const asked = await ask(inbox.hive, { ...PERMISSION, context, options });
     const { page } = await phone();
     await show(page, asked);
     expect(await page.locator('section[aria-label=Context]').innerText()).toBe(context);
@@ -520,3 +521,4 @@ describe('a permission', () => {
     expect(sides).toBe(0);
   });
 });
+    expect(await option(page, 'Allow').innerText()).toContain('This  once\n  and always');
