@@ -190,6 +190,49 @@ describe('an answer', () => {
     await page.getByText('came late').waitFor();
   });
 
+  test('has the words that were typed, also where an option is tapped', async () => {
+    const { ask_id } = await ask(inbox.hive, { question: 'Ship?', options: ['Yes', 'No'] });
+    const { page } = await phone();
+    await show(page, ask_id);
+    await page.getByLabel('Add a comment').fill('On Monday.');
+    await page.getByLabel('Answer in your own words').fill('The freeze begins today.');
+    await option(page, 'No').tap();
+    await page.getByText('Answered.').waitFor();
+    const comment = 'On Monday.\n\nThe freeze begins today.';
+    expect(await inbox.hive.prompts.get(ask_id)).toMatchObject({ decision: 'No', comment });
+    const several = await ask(inbox.hive, { question: 'Which?', options: ['A', 'B'], multi_select: true });
+    await show(page, several.ask_id);
+    await option(page, 'B').tap();
+    await page.getByLabel('Answer in your own words').fill('And a new one.');
+    await page.locator('form', { hasText: 'own words' }).getByRole('button', { name: 'Send' }).tap();
+    await page.getByText('Answered.').waitFor();
+    expect(await inbox.hive.prompts.get(several.ask_id)).toMatchObject({
+      selected: ['B'],
+      comment: 'And a new one.',
+    });
+  });
+
+  test('that is half typed is still there after a look elsewhere, and after the page was loaded again', async () => {
+    const { ask_id } = await ask(inbox.hive, { question: 'Ship?', options: ['Yes', 'No'] });
+    const { page } = await phone();
+    await show(page, ask_id);
+    await page.getByLabel('Answer in your own words').fill('By sh');
+    await page.getByRole('link', { name: 'The room' }).tap();
+    await page.getByLabel(/^Write a message/).fill('@Cl');
+    await page.getByRole('link', { name: 'Needs you' }).tap();
+    await page.getByText('Ship?').tap();
+    expect(await page.getByLabel('Answer in your own words').inputValue()).toBe('By sh');
+    await page.reload();
+    await page.getByLabel('Answer in your own words').fill('By ship.');
+    await page.locator('form', { hasText: 'own words' }).getByRole('button', { name: 'Send' }).tap();
+    await page.getByText('Answered.').waitFor();
+    expect(await answersOf(ask_id)).toEqual(['By ship.']);
+    await page.getByRole('link', { name: 'The room' }).tap();
+    expect(await page.getByLabel(/^Write a message/).inputValue()).toBe('@Cl');
+    // Nothing of it is kept once it was sent.
+    expect(await page.evaluate(() => Object.values(sessionStorage))).toEqual(['@Cl']);
+  });
+
   test('in own words, with several options, with a comment', async () => {
     const { ask_id } = await ask(inbox.hive, {
       question: 'Which?',

@@ -152,6 +152,26 @@ test('a loop that was stopped is decided on where the messages are', async () =>
   expect(await states()).toEqual(['muted']);
 });
 
+test('the messages begin with the newest, and whoever reads older ones is left there when one arrives', async () => {
+  const peer = await join(inbox.hive, 'peer-session');
+  for (let n = 0; n < 30; n += 1) await post(inbox.hive, peer, `message ${n}`);
+  const page = await (await openContext(chromium)).newPage();
+  await pair(page, inbox);
+  const toEnd = (): Promise<number> =>
+    page.evaluate(() => document.documentElement.scrollHeight - innerHeight - scrollY);
+  await page.getByRole('link', { name: 'The room' }).tap();
+  await eventually(async () => (await toEnd()) < 2);
+  await page.evaluate(() => scrollTo(0, 300));
+  await post(inbox.hive, peer, 'one more');
+  await page.getByText('one more').waitFor();
+  await page.evaluate(() => new Promise(requestAnimationFrame));
+  expect(await page.evaluate(() => scrollY)).toBe(300);
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+  await post(inbox.hive, peer, 'the last');
+  await page.getByText('the last').waitFor();
+  await eventually(async () => (await toEnd()) < 2);
+});
+
 test('everything that is tapped is at least 44 pixels high', async () => {
   const { ask_id } = await ask(inbox.hive, { question: 'Ship?', options: ['Yes', 'No'] });
   const page = await (await openContext(chromium, PHONE)).newPage();

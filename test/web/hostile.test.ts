@@ -8,9 +8,9 @@ import type { Page, Route } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Device } from '../../src/domain/devices.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
-import { ask } from '../support/hive.ts';
+import { ask, HUMAN } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
-import { post } from '../support/messages.ts';
+import { join, post } from '../support/messages.ts';
 import { eventually } from '../support/wait.ts';
 import { type Chromium, openContext, startChromium } from './support/chromium.ts';
 import { confirm, pair, type ServedInbox, serveInbox } from './support/inbox.ts';
@@ -191,6 +191,50 @@ describe('an answer stays in the outbox', () => {
     await option(page, 'Yes').tap();
     await page.getByText('Answered.').waitFor();
   });
+});
+
+test('an answer that is queued is named, and another one given beside it is not taken for it', async () => {
+  const asked = await ask(inbox.hive, CHOICE);
+  const { page } = await phone();
+  const second = await page.context().newPage();
+  for (const each of [page, second]) await show(each, asked);
+  await inbox.kill();
+  await option(page, 'Yes').tap();
+  await page.getByText('Queued: Yes.').waitFor();
+  await option(second, 'No').tap();
+  await second.getByText('Queued: Yes.').waitFor();
+});
+
+test('what the server could not do is said', async () => {
+  const asked = await ask(inbox.hive, CHOICE);
+  await post(inbox.hive, await join(inbox.hive, 'peer-session'), '@Human look');
+  const { page } = await phone();
+  await show(page, asked);
+  await inbox.kill();
+  await page.getByText('Snooze', { exact: true }).tap();
+  await page.getByRole('button', { name: '1 hour' }).tap();
+  await page
+    .getByRole('alert')
+    .getByText(/cannot be reached now/)
+    .waitFor();
+  await page.getByRole('link', { name: 'The room' }).tap();
+  await page.getByRole('button', { name: 'Mark done' }).tap();
+  await page
+    .getByRole('alert')
+    .getByText(/cannot be reached now/)
+    .waitFor();
+});
+
+test('a phone that was refused at the computer says so', async () => {
+  const page = await (await openContext(chromium)).newPage();
+  const { code } = await inbox.hive.devices.invite('ada');
+  await page.goto(`${inbox.url}#code=${code}`);
+  await page.getByLabel('Name of this phone').fill('Phone');
+  await page.getByRole('button', { name: 'Pair' }).tap();
+  await page.locator('[data-test=phrase]').waitFor();
+  const device = (await inbox.hive.devices.paired(code)) ?? expect.fail();
+  await inbox.hive.devices.revoke(device.device_id, 'ada');
+  await page.getByText('Phone was revoked: pair it again.').waitFor();
 });
 
 test('a browser that keeps nothing is told so', async () => {
@@ -480,6 +524,30 @@ describe('a permission', () => {
     expect(await inbox.hive.prompts.get(asked.ask_id)).toMatchObject({ decision: 'Allow', via: 'inbox' });
   });
 
+  test('that was allowed long ago and has been answered since asks for no tap', async () => {
+    const asked = await ask(inbox.hive, { ...PERMISSION, context: null });
+    const { page } = await phone({ mayAllow: true });
+    await show(page, asked);
+    await read(page);
+    await page.route('**/inbox/call', async (route) => {
+      if (!(route.request().postData() ?? '').includes('hivemind-response')) return route.continue();
+      const error = { code: 'answer_stale', message: 'It is too old.', now: new Date().toISOString() };
+      await route.fulfill({ status: 400, json: { error } });
+    });
+    await option(page, 'Allow').tap();
+    await page.getByText(/This answer was given a while ago/).waitFor();
+    await inbox.hive.prompts.respond({ ask_id: asked.ask_id, decision: 'Deny', actor: HUMAN });
+    await page.getByText(/has already answered: Deny/).waitFor();
+    expect(await page.getByText(/tap once more|Answer now/).count()).toBe(0);
+    await page.getByRole('button', { name: 'Dismiss' }).tap();
+    await page
+      .getByRole('link', { name: /Back to the list|Needs you/ })
+      .first()
+      .tap();
+    await page.getByText('Nothing waits for you.').waitFor();
+    expect(await page.getByText('Your answers').count()).toBe(0);
+  });
+
   test('is not allowed by typing the name of an option', async () => {
     const asked = await ask(inbox.hive, { ...PERMISSION, allow_free_text: true });
     const { page } = await phone({ mayAllow: true });
@@ -512,6 +580,7 @@ describe('a permission', () => {
     const { page } = await phone();
     await show(page, asked);
     expect(await page.locator('section[aria-label=Context]').innerText()).toBe(context);
+    expect(await option(page, 'Allow').innerText()).toContain('This  once\n  and always');
     // Nothing is at the side, where nobody looks.
     const sides = await page
       .locator('article *')
@@ -521,4 +590,3 @@ describe('a permission', () => {
     expect(sides).toBe(0);
   });
 });
-    expect(await option(page, 'Allow').innerText()).toContain('This  once\n  and always');

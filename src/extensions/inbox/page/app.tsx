@@ -1,6 +1,6 @@
 /** The page: which screen is shown, how one gets to another, and the state of the connection. */
 import { type ComponentType, render, type VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { connect, flush, forget, reconnect, type State, settled, useInbox } from './model.ts';
 import { sortWaiting } from './order.ts';
 import { PromptScreen } from './prompt.tsx';
@@ -42,8 +42,8 @@ function Paired({ inbox, path }: { inbox: State; path: string }): VNode {
   const main = useRef<HTMLElement>(null);
   const ask_id = path.startsWith('ask/') ? path.slice('ask/'.length) : null;
   const { Screen } = SCREENS.find((screen) => screen.path === path) ?? SCREENS[0];
-  // A new screen begins at its heading, also for whoever hears it.
-  useEffect(() => {
+  // A new screen begins at its heading, also for whoever hears it. A screen may then go to another place of its own.
+  useLayoutEffect(() => {
     main.current?.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [path]);

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { cleanCode, pairingText, phraseOf, phraseText } from '../../../domain/devices.ts';
 import { makeKey, sha256, sign } from './keys.ts';
 import { reconnect, update } from './model.ts';
-import { post, Refused, signIn } from './server.ts';
+import { post, Refused, signIn, Unreachable } from './server.ts';
 import { type OwnDevice, storage } from './storage.ts';
 import { WORDS } from './words.ts';
 
@@ -18,17 +18,30 @@ interface Paired {
 
 export function Pairing(): VNode {
   const [paired, setPaired] = useState<Paired | null>(null);
-  return paired === null ? (
-    <CodeForm onPaired={setPaired} />
-  ) : (
-    <Phrase {...paired} onRefused={() => setPaired(null)} />
+  const [refused, setRefused] = useState<string | null>(null);
+  if (paired === null) return <CodeForm onPaired={setPaired} refused={refused} />;
+  return (
+    <Phrase
+      {...paired}
+      onRefused={(why) => {
+        setRefused(why);
+        setPaired(null);
+      }}
+    />
   );
 }
 
-function CodeForm({ onPaired }: { onPaired: (paired: Paired) => void }): VNode {
+/** `refused`: why the device that was just paired is not let in. */
+function CodeForm({
+  onPaired,
+  refused,
+}: {
+  onPaired: (paired: Paired) => void;
+  refused: string | null;
+}): VNode {
   const [code, setCode] = useState(() => new URLSearchParams(location.hash.slice(1)).get('code') ?? '');
   const [name, setName] = useState(() => platformName());
-  const [problem, setProblem] = useState<string | null>(isSecureContext ? null : WORDS.insecure);
+  const [problem, setProblem] = useState<string | null>(isSecureContext ? refused : WORDS.insecure);
   const [busy, setBusy] = useState(false);
 
   async function submit(event: Event): Promise<void> {
@@ -105,7 +118,7 @@ async function pair(typed: string, name: string): Promise<Paired> {
 }
 
 /** Shows the phrase until the human has confirmed it at their computer; then this device is kept. */
-function Phrase({ device, phrase, onRefused }: Paired & { onRefused: () => void }): VNode {
+function Phrase({ device, phrase, onRefused }: Paired & { onRefused: (why: string) => void }): VNode {
   useEffect(() => {
     let stopped = false;
     async function wait(): Promise<void> {
@@ -119,7 +132,10 @@ function Phrase({ device, phrase, onRefused }: Paired & { onRefused: () => void 
           reconnect();
           return;
         } catch (error) {
-          if (error instanceof Refused && error.details['state'] !== 'unconfirmed') return onRefused();
+          const isWaiting =
+            error instanceof Unreachable ||
+            (error instanceof Refused && error.details['state'] === 'unconfirmed');
+          if (!isWaiting) return onRefused(error instanceof Error ? error.message : String(error));
         }
         await new Promise((resolve) => setTimeout(resolve, ASK_MS));
       }

@@ -6,6 +6,7 @@ import { displayedText, mayAllow } from '../../../domain/permissions.ts';
 import type { Prompt } from '../../../domain/prompts.ts';
 import { headedBy } from '../../../domain/sources.ts';
 import { answerOf, barOf, type Given } from './answering.ts';
+import { useDraft } from './drafts.ts';
 import { hex, randomId, sha256 } from './keys.ts';
 import { ask, dismissEntry, FIRST_RETRY_MS, flush, longer, readWelcome, type State } from './model.ts';
 import { queuedAnswers, sortWaiting } from './order.ts';
@@ -81,7 +82,7 @@ interface QuestionProps {
 
 function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
   const { question, context, kind, notes, urgency } = prompt;
-  const delayed = entry?.fate.state === 'delayed' ? entry.queued : undefined;
+  const delayed = entry?.fate.state === 'delayed' && prompt.status !== 'responded' ? entry.queued : undefined;
   // The permission of an answer that waited was read long ago: it is read again.
   const toRead = [displayedText(prompt), delayed?.kind === 'answer' ? delayed.responded_at : null];
   const reading = useReading(JSON.stringify(toRead));
@@ -192,7 +193,7 @@ function Times({ prompt }: { prompt: Prompt }): VNode {
 function Outcome({ prompt, entry }: { prompt: Prompt; entry: OutboxEntry | undefined }): VNode {
   return (
     <div role="status" class="outcome">
-      {entry === undefined ? settledText(prompt) : <Fate entry={entry} />}
+      {entry === undefined ? <Settled prompt={prompt} /> : <Fate entry={entry} prompt={prompt} />}
     </div>
   );
 }
@@ -210,6 +211,15 @@ function Next({ inbox, ask_id }: { inbox: State; ask_id: string }): VNode {
   );
 }
 
+function Settled({ prompt }: { prompt: Prompt }): VNode | null {
+  const text = settledText(prompt);
+  return text === null ? null : (
+    <p>
+      <Plain text={text} />
+    </p>
+  );
+}
+
 function settledText({ status, by, decision }: Prompt): string | null {
   if (status === 'responded') return WORDS.answeredElsewhere(by ?? '', decision ?? '');
   if (status === 'expired') return WORDS.expired;
@@ -217,14 +227,27 @@ function settledText({ status, by, decision }: Prompt): string | null {
 }
 
 /** The fate of an answer that this device gave. */
-export function Fate({ entry }: { entry: OutboxEntry }): VNode {
-  const { fate } = entry;
+function Fate({ entry, prompt }: { entry: OutboxEntry; prompt: Prompt }): VNode {
+  const { fate, queued } = entry;
   const close = (): void => void dismissEntry(entry);
   switch (fate.state) {
     case 'queued':
-      return <p class="queued">{WORDS.queued}</p>;
+      return (
+        <p class="queued">
+          <Plain text={WORDS.queued(queued.kind === 'answer' ? queued.decision : '')} />
+        </p>
+      );
     case 'delayed':
-      return <p class="delayed">{WORDS.delayed}</p>;
+      return prompt.status === 'responded' ? (
+        <div class="late">
+          <Settled prompt={prompt} />
+          <button type="button" onClick={close}>
+            {WORDS.dismiss}
+          </button>
+        </div>
+      ) : (
+        <p class="delayed">{WORDS.delayed}</p>
+      );
     case 'stuck':
       return <Stuck entry={entry} />;
     case 'refused':
@@ -242,7 +265,9 @@ export function Fate({ entry }: { entry: OutboxEntry }): VNode {
         accepted === true ? WORDS.sent : late === true ? WORDS.late : WORDS.lost(by ?? '', decision ?? '');
       return (
         <div class={accepted === true ? 'sent' : 'late'}>
-          <p>{text}</p>
+          <p>
+            <Plain text={text} />
+          </p>
           <button type="button" onClick={close}>
             {WORDS.dismiss}
           </button>
@@ -340,10 +365,10 @@ function AnswerForm({
   reading,
   isWhole,
 }: ReadProps & { isQueued: boolean }): VNode | null {
-  const { options, multi_select, allow_free_text, kind, status } = prompt;
+  const { ask_id, options, multi_select, allow_free_text, kind, status } = prompt;
   const [chosen, setChosen] = useState<readonly string[]>([]);
-  const [words, setWords] = useState('');
-  const [comment, setComment] = useState('');
+  const [words, setWords] = useDraft(`words ${ask_id}`);
+  const [comment, setComment] = useDraft(`comment ${ask_id}`);
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
 
@@ -352,8 +377,13 @@ function AnswerForm({
   async function give(given: Omit<Given, 'comment'>): Promise<void> {
     setBusy(true);
     setProblem(null);
+    // What was typed goes with the option that was tapped, in whichever field it is.
+    const typed = given.decision === undefined ? [comment, words] : [comment];
+    const said = typed.filter((text) => text.trim() !== '').join('\n\n');
     try {
-      await giveAnswer(prompt, { ...given, comment: comment.trim() === '' ? null : comment }, barred);
+      await giveAnswer(prompt, { ...given, comment: said === '' ? null : said }, barred);
+      setWords('');
+      setComment('');
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     } finally {
@@ -427,7 +457,7 @@ function AnswerForm({
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            void give({ decision: words });
+            void give(chosen.length > 0 ? { selected: chosen } : { decision: words });
           }}
         >
           <label>
@@ -471,29 +501,39 @@ async function giveAnswer(
 const HOUR_MS = 60 * 60_000;
 
 function Snooze({ prompt: { ask_id, snoozed_until } }: { prompt: Prompt }): VNode {
+  const [problem, setProblem] = useState<string | null>(null);
   const until = (ms: number | null): void => {
     const time = ms === null ? null : new Date(Date.parse(storeTime()) + ms).toISOString();
-    void ask('prompt/snooze', { ask_id, until: time }).catch(() => undefined);
-  };
-  if (snoozed_until !== null && snoozed_until > storeTime())
-    return (
-      <button type="button" onClick={() => until(null)}>
-        {WORDS.unsnooze}
-      </button>
+    ask('prompt/snooze', { ask_id, until: time }).then(
+      () => setProblem(null),
+      (error: Error) => setProblem(error.message),
     );
+  };
+  const isSnoozed = snoozed_until !== null && snoozed_until > storeTime();
   return (
-    <details class="snooze">
-      <summary>{WORDS.snooze}</summary>
-      <button type="button" onClick={() => until(HOUR_MS)}>
-        {WORDS.snoozeFor.hour}
-      </button>
-      <button type="button" onClick={() => until(4 * HOUR_MS)}>
-        {WORDS.snoozeFor.evening}
-      </button>
-      <button type="button" onClick={() => until(msUntilMorning())}>
-        {WORDS.snoozeFor.tomorrow}
-      </button>
-    </details>
+    <>
+      {isSnoozed ? (
+        <button type="button" onClick={() => until(null)}>
+          {WORDS.unsnooze}
+        </button>
+      ) : (
+        <details class="snooze">
+          <summary>{WORDS.snooze}</summary>
+          <button type="button" onClick={() => until(HOUR_MS)}>
+            {WORDS.snoozeFor.hour}
+          </button>
+          <button type="button" onClick={() => until(4 * HOUR_MS)}>
+            {WORDS.snoozeFor.evening}
+          </button>
+          <button type="button" onClick={() => until(msUntilMorning())}>
+            {WORDS.snoozeFor.tomorrow}
+          </button>
+        </details>
+      )}
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+    </>
   );
 }
 

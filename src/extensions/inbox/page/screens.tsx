@@ -6,6 +6,7 @@ import type { Message } from '../../../domain/messages.ts';
 import type { Outreach } from '../../../domain/outreach.ts';
 import { type Session, UNVERIFIED_HANDLE } from '../../../domain/sessions.ts';
 import { calledBy, headedBy } from '../../../domain/sources.ts';
+import { useDraft } from './drafts.ts';
 import { randomId } from './keys.ts';
 import {
   ask,
@@ -155,7 +156,9 @@ function Interrupt({ session: { session_id, title } }: { session: Session }): VN
             void interrupt();
           }}
         >
-          <p>{WORDS.interruptSure(title)}</p>
+          <p>
+            <Plain text={WORDS.interruptSure(title)} />
+          </p>
           <label>
             {WORDS.interruptNote}
             <input value={note} dir="auto" onInput={(event) => setNote(event.currentTarget.value)} />
@@ -232,8 +235,9 @@ export function Loops({
 }
 
 export function MessagesScreen({ inbox }: { inbox: State }): VNode {
-  const [replyTo, setReplyTo] = useState<Message | null>(null);
-  const [body, setBody] = useState('');
+  const [replyId, setReplyId] = useDraft('reply to');
+  const [body, setBody] = useDraft('message');
+  const replyTo = inbox.messages.find(({ message_id }) => message_id === replyId) ?? null;
   const writeTo = (handles: readonly string[]): void =>
     setBody(
       `${handles
@@ -241,10 +245,9 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
         .map((handle) => `@${handle} `)
         .join('')}${body}`,
     );
-  const end = useRef<HTMLDivElement>(null);
   const mentions = new Map(inbox.mentions.map((mention) => [mention.message_id, mention]));
   const count = inbox.messages.length;
-  useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [count]);
+  useNewest(inbox.messages.at(-1)?.message_id);
   return (
     <>
       <h1 tabIndex={-1}>{WORDS.messages}</h1>
@@ -257,7 +260,7 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
                 <MessageItem message={message} name={titleOf(message, inbox)} />
               </Boundary>
               <p class="actions">
-                <button type="button" onClick={() => setReplyTo(message)}>
+                <button type="button" onClick={() => setReplyId(message.message_id)}>
                   {WORDS.reply}
                 </button>
                 <Done mention={mentions.get(message.message_id)} />
@@ -267,16 +270,26 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
         </ol>
       </div>
       <Loops loops={inbox.loops} onWrite={writeTo} />
-      <Compose
-        replyTo={replyTo}
-        onClose={() => setReplyTo(null)}
-        inbox={inbox}
-        body={body}
-        setBody={setBody}
-      />
-      <div ref={end} />
+      <Compose replyTo={replyTo} onClose={() => setReplyId('')} inbox={inbox} body={body} setBody={setBody} />
     </>
   );
+}
+
+/** In pixels. */
+const NEAR_END = 100;
+
+/** Begins at the end of the page, and stays there while messages arrive. Whoever reads further above is left there. */
+function useNewest(message_id: string | undefined): void {
+  const last = useRef<string | null | undefined>(null);
+  const isNew = message_id !== last.current;
+  const page = document.documentElement;
+  // Measured before what has arrived is drawn. Another screen may be there before the first one is.
+  const isFollowing =
+    isNew && (last.current === null || scrollY + page.clientHeight > page.scrollHeight - NEAR_END);
+  useEffect(() => {
+    last.current = message_id;
+    if (isFollowing) scrollTo(0, page.scrollHeight);
+  }, [message_id]);
 }
 
 function MessageItem({ message, name }: { message: Message; name: string | undefined }): VNode {
@@ -294,15 +307,25 @@ function MessageItem({ message, name }: { message: Message; name: string | undef
 }
 
 function Done({ mention }: { mention: MentionShown | undefined }): VNode | null {
+  const [problem, setProblem] = useState<string | null>(null);
   if (mention === undefined) return null;
   const { mention_id } = mention;
   return (
-    <button
-      type="button"
-      onClick={() => void ask('mention/process', { mention_ids: [mention_id] }).catch(() => undefined)}
-    >
-      {WORDS.markDone}
-    </button>
+    <>
+      <button
+        type="button"
+        onClick={() =>
+          void ask('mention/process', { mention_ids: [mention_id] }).catch((error: Error) =>
+            setProblem(error.message),
+          )
+        }
+      >
+        {WORDS.markDone}
+      </button>
+      <span role="alert" class="problem">
+        {problem}
+      </span>
+    </>
   );
 }
 

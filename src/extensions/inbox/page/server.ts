@@ -6,6 +6,7 @@ import { sessionText } from '../../../domain/devices.ts';
 import { ERROR_CODES } from '../../../domain/errors.ts';
 import { randomId, sign } from './keys.ts';
 import type { OwnDevice } from './storage.ts';
+import { WORDS } from './words.ts';
 
 /** A refusal of the server, with its reason. */
 export class Refused extends Error {
@@ -87,7 +88,7 @@ export async function post<Reply>(path: string, body: object): Promise<Reply> {
     });
     text = await response.text();
   } catch (error) {
-    throw new Unreachable(String(error));
+    throw new Unreachable(WORDS.unreachable, { cause: error });
   }
   const reply = parse(text);
   if (response.ok && reply !== null && !('error' in reply)) return reply as Reply;
