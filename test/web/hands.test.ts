@@ -172,6 +172,23 @@ test('the messages begin with the newest, and whoever reads older ones is left t
   await eventually(async () => (await toEnd()) < 2);
 });
 
+test('a mention in a message that is no longer on the page can be marked as done', async () => {
+  const peer = await join(inbox.hive, 'peer-session');
+  const { mentions } = await post(inbox.hive, peer, '@Human look at the build');
+  for (let n = 0; n < 100; n += 1) await post(inbox.hive, peer, `message ${n}`);
+  const page = await (await openContext(chromium)).newPage();
+  await pair(page, inbox);
+  await page.getByRole('link', { name: 'The room' }).tap();
+  await page.getByText('There are earlier messages.').waitFor();
+  await page.getByText('look at the build').waitFor();
+  await page.getByRole('button', { name: 'Mark done' }).tap();
+  const { mention_id = '' } = mentions[0] ?? {};
+  await eventually(
+    async () => (await inbox.hive.store.read((tx) => tx.mentions.get(mention_id)))?.status === 'processed',
+  );
+  await page.getByText('look at the build').waitFor({ state: 'detached' });
+});
+
 test('everything that is tapped is at least 44 pixels high', async () => {
   const { ask_id } = await ask(inbox.hive, { question: 'Ship?', options: ['Yes', 'No'] });
   const page = await (await openContext(chromium, PHONE)).newPage();

@@ -6,6 +6,7 @@
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
+import { FRAME_BYTES } from '../../src/adapters/emacs/frames.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import { ask, introduce } from '../support/hive.ts';
@@ -161,7 +162,7 @@ test(
     }
     const [page] = pages as [Page];
     await show(page, 'messages');
-    const { items } = await inbox.hive.messages.read({ limit: 100 });
+    const { items } = await inbox.hive.messages.readFitting({ limit: 100 }, FRAME_BYTES);
     await page
       .locator('.message')
       .nth(items.length - 1)

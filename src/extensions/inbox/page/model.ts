@@ -74,6 +74,8 @@ export interface State {
   /** Those that ended last. */
   ended: readonly SessionShown[];
   messages: readonly Message[];
+  /** There are messages before those. */
+  areEarlier: boolean;
   /** The human's own that are not done yet. */
   mentions: readonly MentionShown[];
   /** The pairs of agents that are stopped now. */
@@ -97,6 +99,7 @@ let state: State = {
   sessions: [],
   ended: [],
   messages: [],
+  areEarlier: false,
   mentions: [],
   loops: [],
   outreach: [],
@@ -204,9 +207,11 @@ const readAllSessions = async (): Promise<void> => {
   await Promise.all([readSessions(), readEnded()]);
 };
 
-const readMessages = ordered(async (show) =>
-  show({ messages: (await ask<{ messages: Message[] }>('message/list', { limit: MOST_SHOWN })).messages }),
-);
+const readMessages = ordered(async (show) => {
+  const params = { limit: MOST_SHOWN };
+  const { messages, more } = await ask<{ messages: Message[]; more: boolean }>('message/list', params);
+  show({ messages, areEarlier: more });
+});
 
 const readMentions = ordered(async (show) => {
   const params = { status: 'unprocessed', limit: MOST_SHOWN };

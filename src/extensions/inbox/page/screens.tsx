@@ -252,6 +252,12 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
     <>
       <h1 tabIndex={-1}>{WORDS.messages}</h1>
       {count === 0 ? <p class="empty">{WORDS.noMessages}</p> : null}
+      {inbox.areEarlier ? (
+        <p class="note" role="note">
+          {WORDS.areEarlier}
+        </p>
+      ) : null}
+      <EarlierMentions inbox={inbox} />
       <div role="log">
         <ol class="messages">
           {inbox.messages.map((message) => (
@@ -272,6 +278,32 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
       <Loops loops={inbox.loops} onWrite={writeTo} />
       <Compose replyTo={replyTo} onClose={() => setReplyId('')} inbox={inbox} body={body} setBody={setBody} />
     </>
+  );
+}
+
+/** The human's mentions in messages that are not on this page. */
+function EarlierMentions({ inbox: { mentions, messages } }: { inbox: State }): VNode | null {
+  const shown = new Set(messages.map(({ message_id }) => message_id));
+  const earlier = mentions.filter(({ message_id }) => !shown.has(message_id));
+  // Before the messages were read, nothing says that it is earlier.
+  if (messages.length === 0 || earlier.length === 0) return null;
+  return (
+    <section aria-label={WORDS.earlierMentions}>
+      <h2>{WORDS.earlierMentions}</h2>
+      <ul class="rows">
+        {earlier.map((mention) => (
+          <li key={mention.mention_id} class="row">
+            <Boundary>
+              <p class="meta">{ago(mention.created_at)}</p>
+              <Markdown text={mention.body} />
+            </Boundary>
+            <p class="actions">
+              <Done mention={mention} />
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

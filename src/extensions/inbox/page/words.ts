@@ -92,6 +92,8 @@ export const WORDS = {
   said: (words: string): string => `It said: ${words}`,
   noSessions: 'No agent is running.',
   noMessages: 'There are no messages yet.',
+  areEarlier: 'There are earlier messages. Search the history for them.',
+  earlierMentions: 'Mentions of you in earlier messages',
   write: 'Write a message. @Name reaches an agent.',
   reply: 'Reply',
   replyTo: (handle: string): string => `Replying to ${handle}`,
