@@ -189,6 +189,18 @@ test('a mention in a message that is no longer on the page can be marked as done
   await page.getByText('look at the build').waitFor({ state: 'detached' });
 });
 
+test('a question that is written from right to left begins at the right', async () => {
+  const { ask_id } = await ask(inbox.hive, { question: 'ما الوصف القصير؟', options: ['نعم'] });
+  const page = await (await openContext(chromium)).newPage();
+  await pair(page, inbox);
+  const directionOf = (selector: string): Promise<string> =>
+    page.locator(selector).evaluate((element) => getComputedStyle(element).direction);
+  expect(await directionOf('.row-title')).toBe('rtl');
+  await page.goto(`${inbox.url}#/ask/${ask_id}`);
+  await page.locator('.option').waitFor();
+  expect(await directionOf('h1')).toBe('rtl');
+});
+
 test('everything that is tapped is at least 44 pixels high', async () => {
   const { ask_id } = await ask(inbox.hive, { question: 'Ship?', options: ['Yes', 'No'] });
   const page = await (await openContext(chromium, PHONE)).newPage();

@@ -1,7 +1,7 @@
 /** One question in full, and its answer. */
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { revealedSource } from '../../../domain/display.ts';
+import { revealed, revealedSource } from '../../../domain/display.ts';
 import { displayedText, mayAllow } from '../../../domain/permissions.ts';
 import type { Prompt } from '../../../domain/prompts.ts';
 import { headedBy } from '../../../domain/sources.ts';
@@ -102,7 +102,7 @@ function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
           </h1>
         ) : (
           <h1 dir="auto" tabIndex={-1}>
-            <Plain text={question} />
+            {revealed(question)}
           </h1>
         )}
       </header>

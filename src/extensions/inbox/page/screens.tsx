@@ -1,6 +1,7 @@
 /** The other screens: agents and their interrupt, the shared buffer, cards and reports, the history. */
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { revealed } from '../../../domain/display.ts';
 import type { HistoryEntry } from '../../../domain/history.ts';
 import type { Message } from '../../../domain/messages.ts';
 import type { Outreach } from '../../../domain/outreach.ts';
@@ -81,18 +82,12 @@ function SessionItem({ session, blocking }: { session: SessionShown; blocking: s
   const said = saidBy(session);
   return (
     <>
-      <span class="row-title">
-        <Plain text={session.title} />
-      </span>
+      <Plain class="row-title" text={session.title} />
       <span class="meta">
         <Plain text={session.handle} /> · {session.source} · <Plain text={session.project} /> ·{' '}
         {ago(since(session))} · <Plain text={doing(session, blocking)} />
       </span>
-      {said === null ? null : (
-        <span class="row-text" dir="auto">
-          <Plain text={said} />
-        </span>
-      )}
+      {said === null ? null : <Plain class="row-text" text={said} />}
       {session.turn?.state === 'in_progress' ? <Interrupt session={session} /> : null}
     </>
   );
@@ -468,11 +463,7 @@ function OutreachItem({ item }: { item: Outreach }): VNode {
       <p class="meta">
         {kind} · <Plain text={headedBy(item)} /> · {ago(created_at)}
       </p>
-      {title === null ? null : (
-        <h2 dir="auto">
-          <Plain text={title} />
-        </h2>
-      )}
+      {title === null ? null : <h2 dir="auto">{revealed(title)}</h2>}
       {message === null ? null : <Markdown text={message} />}
       {description === null ? null : <Markdown text={description} />}
       {fields.length === 0 ? null : (
@@ -564,11 +555,7 @@ export function HistoryScreen(): VNode {
 
 function Entry({ entry }: { entry: HistoryEntry }): VNode {
   const { kind, id, at, text, status, decision, by } = entry;
-  const said = (
-    <span class="row-title" dir="auto">
-      <Plain text={text} />
-    </span>
-  );
+  const said = <Plain class="row-title" text={text} />;
   return (
     <>
       {kind === 'prompt' ? <a href={`#/ask/${id}`}>{said}</a> : said}

@@ -50,9 +50,13 @@ function Formatted({ text }: { text: string }): VNode {
   );
 }
 
-/** A line or a paragraph of plain text. */
-export function Plain({ text }: { text: string }): VNode {
-  return <span dir="auto">{useMemo(() => revealed(text), [text])}</span>;
+/** A line or a paragraph of plain text, in its own direction: that of an element around it would not be found in it. */
+export function Plain({ text, class: name }: { text: string; class?: string }): VNode {
+  return (
+    <span class={name} dir="auto">
+      {useMemo(() => revealed(text), [text])}
+    </span>
+  );
 }
 
 function block(shown: Block): VNode {

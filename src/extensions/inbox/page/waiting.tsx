@@ -49,12 +49,8 @@ function Answers({ entries }: { entries: readonly OutboxEntry[] }): VNode | null
           queued.kind === 'answer' ? (
             <li key={number}>
               <a href={`#/ask/${queued.ask_id}`} class="row">
-                <span class="row-title" dir="auto">
-                  <Plain text={queued.question} />
-                </span>
-                <span class="row-text" dir="auto">
-                  <Plain text={queued.decision} />
-                </span>
+                <Plain class="row-title" text={queued.question} />
+                <Plain class="row-text" text={queued.decision} />
                 <span class="meta">
                   <span class="badge blocked">{shortFate(fate)}</span>
                 </span>
@@ -109,14 +105,8 @@ function Row({ prompt, now, isQueued }: { prompt: ListedPrompt; now: number; isQ
   const { ask_id, question, header, urgency, kind, blocked_since, created_at, to } = prompt;
   return (
     <a href={`#/ask/${ask_id}`} class={`row ${urgency}`}>
-      <span class="row-title" dir="auto">
-        <Plain text={header ?? question} />
-      </span>
-      {header === null ? null : (
-        <span class="row-text" dir="auto">
-          <Plain text={question} />
-        </span>
-      )}
+      <Plain class="row-title" text={header ?? question} />
+      {header === null ? null : <Plain class="row-text" text={question} />}
       <span class="meta">
         <Plain text={headedBy(prompt)} /> · {duration(now - Date.parse(created_at))}
         {kind === 'permission' ? <span class="badge">{WORDS.permission}</span> : null}
