@@ -103,7 +103,7 @@ function defineSetUp(command: Command, direction: Direction): void {
     return isInit ? defined.option('--print', 'show what belongs in which file, and write nothing') : defined;
   };
   const claude = define<ClaudeOptions>('claude', 'Claude Code', (options) => setUpClaude(direction, options))
-    .option('--user', 'for you, in every project (default)')
+    .addOption(new Option('--user', 'for you, in every project (default)').conflicts('project'))
     .option('--project', 'for everybody who works on the project in this folder');
   const codex = define<CodexOptions>('codex', 'Codex', (options) => setUpCodex(direction, options));
   if (isInit) {

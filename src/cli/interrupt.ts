@@ -47,6 +47,10 @@ async function interrupt(
     throw invalidInput(
       '--turn names a turn of one agent, so it does not go with --all. Leave one of them out. Nobody was interrupted.',
     );
+  if (options.cancel === true && (options.note !== undefined || options.timeout !== undefined))
+    throw invalidInput(
+      '--cancel withdraws an interrupt: leave out --note and --timeout. Nothing was withdrawn.',
+    );
   const actor = await findActor(hive, { action: ACTION.interrupt }, options);
   const timeout_ms = options.timeout === undefined ? undefined : parseDuration(options.timeout);
   const request = { actor, timeout_ms, note: options.note };

@@ -4,6 +4,7 @@ import { HiveError } from '../domain/errors.ts';
 import { VERSION } from '../version.ts';
 import { EXIT, exitCodeOfError } from './exit-codes.ts';
 import { type Commands, EXTENSION_COMMANDS } from './extensions.ts';
+import { printJson } from './output.ts';
 
 /** The commands of the core; each is a file. */
 const COMMANDS: Commands = {
@@ -137,21 +138,32 @@ export async function commandLine(called: string, isAll: boolean): Promise<Comma
 
 /** Runs what this process was started with, and sets its exit code. */
 export async function main(): Promise<void> {
-  const [called = '', ...words] = process.argv.slice(2);
+  // `hive -- list` is `hive list`.
+  const [called = '', ...words] = process.argv.slice(2).filter((word, n) => n > 0 || word !== '--');
   const isAll = called === '--all' || (HELP.has(called) && words.includes('--all'));
   const program = await commandLine(called, isAll);
   try {
     if (isAll) program.help();
+    const [about = '-'] = called === 'help' ? words : [];
+    if (!about.startsWith('-') && !program.commands.some((command) => command.name() === about))
+      program.error(`error: unknown command '${about}'`);
     await program.parseAsync();
   } catch (error) {
     if (error instanceof CommanderError) {
       // Commander has printed the error. A request for the help or the version is not an error.
       process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+      if (isMistake(error) && process.argv.includes('--json'))
+        printJson({ error: { code: 'invalid_input', message: error.message.replace(/^error: /, '') } });
     } else if (error instanceof HiveError) {
       process.stderr.write(`hive: ${error.message}\n`);
       process.exitCode = exitCodeOfError(error);
     } else throw error;
   }
+}
+
+/** Commander also throws where it has shown a help: for a person who asked, or in place of a command that is missing. */
+function isMistake({ code }: CommanderError): boolean {
+  return !/^commander\.(?:help|version)/.test(code);
 }
 
 const HELP: ReadonlySet<string> = new Set(['help', '--help', '-h']);

@@ -6,7 +6,7 @@ import { createConnectionHook } from '../adapters/hooks/connection-hook.ts';
 import { createDenyingServer, createMcpServer, createRefusingServer } from '../adapters/mcp/server.ts';
 import { openStdio, type StdioConnection } from '../adapters/mcp/stdio.ts';
 import type { Hive } from '../application/hive.ts';
-import { HiveError } from '../domain/errors.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
 import { explainHandle, hostOf, type Session } from '../domain/sessions.ts';
 import { SOURCES, type Source } from '../domain/sources.ts';
 import { cleanText } from '../domain/text.ts';
@@ -35,17 +35,19 @@ export function defineMcp(command: Command): void {
     .option('--token-file <file>', 'the file that holds the token')
     .option('--insecure', 'send the token over plain http to another machine')
     .addOption(new Option('--deny', 'the server that hive run adds to Claude Code').hideHelp())
-    .action(({ url, deny, ...options }: McpOptions) =>
-      deny === true
-        ? runDenying()
-        : url === undefined
-          ? runMcp({
-              role: options.role ?? 'agent',
-              source: options.source ?? null,
-              tool_timeout_ms: givenTimeout(options.toolTimeout),
-            })
-          : runRemoteMcp(url, options),
-    );
+    .action(async ({ url, deny, ...options }: McpOptions) => {
+      if (deny === true) return runDenying();
+      if (url !== undefined) return runRemoteMcp(url, options);
+      if (options.tokenFile !== undefined || options.insecure === true)
+        throw invalidInput(
+          '--token-file and --insecure are for a server that --url names. Nothing was started.',
+        );
+      return runMcp({
+        role: options.role ?? 'agent',
+        source: options.source ?? null,
+        tool_timeout_ms: givenTimeout(options.toolTimeout),
+      });
+    });
 }
 
 /** Only its help: `bin/hive` starts the hook itself, from a bundle of its own (hook.ts). */

@@ -71,6 +71,7 @@ async function mentions(
   names: string[],
   options: MentionsOptions,
 ): Promise<ExitCode> {
+  refuseUnused(action, names, options);
   const caller = await findCaller(hive);
   if (action === 'allow' || action === 'mute' || action === 'loops')
     return loops(hive, action, names, options);
@@ -78,6 +79,20 @@ async function mentions(
   if (action === 'list') return list(hive, whose, options);
   if (action === 'process') return processThem(hive, whose, names, options);
   throw invalidInput(`There is no "hive mentions ${action}". Use list, process, allow, mute or loops.`);
+}
+
+/** @throws HiveError `invalid_input` for what another action would use. */
+function refuseUnused(action: string, names: readonly string[], { all, note }: MentionsOptions): void {
+  if ((action === 'list' || action === 'loops') && names.length > 0)
+    throw invalidInput(
+      `hive mentions ${action} takes no names; --session HANDLE lists those of one session.`,
+    );
+  if (action !== 'process' && (all === true || note !== undefined))
+    throw invalidInput('--all and --note are for hive mentions process. To list more, add --limit N.');
+  if (action === 'process' && names.length > 0 === (all === true))
+    throw invalidInput(
+      'Give the ids of the mentions, or --all for all of them. Nothing was processed. hive mentions shows the ids.',
+    );
 }
 
 interface Whose {

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { MessageFilter, MessagePage } from '../application/ports.ts';
+import { invalidInput } from '../domain/errors.ts';
 import { blockOf, type Message, renderShared, sharedFileName, stampOf } from '../domain/messages.ts';
+import { refusal } from '../infrastructure/installation/files.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
@@ -54,8 +56,12 @@ async function messages(hive: Hive, options: MessagesOptions): Promise<ExitCode>
     from_handle: from?.replace(/^@/, ''),
     query,
   };
-  if (options.save !== undefined || options.format === 'shared')
-    return printShared(hive, filter, all ? null : here.project, options.save);
+  const isFile = options.save !== undefined || options.format === 'shared';
+  if (isFile && (after !== undefined || before !== undefined || options.json === true))
+    throw invalidInput(
+      'The shared format has the whole buffer: leave out --after, --before and --json, or --format shared and --save.',
+    );
+  if (isFile) return printShared(hive, filter, all ? null : here.project, options.save);
   const page = await hive.messages.read({ ...filter, after, before, limit });
   if (options.json === true) {
     const { items, next_cursor, previous_cursor, more } = page;
@@ -114,7 +120,11 @@ async function printShared(
   const text = renderShared(blocks, { created, project });
   if (folder !== undefined) {
     const file = join(folder, `${sharedFileName(stampOf(now, zoneOf(now)))}.md`);
-    writeFileSync(file, text);
+    try {
+      writeFileSync(file, text);
+    } catch (error) {
+      throw refusal(file, error, 'written');
+    }
     print(file);
   } else if (process.stdout.isTTY) print(text.trimEnd());
   // Unchanged into a pipe, so that it can be read back.

@@ -128,6 +128,47 @@ describe('the command line', () => {
     expect((await person.hive('messages', '--all')).err).toBe('hive: No messages were found.\n');
   });
 
+  it.each([
+    [['mcp', '--token-file', 'x'], '--token-file and --insecure are for a server that --url names.'],
+    [
+      ['init', 'claude', '--user', '--project', '--print'],
+      "option '--user' cannot be used with option '--project'",
+    ],
+    [['run', '--jobs', '2', '--', 'claude', '-p', 'x'], '--jobs is for --watch.'],
+    [['mentions', 'list', 'Claude-abc12'], 'hive mentions list takes no names'],
+    [['mentions', '--all'], '--all and --note are for hive mentions process.'],
+    [['mentions', 'process'], 'Give the ids of the mentions, or --all for all of them.'],
+    [['messages', '--format', 'shared', '--after', 'x'], 'The shared format has the whole buffer'],
+    [['interrupt', 'Claude-abc12', '--cancel', '--note', 'x'], 'leave out --note and --timeout'],
+    [['help', 'lst'], "unknown command 'lst'"],
+  ])('refuses what it would not use: %j', async (args, sentence) => {
+    const { code, out, err } = await shell(tempStore()).hive(...args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(sentence);
+  });
+
+  it('runs the command after --', async () => {
+    expect(await shell(tempStore()).hive('--', 'list')).toMatchObject({
+      code: 0,
+      err: 'hive: There are no pending questions.\n',
+    });
+  });
+
+  it('with --json prints an error of the command line as JSON, too', async () => {
+    const { code, json } = await shell(tempStore()).hive('list', '--json', '--limit', '0');
+    expect(code).toBe(2);
+    expect(json().error).toEqual({
+      code: 'invalid_input',
+      message: "option '--limit <n>' argument '0' is invalid. It must be a whole number, 1 or more.",
+    });
+  });
+
+  it('says why a saved file cannot be written', async () => {
+    const { code, err } = await shell(tempStore()).hive('messages', '--save', '/nowhere/at/all');
+    expect(code).toBe(2);
+    expect(err).toMatch(/^hive: \/nowhere\/at\/all\/shared-\d{8}\.md cannot be written \(/);
+  });
+
   it('accepts --all and --timeout of poll only together with --wait', async () => {
     const person = shell(tempStore());
     for (const words of [['--all'], ['--timeout', '1ms']]) {

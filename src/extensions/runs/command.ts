@@ -7,7 +7,7 @@ import type { Hive } from '../../application/hive.ts';
 import { ACTION, refuseAgents } from '../../cli/actor.ts';
 import { EXIT, type ExitCode } from '../../cli/exit-codes.ts';
 import { type Format, moment, parseDuration, printJson, printRows, remark } from '../../cli/output.ts';
-import { thisFile, untilSignalled, withHive } from '../../cli/program.ts';
+import { JOBS, thisFile, untilSignalled, withHive } from '../../cli/program.ts';
 import { invalidInput } from '../../domain/errors.ts';
 import { askingOptions, PATIENCE_MS, type Run, readCommand } from '../../domain/runs.ts';
 import { environmentToKeep } from '../../infrastructure/platform/runs.ts';
@@ -35,7 +35,7 @@ interface RunOptions extends Format {
   patience: string;
   keepEnv?: string[];
   watch?: boolean;
-  jobs: string;
+  jobs?: string;
 }
 
 export function defineRun(command: Command): void {
@@ -45,7 +45,7 @@ export function defineRun(command: Command): void {
     .option('--patience <duration>', 'how long a call waits for you before the agent ends', '60s')
     .option('--keep-env <name...>', 'variables to keep for later starts though they look like secrets')
     .option('--watch', 'start no agent, but resume those whose human has answered, until interrupted')
-    .option('--jobs <n>', 'with --watch: at most this many agents at a time', '4')
+    .option('--jobs <n>', 'with --watch: at most this many agents at a time; default: 4')
     .option('--json', 'print the run as JSON instead of the output of the agent')
     .action((words: string[], options: RunOptions, self: Command) =>
       withHive(options, (hive) => {
@@ -70,6 +70,7 @@ function refuseUseless(command: Command, isWatching: boolean): void {
 }
 
 async function start(hive: Hive, words: string[], options: RunOptions): Promise<ExitCode> {
+  if (options.jobs !== undefined) throw invalidInput('--jobs is for --watch. No agent was started.');
   await refuseAgents(hive, ACTION.runs);
   const given = readCommand(words);
   const added = askingOptions(given, [process.execPath, thisFile(), 'mcp', '--deny']);
@@ -107,7 +108,7 @@ async function copyFile(path: string, output: NodeJS.WritableStream): Promise<vo
 }
 
 async function watch(hive: Hive, words: string[], { jobs: given }: RunOptions): Promise<ExitCode> {
-  const jobs = Number(given);
+  const jobs = given === undefined ? JOBS : Number(given);
   if (words.length > 0) throw invalidInput('--watch does not start a new agent: leave the command out.');
   if (!Number.isInteger(jobs) || jobs < 1)
     throw invalidInput(`--jobs is "${given}". It must be a whole number, 1 or more.`);
