@@ -15,7 +15,9 @@ import {
 import { codexConfig, trustOf } from '../../src/infrastructure/installation/codex.ts';
 import { emacsPart } from '../../src/infrastructure/installation/emacs.ts';
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
-import { type Part, planInit, planUninit } from '../../src/infrastructure/installation/parts.ts';
+import { codexPaths, type Part, planInit, planUninit } from '../../src/infrastructure/installation/parts.ts';
+import { shellFile } from '../../src/infrastructure/installation/shell.ts';
+import { codexSocket } from '../../src/infrastructure/platform/paths.ts';
 import { init, OLDER, PARTS, PROGRAM } from '../support/installed-parts.ts';
 
 const emacs = ([folder = '']: string[]): Part => emacsPart('/home/init.el', folder, 'C-c h');
@@ -293,5 +295,18 @@ describe('the trust of Codex', () => {
         values: { trusted_hash: 'sha256:1e7a7c9fd48ac7f5ded38f9496360a3f957ec407b20b16f3428b2a6010e0fc68' },
       },
     ]);
+  });
+});
+
+describe('a variable that is empty', () => {
+  const home = { HOME: '/home/ada' };
+
+  it.each([
+    [codexPaths({ ...home, CODEX_HOME: '' }).config, '/home/ada/.codex/config.toml'],
+    [codexSocket({ ...home, CODEX_HOME: '' }), '/home/ada/.codex/app-server-control/app-server-control.sock'],
+    [shellFile({ ...home, SHELL: '/bin/zsh', ZDOTDIR: '' }), '/home/ada/.zshrc'],
+    [shellFile({ ...home, SHELL: '/bin/fish', XDG_CONFIG_HOME: '' }), '/home/ada/.config/fish/config.fish'],
+  ])('counts as not set: %s', (path, expected) => {
+    expect(path).toBe(expected);
   });
 });

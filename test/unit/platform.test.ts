@@ -2,6 +2,7 @@
  * What differs between systems, with the answers that their documents record: proc(5) of Linux, ps(1), sysctl(8) and mount(8)
  * of macOS and the BSDs, and the ps of POSIX.
  */
+import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { type Machine, platformOf } from '../../src/infrastructure/platform/platform.ts';
 import { ENDED } from '../support/ended-process.ts';
@@ -99,6 +100,15 @@ describe('Linux', () => {
   ])('files are where XDG says, ignoring relative paths: %j', (env, state, config) => {
     expect([linux.stateDirectory(env), linux.configDirectory(env)]).toEqual([state, config]);
   });
+
+  test.each([[''], ['ada']])(
+    'a HOME that would be another folder for each process is not taken: %j',
+    (home) => {
+      const { homedir } = userInfo();
+      expect(linux.stateDirectory({ HOME: home })).toBe(`${homedir}/.local/state/hive`);
+      expect(linux.configDirectory({ HOME: home })).toBe(`${homedir}/.config/hive`);
+    },
+  );
 });
 
 describe('Darwin', () => {

@@ -4,10 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { applyEdits, revertEdits, type TextEdit } from '../../domain/text.ts';
+import { homeOf } from '../platform/platform.ts';
 
 /** One thing of Hive's in a file, as a person reads about it. */
 export type Entry =
@@ -141,10 +141,6 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** For one person everywhere, or for everybody who works on one project. */
 export type Scope = 'user' | 'project';
 
-function homeOf(env: Environment): string {
-  return env['HOME'] ?? env['USERPROFILE'] ?? homedir();
-}
-
 /** Claude Code keeps servers and hooks in separate files. */
 interface ClaudePaths {
   servers: string;
@@ -189,7 +185,8 @@ interface CodexPaths {
 
 /** Codex' files. */
 export function codexPaths(env: Environment): CodexPaths {
-  const home = env['CODEX_HOME'] ?? join(homeOf(env), '.codex');
+  // Empty counts as not set, as for Codex.
+  const home = env['CODEX_HOME'] || join(homeOf(env), '.codex');
   return { config: join(home, 'config.toml'), hooks: join(home, 'hooks.json') };
 }
 

@@ -1,7 +1,7 @@
 /** Where the programs are that Hive is installed for: on PATH, else in the folders in which their installers put them. */
 import { existsSync, readdirSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { homeOf } from '../platform/platform.ts';
 import type { Environment } from './parts.ts';
 
 /** The folders on PATH, without those of a project's own programs. */
@@ -15,8 +15,8 @@ function pathFolders(env: Environment): string[] {
  * has one for each Node.
  */
 function usualFolders(env: Environment): string[] {
-  const home = env['HOME'] ?? homedir();
-  const nvm = join(env['NVM_DIR'] ?? join(home, '.nvm'), 'versions', 'node');
+  const home = homeOf(env);
+  const nvm = join(env['NVM_DIR'] || join(home, '.nvm'), 'versions', 'node');
   const nodes = existsSync(nvm) ? readdirSync(nvm).map((version) => join(nvm, version, 'bin')) : [];
   return [
     ...['.local/bin', 'bin', '.claude/local', '.npm-global/bin', '.volta/bin', '.bun/bin'].map((folder) =>

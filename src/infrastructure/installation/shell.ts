@@ -1,7 +1,7 @@
 /** The line that puts the folder of the command on PATH, in the file that the person's shell reads. */
 import { existsSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
+import { homeOf } from '../platform/platform.ts';
 import { appendBlock, findBlock, removeBlock } from './emacs.ts';
 import type { Environment, Part } from './parts.ts';
 
@@ -9,14 +9,14 @@ const MARKS = { comment: '#', name: 'hive', by: 'hive install; hive uninstall re
 
 /** The file that a new shell of this person reads: what is in ~/.profile reaches a new terminal only after a login. */
 export function shellFile(env: Environment): string {
-  const home = env['HOME'] ?? homedir();
+  const home = homeOf(env);
   switch (basename(env['SHELL'] ?? 'sh')) {
     case 'bash':
       return join(home, '.bashrc');
     case 'zsh':
-      return join(env['ZDOTDIR'] ?? home, '.zshrc');
+      return join(env['ZDOTDIR'] || home, '.zshrc');
     case 'fish':
-      return join(env['XDG_CONFIG_HOME'] ?? join(home, '.config'), 'fish', 'config.fish');
+      return join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'fish', 'config.fish');
     default:
       return join(home, '.profile');
   }

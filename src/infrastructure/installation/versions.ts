@@ -28,9 +28,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
+import { homeOf } from '../platform/platform.ts';
 import { withoutProject } from '../platform/project-path.ts';
 import { refusal } from './files.ts';
 import type { Environment } from './parts.ts';
@@ -50,7 +50,7 @@ export interface InstallFolders {
 
 /** The usual place: below ~/.local, as the XDG Base Directory Specification has it. */
 export function usualPlace(env: Environment): { folder: string; bin: string } {
-  const home = env['HOME'] ?? homedir();
+  const home = homeOf(env);
   const data = env['XDG_DATA_HOME'];
   const below = data?.startsWith('/') === true ? data : join(home, '.local', 'share');
   return { folder: join(below, 'hive'), bin: join(home, '.local', 'bin') };

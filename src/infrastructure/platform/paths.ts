@@ -1,9 +1,9 @@
 /** Paths and names on this platform: the state directory, the store, the human's file, the seat, Codex' socket. */
-import { homedir, hostname, userInfo } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { invalidInput } from '../../domain/errors.ts';
 import { excerpt } from '../../domain/text.ts';
-import { platform } from './platform.ts';
+import { homeOf, platform } from './platform.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -73,7 +73,7 @@ const CUT_PASSWORD = /^\w+:\/\/[^/?#]*(?:[^#]*#|\/[^?]*@|[^#]*[?&][^=&]*@)/;
 function absoluteAddress(given: string, env: Environment): string | null {
   if (given !== given.trim() || /\p{Cc}/u.test(given)) return null;
   if (/^postgres(ql)?:\/\//.test(given)) return CUT_PASSWORD.test(given) ? null : given;
-  if (given.startsWith('~/')) return join(env['HOME'] ?? homedir(), given.slice(2));
+  if (given.startsWith('~/')) return join(homeOf(env), given.slice(2));
   return isAbsolute(given) ? resolve(given) : null;
 }
 
@@ -122,6 +122,6 @@ export function userName(): string {
 
 /** The socket of the Codex daemon: `$CODEX_HOME/app-server-control/app-server-control.sock`, by default under ~/.codex; null without a home. */
 export function codexSocket(env: Readonly<Record<string, string | undefined>>): string | null {
-  const home = env['CODEX_HOME'] ?? (env['HOME'] === undefined ? null : `${env['HOME']}/.codex`);
+  const home = env['CODEX_HOME'] || (env['HOME'] === undefined ? null : `${env['HOME']}/.codex`);
   return home === null ? null : `${home}/app-server-control/app-server-control.sock`;
 }

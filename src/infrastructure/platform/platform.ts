@@ -4,7 +4,7 @@
  * Unix, by the part of these that POSIX and the BSDs share.
  */
 import { readFileSync } from 'node:fs';
-import { homedir, uptime } from 'node:os';
+import { uptime, userInfo } from 'node:os';
 import { join } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -162,8 +162,13 @@ function below(env: Environment, variable: string, usual: string): string {
   return join(given?.startsWith('/') === true ? given : join(homeOf(env), usual), 'hive');
 }
 
-function homeOf(env: Environment): string {
-  return env['HOME'] ?? homedir();
+/**
+ * The person's home. A HOME that is empty or relative would be another folder for each process, and a store in each: then it is
+ * what the system says.
+ */
+export function homeOf(env: Environment): string {
+  const home = env['HOME'];
+  return home?.startsWith('/') === true ? home : userInfo().homedir;
 }
 
 /**
