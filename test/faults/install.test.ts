@@ -204,6 +204,16 @@ describe('hive install', () => {
     expect(place.versions()).toHaveLength(1);
   });
 
+  it('leaves nothing when the first one fails, and what others have in its folders', async () => {
+    const place = home({ '.local/share/hive/mine': 'mine' });
+    const before = readdirSync(place.folder, { recursive: true }).sort();
+    const does = '[ "$1" = pack ] || { echo "no network" >&2; exit 1; }';
+    const { code, err } = await place.install({ NPM_DOES: does });
+    expect(code).toBe(1);
+    expect(err).toBe('hive: "npm install" failed, so nothing was changed: no network\n');
+    expect(readdirSync(place.folder, { recursive: true }).sort()).toEqual(before);
+  });
+
   it('waits for nobody: while another one runs it says so', async () => {
     const place = home();
     await place.install();

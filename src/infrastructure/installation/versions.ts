@@ -201,7 +201,7 @@ function isOlder(version: string, minimum: string): boolean {
  * version does not start, or when somebody else has a file in the place of one of ours. Then what was in use before still is.
  */
 export async function installVersion(wanted: Wanted, env: Environment): Promise<Installed> {
-  const { folder, bin, source, node } = wanted;
+  const { folder, bin } = wanted;
   refuseForeign(folder, bin);
   for (const one of [folder, join(folder, 'bin'), join(folder, 'versions'), ...(bin === null ? [] : [bin])]) {
     refuseOpenFolders(one);
@@ -209,33 +209,43 @@ export async function installVersion(wanted: Wanted, env: Environment): Promise<
   }
   const made = [makeFolder(folder), makeFolder(join(folder, 'bin')), bin === null ? null : makeFolder(bin)];
   const release = lock(folder);
+  let installed: Installed | null = null;
   try {
     rememberFolders(folder, made);
-    const versions = join(folder, 'versions');
-    // Their maker is gone, or we would not have the lock.
-    for (const name of versionsIn(folder).filter((each) => each.startsWith(UNFINISHED)))
-      rmSync(join(versions, name), { recursive: true, force: true });
-    const draft = join(versions, `${UNFINISHED}${process.pid}`);
-    mkdirSync(draft, { recursive: true });
-    try {
-      wanted.begins('pack');
-      const name = await packInto(draft, source, node, env);
-      const version = join(versions, name);
-      if (!isComplete(version)) {
-        await fill(draft, wanted, env);
-        rmSync(version, { recursive: true, force: true });
-        renameSync(draft, version);
-      } else if (node.path !== null) linkTo(node.path, join(version, 'bin', 'node'));
-      const changed = putInUse(folder, name);
-      writeLauncher(folder);
-      if (bin !== null) linkTo(join(folder, 'bin', 'hive'), join(bin, 'hive'));
-      removeReplaced(folder);
-      return { version, changed };
-    } finally {
-      rmSync(draft, { recursive: true, force: true });
-    }
+    installed = await makeVersion(wanted, env);
+    return installed;
   } finally {
     release();
+    // A first installation that has failed leaves nothing.
+    if (installed === null && linkOf(join(folder, 'current')) === null) removeInstallation({ folder, bin });
+  }
+}
+
+/** Makes the version, and puts it in use. */
+async function makeVersion(wanted: Wanted, env: Environment): Promise<Installed> {
+  const { folder, bin, source, node } = wanted;
+  const versions = join(folder, 'versions');
+  // Their maker is gone, or we would not have the lock.
+  for (const name of versionsIn(folder).filter((each) => each.startsWith(UNFINISHED)))
+    rmSync(join(versions, name), { recursive: true, force: true });
+  const draft = join(versions, `${UNFINISHED}${process.pid}`);
+  mkdirSync(draft, { recursive: true });
+  try {
+    wanted.begins('pack');
+    const name = await packInto(draft, source, node, env);
+    const version = join(versions, name);
+    if (!isComplete(version)) {
+      await fill(draft, wanted, env);
+      rmSync(version, { recursive: true, force: true });
+      renameSync(draft, version);
+    } else if (node.path !== null) linkTo(node.path, join(version, 'bin', 'node'));
+    const changed = putInUse(folder, name);
+    writeLauncher(folder);
+    if (bin !== null) linkTo(join(folder, 'bin', 'hive'), join(bin, 'hive'));
+    removeReplaced(folder);
+    return { version, changed };
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
   }
 }
 
