@@ -6,7 +6,13 @@ import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
-import type { AskRequest, Prompt, PromptKind, Urgency } from '../domain/prompts.ts';
+import {
+  type AskRequest,
+  PROMPT_LIMITS,
+  type Prompt,
+  type PromptKind,
+  type Urgency,
+} from '../domain/prompts.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { carrierOf, findCaller, registerCaller } from './actor.ts';
 import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
@@ -82,6 +88,10 @@ function collect(label: string, before: string[] = []): string[] {
 }
 
 async function ask(hive: Hive, question: string, options: AskOptions): Promise<ExitCode> {
+  if (options.escalateAfter !== undefined && options.to === undefined)
+    throw invalidInput('--escalate-after needs --to: a question without --to goes to everybody already.');
+  if (!options.freeText && options.option === undefined)
+    throw invalidInput('--no-free-text needs --option, or nobody could answer. Nothing was asked.');
   const request: AskRequest = {
     question,
     options: options.option ?? [],
@@ -91,10 +101,10 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
     context: options.contextFile === undefined ? undefined : readContext(options.contextFile),
     kind: options.kind,
     urgency: options.urgency,
-    timeout_ms: options.timeout === undefined ? undefined : parseDuration(options.timeout),
+    timeout_ms: periodOf('--timeout', options.timeout),
     idempotency_key: options.key,
     to: options.to,
-    escalate_after_ms: options.escalateAfter === undefined ? undefined : parseDuration(options.escalateAfter),
+    escalate_after_ms: periodOf('--escalate-after', options.escalateAfter),
   };
   const wait_ms = typeof options.wait === 'string' ? parseDuration(options.wait) : null;
   const caller = await findCaller(hive);
@@ -118,6 +128,15 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
       `${to === null ? 'No desk is online' : `No desk of "${to}" is online`}; the question is stored and stays pending.`,
     );
   return EXIT.done;
+}
+
+/** @throws HiveError `invalid_input` in the words of the command line, which has durations. */
+function periodOf(option: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const ms = parseDuration(given);
+  if (ms < PROMPT_LIMITS.minTimeoutMs || ms > PROMPT_LIMITS.maxTimeoutMs)
+    throw invalidInput(`${option} is ${given}: give 1s to 30d. Nothing was asked.`);
+  return ms;
 }
 
 /** Adds to a question that the caller has asked before. */

@@ -99,6 +99,17 @@ describe('asking', () => {
     ])
       expect((await person.hive('ask', ...args)).code).toBe(2);
     expect((await person.hive('ask', 'Q', '--context-file', '/nowhere')).code).toBe(2);
+    // In the words of the command line.
+    for (const [args, sentence] of [
+      [['--timeout', '0s'], '--timeout is 0s: give 1s to 30d.'],
+      [['--to', 'Ada', '--escalate-after', '31d'], '--escalate-after is 31d: give 1s to 30d.'],
+      [['--escalate-after', '1m'], '--escalate-after needs --to'],
+      [['--no-free-text'], '--no-free-text needs --option'],
+    ] as const)
+      expect(await person.hive('ask', 'Q', ...args)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(`hive: ${sentence}`),
+      });
     expect((await person.hive('list', '--status', 'all', '--json')).json().prompts).toEqual([]);
   });
 });
