@@ -186,15 +186,15 @@ export interface Attached {
   stop(): Promise<void>;
 }
 
-/** Attaches a server to the hive; resolves once what waits there has been read. */
-export async function attach(hive: OpenedHive, url: string): Promise<Attached> {
+/** Attaches a server to the hive, as the process `pid`; resolves once what waits there has been read. */
+export async function attach(hive: OpenedHive, url: string, pid = process.pid): Promise<Attached> {
   const remarks: string[] = [];
   const stop = new AbortController();
   const ended = attachOpencode({
     hive,
     server: opencodeServer({ url, login: null }),
     machine: 'test',
-    pid: process.pid,
+    pid,
     signal: stop.signal,
     remark: (text) => remarks.push(text),
   });

@@ -364,6 +364,20 @@ describe('the connection', () => {
     expect(await atTheDesk()).toMatchObject([{ question: 'Run make two?' }]);
   });
 
+  test('once the process that spoke for a session has ended, another one that is attached does, in the same turn', async () => {
+    const first = await attach(hive, server.url);
+    server.begin('ses_1');
+    server.askPermission('per_1');
+    const [before] = await atTheDesk();
+    await attach(hive, server.url, process.ppid);
+    await first.stop();
+    await eventually(async () => (await hive.prompts.get(before?.ask_id ?? '')).status === 'cancelled');
+    const [prompt] = await atTheDesk();
+    expect(await turnsOf(hive, 'editor-1')).toMatchObject([{ state: 'aborted' }, { state: 'in_progress' }]);
+    await answer(prompt, 'Allow once');
+    expect(await replyTo('per_1')).toEqual({ reply: 'once' });
+  });
+
   test('attached twice, it asks once', async () => {
     await attach(hive, server.url);
     await attach(hive, server.url);

@@ -22,6 +22,8 @@ export interface Conversation {
   isRunning: boolean;
   /** The running turn was aborted. */
   isAborted: boolean;
+  /** The running turn began while another process spoke for the session. */
+  isUnbegun: boolean;
   /** The beginnings and ends of its turns, in their order. */
   turns: Promise<unknown>;
 }
@@ -85,7 +87,8 @@ export class Conversations {
       this.remove([idle ?? all[0]].flatMap((one) => one ?? []));
     }
     const turns = Promise.resolve();
-    const one = { id, directory, session: null, isRunning: false, isAborted: false, turns };
+    const state = { isRunning: false, isAborted: false, isUnbegun: false };
+    const one = { id, directory, session: null, ...state, turns };
     this.#known.set(id, one);
     return one;
   }
@@ -123,6 +126,8 @@ export class Conversations {
     };
     const session = attachAgent(hive, editors, agent, { interrupt: () => this.#interrupt(conversation) });
     await session.describe(agent);
+    if (conversation.isUnbegun && conversation.isRunning) await session.beginTurn(null);
+    conversation.isUnbegun = false;
     return session;
   }
 
@@ -155,21 +160,25 @@ export class Conversations {
   #beginTurn(conversation: Conversation): void {
     conversation.isRunning = true;
     conversation.isAborted = false;
-    this.#inTurn(conversation, async (session) => void (await session.beginTurn(null)));
+    this.#inTurn(conversation, async (session) => {
+      conversation.isUnbegun = session === null;
+      await session?.beginTurn(null);
+    });
   }
 
   endTurn(conversation: Conversation): void {
     const { isRunning, isAborted } = conversation;
     conversation.isRunning = false;
     this.#parts.questions.turnEnded(conversation);
-    if (isRunning) this.#inTurn(conversation, (session) => session.endTurn(isAborted ? 'cancelled' : null));
+    if (isRunning)
+      this.#inTurn(conversation, async (session) => session?.endTurn(isAborted ? 'cancelled' : null));
   }
 
   /** Work on the turns of a session, after what came before it. What fails concerns this step alone. */
-  #inTurn(conversation: Conversation, work: (session: EditorSession) => Promise<void>): void {
+  #inTurn(conversation: Conversation, work: (session: EditorSession | null) => Promise<void>): void {
     const done = conversation.turns.then(async () => {
-      const session = await this.introduced(conversation);
-      if (session !== null) await work(session);
+      conversation.isUnbegun = false;
+      await work(await this.introduced(conversation));
     });
     conversation.turns = done.catch(() => undefined);
     this.#parts.beside(() => done);

@@ -39,7 +39,7 @@ interface QuestionParts {
   introduced: (conversation: Conversation) => Promise<EditorSession | null>;
 }
 
-/** An answer is sent again at the next connection, or after this. */
+/** An answer is sent again at the next connection, or after this; so often it is tried to speak for a session. */
 const RETRY_MS = 5_000;
 /** How many requests that are over are kept. */
 const MOST_OVER = 1_000;
@@ -99,7 +99,12 @@ export class Questions {
     conversation: Conversation,
     stop: AbortSignal,
   ): Promise<OpenedDialog | null> {
-    const session = await this.#parts.introduced(conversation);
+    let session = await this.#parts.introduced(conversation);
+    // Another process speaks for it: when that ends, this one does.
+    while (session === null && !stop.aborted) {
+      await sleep(RETRY_MS, undefined, { signal: stop }).catch(() => undefined);
+      if (!stop.aborted) session = await this.#parts.introduced(conversation);
+    }
     if (session === null) return null;
     await conversation.turns;
     const dialog = await this.#dialogOf(kind, request, conversation);
