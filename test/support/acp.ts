@@ -65,12 +65,14 @@ interface ProxyOptions {
   pid?: number | null;
   /** The session of which its environment says that an editor speaks for it. */
   package_session?: string | null;
+  /** What happens when the editor has gone; without it, its agent ends, too. */
+  onClientGone?: () => void;
 }
 
 /** Starts the proxy. */
 export function openProxy(
   hive: OpenedHive,
-  { patience_ms = 60_000, pid = null, package_session = null }: ProxyOptions = {},
+  { patience_ms = 60_000, pid = null, package_session = null, onClientGone }: ProxyOptions = {},
 ): Proxied {
   const [fromClient, toClient, fromAgent, toAgent] = [0, 0, 0, 0].map(() => new PassThrough()) as [
     PassThrough,
@@ -95,7 +97,7 @@ export function openProxy(
       http: async (session_id) => ({ url: `http://127.0.0.1:1/${session_id}`, headers: [] }),
     },
     patience_ms,
-    onClientGone: () => fromAgent.end(),
+    onClientGone: onClientGone ?? (() => fromAgent.end()),
     remark: (text) => remarks.push(text),
   });
   whenFinished(async () => {

@@ -10,6 +10,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
@@ -255,6 +256,19 @@ describe('the human’s rules', () => {
     expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('no') });
   });
 
+  test('deny what an editor allows by itself in the same moment', async () => {
+    await withRules({ decision: 'deny', tool: 'execute', input: 'make' });
+    const { client, agent } = await beginAcp(hive);
+    agent.send(permission(100));
+    // Sooner than the store can say what the rule decides.
+    while (!client.got.some(({ id }) => id === 100)) await setImmediate();
+    client.send({ id: 100, result: selected('once') });
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('no') });
+    client.send({ id: 4, method: 'x' });
+    await agent.until(({ id }) => id === 4);
+    expect(agent.got.filter(({ id }) => id === 100)).toHaveLength(1);
+  });
+
   test('never match a title', async () => {
     await withRules(
       { decision: 'allow', tool: 'execute', input: 'make' },
@@ -468,6 +482,19 @@ describe('sessions and turns', () => {
     await client.until(({ id }) => id === 6);
     agent.send(permission(101));
     expect(await atTheDesk()).toMatchObject([{ session_id: 'editor-2' }]);
+  });
+
+  test('an editor that ends takes its questions with it, also while its agent still runs', async () => {
+    const { client, agent, ended } = await beginAcp(hive, { onClientGone: () => undefined });
+    agent.send(permission(100));
+    const [prompt] = await atTheDesk();
+    client.end();
+    await atTheDesk(0);
+    expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({ cancel_reason: 'withdrawn' });
+    agent.send(permission(101));
+    agent.end();
+    await ended;
+    expect(await hive.prompts.list({ limit: 5 })).toMatchObject({ items: [{ status: 'cancelled' }] });
   });
 
   test('each session gets the MCP server of Hive, with its own identity, unless it has one of that name', async () => {

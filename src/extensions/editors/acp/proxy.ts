@@ -292,6 +292,8 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   }
   void pass(client.input, fromClient).then(() => {
     agent.output.end();
+    // No answer reaches the agent any more.
+    for (const conversation of conversations.values()) leave(conversation);
     options.onClientGone();
   });
   await pass(agent.input, fromAgent);

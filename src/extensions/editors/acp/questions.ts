@@ -220,6 +220,8 @@ export class Questions {
   /** Withdraws what the desks show. False if a desk has answered first, and the agent gets that answer. */
   async #withdraw({ race }: Question, reason: WithdrawReason): Promise<boolean> {
     try {
+      // A rule may answer it while it is being offered.
+      await race.opened.catch(() => null);
       return await race.withdraw(reason);
     } catch (error) {
       this.#parts.hive.log.warn('hive acp could not withdraw a question.', { error: String(error) });
