@@ -54,7 +54,8 @@ Each with the version in which it was seen, and what is called after it.")
 
 (defvar-local hive-eca--agent nil "The agent of this chat, a `hive-editor'.")
 (defvar-local hive-eca--chat nil "The session of ECA and the id of this chat, a cons.")
-(defvar-local hive-eca--keys nil "Conses of the id of a tool call, or `question', and a key.")
+(defvar-local hive-eca--keys nil "Conses of the id of a tool call, or the request of a question, and a key.")
+(defvar-local hive-eca--asked nil "The request of the question that this buffer shows, the newest one.")
 (defvar-local hive-eca--later nil "What to say to the agent once its turn has ended, oldest first.")
 (defvar-local hive-eca--stopped nil "Non-nil if the turn was stopped from Hive.")
 (defvar hive-eca--count 0 "How many dialogs were offered.")
@@ -83,7 +84,8 @@ Each with the version in which it was seen, and what is called after it.")
   (when hive-eca--agent
     (remove-hook 'kill-buffer-hook #'hive-eca--detach t)
     (hive-editor-remove hive-eca--agent)
-    (setq hive-eca--agent nil hive-eca--chat nil hive-eca--keys nil hive-eca--later nil)))
+    (setq hive-eca--agent nil hive-eca--chat nil hive-eca--keys nil hive-eca--asked nil
+          hive-eca--later nil)))
 
 (defun hive-eca--interrupt ()
   "Stop the turn of this buffer."
@@ -234,30 +236,34 @@ Each with the version in which it was seen, and what is called after it.")
     (when buffer
       (with-current-buffer buffer
         (hive-eca--attach session chat-id)
-        (hive-eca--open 'question (list :form (hive-eca--form params))
+        (setq hive-eca--asked request)
+        (hive-eca--open request (list :form (hive-eca--form params))
                         (lambda (answer) (hive-eca--reply session request answer)))))))
 
 (defun hive-eca--reply (session request answer)
   "Give ANSWER of a desk to the question REQUEST of SESSION, in its buffer."
   (let* ((content (plist-get answer :content))
+         ;; These two answer the question that the buffer shows.
+         (is-shown (equal request hive-eca--asked))
          (text (and (equal "accept" (plist-get answer :action))
                     (or (plist-get content :answer) (plist-get content :answer_custom)))))
-    (cond ((and text (hive-eca--private 'eca-chat--answer-question))
+    (cond ((and is-shown text (hive-eca--private 'eca-chat--answer-question))
            (funcall (hive-eca--private 'eca-chat--answer-question) text))
-          ((and (not text) (hive-eca--private 'eca-chat--cancel-question))
+          ((and is-shown (not text) (hive-eca--private 'eca-chat--cancel-question))
            (funcall (hive-eca--private 'eca-chat--cancel-question)))
           (t (eca-api-send-request-response
               session request (list :answer text :cancelled (if text :json-false t)))))))
 
 (defun hive-eca--status (session)
-  "Withdraw the questions of SESSION that were answered in their buffers."
+  "Withdraw the questions of SESSION that their buffers no longer show."
   (hive-rpc-guarded
    (lambda ()
      (dolist (buffer (eca-chat-buffers session))
        (with-current-buffer buffer
-         (when (and (assq 'question hive-eca--keys)
+         (when (and hive-eca--asked
                     (memq (eca-chat-status buffer) '(idle running stopping)))
-           (hive-eca--withdraw 'question)))))))
+           (hive-eca--withdraw hive-eca--asked)
+           (setq hive-eca--asked nil)))))))
 
 ;;;; On and off
 

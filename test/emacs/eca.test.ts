@@ -192,6 +192,23 @@ test('a question that is declined at a desk is declined in its buffer', async ()
   expect(await emacs.eval('(eca-chat-status (cadr session))')).toBe('idle');
 });
 
+test('of two questions at once each gets its own answer, although the buffer shows only the second', async () => {
+  await serve(ASK);
+  const [first] = await pending();
+  await serve(ASK.replace(':id 9', ':id 10').replace('Which?', 'What else?'));
+  await pending(2);
+  await answerDialog(hive, first?.ask_id ?? '', 'Blue');
+  await untilSent();
+  expect(await sent()).toEqual([['respond', 9, { answer: 'Blue', cancelled: false }]]);
+  const [second] = await pending();
+  expect(second?.question).toContain('What else?');
+  expect(await emacs.eval('(eca-chat-status (cadr session))')).toBe('waiting-answer');
+  await answerDialog(hive, second?.ask_id ?? '', 'Red');
+  await emacs.eval('(progn (driver-wait (cdr stand-in-sent)) t)');
+  expect(await sent()).toMatchObject([['respond', 10, { answer: 'Red' }], {}]);
+  expect(await emacs.eval('(eca-chat-status (cadr session))')).toBe('idle');
+});
+
 test('a question that is answered in its buffer is withdrawn', async () => {
   await serve(ASK);
   const [prompt] = await pending();
