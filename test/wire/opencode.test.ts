@@ -8,6 +8,8 @@
  * @module-tag sqlite
  * @module-tag acp
  */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseJson } from '../../src/domain/json-numbers.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
@@ -376,6 +378,16 @@ describe('the connection', () => {
     expect(await turnsOf(hive, 'editor-1')).toMatchObject([{ state: 'aborted' }, { state: 'in_progress' }]);
     await answer(prompt, 'Allow once');
     expect(await replyTo('per_1')).toEqual({ reply: 'once' });
+  });
+
+  test('to a server that wants a password is refused with the variable that has it', async () => {
+    const guarded = createServer((_request, response) => void response.writeHead(401).end());
+    await new Promise<void>((resolve) => guarded.listen(0, '127.0.0.1', resolve));
+    whenFinished(() => new Promise<void>((resolve) => guarded.close(() => resolve())));
+    const { port } = guarded.address() as AddressInfo;
+    const { remarks, stop } = await attach(hive, `http://127.0.0.1:${port}`);
+    await stop();
+    expect(remarks).toEqual([expect.stringContaining('put that into OPENCODE_SERVER_PASSWORD')]);
   });
 
   test('attached twice, it asks once', async () => {

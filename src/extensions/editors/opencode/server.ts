@@ -156,7 +156,11 @@ async function textOf(response: Response): Promise<string> {
 export class RefusedRequest extends Error {}
 
 function refused({ status, url }: Response): Error {
-  return new RefusedRequest(`${new URL(url).pathname}: HTTP ${status}`);
+  const advice =
+    status === 401
+      ? '. It wants its password: put that into OPENCODE_SERVER_PASSWORD and start this again'
+      : '';
+  return new RefusedRequest(`${new URL(url).pathname}: HTTP ${status}${advice}`);
 }
 
 /** Whether an error says that no program listens there: then what waited there is lost. */
