@@ -253,8 +253,7 @@ A terminal only says where the output appears."
   "Return the parameters of `dialog/open' for TOOL-CALL with OPTIONS."
   (let* ((raw (map-elt tool-call :raw-input))
          (command (map-elt tool-call :command))
-         (input (or (and raw (hive-editor-json raw))
-                    (hive-editor-json `((command . ,command)))))
+         (input (hive-editor-input (or raw (and command `((command . ,command))))))
          (unshown (hive-agent-shell--unshown tool-call))
          (rest (append
                 (cl-loop for (key . value) in (hive-agent-shell--pairs tool-call)
@@ -262,7 +261,7 @@ A terminal only says where the output appears."
                          collect (cons (string-remove-prefix ":" (format "%s" key)) value))
                 (and unshown (list (cons "content" (vconcat unshown)))))))
     (list :kind (map-elt tool-call :kind)
-          :input (if (or raw command) input (make-hash-table))
+          :input input
           :header (map-elt tool-call :title)
           :context (hive-agent-shell--words tool-call)
           :changes (hive-agent-shell--changes tool-call)

@@ -126,7 +126,7 @@ Each with the version in which it was seen, and what is called after it.")
   "Return the parameters of `dialog/open' for CONTENT, a tool call."
   (let ((details (plist-get content :details)))
     (list :tool (hive-eca--tool content)
-          :input (or (hive-editor-json (plist-get content :arguments)) (make-hash-table))
+          :input (hive-editor-input (plist-get content :arguments))
           :header (plist-get content :summary)
           :rest (if details (hive-editor-json (list :details details)) (make-hash-table))
           :options (vconcat (mapcar #'hive-eca--option hive-eca--options))

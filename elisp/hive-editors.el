@@ -265,6 +265,14 @@ place of another."
         ((or (eq value t) (numberp value)) value)
         (t (format "%s" value))))
 
+(defun hive-editor-input (value)
+  "Return VALUE, the input of a call as it was read, as `dialog/open' takes it.
+What is no object is shown as its field `input'."
+  (let ((input (hive-editor-json value)))
+    (cond ((hash-table-p input) input)
+          ((null input) (make-hash-table))
+          (t (hive-editor-json `((input . ,value)))))))
+
 ;;;; On and off
 
 (defconst hive-editors--packages

@@ -6,6 +6,7 @@
 
 (require 'ert)
 (require 'hive-agent-shell)
+(require 'hive-eca)
 (require 'hive-editors)
 
 (ert-deftest hive-editors-no-argument-is-displayed-in-the-place-of-another ()
@@ -37,6 +38,16 @@
       (should-not (content diff '(:diff . ((:old . "") (:new . "a secret") (:file . "/a"))))))
     (should (equal ["a secret"] (content "\"a secret\"")))
     (should-not (content "[]"))))
+
+(ert-deftest hive-editors-an-input-that-is-no-object-is-displayed-too ()
+  (dolist (raw '("rm -rf /" ["rm" "-rf"] 7))
+    (let ((input (plist-get (hive-agent-shell--params `((:raw-input . ,raw)) nil) :input)))
+      (should (equal raw (gethash "input" input)))))
+  (let ((input (plist-get (hive-eca--params '(:name "sh" :arguments "{\"command")) :input)))
+    (should (equal "{\"command" (gethash "input" input))))
+  (should (hash-table-empty-p (plist-get (hive-agent-shell--params nil nil) :input)))
+  (should (equal "ls" (gethash "command" (plist-get (hive-agent-shell--params '((:command . "ls")) nil)
+                                                    :input)))))
 
 (provide 'hive-editors-test)
 ;;; hive-editors-test.el ends here
