@@ -271,14 +271,23 @@ cancelled gets a late answer."
           (let ((answer (hive-read-answer prompt)))
             (when (hive-respond-empty-p answer)
               (hive-fail 'no-answer (hive-respond-still prompt)))
-            (when comment
-              (setq answer (plist-put answer :comment
-                                      ;; Free text beside chosen options is a comment already.
-                                      (hive-read-words
-                                       (hive-words "Comment: ") (plist-get answer :comment)))))
-            (hive-respond-send prompt answer)
-            'answered)))
+            (if comment (hive-respond--comment prompt answer)
+              (hive-respond-send prompt answer)
+              'answered))))
     (hive-respond-release prompt)))
+
+(defun hive-respond--comment (prompt answer)
+  "Read a comment on ANSWER, and answer PROMPT with both.
+A half-typed comment is a draft with the options of ANSWER."
+  (let ((chosen (append (plist-get answer :selected) nil)))
+    (hive-read-with-draft prompt
+      (lambda ()
+        (let ((words (hive-read-words (hive-words "Comment: ")
+                                      ;; Free text beside chosen options is a comment already.
+                                      (or (plist-get answer :comment) (and chosen hive-read-typed)))))
+          (hive-respond-send prompt (plist-put answer :comment words))
+          'answered))
+      nil (and chosen (string-join chosen ", ")))))
 
 ;;;###autoload
 (defun hive-respond (&optional comment)

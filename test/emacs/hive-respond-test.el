@@ -227,9 +227,12 @@ Return what was there, newest first."
     (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options))
     (hive-test-wait 5 (hive-prompts))
     (hive-respond-test-typing '(("When?" . "Later") ("Comment" "not bef")) (hive-respond t))
-    (hive-respond-test-typing '(("When?" . "ore May")) (hive-respond))
+    ;; Without its option it would be the answer.
+    (should (equal '(nil) (hive-respond-test-typing '(("When?" "")) (hive-respond))))
+    (hive-respond-test-typing '(("When?" . "Later") ("Comment" . "ore May")) (hive-respond t))
     (hive-test-wait 5 (hive-test-answers))
-    (should (equal "not before May" (plist-get (car (hive-test-answers)) :decision)))))
+    (should (equal "Later" (plist-get (car (hive-test-answers)) :decision)))
+    (should (equal "not before May" (plist-get (car (hive-test-answers)) :comment)))))
 
 (ert-deftest hive-respond-what-may-permit-something-is-no-draft ()
   (hive-test-with-desk nil
