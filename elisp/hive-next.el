@@ -76,7 +76,8 @@ is no longer: a key that types something does not count then."
                                'face 'hive-shadow))))
     (setq shown (concat text (funcall below)))
     (if (not (funcall draw))
-        'cut
+        ;; The rest of TEXT names keys that do nothing where it is shown next.
+        (progn (message nil) 'cut)
       (setq timer (hive-every 1 (lambda () (hive-rpc-guarded look))))
       (let* ((echo-area-clear-hook
               ;; It runs when a key was pressed, before that clears the echo area.
