@@ -362,6 +362,7 @@ A draft that consists of blocks is several messages."
 
 (defconst hive-shared-compose--pasting
   '(yank yank-pop yank-from-kill-ring clipboard-yank cua-paste xterm-paste
+         evil-paste-after evil-paste-before viper-put-back viper-Put-back
          mouse-yank-primary mouse-yank-at-click)
   "Commands that insert at point what the human has copied.")
 

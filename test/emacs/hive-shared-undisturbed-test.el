@@ -154,6 +154,11 @@
       (let ((this-command #'cua-paste))
         (run-hooks 'pre-command-hook)
         (cua-paste nil))
+      ;; Those of Evil and Viper paste at point, too.
+      (dolist (this-command '(evil-paste-after evil-paste-before viper-put-back viper-Put-back))
+        (goto-char place)
+        (run-hooks 'pre-command-hook)
+        (should (eobp)))
       (cl-letf (((symbol-function 'gui-get-primary-selection) (lambda () "clicked")))
         (let ((click (list 'mouse-2 (list room place '(0 . 0) 0))))
           ;; A click may come while another window is selected.
