@@ -37,16 +37,16 @@
 
 ;;;; The echo area
 
-(defconst hive-display-window-lines 1
-  "To how many lines the other windows may shrink while a key is read.
-`window-min-height' would keep four lines of each; they grow back.")
+(defconst hive-display--window-lines 1
+  "To how many lines the other windows may shrink for what is drawn.
+The user's `window-min-height' would keep four of each; they grow back.")
 
 (defun hive-display-room ()
   "Return how many columns and lines the echo area may have, as a cons."
   (let* ((window (minibuffer-window))
          (frame (window-frame window))
          (others (frame-root-window frame))
-         (window-min-height hive-display-window-lines))
+         (window-min-height hive-display--window-lines))
     (cons (frame-width frame)
           (if (eq frame (selected-frame))
               (min (floor (* 0.75 (frame-height frame)))
@@ -120,6 +120,7 @@ No echo area has room for more.")
   "Show TEXT in the echo area; return nil if not all of it is on the screen.
 Otherwise return a function that returns non-nil as long as it is."
   (let ((message-log-max nil)
+        (window-min-height hive-display--window-lines)
         ;; Otherwise an active minibuffer has it behind its own text, in one line.
         (set-message-function nil))
     (message "%s" text)

@@ -56,7 +56,6 @@ Return `cut' if not all of TEXT is on the screen, and nil if it was but
 is no longer: a key that types something does not count then."
   (let* ((resize-mini-windows t)
          (max-mini-window-height 0.75)
-         (window-min-height hive-display-window-lines)
          (message-truncate-lines nil)
          (below (or below (lambda () "")))
          (frames (list (selected-frame) (window-frame (minibuffer-window))))
