@@ -145,11 +145,11 @@ Like `hive-notify-say', wait until the human is free."
 (defun hive-notify--arrival ()
   "Return a line about the questions that arrived, or nil.
 Leave out those that are already settled or answered, and those that the
-human has opened in the meantime."
+human has snoozed or opened in the meantime."
   (let* ((fresh (cl-remove-if-not
                  (lambda (prompt)
                    (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
-                     (and now (hive-prompt-unanswered-p now)
+                     (and now (hive-prompt-unanswered-p now) (not (hive-prompt-snoozed-p now))
                           (not (hive-notify--displayed-p now)))))
                  (reverse hive-notify--arrived)))
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))

@@ -89,6 +89,19 @@
         (hive-test-run-timers 10))
       (should-not said))))
 
+(ert-deftest hive-notify-does-not-announce-what-was-snoozed-before ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((said nil) (id nil))
+      (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
+        (let ((this-command 'hive-next))
+          (setq id (plist-get (hive-test-call 'fake/ask nil) :ask_id))
+          (hive-test-wait 5 (hive-prompts))
+          (hive-test-call 'fake/change (list :ask_id id :snoozed_until "2999-01-01T00:00:00.000Z"))
+          (hive-test-wait 5 (hive-prompt-snoozed-p (hive-model-prompt id))))
+        (hive-test-run-timers 10))
+      (should-not said))))
+
 (ert-deftest hive-notify-does-not-announce-what-the-human-has-opened-meanwhile ()
   (hive-test-with-desk nil
     (hive-test-connect)
