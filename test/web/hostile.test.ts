@@ -211,6 +211,8 @@ test('what the server could not do is said', async () => {
   const { page } = await phone();
   await show(page, asked);
   await inbox.kill();
+  // What is below it has moved by then.
+  await page.getByText(/No connection/).waitFor();
   await page.getByText('Snooze', { exact: true }).tap();
   await page.getByRole('button', { name: '1 hour' }).tap();
   await page
