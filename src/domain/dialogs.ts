@@ -683,14 +683,13 @@ export function isOfQuietTool({ fingerprint }: Pick<Prompt, 'fingerprint'>): boo
 function hasReturned(tail: string, prompt: Prompt): boolean {
   const call = shownCall(prompt)?.tool;
   if (call === undefined) return false;
-  const digest = digestOfCall([call.name, call.input]);
   const calls = new Set<string | null>();
   for (const line of tail.split('\n')) {
     if (!line.includes('"tool_use')) continue;
     const entry = objectIn(parsedLine(line)) ?? {};
     for (const part of objectsIn(objectIn(entry['message'])?.['content'])) {
-      if (part['type'] === 'tool_use' && digestOfCall([part['name'], part['input']]) === digest)
-        calls.add(textIn(part, 'id'));
+      const name = part['type'] === 'tool_use' ? textIn(part, 'name') : null;
+      if (name !== null && isCall(call, { name, input: part['input'] })) calls.add(textIn(part, 'id'));
       const result = part['type'] === 'tool_result' ? textIn(part, 'tool_use_id') : null;
       if (result !== null && calls.has(result) && String(entry['timestamp']) > prompt.created_at) return true;
     }
@@ -710,9 +709,15 @@ function parsedLine(line: string): unknown {
 /** Whether a prompt may display this dialog. Not every call can be read back: an edit is shown as a diff. There its question has to do. */
 function mayDisplay(prompt: Prompt, dialog: HookDialog): boolean {
   const shown = shownCall(prompt)?.tool;
-  if (dialog.kind !== 'permission' || shown === undefined) return true;
-  const { name, input } = dialog.tool;
-  return digestOfCall([shown.name, shown.input]) === digestOfCall([name, input]);
+  return dialog.kind !== 'permission' || shown === undefined || isCall(shown, dialog.tool);
+}
+
+/** Whether a call is the one that was read back, which is without the agent's own description of it. */
+function isCall(shown: HookTool, { name, input }: Pick<HookTool, 'name' | 'input'>): boolean {
+  const given = objectIn(input) ?? { input };
+  const { description } = describe(name, given, undefined);
+  const displayed = without(given, description === null ? [] : ['description']);
+  return digestOfCall([shown.name, shown.input]) === digestOfCall([name, displayed]);
 }
 
 /**

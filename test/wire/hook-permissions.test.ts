@@ -257,22 +257,28 @@ describe('a permission prompt of Claude Code', () => {
     });
   });
 
-  test('stays when another call that begins alike is over: only its own call ends it', async () => {
-    const { permission_suggestions: _, ...raw } = BASH;
-    const look = (what: string) => ({ ...raw, tool_name: 'mcp__shop__look', tool_input: { what } });
-    const [one, two] = [await fireDialog(hive, look('one')), await fireDialog(hive, look('two'))];
-    expect(two.prompts[0]?.question).toBe(one.prompts[0]?.question);
-    const isOver = (what: string, id: string) =>
-      fire(hive, { ...look(what), hook_event_name: 'PostToolUse', tool_use_id: id, tool_response: {} });
-    const ask_id = one.prompts[0]?.ask_id ?? '';
-    await answerDialog(hive, two.prompts[0]?.ask_id ?? '', 'Allow');
-    await two.printed;
-    await isOver('two', 't2');
-    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
-    await isOver('one', 't1');
-    expect(await one.printed).toBe('');
-    expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
-  });
+  test.each([
+    ['of an MCP server', 'mcp__shop__look', (what: string) => ({ what, description: 'Look' })],
+    ['of a shell', 'Bash', (what: string) => ({ command: `make\n${what}`, description: 'Build it' })],
+  ])(
+    '%s stays when another call that begins alike is over: only its own call ends it',
+    async (_, tool_name, tool_input) => {
+      const { permission_suggestions: _none, ...raw } = BASH;
+      const call = (what: string) => ({ ...raw, tool_name, tool_input: tool_input(what) });
+      const [one, two] = [await fireDialog(hive, call('one')), await fireDialog(hive, call('two'))];
+      expect(two.prompts[0]?.question).toBe(one.prompts[0]?.question);
+      const isOver = (what: string, id: string) =>
+        fire(hive, { ...call(what), hook_event_name: 'PostToolUse', tool_use_id: id, tool_response: {} });
+      const ask_id = one.prompts[0]?.ask_id ?? '';
+      await answerDialog(hive, two.prompts[0]?.ask_id ?? '', 'Allow');
+      await two.printed;
+      await isOver('two', 't2');
+      expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+      await isOver('one', 't1');
+      expect(await one.printed).toBe('');
+      expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+    },
+  );
 
   test('to read a file stays while its model writes further calls, and is over when the transcript has the result', async () => {
     const { permission_suggestions: _, ...raw } = BASH;
