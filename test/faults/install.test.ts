@@ -214,6 +214,17 @@ describe('hive install', () => {
     expect(readdirSync(place.folder, { recursive: true }).sort()).toEqual(before);
   });
 
+  it('says so where the Node of the machine has gone, and there is no other', async () => {
+    const place = home();
+    await place.install();
+    rmSync(join(place.folder, 'machine/node'));
+    const { spawnSync } = await import('node:child_process');
+    const launcher = join(place.folder, '.local/share/hive/bin/hive');
+    const ran = spawnSync(launcher, ['list'], { env: { PATH: '/nowhere' }, encoding: 'utf8' });
+    expect(ran).toMatchObject({ status: 8, stdout: '' });
+    expect(ran.stderr).toMatch(/^hive: needs Node, and there is none on PATH\. [^\n]*\n$/);
+  });
+
   it('waits for nobody: while another one runs it says so', async () => {
     const place = home();
     await place.install();

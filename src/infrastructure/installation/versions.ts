@@ -343,7 +343,11 @@ function writeLauncher(folder: string): void {
     `# Starts Hive. ${MARK}; "hive uninstall" removes it.`,
     `node=${node}`,
     '# The Node of the machine may have gone since; then another one may do.',
-    '[ -x "$node" ] || node=node',
+    '[ -x "$node" ] || node=$(command -v node) || {',
+    '  echo "hive: needs Node, and there is none on PATH. Install Hive again, which brings one if needed." >&2',
+    // EXIT.nodeTooOld of src/cli/exit-codes.ts, which must not be loaded here.
+    '  exit 8',
+    '}',
     '# What a project or an editor sets for its own Node is not for this one, but for the agents that these start.',
     'case "$1" in run | acp) ;; *) unset NODE_OPTIONS NODE_V8_COVERAGE ;; esac',
     `exec "$node" ${quoted(join(folder, 'current', PACKAGE, 'bin', 'hive'))} "$@"`,
