@@ -12,7 +12,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { HiveError } from '../../src/domain/errors.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
@@ -705,6 +706,23 @@ describe('everything else', () => {
     expect((await client.until(({ method }) => method === 'session/update')).params.text).toHaveLength(
       text.length,
     );
+  });
+
+  test('answered in the editor while the store is locked, a question is withdrawn once it no longer is', async () => {
+    const { client, agent } = await beginAcp(hive);
+    agent.send(permission(100));
+    const [prompt] = await atTheDesk();
+    const write = vi
+      .spyOn(hive.parts.store, 'write')
+      .mockRejectedValue(new HiveError('store_busy', 'Locked.'));
+    client.send({ id: 100, result: selected('once') });
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('once') });
+    expect(await pending()).toHaveLength(1);
+    write.mockRestore();
+    await atTheDesk(0);
+    expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({
+      cancel_reason: 'answered_elsewhere',
+    });
   });
 
   test('without a writable store, the two talk as if there were no proxy', async () => {

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Hive } from '../../../application/hive.ts';
+import { isTransient } from '../../../domain/errors.ts';
 import type { Raw } from '../../../domain/hooks.ts';
 import type { EditorDialog } from '../dialog.ts';
 import type { EditorService, WithdrawReason } from '../dialogs.ts';
@@ -54,6 +55,8 @@ interface QuestionParts {
 
 export const CANCEL_REQUEST = '$/cancel_request';
 const REQUEST_CANCELLED = -32_800;
+/** How often a question is withdrawn again while the store is locked or away. */
+const LATER_MS = 1_000;
 const UNSHOWN = 'A form of the agent could not be shown at a desk. It was cancelled.';
 
 export class Questions {
@@ -61,6 +64,8 @@ export class Questions {
   readonly #open = new Map<string, Question>();
   /** Requests that a desk has answered: the client's own answer comes too late. */
   readonly #settled = new Set<string>();
+  /** Fires when the agent has gone: its session ends, and with that everything that it asks. */
+  readonly #ended = new AbortController();
 
   constructor(parts: QuestionParts) {
     this.#parts = parts;
@@ -226,7 +231,22 @@ export class Questions {
     } catch (error) {
       this.#parts.hive.log.warn('hive acp could not withdraw a question.', { error: String(error) });
       race.end();
+      if (isTransient(error)) this.#parts.beside(() => this.#withdrawLater(race, reason));
       return true;
+    }
+  }
+
+  /** Until it is off the desks, somebody might answer it there, and that answer would reach nobody. */
+  async #withdrawLater(race: DialogRace, reason: WithdrawReason): Promise<void> {
+    const { signal } = this.#ended;
+    while (!signal.aborted) {
+      await sleep(LATER_MS, undefined, { signal }).catch(() => undefined);
+      try {
+        await race.withdraw(reason);
+        return;
+      } catch (error) {
+        if (!isTransient(error)) throw error;
+      }
     }
   }
 
@@ -244,6 +264,7 @@ export class Questions {
 
   /** Ends every wait. */
   end(): void {
+    this.#ended.abort();
     for (const { race } of this.#open.values()) race.end();
   }
 
