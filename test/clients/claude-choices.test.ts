@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { openDesk } from '../support/dialogs.ts';
 import { tempFolder } from '../support/temp.ts';
 import { bash, startModel } from './support/anthropic.ts';
-import { answer, asked, PROCEED, run, WRITES } from './support/claude-dialogs.ts';
+import { answer, asked, PROCEED, run, shop, WRITES } from './support/claude-dialogs.ts';
 import { openClaude } from './support/claude-terminal.ts';
 import { openWorld } from './support/world.ts';
 
@@ -52,6 +52,21 @@ describe('a plan of Claude Code', () => {
 });
 
 describe('a permission that Claude Code asks for', () => {
+  // Over the connection; processes of hooks for permissions run one after the other.
+  test('of several that begin alike, one is allowed at the desk, and the others are still asked there', async () => {
+    const looks = ['one', 'two', 'three'].map((what) => ({ name: 'mcp__shop__look', input: { what } }));
+    const { hive, model, claude } = await run(looks, { servers: { shop } });
+    for (const what of ['two', 'three', 'one']) {
+      const prompts = await asked(hive, looks.length);
+      const prompt = prompts.find(({ context }) => context?.includes(`what: "${what}"`));
+      await answer(hive, prompt, { decision: 'Allow' });
+      looks.pop();
+    }
+    await claude.until(/all done/);
+    expect(model.told()).toContain('saw one');
+    expect(model.told()).toContain('saw three');
+  });
+
   test('always: the client writes its own rule and asks no more', async () => {
     const { hive, claude, folder } = await run(bash('npm test'));
     const [prompt] = await asked(hive);

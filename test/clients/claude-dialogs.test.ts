@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { eventsOf, noticesOf } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import type { ToolUse } from './support/anthropic.ts';
-import { answer, asked, COLORS, PROCEED, run, shop, WRITES } from './support/claude-dialogs.ts';
+import { answer, asked, COLORS, PROCEED, run, WRITES } from './support/claude-dialogs.ts';
 
 const QUESTIONS: ToolUse = {
   name: 'AskUserQuestion',
@@ -79,20 +79,6 @@ describe('a permission that Claude Code asks for', () => {
       cancel_reason: 'answered_elsewhere',
       by: 'terminal',
     });
-  });
-
-  test('of several that begin alike, one is allowed at the desk, and the others are still asked there', async () => {
-    const looks = ['one', 'two', 'three'].map((what) => ({ name: 'mcp__shop__look', input: { what } }));
-    const { hive, model, claude } = await run(looks, { servers: { shop } });
-    for (const what of ['two', 'three', 'one']) {
-      const prompts = await asked(hive, looks.length);
-      const prompt = prompts.find(({ context }) => context?.includes(`what: "${what}"`));
-      await answer(hive, prompt, { decision: 'Allow' });
-      looks.pop();
-    }
-    await claude.until(/all done/);
-    expect(model.told()).toContain('saw one');
-    expect(model.told()).toContain('saw three');
   });
 
   test('is refused with Esc at the terminal, and the desk is told', async () => {

@@ -259,7 +259,11 @@ describe('a permission prompt of Claude Code', () => {
 
   test.each([
     ['of an MCP server', 'mcp__shop__look', (what: string) => ({ what, description: 'Look' })],
-    ['of a shell', 'Bash', (what: string) => ({ command: `make\n${what}`, description: 'Build it' })],
+    [
+      'of a shell',
+      'Bash',
+      (what: string) => ({ command: `echo ${'a'.repeat(3_000)} ${what}`, description: 'Build it' }),
+    ],
   ])(
     '%s stays when another call that begins alike is over: only its own call ends it',
     async (_, tool_name, tool_input) => {
