@@ -134,7 +134,6 @@ describe('the command line', () => {
       ['init', 'claude', '--user', '--project', '--print'],
       "option '--user' cannot be used with option '--project'",
     ],
-    [['run', '--jobs', '2', '--', 'claude', '-p', 'x'], '--jobs is for --watch.'],
     [['mentions', 'list', 'Claude-abc12'], 'hive mentions list takes no names'],
     [['mentions', '--all'], '--all and --note are for hive mentions process.'],
     [['mentions', 'process'], 'Give the ids of the mentions, or --all for all of them.'],

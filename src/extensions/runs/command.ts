@@ -70,7 +70,6 @@ function refuseUseless(command: Command, isWatching: boolean): void {
 }
 
 async function start(hive: Hive, words: string[], options: RunOptions): Promise<ExitCode> {
-  if (options.jobs !== undefined) throw invalidInput('--jobs is for --watch. No agent was started.');
   await refuseAgents(hive, ACTION.runs);
   const given = readCommand(words);
   const added = askingOptions(given, [process.execPath, thisFile(), 'mcp', '--deny']);
