@@ -176,16 +176,18 @@ function onEngine(engine: 'SQLite' | 'PostgreSQL'): void {
     ['author', { by: 'root' }],
     ['comment', { comment: 'and push' }],
   ])('a signed answer whose %s was altered allows nothing', async (_what, columns) => {
-    // Altered after the answer and before the hook reads it.
+    // The hook reads the answer only once it has been altered.
+    const altered = Promise.withResolvers<void>();
     const settings: Partial<HookSettings> = {
       withoutTimeLimit: async (work) => {
-        const done = await work();
-        await forge(driver, ask_id, columns);
-        return done;
+        await altered.promise;
+        return work();
       },
     };
     const { hive, ask_id, printed, driver } = await waiting(engine, settings);
     await answerDialog(hive, ask_id, 'Allow');
+    await forge(driver, ask_id, columns);
+    altered.resolve();
     await expectDenied(printed);
   });
 }
