@@ -146,6 +146,9 @@ async function works(
   await eventually(async () => (await reply()).status === 'responded', undefined, 'the answer');
   expect(await reply()).toMatchObject({ decision: 'yes', via: 'emacs' });
   expect(await shown(emacs)).not.toMatch(/error|warning|fail|void|obsolete|cannot|not found|debug/i);
+  // An answer is in the outbox until Emacs has read that it is stored.
+  const isWaiting = () => filesOf(person).some((name) => name.includes('/outbox/'));
+  await eventually(() => !isWaiting(), undefined, 'the end of the outbox');
 
   await emacs.end();
   await close();
