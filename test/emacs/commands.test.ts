@@ -95,6 +95,8 @@ test('what was left half-typed is there again, until it is answered', async () =
   await command('hive-respond');
   await emacs.until(/asks: How many\?/);
   await emacs.type('one or');
+  // An Emacs that is busy drops what was typed before a C-g.
+  await emacs.until(/one or$/m);
   await emacs.keys('C-g');
   await gone(/asks: How many/);
   await command('hive-next');
@@ -103,6 +105,7 @@ test('what was left half-typed is there again, until it is answered', async () =
   await emacs.keys('1');
   await emacs.until(/yes.*one or$/m);
   await emacs.type(' two');
+  await emacs.until(/one or two$/m);
   await emacs.keys('C-g');
   await gone(/one or two/);
   // The words are for that option, and are not offered without it.
