@@ -76,7 +76,7 @@ interface Claimed {
   text: string;
 }
 
-/** Who waits. */
+/** A process that waits for a reason to wake a session. */
 interface Waiting {
   session_id: string;
   waker_id: string;

@@ -90,7 +90,7 @@ export function comparedDialog(
   return edit === null ? dialog : { ...dialog, edit };
 }
 
-/** A person may edit the file in the terminal while the dialog is open, and so may any process. */
+/** The dialog with the plan that its file has now: a person may edit it in the terminal meanwhile, and so may any process. */
 function writtenPlan(dialog: Extract<HookDialog, { kind: 'plan' }>, tools: EditTools): HookDialog {
   const path = textIn(objectIn(dialog.tool.input) ?? {}, 'planFilePath');
   const state = path === null ? null : tools.read(path);
@@ -524,7 +524,7 @@ interface Question {
 }
 
 interface Previewed {
-  /** Claude Code shows it beside the options, while its own is looked at. */
+  /** Claude Code shows it beside the options while the person is on this one. */
   preview: string | null;
 }
 

@@ -39,7 +39,7 @@ interface QuestionParts {
   introduced: (conversation: Conversation) => Promise<EditorSession | null>;
 }
 
-/** An answer is sent again at the next connection, or after this; so often it is tried to speak for a session. */
+/** An answer is sent again at the next connection, or after this time; as often, a process tries to speak for a session. */
 const RETRY_MS = 5_000;
 /** How many requests that are over are kept. */
 const MOST_OVER = 1_000;

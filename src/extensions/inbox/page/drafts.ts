@@ -1,6 +1,6 @@
 /**
- * What is typed and not sent yet. The tab keeps it while its human looks at another screen or another question, and where the
- * phone ends the page and loads it again.
+ * Drafts: texts that are typed and not sent yet. The tab keeps them while its human looks at another screen or another question,
+ * and when the phone ends the page and loads it again.
  */
 import { useState } from 'preact/hooks';
 
@@ -22,7 +22,7 @@ function read(name: string): string {
   try {
     return sessionStorage.getItem(PREFIX + name) ?? '';
   } catch {
-    // The browser keeps nothing for this page: the field does while it is there.
+    // The browser stores nothing for this page: the text lasts as long as its field.
     return '';
   }
 }
