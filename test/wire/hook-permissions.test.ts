@@ -279,8 +279,8 @@ describe('a permission prompt of Claude Code', () => {
       await isOver('two', 't2');
       expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
       await isOver('one', 't1');
-      expect(await one.printed).toBe('');
       expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+      expect(await one.printed).toBe('');
     },
   );
 
