@@ -71,6 +71,10 @@ See to it that its end is noted."
   "The open dialogs.
 Each is a list of the id of its request, its key, the options, the
 function that answers it, and what of it the desks show.")
+(defconst hive-agent-shell--settles 0.025
+  "How many seconds a permission waits before the desks get it.
+An agent may ask first and describe its call in full a few milliseconds
+later.  Nobody should see a question go away and come back.")
 (defvar hive-agent-shell--count 0 "How many dialogs were offered.")
 
 (defun hive-agent-shell--name ()
@@ -283,18 +287,25 @@ A terminal only says where the output appears."
 (defun hive-agent-shell--offer (tool-call options respond)
   "Offer the permission of TOOL-CALL with OPTIONS at the desks.
 RESPOND answers it with the id of an option."
-  (let* ((buffer (current-buffer))
-         (request (map-elt tool-call :permission-request-id))
-         (params (hive-agent-shell--params tool-call options))
+  (let* ((params (hive-agent-shell--params tool-call options))
          (key (format "%s %s" (hive-editor-id hive-agent-shell--agent)
-                      (cl-incf hive-agent-shell--count))))
+                      (cl-incf hive-agent-shell--count)))
+         (open (list (map-elt tool-call :permission-request-id) key options respond params)))
     (hive-editor-begin hive-agent-shell--agent)
-    (push (list request key options respond params) hive-agent-shell--keys)
-    (hive-editor-open
-     hive-agent-shell--agent key params
-     (lambda (answer)
-       (when (buffer-live-p buffer)
-         (with-current-buffer buffer (hive-agent-shell--answer request respond answer)))))))
+    (push open hive-agent-shell--keys)
+    (hive-later hive-agent-shell--settles
+                #'hive-rpc-guarded #'hive-agent-shell--open (current-buffer) open)))
+
+(defun hive-agent-shell--open (buffer open)
+  "Give the desks OPEN, a dialog of BUFFER, if it still waits."
+  (when (and (buffer-live-p buffer)
+             (memq open (buffer-local-value 'hive-agent-shell--keys buffer)))
+    (pcase-let ((`(,request ,key ,_options ,respond ,params) open))
+      (hive-editor-open
+       (buffer-local-value 'hive-agent-shell--agent buffer) key params
+       (lambda (answer)
+         (when (buffer-live-p buffer)
+           (with-current-buffer buffer (hive-agent-shell--answer request respond answer))))))))
 
 (defun hive-agent-shell--answer (request respond answer)
   "Answer REQUEST with ANSWER of a desk, through RESPOND."

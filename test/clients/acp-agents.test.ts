@@ -83,26 +83,28 @@ async function openCodex(): Promise<Run> {
   return { ...world, editor };
 }
 
-async function pending(hive: OpenedHive, count = 1): Promise<Prompt[]> {
+/** What is pending, once it is so many, and all of it says this. */
+async function pending(hive: OpenedHive, count = 1, says = ''): Promise<Prompt[]> {
   let prompts: Prompt[] = [];
   await eventually(async () => {
     prompts = (await hive.prompts.list({ status: 'pending', limit: 10 })).items;
-    return prompts.length === count;
+    return prompts.length === count && prompts.every(({ context }) => (context ?? '').includes(says));
   });
   return prompts;
 }
 
 /** One agent from the first turn to the last, because its start costs more than all of them. */
 describe.each([
-  { name: 'OpenCode', open: openOpencode, refused: 'end_turn' },
-  { name: 'Codex', open: openCodex, refused: 'cancelled' },
-])('$name', ({ name, open, refused }) => {
+  // OpenCode describes its call in full after it has asked, so on a busy machine the question is asked twice.
+  { name: 'OpenCode', open: openOpencode, says: 'work', refused: 'end_turn' },
+  { name: 'Codex', open: openCodex, says: 'echo one', refused: 'cancelled' },
+])('$name', ({ name, open, says, refused }) => {
   test('is answered at the desk and in the editor, asks by MCP as the same session, and is cancelled in both places', async () => {
     const { hive, folder, editor } = await open();
     const made = (): string => readFileSync(join(folder, 'made.txt'), 'utf8');
 
     const atDesk = editor.say('please write');
-    const [first] = await pending(hive);
+    const [first] = await pending(hive, 1, says);
     expect(first).toMatchObject({
       kind: 'permission',
       question: 'Run echo one >> made.txt?',
@@ -115,11 +117,11 @@ describe.each([
     expect(made()).toBe('one\n');
 
     const inEditor = editor.say('please write');
-    const [second] = await pending(hive);
     await eventually(() => editor.dialogs.length === 2);
+    await pending(hive, 1, says);
     editor.dialogs[1]?.choose('reject_once');
     expect(await inEditor).toBe(refused);
-    expect(await hive.prompts.get(second?.ask_id ?? '')).toMatchObject({
+    expect((await hive.prompts.list({ limit: 1 })).items[0]).toMatchObject({
       status: 'cancelled',
       cancel_reason: 'answered_elsewhere',
     });

@@ -11,7 +11,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { beginShell, HIVE_ON, type Shell, SOME_PROCESS, shellOf } from '../support/agent-shell.ts';
+import { beginShell, HIVE_ON, OFFERED, type Shell, SOME_PROCESS, shellOf } from '../support/agent-shell.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import { type DrivenEmacs, driveEmacs } from '../support/emacs-driver.ts';
 import { HUMAN, introduction, openTestHive, SEAT, withoutQuotas } from '../support/hive.ts';
@@ -101,13 +101,24 @@ describe('a permission', () => {
     await inShell(`(progn (stand-in-describe 0 '(:status . "in_progress")) t)`);
     await settle();
     expect((await pending())[0]?.ask_id).toBe(before?.ask_id);
-    await inShell(`(progn (stand-in-describe 0 '(:raw-input . ((command . "rm -rf /")))) t)`);
+    await inShell(`(progn (stand-in-describe 0 '(:raw-input . ((command . "rm -rf /")))) ${OFFERED} t)`);
     await eventually(async () => (await pending())[0]?.question === 'Run rm -rf /?');
     expect(await hive.prompts.get(before?.ask_id ?? '')).toMatchObject({ status: 'cancelled' });
     expect(await answers()).toEqual([]);
     await answerDialog(hive, (await pending())[0]?.ask_id ?? '', 'Reject');
     expect(await untilSent(1)).toEqual([['answer', '0', 'no']]);
     expect(await inShell('(stand-in-dialogs)')).toBe(0);
+  });
+
+  test('whose call is described in full a moment later is asked once', async () => {
+    await begin();
+    const inFull = `'(:raw-input . ((command . "make") (description . "Build it")))`;
+    await inShell(
+      `(progn (stand-in-ask 0 '((command . "make"))) (stand-in-describe 0 ${inFull}) ${OFFERED} t)`,
+    );
+    const [prompt] = await pending();
+    expect(prompt?.context).toContain('Build it');
+    expect((await hive.prompts.list({ limit: 10 })).items).toHaveLength(1);
   });
 
   test('two at once are answered separately', async () => {
@@ -143,6 +154,7 @@ describe('a permission', () => {
     await inShell('(progn (stand-in-submit "Go on") t)');
     await ask(3);
     await emacs.eval(HIVE_ON);
+    await inShell(OFFERED);
     const [prompt] = await pending();
     await answerDialog(hive, prompt?.ask_id ?? '', 'Reject');
     expect(await untilSent(1)).toEqual([['answer', '3', 'no']]);

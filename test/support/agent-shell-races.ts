@@ -4,7 +4,7 @@
  */
 import { expect } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
-import { beginShell, shellOf } from './agent-shell.ts';
+import { beginShell, OFFERED, shellOf } from './agent-shell.ts';
 import { answerDialog } from './dialogs.ts';
 import { lisp } from './emacs.ts';
 import { driveEmacs } from './emacs-driver.ts';
@@ -74,8 +74,8 @@ export async function raceDeskAndBuffer(seed: number): Promise<void> {
   }
 
   for (let first = 0; first < RACES; first += TOGETHER) {
-    await inShell(`(dotimes (n ${TOGETHER} t)
-    (stand-in-ask (+ ${first} n) (list (cons 'command (format "make %s" (+ ${first} n))))))`);
+    await inShell(`(progn (dotimes (n ${TOGETHER})
+    (stand-in-ask (+ ${first} n) (list (cons 'command (format "make %s" (+ ${first} n)))))) ${OFFERED} t)`);
     const asked = new Map<number, Prompt>();
     const chosen = new Map<number, string>();
     for (const prompt of await pending(TOGETHER))

@@ -12,6 +12,10 @@ export const HIVE_ON =
 export const SOME_PROCESS =
   '(make-process :name "agent" :command (list "cat") :connection-type (quote pipe))';
 
+/** Waits, in the buffer of the shell, until the desks get what it asks: Emacs in batch mode runs timers only while it waits. */
+export const OFFERED =
+  '(driver-wait (cl-every (lambda (open) (gethash (cadr open) hive-editors--dialogs)) (bound-and-true-p hive-agent-shell--keys)))';
+
 export interface ShellOptions {
   /** The agent's own id of the conversation, as Lisp. */
   client_id?: string;
@@ -59,7 +63,7 @@ export function shellOf(emacs: DrivenEmacs, hive: OpenedHive): Shell {
     sent,
     answers,
     ask: (id, ...fields) =>
-      inShell(`(progn (stand-in-ask ${id} '((command . "make")) ${fields.join(' ')}) t)`),
+      inShell(`(progn (stand-in-ask ${id} '((command . "make")) ${fields.join(' ')}) ${OFFERED} t)`),
     async untilSent(count) {
       await emacs.eval(`(progn (driver-wait (<= ${count} (cl-count 'answer stand-in-sent :key #'cadr))) t)`);
       return answers();

@@ -149,6 +149,37 @@ describe('a permission', () => {
     expect(await client.until(({ method }) => method === '$/cancel_request')).toBeDefined();
   });
 
+  test('that says less of its call than was reported before shows that, too', async () => {
+    const { agent } = await beginAcp(hive);
+    const rawInput = { command: 'make', workdir: '/elsewhere' };
+    const update = {
+      sessionUpdate: 'tool_call',
+      toolCallId: 'call-100',
+      rawInput,
+      locations: [{ path: '/x' }],
+    };
+    agent.send({ method: 'session/update', params: { sessionId: 's1', update } });
+    agent.send(permission(100, { command: 'make' }, { locations: [] }));
+    const [prompt] = await atTheDesk();
+    for (const text of ['/elsewhere', '/x']) expect(prompt?.context).toContain(text);
+  });
+
+  test('whose call the agent describes in full a moment later is asked once', async () => {
+    const { agent } = await beginAcp(hive);
+    const rawInput = { command: 'make', description: 'Build it' };
+    agent.send(permission(100, { command: 'make' }));
+    agent.send({
+      method: 'session/update',
+      params: {
+        sessionId: 's1',
+        update: { sessionUpdate: 'tool_call_update', toolCallId: 'call-100', rawInput },
+      },
+    });
+    const [prompt] = await atTheDesk();
+    expect(prompt?.context).toContain('Build it');
+    expect((await hive.prompts.list({ limit: 10 })).items).toHaveLength(1);
+  });
+
   test('whose call is described anew while a desk answers takes the answer of the editor', async () => {
     const { client, agent } = await beginAcp(hive);
     agent.send(permission(100));

@@ -34,10 +34,15 @@ export class ToolCalls {
   }
 }
 
-/** A later report replaces the fields that it has. */
+/**
+ * A later report replaces the fields that it has, and of the input those that it names: opencode asks with less of the input than
+ * it has reported, and where a command runs must be shown all the same.
+ */
 function merged(before: Raw | undefined, now: Raw): Raw {
-  const given = Object.entries(now).filter(([, value]) => value !== undefined && value !== null);
-  return { ...before, ...Object.fromEntries(given) };
+  const given = Object.entries(now).filter(([, value]) => !isEmpty(value));
+  const fields = { ...before, ...Object.fromEntries(given) };
+  const [earlier, input] = [objectIn(before?.['rawInput']), objectIn(now['rawInput'])];
+  return earlier === null || input === null ? fields : { ...fields, rawInput: { ...earlier, ...input } };
 }
 
 /** The meaning of an option by its kind, and whether it refuses. An unknown kind may allow anything. */

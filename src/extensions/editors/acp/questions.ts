@@ -55,6 +55,11 @@ interface QuestionParts {
 
 export const CANCEL_REQUEST = '$/cancel_request';
 const REQUEST_CANCELLED = -32_800;
+/**
+ * How many ms a question waits before the desks get it. An agent may ask first and describe its call in full a few ms later, as
+ * opencode does, and nobody should see a question go away and come back.
+ */
+const SETTLES_MS = 25;
 /** How often a question is withdrawn again while the store is locked or away. */
 const LATER_MS = 1_000;
 const UNSHOWN = 'A form of the agent could not be shown at a desk. It was cancelled.';
@@ -78,7 +83,11 @@ export class Questions {
     const { editors, beside } = this.#parts;
     const id = key(asked.id);
     const replaced = this.#open.get(id);
-    const race = new DialogRace(editors, () => asked.conversation.session.open(asked.dialog));
+    const race = new DialogRace(editors, async (signal) => {
+      await sleep(SETTLES_MS, undefined, { signal }).catch(() => undefined);
+      const isAsked = this.#open.get(id) === question;
+      return isAsked ? asked.conversation.session.open(asked.dialog) : null;
+    });
     const question: Question = { ...asked, race, outrun: false };
     this.#settled.delete(id);
     this.#open.set(id, question);
