@@ -93,7 +93,10 @@ export async function openTerminal(
       }
     },
     async answer(dialog, key) {
-      let before = (await terminal.until(dialog, 20_000)).join('\n');
+      // What is above it may count seconds, or blink.
+      const part = (screen: string): string => screen.slice(screen.search(dialog));
+      await terminal.until(dialog, 20_000);
+      let before = part(await still());
       for (let presses = 0; presses < 20; presses++) {
         await terminal.keys(key);
         let now = before;
@@ -101,8 +104,9 @@ export async function openTerminal(
         // read the key yet, and would take another one for an answer to what comes next.
         for (let looks = 0; looks < 100 && now === before; looks++) {
           await moment(50);
-          now = await still();
-          if (!dialog.test(now)) return;
+          const screen = await still();
+          if (!dialog.test(screen)) return;
+          now = part(screen);
         }
         before = now;
       }
