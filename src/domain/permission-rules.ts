@@ -109,13 +109,16 @@ function whyNeverAllowing(raw: Readonly<Record<string, unknown>>): string | null
     return `allows something in the project "${project}" without its full directory`;
   const name = textIn(raw, 'tool') ?? '';
   const input = textIn(raw, 'input');
-  if (input === null || name.includes('*')) return null;
-  const tool = TOOLS.get(name);
-  if (tool === undefined) return `has an "input", and Hive does not know which argument of ${name} that is`;
-  if (tool.kind !== 'command' || !input.includes('*')) return null;
+  if (input === null) return null;
+  const isOpen = name.includes('*');
+  const kinds = [...TOOLS].flatMap(([known, { kind }]) => (fits(name, known) ? kind : []));
+  if (kinds.length === 0 && !isOpen)
+    return `has an "input", and Hive does not know which argument of ${name} that is`;
+  if (!kinds.includes('command') || !input.includes('*')) return null;
   const parts = shellParts(input, { stars: true });
+  // Of several tools, the input may be a file or an address.
   if (parts === null || (hasStar(parts) && !beginPlainly(parts)))
-    return 'has a star beside something in its "input" that only a shell understands';
+    return isOpen ? null : 'has a star beside something in its "input" that only a shell understands';
   const program = commandsOf(parts)
     .map(programWithOpenCode)
     .find((found) => found !== null);

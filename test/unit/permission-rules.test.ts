@@ -210,6 +210,21 @@ describe('a rule with a star that its program may run', () => {
     },
   );
 
+  test.each(['*', 'B*', 'exec*'])('is not used for the tools %s either', (name) => {
+    const given = ['env *', 'sh *', 'sudo *'].map((input) => ({ decision: 'allow', tool: name, input }));
+    expect(readRules(given, 'test')).toEqual({
+      rules: [],
+      problems: [
+        'Rule 1 of test has a star where env may read it as a program or as code and is not used.',
+        'Rule 2 of test has a star where sh may read it as a program or as code and is not used.',
+        'Rule 3 of test has a star where sudo may read it as a program or as code and is not used.',
+      ],
+    });
+    // What no command could be is the file or the address of another tool.
+    for (const input of ['https://example.org/?a=*', '/demo/[id]/*', '/opt/node/*'])
+      expect(readRules([{ decision: 'allow', tool: '*', input }], 'test').problems).toEqual([]);
+  });
+
   test('denies as before', () => {
     expect(decision(bash('sudo rm x'), { decision: 'deny', tool: 'Bash', input: 'sudo *' })).toBe('deny');
   });
