@@ -4,6 +4,7 @@
  * (trust.ts). Pure: the time of day is given.
  */
 import { foldHandle } from './mention-parser.ts';
+import { MINUTE_MS } from './rates.ts';
 
 /**
  * `unfocused`: only while no Emacs of the seat has the focus; the one that has it announces in its echo area. `urgent`: only what
@@ -151,11 +152,19 @@ export function quietTimes({ from, to }: QuietHours, now: string): QuietTimes {
     const date = new Date(now);
     date.setDate(date.getDate() + days);
     date.setHours(0, minuteOf(time), 0, 0);
-    return date.toISOString();
+    return (
+      momentOf(date.toISOString()).minute_of_day === minuteOf(time) ? date : jumpBefore(date)
+    ).toISOString();
   };
   const ends_at = at(to, 0) > now ? at(to, 0) : at(to, 1);
   const begins_at = [at(from, 1), at(from, 0)].find((begin) => begin < ends_at) ?? at(from, -1);
   return { begins_at, ends_at };
+}
+
+/** When the clock jumped last before this time: a time of day that it skips comes with the jump. */
+function jumpBefore(date: Date): Date {
+  const before = new Date(date.getTime() - MINUTE_MS);
+  return before.getTimezoneOffset() === date.getTimezoneOffset() ? jumpBefore(before) : date;
 }
 
 /** In how many ms a quiet time ends by itself; 0: there is none now. Null: it has no end that is known. */

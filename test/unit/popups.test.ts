@@ -231,6 +231,9 @@ describe('quiet hours as times', () => {
     ['UTC', '01:00', '02:00', '2026-01-01T12:00', '2026-01-02T01:00', '2026-01-02T02:00'],
     ['UTC', '08:00', '08:00', '2026-01-01T12:00', '2026-01-01T08:00', '2026-01-02T08:00'],
     ['America/New_York', '22:00', '07:30', '2026-03-08T04:00', '2026-03-08T03:00', '2026-03-08T11:30'],
+    // Half past two does not come there; the quiet time is over, or begins, when it is three.
+    ['America/New_York', '22:00', '02:30', '2026-03-08T04:00', '2026-03-08T03:00', '2026-03-08T07:00'],
+    ['America/New_York', '02:30', '09:00', '2026-03-08T04:00', '2026-03-08T07:00', '2026-03-08T13:00'],
     ['America/New_York', '22:00', '07:30', '2026-11-01T04:00', '2026-11-01T02:00', '2026-11-01T12:30'],
   ])('in %s, from %s to %s, at %sZ: %sZ to %sZ', (zone, from, to, now, begins, ends) => {
     vi.stubEnv('TZ', zone);
