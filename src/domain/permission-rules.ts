@@ -717,16 +717,20 @@ function isHostAllowed(pattern: string, host: string): boolean {
 function deniableTexts({ input }: HookTool, { resolve }: Place): string[] {
   const texts = new Set([JSON.stringify(input) ?? '']);
   for (const text of textsIn(input)) {
-    const plain = text.replace(/["'\\]/g, '');
+    // A shell joins a line that ends with a backslash and the next one.
+    const plain = text.replace(/\\\n/g, '').replace(/["'\\]/g, '');
     for (const one of [text, plain, ...plain.split(/[;&|\n(){}`]/)]) {
-      texts.add(one);
-      texts.add(one.replace(/\s+/g, ' ').trim());
+      const command = one.replace(/\s+/g, ' ').trim();
+      texts.add(one).add(command).add(command.replace(BEFORE_PROGRAM, ''));
     }
     const path = text.length <= LONGEST_PATH && /^[^\s]*\//.test(text) ? resolve(text) : null;
     if (path !== null) texts.add(path);
   }
   return [...texts];
 }
+
+/** What may be before the program of a command: keywords of a shell, and variables. */
+const BEFORE_PROGRAM = /^(?:(?:!|if|then|elif|else|while|until|do|time|[A-Za-z_]\w*=\S*) )+/;
 
 const LONGEST_PATH = 4_096;
 

@@ -410,6 +410,21 @@ describe('a rule that denies', () => {
     expect(decision(bash('ls'), ...rules)).toBe('allow');
   });
 
+  test.each([
+    'cd sub && git push \\\n  --force origin',
+    'cd sub && git pu\\\nsh --force',
+    'for one in a b; do git push --force "$one"; done',
+    'if git push --force; then true; fi',
+    'if true; then git push --force; else true; fi',
+    'true || ! git push --force',
+    'GIT_TRACE=1 LANG=C git push --force',
+    'time git  push --force',
+  ])('denies the command wherever it is in a line: %s', (command) =>
+    expect(decision(bash(command), { decision: 'deny', tool: 'Bash', input: 'git push *--force*' })).toBe(
+      'deny',
+    ),
+  );
+
   test('may give the name of a project; one that allows has to give its directory', () => {
     const demo = (name: string, changes: object): string | null =>
       decision(bash('ls'), { decision: name, tool: '*', ...changes });
