@@ -714,7 +714,7 @@ function isHostAllowed(pattern: string, host: string): boolean {
 // A denying rule is compared with everything in the agent's input that it could mean.
 
 /** The texts of an input that a denying rule is compared with. */
-function deniableTexts({ input }: HookTool, { resolve }: Place): string[] {
+function deniableTexts({ name, input }: HookTool, place: Place): string[] {
   const texts = new Set([JSON.stringify(input) ?? '']);
   for (const text of textsIn(input)) {
     // A shell joins a line that ends with a backslash and the next one.
@@ -723,8 +723,10 @@ function deniableTexts({ input }: HookTool, { resolve }: Place): string[] {
       const command = one.replace(/\s+/g, ' ').trim();
       texts.add(one).add(command).add(command.replace(BEFORE_PROGRAM, ''));
     }
-    const path = text.length <= LONGEST_PATH && /^[^\s]*\//.test(text) ? resolve(text) : null;
-    if (path !== null) texts.add(path);
+  }
+  for (const path of pathsIn(name, input)) {
+    const real = path.length <= LONGEST_PATH ? place.resolve(path) : null;
+    if (real !== null) texts.add(real);
   }
   return [...texts];
 }
@@ -732,6 +734,18 @@ function deniableTexts({ input }: HookTool, { resolve }: Place): string[] {
 /** What may be before the program of a command: keywords of a shell, and variables. */
 const BEFORE_PROGRAM = /^(?:(?:!|if|then|elif|else|while|until|do|time|[A-Za-z_]\w*=\S*) )+/;
 
+/** The files that an input names: what begins like a path with a folder, the file of a tool of files, those of a patch. */
+function* pathsIn(name: string, input: unknown): Generator<string> {
+  const tool = TOOLS.get(name);
+  const file = tool?.kind === 'path' ? textIn(objectIn(input) ?? {}, tool.field) : null;
+  if (file !== null) yield file.trim();
+  for (const text of textsIn(input)) {
+    if (/^[^\s]*\//.test(text)) yield text;
+    for (const [, path = ''] of text.matchAll(PATCHED_FILE)) yield path.trim();
+  }
+}
+
+const PATCHED_FILE = /^[ \t]*\*\*\* (?:(?:Add|Delete|Update) File|Move to): (.+)$/gm;
 const LONGEST_PATH = 4_096;
 
 function* textsIn(value: unknown): Generator<string> {

@@ -425,6 +425,26 @@ describe('a rule that denies', () => {
     ),
   );
 
+  test.each<[string, object]>([
+    ['Read', { file_path: 'prod' }],
+    ['Read', { file_path: ' prod/../prod ' }],
+    ['Edit', { file_path: 'a b/../prod', old_string: 'a', new_string: 'b' }],
+    ['NotebookEdit', { notebook_path: 'prod', new_source: 'x' }],
+    ['apply_patch', { command: '*** Begin Patch\n*** Update File: prod\n@@\n-a\n+b\n*** End Patch' }],
+    ['apply_patch', { command: '*** Begin Patch\n*** Delete File: ./x/../prod \n*** End Patch' }],
+    [
+      'apply_patch',
+      { command: '*** Begin Patch\n*** Update File: x\n*** Move to: prod\n@@\n-a\n+b\n*** End Patch' },
+    ],
+  ])('denies a file however %s names it: %j', (name, input) => {
+    const rules = [
+      { decision: 'allow', tool: '*' },
+      { decision: 'deny', tool: '*', input: '/demo/prod' },
+    ];
+    expect(decision(tool(name, { ...input }), ...rules)).toBe('deny');
+    expect(decision(bash('echo prod'), ...rules)).toBe('allow');
+  });
+
   test('may give the name of a project; one that allows has to give its directory', () => {
     const demo = (name: string, changes: object): string | null =>
       decision(bash('ls'), { decision: name, tool: '*', ...changes });
