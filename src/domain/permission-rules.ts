@@ -591,7 +591,7 @@ function isText(text: string, place: Place): boolean {
 const RUNS_A_WORD = new Set(
   (
     'env nice ionice nohup setsid timeout time stdbuf command builtin exec xargs npx bunx pnpx uvx pipx ' +
-    'sh bash dash zsh ksh fish busybox python python2 python3 pypy node nodejs deno bun perl ruby php lua tclsh wish expect ' +
+    'sh bash dash zsh ksh csh tcsh fish busybox python pypy node nodejs tsx ts-node deno bun perl ruby php lua tclsh wish expect ' +
     'Rscript julia guile java osascript pwsh source . vi vim nvim emacs gdb lldb tar bsdtar ar'
   ).split(' '),
 );
@@ -600,7 +600,7 @@ const READS_CODE = new Set('sed gsed awk gawk mawk nawk jq yq dc bc m4 ex ed'.sp
 /** Programs that run another one, which any of their words may name. */
 const RUNS_ANY_WORD = new Set(
   (
-    'sudo doas su ssh watch eval parallel script tmux screen at batch crontab trap alias systemd-run nsenter unshare ' +
+    'sudo doas su runuser pkexec ssh watch eval parallel script tmux screen at batch crontab trap alias systemd-run nsenter unshare ' +
     'chroot flock docker podman kubectl'
   ).split(' '),
 );
@@ -620,10 +620,12 @@ function programWithOpenCode(words: readonly ShellWord[]): string | null {
       at += 1;
       continue;
     }
-    if (!(RUNS_A_WORD.has(program) || READS_CODE.has(program) || RUNS_ANY_WORD.has(program))) return null;
-    const star = starAfter(at, READS_CODE.has(program) || RUNS_ANY_WORD.has(program));
+    const isIn = (known: ReadonlySet<string>): boolean =>
+      known.has(program) || known.has(unversioned(program));
+    if (!(isIn(RUNS_A_WORD) || isIn(READS_CODE) || isIn(RUNS_ANY_WORD))) return null;
+    const star = starAfter(at, isIn(READS_CODE) || isIn(RUNS_ANY_WORD));
     if (star === -1) return null;
-    if (RUNS_ANY_WORD.has(program)) return program;
+    if (isIn(RUNS_ANY_WORD)) return program;
     // The next word is the program that it runs, unless an option may have taken that word.
     at += 1;
     while (at < star && isBesideTheProgram(texts[at] ?? '')) at += 1;
@@ -631,6 +633,11 @@ function programWithOpenCode(words: readonly ShellWord[]): string | null {
       return program;
   }
   return null;
+}
+
+/** `python` of `python3.12`, `bash` of `bash-5.2`. */
+function unversioned(program: string): string {
+  return program.replace(/-?\d[\d.]*$/, '');
 }
 
 /** A variable, a number, or an option that takes no word: `env A=b`, `timeout 10s`, `sed -n`; and `python -m pytest`. */

@@ -49,6 +49,8 @@ describe('a rule that allows a command', () => {
     ['sed -n 1,9p *', 'sed -n 1,9p src/a.ts'],
     ['node scripts/build.mjs *', 'node scripts/build.mjs all'],
     ['python -m pytest *', 'python -m pytest tests'],
+    ['python3.12 -m pytest *', 'python3.12 -m pytest tests'],
+    ['base64 *', 'base64 src/a.ts'],
     ['nice -n10 npm test *', 'nice -n10 npm test src'],
     ['jq .name *', 'jq .name package.json'],
     ['nice -n 10 npm test *', 'nice -n 10 npm test src'],
@@ -173,6 +175,14 @@ describe('a rule with a star that its program may run', () => {
     'xargs -E x *',
     'ionice -c idle *',
     'python -c *',
+    'python3 *',
+    'python3.12 *',
+    '/usr/bin/bash-5.2 *',
+    'php8 -r *',
+    'm4 *',
+    'tcsh *',
+    'tsx *',
+    'pkexec *',
     'perl -ne *',
     'sed *',
     'sed -n *',
@@ -197,7 +207,7 @@ describe('a rule with a star that its program may run', () => {
     const { rules, problems } = readRules([{ decision: 'allow', tool: 'Bash', input }], 'test');
     expect(rules).toEqual([]);
     expect(problems).toEqual([
-      expect.stringMatching(/^Rule 1 of test has a star where [\w.]+ may read it as a program or as code/),
+      expect.stringMatching(/^Rule 1 of test has a star where [\w.-]+ may read it as a program or as code/),
     ]);
   });
 
