@@ -658,7 +658,9 @@ function isWithin(folder: string, path: string): boolean {
 /** The path is compared as resolved; a star stays in the folder that is named before it. */
 function isPathAllowed(pieces: readonly string[], text: string, { cwd, resolve }: Place): boolean {
   const wanted = absolute(pieces.join(STAR), cwd);
-  const real = text === '' || text.startsWith('~') ? null : resolve(text);
+  // Clients read a home directory, drop outer blanks and compose letters: then the file is another one.
+  const isPlain = text !== '' && !text.startsWith('~') && text === text.trim().normalize('NFC');
+  const real = isPlain ? resolve(text) : null;
   if (wanted === null || real === null) return false;
   const given = real.split('/').slice(1);
   const last = wanted.length - 1;

@@ -312,6 +312,9 @@ describe('a tool with arguments of its own', () => {
     expect(allows(rule, read('/home/ada/project/src/a.ts'), 'Read')).toBe(true);
     for (const path of ['../.ssh/config', '..', '.', '.git/config', 'src/.env', 'src/../.env'])
       expect(allows(rule, read(`/home/ada/project/${path}`), 'Read'), path).toBe(false);
+    // Claude Code drops blanks around a path, and composes its letters.
+    for (const path of [' /etc/passwd', '\u00a0/etc/passwd', '~/x', '/demo/e\u0301/x'])
+      expect(allows('/demo/*', read(path), 'Read'), path).toBe(false);
     expect(allows('/home/ada/project/.git/*', read('/home/ada/project/.git/HEAD'), 'Read')).toBe(true);
   });
 
