@@ -156,7 +156,7 @@ export function rulesForTool(
   let denied: readonly string[] | null = null;
   return rules.filter((rule) => {
     if (rule.decision === 'allow') return isAt(rule, place) && isAllowed(rule, tool, place);
-    if (!fits(rule.tool, tool.name)) return false;
+    if (!fits(rule.tool.toLowerCase(), tool.name.toLowerCase())) return false;
     if (rule.input === null) return true;
     denied ??= deniableTexts(tool, place);
     const pattern = rule.input;

@@ -421,6 +421,7 @@ describe('a rule that denies', () => {
     expect(decision(tool('Read', { file_path: '/home/ada/x/../.ssh/id' }), ...rules)).toBe('deny');
     expect(decision(tool('Bash', { command: ['rm -rf', 'x'] }), ...rules)).toBe('deny');
     expect(decision(bash('ls'), ...rules)).toBe('allow');
+    expect(decision(bash('ls'), { decision: 'deny', tool: 'bash' })).toBe('deny');
   });
 
   test.each([
