@@ -122,7 +122,8 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
     return EXIT.done;
   }
   print(ask_id);
-  if (existing) remark(`You asked this before. It is ${stateOf(asked.prompt)}.`);
+  if (existing)
+    remark(`You asked this before, and it stays as it was asked then. It is ${stateOf(asked.prompt)}.`);
   else if (desks_online === 0)
     remark(
       `${to === null ? 'No desk is online' : `No desk of "${to}" is online`}; the question is stored and stays pending.`,

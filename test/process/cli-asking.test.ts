@@ -58,7 +58,7 @@ describe('asking', () => {
     const again = await person.hive('ask', 'Deploy?', '--key', 'k', '--json');
     expect(again.json()).toMatchObject({ ask_id: first.json().ask_id, existing: true });
     expect((await person.hive('ask', 'Deploy?', '--key', 'k')).err).toMatch(
-      /^hive: You asked this before\. It is pending for \d+ s\.\n$/,
+      /^hive: You asked this before, and it stays as it was asked then\. It is pending for \d+ s\.\n$/,
     );
     expect((await person.hive('ask', 'Other?', '--key', 'k')).code).toBe(1);
   });
