@@ -109,6 +109,9 @@ async function configure(hive: Hive, words: string[], options: ActorOptions & Fo
   const settings = words[0] === named ? words.slice(1) : words;
   const changes: SessionChanges = Object.assign({}, ...settings.map(readSetting));
   if (settings.length === 0) throw invalidInput(`Name a setting: ${NAMES}. Nothing was changed.`);
+  const names = settings.map((word) => word.replace(/=.*/s, ''));
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) throw invalidInput(`Give ${twice} only once. Nothing was changed.`);
   const isOwn = settings === words;
   if (isOwn && caller.agent_because === null)
     throw invalidInput(`Name a session, for example: hive sessions set Claude-abc12 ${settings.join(' ')}`);

@@ -197,6 +197,7 @@ describe('hive sessions set', () => {
       [['front', 'gate=open'], '"gate=open" is not valid. Write gate=strict|block|remind|off|default.'],
       [['front', 'shared'], '"shared" is not valid. Write shared=on|off.'],
       [['front', 'roles=All'], '"All" is not a role'],
+      [['front', 'gate=off', 'gate=strict'], 'Give gate only once. Nothing was changed.'],
     ] as const) {
       const { code, err } = await person.hive('sessions', 'set', ...words);
       expect(err).toContain(said);
