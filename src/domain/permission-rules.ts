@@ -293,11 +293,13 @@ function isAllowed(
   }
 }
 
-/** `mcp__github__*` is not a tool of the server `github__evil`. */
+/** `mcp__github__*` is not a tool of the server `github__evil`, nor is `mcp__github___x`, which may be one of `github_`. */
 function isToolAllowed(pattern: string, name: string): boolean {
   const filled = fill(pattern.split('*'), name);
   if (filled === null) return false;
-  return !/^mcp__.+__/.test(pattern) || filled.every((part) => !part.includes('__'));
+  if (filled.length === 0) return true;
+  if (!/^mcp__.+__/.test(pattern)) return true;
+  return !name.includes('___') && filled.every((part) => !part.includes('__'));
 }
 
 // ---- Commands ----

@@ -342,6 +342,9 @@ describe('a tool with arguments of its own', () => {
     const github = { decision: 'allow', tool: 'mcp__github__*' };
     expect(decision(tool('mcp__github__list', { any: 1 }), github)).toBe('allow');
     expect(decision(tool('mcp__github__evil__list', {}), github)).toBeNull();
+    expect(decision(tool('mcp__github___list', {}), github)).toBeNull();
+    for (const named of ['mcp__github___list', '*'])
+      expect(decision(tool('mcp__github___list', {}), { ...github, tool: named })).toBe('allow');
     expect(decision(tool('mcp__other__list', {}), github)).toBeNull();
   });
 
