@@ -227,3 +227,18 @@ describe('a rule that allows', () => {
     return { type: 'diff', path, oldText: null, newText: 'x' };
   }
 });
+
+test.each([
+  [
+    'the change of a file',
+    { content: [{ type: 'diff', path: '/demo/prod/x', oldText: null, newText: 'x' }] },
+  ],
+  ['another argument', { file: 'prod/x' }],
+])('a rule that denies is compared with what comes beside the input: %s', async (_, more) => {
+  const rules = [{ decision: 'deny', tool: '*', input: '/demo/prod/*' }];
+  hive = await openHive({ store: tempStore(), env: trusting({ permission_rules: rules }) });
+  whenFinished(() => hive.close());
+  const { agent } = await beginAcp(hive);
+  agent.send(permission(100, { command: 'make' }, more));
+  expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('no') });
+});

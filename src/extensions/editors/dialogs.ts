@@ -17,7 +17,12 @@ import {
 import type { Hive } from '../../application/hive.ts';
 import { giveNotice } from '../../application/notices.ts';
 import type { ReadTx, WriteTx } from '../../application/ports.ts';
-import { decidingRule, type Place, rulesForTool } from '../../domain/permission-rules.ts';
+import {
+  decidingRule,
+  type PermissionRule,
+  type Place,
+  rulesForTool,
+} from '../../domain/permission-rules.ts';
 import { checkRequest, keptLabel, OPEN_LIMIT, type Prompt } from '../../domain/prompts.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { labelled } from '../../domain/sources.ts';
@@ -28,6 +33,7 @@ import {
   decideEditorDialog,
   type EditorAnswer,
   type EditorDialog,
+  type EditorPermission,
   editorFingerprint,
   editorPrompts,
   isWhollyInput,
@@ -105,12 +111,7 @@ export function createEditors(hive: Hive): EditorService {
         fingerprint: editorFingerprint(dialog),
       };
       // Matching may take a while, so it is done before the transaction.
-      const matching =
-        dialog.kind === 'permission'
-          ? rulesForTool(trust().permission_rules, asTool(dialog), place).filter(
-              ({ decision }) => decision === 'deny' || isWhollyInput(dialog),
-            )
-          : [];
+      const matching = dialog.kind === 'permission' ? rulesFor(dialog, trust().permission_rules, place) : [];
       return store.write(async (tx) => {
         const before = await openedBefore(tx, request);
         if (before !== null) {
@@ -229,9 +230,18 @@ async function noticeLost(
   });
 }
 
-/** The call as the human's rules see it. */
-function asTool({ tool }: Extract<EditorDialog, { kind: 'permission' }>) {
-  return { ...tool, use_id: null, response: null, own: null };
+/** The human's rules that match the call. One that denies is compared with what comes beside the tool's input, too. */
+function rulesFor(
+  dialog: EditorPermission,
+  rules: readonly PermissionRule[],
+  place: Place,
+): PermissionRule[] {
+  const { changes, rest } = dialog;
+  const tool = { ...dialog.tool, use_id: null, response: null, own: null };
+  const beside = { ...tool, input: [changes.map(({ path, after }) => [path, after]), rest] };
+  const denying = rules.filter(({ decision }) => decision === 'deny');
+  const allowing = isWhollyInput(dialog) ? rules.filter(({ decision }) => decision === 'allow') : [];
+  return [...rulesForTool([...denying, ...allowing], tool, place), ...rulesForTool(denying, beside, place)];
 }
 
 /** How often a dialog that was cancelled may be opened again under its key. */
