@@ -395,7 +395,7 @@ function placesOfValues(place: Place, commands: Iterable<readonly ShellWord[]>):
       for (const value of valuesOf(word, next)) {
         // Only an existing folder has itself in it.
         const folder = place.cwd === null ? null : place.resolve(`${value}/.`);
-        if (folder !== null && folder !== place.cwd) found.set(folder, movedTo(place, folder));
+        if (folder !== null && folder !== place.cwd) found.set(folder, movedTo(place, value));
       }
       if (found.size > MOST_FOLDERS) return [NOWHERE];
     }
@@ -452,7 +452,9 @@ function placesAfter(
 function movedTo({ cwd, resolve }: Place, target: string | undefined): Place {
   if (target === undefined || /^[-~+]|^$/.test(target)) return NOWHERE;
   const moved = cwd === null ? null : resolve(target);
-  if (moved === null) return NOWHERE;
+  // A link out of the directory may lead anywhere, whatever the rule says that it is called.
+  const written = absolute(target.replace(/\/+$/, ''), cwd)?.join('/');
+  if (cwd === null || moved === null || !(moved === `/${written}` || isInside(cwd, moved))) return NOWHERE;
   return { cwd: moved, resolve: (path) => resolve(path.startsWith('/') ? path : `${moved}/${path}`) };
 }
 
@@ -559,8 +561,13 @@ function isWithinFolder(texts: readonly string[], { cwd, resolve }: Place): bool
     if (part === '') return true;
     if (part.startsWith('~')) return false;
     const real = resolve(part);
-    return real !== null && (real === cwd || (isWithin(cwd, real) && !/\/\./.test(real.slice(cwd.length))));
+    return real !== null && isInside(cwd, real);
   });
+}
+
+/** Whether a path is this folder or in it, and not hidden there. */
+function isInside(folder: string, path: string): boolean {
+  return path === folder || (isWithin(folder, path) && !path.slice(folder.length).includes('/.'));
 }
 
 /** The programs that take a word as text: all of their words, or what follows one of these options. */

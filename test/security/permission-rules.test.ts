@@ -120,6 +120,19 @@ test('a star after cd matches only in the directory that the rule names', () => 
     ['command > log cd sub && rm *', 'command > log cd sub && rm y', 'command > log cd sub && rm r'],
   ] as const)
     expect([input, allowed(input, honest), allowed(input, evil)]).toEqual([input, true, false]);
+  // Where the directory is a link that leads out, its name says nothing.
+  symlinkSync('docs', join(here, 'moved/inner'));
+  symlinkSync('/etc', join(here, 'moved/out'));
+  for (const [input, command] of [
+    ['cd DIR && cat *', 'cd DIR && cat y'],
+    ['make -C DIR *', 'make -C DIR y'],
+    ['npm --prefix=DIR test *', 'npm --prefix=DIR test y'],
+    ['A=DIR runner *', 'A=DIR runner y'],
+  ] as const) {
+    const within = (folder: string): boolean =>
+      allowed(input.replace('DIR', folder), command.replace('DIR', folder));
+    expect([input, within('docs'), within('inner'), within('out')]).toEqual([input, true, true, false]);
+  }
   expect(allowed('A=b GIT_SSH_COMMAND=* git pull', 'A=b GIT_SSH_COMMAND=y git pull')).toBe(false);
   expect(allowed('cd * && cat *', 'cd docs && cat y')).toBe(false);
   expect(allowed('cd sub && cd * && npm test', 'cd sub && cd r && npm test')).toBe(false);
