@@ -159,8 +159,8 @@ export function rulesForTool(
     if (!fits(rule.tool.toLowerCase(), tool.name.toLowerCase())) return false;
     if (rule.input === null) return true;
     denied ??= deniableTexts(tool, place);
-    const pattern = rule.input;
-    return denied.some((text) => fits(pattern, text));
+    const patterns = deniedPatterns(rule.input, place);
+    return denied.some((text) => patterns.some((pattern) => fits(pattern, text)));
   });
 }
 
@@ -747,6 +747,14 @@ function deniableTexts({ name, input }: HookTool, place: Place): string[] {
     if (real !== null) texts.add(real);
   }
   return [...texts];
+}
+
+/** A pattern of a rule that denies; where it begins with a path that contains a link, also with where that leads. */
+function deniedPatterns(input: string, { resolve }: Place): string[] {
+  const star = input.indexOf('*');
+  const path = star === -1 ? input : input.slice(0, Math.max(0, input.lastIndexOf('/', star)));
+  const real = path.startsWith('/') && path.length <= LONGEST_PATH ? resolve(path) : null;
+  return real === null || real === path ? [input] : [input, `${real}${input.slice(path.length)}`];
 }
 
 /** What may be before the program of a command: keywords of a shell, and variables. */

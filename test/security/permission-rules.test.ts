@@ -138,6 +138,21 @@ test('a star after cd matches only in the directory that the rule names', () => 
   expect(allowed('cd sub && cd * && npm test', 'cd sub && cd r && npm test')).toBe(false);
 });
 
+test('a rule that denies a link denies what it leads to, by either name', () => {
+  const folder = realpathSync.native(tempFolder());
+  for (const one of ['data/prod', 'work']) mkdirSync(join(folder, one), { recursive: true });
+  symlinkSync('../data/prod', join(folder, 'work/live'));
+  const isDenied = (input: string, file_path: string): boolean => {
+    const { rules } = readRules([{ decision: 'deny', tool: 'Read', input: join(folder, input) }], 'a test');
+    const tool = { name: 'Read', input: { file_path }, use_id: null, response: null, own: null };
+    return rulesForTool(rules, tool, placeAt(join(folder, 'work'))).length > 0;
+  };
+  for (const input of ['work/live/*', 'work/live/key', 'data/prod/*', 'work/live/k*'])
+    for (const path of ['live/key', '../data/prod/key', join(folder, 'data/prod/key')])
+      expect([input, path, isDenied(input, path)]).toEqual([input, path, true]);
+  expect(isDenied('work/live/*', 'key')).toBe(false);
+});
+
 describe('a rule that allows in a project', () => {
   const RULES = readRules(
     [{ decision: 'allow', tool: 'Bash', input: 'npm test', project: '/replaced' }],
