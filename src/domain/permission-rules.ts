@@ -604,6 +604,13 @@ const RUNS_A_WORD = new Set(
     'Rscript julia guile java osascript pwsh source . vi vim nvim emacs gdb lldb tar bsdtar ar'
   ).split(' '),
 );
+/** So do these with their first word: `npm exec *` is `npx *`. */
+const RUNS_A_WORD_AFTER = new Set(
+  (
+    'npm exec,npm x,pnpm exec,pnpm dlx,yarn exec,yarn dlx,bun x,deno run,pipx run,uv run,poetry run,pipenv run,' +
+    'bundle exec'
+  ).split(','),
+);
 /** Their first word is code. */
 const READS_CODE = new Set('sed gsed awk gawk mawk nawk jq yq dc bc m4 ex ed'.split(' '));
 /** Programs that run another one, which any of their words may name. */
@@ -631,12 +638,13 @@ function programWithOpenCode(words: readonly ShellWord[]): string | null {
     }
     const isIn = (known: ReadonlySet<string>): boolean =>
       known.has(program) || known.has(unversioned(program));
-    if (!(isIn(RUNS_A_WORD) || isIn(READS_CODE) || isIn(RUNS_ANY_WORD))) return null;
+    const isAfter = RUNS_A_WORD_AFTER.has(`${program} ${texts[at + 1]}`);
+    if (!(isAfter || isIn(RUNS_A_WORD) || isIn(READS_CODE) || isIn(RUNS_ANY_WORD))) return null;
     const star = starAfter(at, isIn(READS_CODE) || isIn(RUNS_ANY_WORD));
     if (star === -1) return null;
     if (isIn(RUNS_ANY_WORD)) return program;
     // The next word is the program that it runs, unless an option may have taken that word.
-    at += 1;
+    at += isAfter ? 2 : 1;
     while (at < star && isBesideTheProgram(texts[at] ?? '')) at += 1;
     if (at >= star || (texts[at] ?? '').startsWith('-') || (texts[star - 1] ?? '').startsWith('-'))
       return program;
