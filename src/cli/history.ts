@@ -67,10 +67,16 @@ function author(entry: HistoryEntry): string {
   return `${source === null ? '' : sourcePrefix(source)}${calledBy(entry)}${person}`;
 }
 
+/** Whether it was answered after it had expired or been cancelled. */
+function isLate({ decision, status }: HistoryEntry): boolean {
+  return decision !== null && status !== 'responded';
+}
+
 function toRow(entry: HistoryEntry): string[] {
   const { at, project, text, decision, attested, status } = entry;
+  const late = isLate(entry) ? `${status}; late ` : '';
   const outcome =
-    decision === null ? (status ?? '') : `→ ${excerpt(decision, 60)}${attested ? '' : UNATTESTED}`;
+    decision === null ? (status ?? '') : `${late}→ ${excerpt(decision, 60)}${attested ? '' : UNATTESTED}`;
   return [moment(at), author(entry), project ?? '', excerpt(text, 80), outcome];
 }
 
@@ -89,7 +95,7 @@ function toSection(entry: HistoryEntry, format: 'org' | 'markdown'): string {
       ? kind === 'prompt'
         ? `(${status})`
         : ''
-      : `${by ?? SOMEBODY} answered${attested ? '' : UNATTESTED}:\n\n${quoted(decision)}`;
+      : `${by ?? SOMEBODY} answered${isLate(entry) ? ' late' : ''}${attested ? '' : UNATTESTED}:\n\n${quoted(decision)}`;
   return [`${heading} ${moment(at)} ${author(entry)}`, quoted(text), outcome, '']
     .filter((part, index) => part !== '' || index === 3)
     .join('\n\n');

@@ -34,6 +34,15 @@ export function historyContract(engine: StoreEngine): void {
     expect(entries[2]).toMatchObject({ status: 'responded', decision: 'keep it', by: 'ada' });
   });
 
+  test('has a late answer, with the human who gave it', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const { ask_id } = await ask(hive, { question: 'Which?' });
+    await hive.prompts.cancel(ask_id, { ...HUMAN, by: 'bob' }, 'human');
+    expect(await search(hive)).toMatchObject([{ status: 'cancelled', decision: null, by: 'bob' }]);
+    await hive.prompts.respond({ ask_id, decision: 'this one', actor: HUMAN });
+    expect(await search(hive)).toMatchObject([{ status: 'cancelled', decision: 'this one', by: 'ada' }]);
+  });
+
   test('says where each agent ran, and nothing about the human', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const fork = await agent(hive, 'fork-1', 'fork');

@@ -138,6 +138,17 @@ describe('looking', () => {
     expect(await hive.prompts.get(prompt.ask_id)).toMatchObject({ decision: 'stop', amended: true });
   });
 
+  it('shows a late answer in the history, too', async () => {
+    const person = shell(tempStore());
+    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
+    await person.hive('cancel', ask_id);
+    await person.hive('respond', ask_id, 'go', '--by', 'Ada');
+    expect((await person.hive('history')).out).toMatch(/Deploy\? +cancelled; late → go \(unattested\)$/m);
+    expect((await person.hive('history', '--format', 'org')).out).toContain(
+      'Ada answered late (unattested):\n\n: go',
+    );
+  });
+
   it('says that nothing matches, rather than that there is nothing', async () => {
     const person = shell(tempStore());
     await person.hive('ask', 'Deploy?');

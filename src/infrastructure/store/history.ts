@@ -4,6 +4,7 @@
  */
 import type { HistoryFilter, HistoryReads } from '../../application/ports.ts';
 import { atPlaceOf, type HistoryEntry, mergeHistory } from '../../domain/history.ts';
+import type { Prompt } from '../../domain/prompts.ts';
 import {
   conditions,
   decodeCursor,
@@ -30,7 +31,8 @@ interface Source {
 const SOURCES: readonly Source[] = [
   {
     kind: 'prompt',
-    select: `ask_id AS id, created_at AS at, agent, source, project, question AS text, status, decision, "by", attested, ${titleOfSession('prompts')} FROM prompts`,
+    select: `ask_id AS id, created_at AS at, agent, source, project, question AS text, status, decision, "by", attested, late_response,
+      ${titleOfSession('prompts')} FROM prompts`,
     order: ['created_at', 'ask_id'],
     prefix: 'ask',
     agent: 'agent',
@@ -39,7 +41,8 @@ const SOURCES: readonly Source[] = [
     kind: 'message',
     select: `message_id AS id, at, from_handle AS agent, project, body AS text,
       (SELECT source FROM sessions WHERE sessions.session_id = messages.session_id) AS source,
-      CAST(NULL AS TEXT) AS status, CAST(NULL AS TEXT) AS decision, "by", 0 AS attested, ${titleOfSession('messages')} FROM messages`,
+      CAST(NULL AS TEXT) AS status, CAST(NULL AS TEXT) AS decision, "by", 0 AS attested,
+      CAST(NULL AS TEXT) AS late_response, ${titleOfSession('messages')} FROM messages`,
     order: ['at', 'message_id'],
     prefix: 'msg',
     agent: 'from_handle',
@@ -90,6 +93,7 @@ export function historyStatements(sql: Sql): HistoryReads {
 function toEntry(kind: HistoryEntry['kind'], row: Row): HistoryEntry {
   const text = (name: string): string | null =>
     row[name] === null || row[name] === undefined ? null : String(row[name]);
+  const late = JSON.parse(text('late_response') ?? 'null') as Prompt['late_response'];
   return {
     kind,
     id: String(row['id']),
@@ -100,8 +104,8 @@ function toEntry(kind: HistoryEntry['kind'], row: Row): HistoryEntry {
     project: text('project'),
     text: String(row['text']),
     status: text('status'),
-    decision: text('decision'),
-    by: text('by'),
-    attested: row['attested'] === 1,
+    decision: late?.decision ?? text('decision'),
+    by: late?.by ?? text('by'),
+    attested: late?.attested ?? row['attested'] === 1,
   };
 }
