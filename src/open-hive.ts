@@ -206,7 +206,11 @@ export async function restoreStore(
   const path = existsSync(address) ? realpathSync.native(address) : address;
   const draft = draftOf(file, path);
   try {
-    const hive = await openHive({ store: draft });
+    const hive = await openHive({ store: draft }).catch((error: unknown) => {
+      if (!(error instanceof HiveError)) throw error;
+      // The draft is gone when this is read.
+      throw new HiveError(error.code, error.message.replaceAll(draft, file), error.details);
+    });
     try {
       await check(hive);
     } finally {

@@ -1,6 +1,7 @@
 /** `hive store backup` and `hive store restore`: a store comes back whole, whatever lies where it was. */
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
 import { shell } from '../support/cli.ts';
@@ -177,6 +178,20 @@ describe('restoring', () => {
       err: expect.stringMatching(/cannot be copied to .*is damaged/),
     });
     expect(namesIn(dirname(store))).toEqual(before);
+    expect(await listed(store)).toEqual(['Kept?']);
+  });
+
+  test('is refused from a backup of a newer Hive, which is named', async () => {
+    const store = await killed(['Kept?']);
+    const backup = tempStore();
+    await (await openTestHive(backup)).close();
+    const newer = new DatabaseSync(backup);
+    newer.exec('UPDATE migrations SET number = number + 1');
+    newer.close();
+    expect(await shell(store).hive('store', 'restore', backup)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`The store ${backup} was written by a newer Hive`),
+    });
     expect(await listed(store)).toEqual(['Kept?']);
   });
 
