@@ -1,4 +1,5 @@
 /** `hive store`: makes a backup and restores it, removes old records by hand (`prune`), or copies the store (`migrate`). */
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { PruneCounts } from '../application/ports.ts';
@@ -60,10 +61,10 @@ function defineRestore(command: Command): void {
 
 /** @throws HiveError `invalid_input` for a URL and the like. */
 function fileArgument(given: string): string {
-  const file = addressArgument('FILE', given, process.env);
-  if (file.includes('://'))
+  if (given.includes('://'))
     throw invalidInput('A backup is a file. hive store migrate copies a store to a database or from one.');
-  return file;
+  // Its name may have a time in it, such as hive-12:30.db, which is no address.
+  return addressArgument('FILE', /^[\w.][\w.:+/-]*$/.test(given) ? resolve(given) : given, process.env);
 }
 
 // ---- hive store prune ----

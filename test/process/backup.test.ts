@@ -1,6 +1,6 @@
 /** `hive store backup` and `hive store restore`: a store comes back whole, whatever lies where it was. */
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
@@ -39,6 +39,14 @@ describe('a backup', () => {
     expect(findDamage(file)).toEqual([]);
     expect(await listed(file)).toEqual(['Before?']);
     expect(await listed(store)).toEqual(['After?', 'Before?']);
+  });
+
+  test('has any name that a file may have, one with a time too', async () => {
+    const store = tempStore();
+    await (await openTestHive(store)).close();
+    const file = relative(process.cwd(), join(tempFolder(), 'hive-12:30+00:00.db'));
+    expect(await shell(store).hive('store', 'backup', file)).toMatchObject({ code: 0, err: '' });
+    expect(await shell(store).hive('store', 'restore', file)).toMatchObject({ code: 0, err: '' });
   });
 
   test.each([
