@@ -63,7 +63,12 @@ export function createTokens(store: Store, secrets: Secrets): TokenService {
     rotate: (name) =>
       withSecret('rotated', async (tx, digest) => {
         const known = await tx.tokens.get(name);
-        if (known === undefined || !isValid(known)) throw notFound(name);
+        if (known === undefined) throw notFound(name);
+        if (!isValid(known))
+          throw new HiveError(
+            'token_not_found',
+            `The token "${name}" was revoked. Make another of this name with: hive token make ${name}`,
+          );
         return createToken({ ...known, digest }, tx.now);
       }),
 

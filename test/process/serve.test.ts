@@ -275,6 +275,31 @@ describe('tokens', () => {
     await expect(connectHttp(served)).rejects.toThrow();
     await (await connectHttp({ url: served.url, token: fresh })).call('hivemind_status');
   });
+
+  test('that was revoked is not rotated: another of its name can be made', async () => {
+    const person = shell(tempStore());
+    await person.hive('token', 'make', 'ada');
+    await person.hive('token', 'revoke', 'ada');
+    expect(await person.hive('token', 'rotate', 'ada')).toMatchObject({
+      code: 1,
+      out: '',
+      err: 'hive: The token "ada" was revoked. Make another of this name with: hive token make ada\n',
+    });
+    expect((await person.hive('token', 'make', 'ada')).code).toBe(0);
+  });
+
+  test.each([
+    ['role', ['--role', 'coordinater'], /'coordinater' is invalid/],
+    ['project', ['--project', '/nowhere/here'], /There is no --project \/nowhere\/here\. No token was made/],
+  ])('are not made for a %s that does not exist', async (_what, options, err) => {
+    const person = shell(tempStore());
+    expect(await person.hive('token', 'make', 'ada', ...options)).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(err),
+    });
+    expect((await person.hive('token', 'list')).err).toContain('There are no tokens.');
+  });
 });
 
 test('what is not a port is refused', async () => {

@@ -1,13 +1,13 @@
 /** `hive token`: who may reach this hive over HTTP. Refused under an agent: only a human gives out tokens. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Hive } from '../../application/hive.ts';
 import type { MadeToken } from '../../application/tokens.ts';
 import { ACTION, humanCommands } from '../../cli/actor.ts';
 import { EXIT, type ExitCode } from '../../cli/exit-codes.ts';
 import { type Format, moment, print, printJson, printRows, remark } from '../../cli/output.ts';
-import { HiveError } from '../../domain/errors.ts';
+import { HiveError, invalidInput } from '../../domain/errors.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { readFileOnly, replaceDurably } from '../../infrastructure/platform/files.ts';
 import { stateDirectory, storeAddress } from '../../infrastructure/platform/paths.ts';
@@ -33,6 +33,8 @@ export function defineToken(command: Command): void {
         agent: options.agent,
         role: options.role,
         projects: options.project?.map((directory) => {
+          if (!existsSync(directory))
+            throw invalidInput(`There is no --project ${directory}. No token was made.`);
           const { project, project_dir } = hive.findProject(directory);
           return { project, project_dir };
         }),
@@ -41,7 +43,11 @@ export function defineToken(command: Command): void {
     ),
   )
     .option('--agent <agent>', 'the session it calls as; default: its name')
-    .option('--role <role>', 'agent or coordinator', 'agent')
+    .addOption(
+      new Option('--role <role>', 'what its agents may do')
+        .choices(['agent', 'coordinator'])
+        .default('agent'),
+    )
     .option('--project <directory...>', 'a project of this machine that it takes part in');
   define<Format>(
     'rotate <name>',
