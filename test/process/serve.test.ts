@@ -309,6 +309,14 @@ test('what is not a port is refused', async () => {
   });
 });
 
+test.each([
+  ['a file that is missing', '/nowhere/x.pem', /--cert \/nowhere\/x\.pem cannot be read \(ENOENT/],
+  ['something else', import.meta.filename, /are not a certificate in PEM and its key/],
+])('%s is refused as a certificate', async (_what, file, err) => {
+  const ran = await shell(tempStore()).hive('serve', '--port', '0', '--cert', file, '--key', file);
+  expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringMatching(err) });
+});
+
 test('a server that shuts down lets its long polls return first', async () => {
   const served = await serve(tempStore());
   const agent = await connectHttp(served);

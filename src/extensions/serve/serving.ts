@@ -2,6 +2,7 @@
 import type { Server } from 'node:http';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import type { StartInbox } from '../../adapters/inbox.ts';
 import { createMcpOverHttp } from '../../adapters/mcp/http.ts';
 import type { Hive } from '../../application/hive.ts';
@@ -123,8 +124,7 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
     try {
       forget = inbox_url === null ? null : hive.devices.servedAt(inbox_url);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      problem = `hive phone and M-x hive-phone will not know where this inbox is (${why}). Give it to them with --url.`;
+      problem = `hive phone and M-x hive-phone will not know where this inbox is (${messageOf(error)}). Give it to them with --url.`;
     }
     return {
       url: `${scheme}://${address}${MCP_PATH}`,
@@ -170,12 +170,31 @@ async function makeFirstToken(hive: Hive): Promise<string | null> {
   return tokenFile(process.env);
 }
 
-/** @throws HiveError `invalid_input` where one of both is missing. */
+/** @throws HiveError `invalid_input` where one of both is missing or cannot be used. */
 function tlsOf({ cert, key }: ServingOptions): { cert: string; key: string } | null {
-  if ((cert === undefined) !== (key === undefined)) throw invalidInput('TLS needs both --cert and --key.');
-  return cert === undefined || key === undefined
-    ? null
-    : { cert: readFileOnly(cert), key: readFileOnly(key) };
+  if (cert === undefined && key === undefined) return null;
+  if (cert === undefined || key === undefined) throw invalidInput('TLS needs both --cert and --key.');
+  const pair = { cert: pemIn('--cert', cert), key: pemIn('--key', key) };
+  try {
+    createSecureContext(pair);
+  } catch (error) {
+    throw invalidInput(
+      `--cert ${cert} and --key ${key} are not a certificate in PEM and its key (${messageOf(error)}).`,
+    );
+  }
+  return pair;
+}
+
+function pemIn(option: string, file: string): string {
+  try {
+    return readFileOnly(file);
+  } catch (error) {
+    throw invalidInput(`${option} ${file} cannot be read (${messageOf(error)}).`);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function listen(server: Server, host: string, port: number): Promise<string> {
