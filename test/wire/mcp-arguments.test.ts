@@ -7,6 +7,7 @@
  */
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
+import { MESSAGE_LIMITS } from '../../src/domain/messages.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { callInProcess } from '../support/mcp-in-process.ts';
@@ -120,6 +121,16 @@ test('what a call claims to be is shown as a claim, and is nobody’s identity',
   expect(posted['next']).toContain('It is shown as what you say that you are.');
   // Another claim over the same connection is the same session.
   expect((await hive.sessions.list({ state: 'alive' })).map((session) => session.handle)).toEqual([handle]);
+});
+
+test('a text that is too long with what its call claims to be is refused for that', async () => {
+  const { agent } = await scene();
+  const whole = { body: 'x'.repeat(MESSAGE_LIMITS.bodyBytes) };
+  await expect(agent.call('hivemind_post', { ...whole, agent_id: 'worker-2' })).rejects.toThrow(
+    /^invalid_input: The message is too long: .* The line with what you say that you are is put before it and counts too\./,
+  );
+  expect(await agent.call('hivemind_post', whole)).toHaveProperty('message_id');
+  await expect(agent.call('hivemind_post', { body: `${whole.body}x` })).rejects.not.toThrow(/counts too/);
 });
 
 test('a refusal says what was ignored as well', async () => {

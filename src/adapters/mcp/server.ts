@@ -84,12 +84,14 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   offerTools(server, { role, isRemote: isRemote(connection.machine) }, async (tool, written, extra) => {
     const delivery = tracker.begin();
     let taken: TakenArguments | null = null;
+    let claims = false;
     try {
       taken = takeArguments(tool, written);
       const meta = extra._meta ?? {};
       const { session, advice, turn } = await resolve(meta);
       connection.onCaller?.(session);
       const args = withClaim(tool, taken, session);
+      claims = args !== taken.args;
       // Another call over this connection proves that the client read what was returned before. A proof that cannot be
       // written now is written later; it must not keep the agent from continuing.
       await delivery.prove().catch((error: unknown) => {
@@ -135,7 +137,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
       return task === null || 'interrupted_by' in result ? toResult(noted(result, taken)) : begun(task);
     } catch (error) {
       await delivery.dropped().catch(() => undefined);
-      return toErrorResult(error, hive, tool, taken);
+      return toErrorResult(error, hive, tool, { note: taken?.note ?? null, claims });
     }
   });
   return server;
@@ -182,13 +184,28 @@ function noted(result: Record<string, unknown>, { ignored, note }: TakenArgument
   return { ...result, ignored_arguments: ignored, next: sentences(String(result['next'] ?? ''), note) };
 }
 
-/** A domain error becomes a result with its code and sentence; any other is a fault of ours, which is logged and reported as such. */
-function toErrorResult(error: unknown, hive: Hive, tool: Tool, taken: TakenArguments | null): CallToolResult {
-  if (error instanceof HiveError)
+/**
+ * A domain error becomes a result with its code and sentence; any other is a fault of ours, which is logged and reported as such.
+ * `claims`: what the call claims to be was put before one of its texts.
+ */
+function toErrorResult(
+  error: unknown,
+  hive: Hive,
+  tool: Tool,
+  { note, claims }: Pick<TakenArguments, 'note'> & { claims: boolean },
+): CallToolResult {
+  if (error instanceof HiveError) {
+    const isOfText = claims && error.details['field'] === tool.claim;
     return refusal({
       code: error.code,
-      message: sentences(ended(cleanText(error.message)), rightCall(error, tool), taken?.note ?? null),
+      message: sentences(
+        ended(cleanText(error.message)),
+        isOfText ? CLAIM_COUNTS : null,
+        rightCall(error, tool),
+        note,
+      ),
     });
+  }
   hive.log.error('A tool call failed.', {
     error: error instanceof Error ? (error.stack ?? error.message) : String(error),
   });
@@ -202,6 +219,8 @@ function toErrorResult(error: unknown, hive: Hive, tool: Tool, taken: TakenArgum
     ],
   };
 }
+
+const CLAIM_COUNTS = 'The line with what you say that you are is put before it and counts too.';
 
 function ended(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
