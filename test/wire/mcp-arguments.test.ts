@@ -68,7 +68,13 @@ test('all arguments in one text are the arguments', async () => {
   expect((await called('')).content).toMatchObject([
     { text: expect.stringContaining('"question" is missing') },
   ]);
-  await expect(called('Go on?')).rejects.toThrow(/arguments/);
+  for (const unnamed of ['Go on?', ['Go on?'], '["Go on?"]', 7])
+    expect(await called(unnamed)).toMatchObject({
+      isError: true,
+      content: [
+        { text: expect.stringMatching(/"question" is missing\. .* For example: hivemind_ask_async \{/) },
+      ],
+    });
 });
 
 test('a poll with a misspelled argument hands over nothing, and says how to call', async () => {

@@ -293,15 +293,23 @@ function offerTools(server: McpServer, offer: Offer, run: RunTool): void {
 /** The refusal for a model that calls the hook tool. */
 const NOT_FOR_MODELS: string = `${HOOK_TOOL} is for the hooks of your client, not for you. Nothing was done.`;
 
-/** The SDK's own, which also takes `arguments: null` for no arguments, and all of them as one text: some models write that. */
+/**
+ * The SDK's own, which also takes `arguments: null` for no arguments, and all of them as one text: some models write that. What
+ * has no names becomes an argument that no tool has, so that the model reads how to call: the SDK would answer with its own error.
+ */
 const callToolRequest = CallToolRequestSchema.extend({
   params: CallToolRequestSchema.shape.params.extend({
     arguments: z.preprocess(
-      (given) => (typeof given === 'string' ? objectIn(given) : (given ?? undefined)),
+      (given) => named((typeof given === 'string' ? objectIn(given) : given) ?? undefined),
       z.record(z.string(), z.unknown()).optional(),
     ),
   }),
 });
+
+function named(given: unknown): unknown {
+  const isNamed = given === undefined || (typeof given === 'object' && !Array.isArray(given));
+  return isNamed ? given : { arguments: given };
+}
 
 function objectIn(text: string): unknown {
   try {
