@@ -1,7 +1,8 @@
-/** What `sslmode` means, and what is said about a certificate. */
+/** What `sslmode` and the other parameters of an address mean, and what is said about a certificate. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { postgresAddress } from '../../src/extensions/postgres/pool.ts';
 import { takeTls, tlsProblem, type Way } from '../../src/extensions/postgres/tls.ts';
 import { tempFolder } from '../support/temp.ts';
 
@@ -47,6 +48,25 @@ test.each([
   mkdirSync(join(home, '.postgresql'));
   writeFileSync(join(home, '.postgresql/root.crt'), 'the authority');
   expect(waysOf(`&sslmode=${mode}`, { HOME: home })).toEqual([way]);
+});
+
+test.each(['sslmod=verify-full', 'ssl_mode=require', 'SSLMODE=require', 'schem=team', 'currentSchema=team'])(
+  'a parameter that would have no effect is refused: %s',
+  (parameter) => {
+    const address = `postgres://ada@db/hive?${parameter}`;
+    expect(() => postgresAddress(address)).toThrow(
+      /^HIVE_STORE has a parameter that Hive does not know\. .* schema, prepare, sslmode/,
+    );
+    expect(() => postgresAddress('postgres://ada@db/hive', { HIVE_LISTEN_URL: address })).toThrow(
+      /^HIVE_LISTEN_URL has a parameter/,
+    );
+  },
+);
+
+test('a parameter that has an effect is not', () => {
+  const known =
+    'schema=team&prepare=off&ssl=true&host=/run/postgresql&port=5433&user=ada&application_name=a&options=-c%20jit=off';
+  expect(postgresAddress(`postgres:///hive?${known}`)).toMatchObject({ schema: 'team', prepares: false });
 });
 
 test('a certificate of the client goes with it', () => {

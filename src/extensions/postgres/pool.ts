@@ -8,7 +8,7 @@ import pg from 'pg';
 import type pgpass from 'pgpass';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { createPatience, monotonic } from '../../infrastructure/store/sql.ts';
-import { isAboutTls, takeTls, tlsProblem, type Way } from './tls.ts';
+import { isAboutTls, TLS_PARAMETERS, takeTls, tlsProblem, type Way } from './tls.ts';
 
 export interface PostgresPool {
   /**
@@ -376,7 +376,11 @@ export interface PostgresAddress extends PostgresServer {
   where: string;
 }
 
-const SCHEMA = /^[a-z_][a-z0-9_]{0,50}$/;
+/** The server keeps names that begin with pg_ for itself. */
+const SCHEMA = /^(?!pg_)[a-z_][a-z0-9_]{0,50}$/;
+
+/** The parameters that the client library gets. It would drop any other, and what it asks for, without a word. */
+const OF_THE_LIBRARY = ['user', 'password', 'host', 'port', 'application_name', 'options'];
 
 /**
  * Reads `postgres://user@host/database?schema=team_a&sslmode=verify-full`. A password comes from PGPASSFILE or
@@ -391,7 +395,7 @@ export function postgresAddress(
   const schema = url.searchParams.get('schema') ?? 'hive';
   if (!SCHEMA.test(schema)) {
     throw invalidInput(
-      `The schema "${schema}" in HIVE_STORE is not a plain name. Use at most 51 lower-case letters, digits and _.`,
+      `The schema "${schema}" in HIVE_STORE is not a plain name. Use at most 51 lower-case letters, digits and _, and no pg_ at its beginning.`,
     );
   }
   url.searchParams.delete('schema');
@@ -401,17 +405,28 @@ export function postgresAddress(
   listen.searchParams.delete('schema');
   listen.searchParams.delete('prepare');
   const ways = takeTls(url, 'HIVE_STORE', env);
+  const waysOfListen = listen === url ? ways : takeTls(listen, 'HIVE_LISTEN_URL', env);
+  refuseUnknown(url, 'HIVE_STORE');
+  refuseUnknown(listen, 'HIVE_LISTEN_URL');
   return {
     config: { connectionString: url.href },
     ways,
     schema,
     prepares,
     listen: {
-      ways: listen === url ? ways : takeTls(listen, 'HIVE_LISTEN_URL', env),
+      ways: waysOfListen,
       config: { connectionString: listen.href },
     },
     where: `${url.host}${url.pathname}?schema=${schema}`,
   };
+}
+
+/** Of what is left after ours were taken. The name is not shown: it may be a part of a password that was not encoded. */
+function refuseUnknown(url: URL, name: string): void {
+  if ([...url.searchParams.keys()].every((key) => OF_THE_LIBRARY.includes(key))) return;
+  throw invalidInput(
+    `${name} has a parameter that Hive does not know. Correct it or leave it out: the parameters are schema, prepare, ${[...TLS_PARAMETERS, ...OF_THE_LIBRARY].join(', ')}.`,
+  );
 }
 
 /** Reads `prepare=off`, which is our own parameter and not one of the connection. */

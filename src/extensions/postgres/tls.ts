@@ -17,7 +17,7 @@ const MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-ful
 type Mode = (typeof MODES)[number];
 
 /** The parameters that are read here; the client library gets none of them. */
-const PARAMETERS = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey'] as const;
+export const TLS_PARAMETERS: readonly string[] = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey'];
 
 /** The authorities of the system, instead of a file. */
 const SYSTEM = 'system';
@@ -37,7 +37,7 @@ export function takeTls(url: URL, name: string, env: Environment): () => readonl
   const mode = modeOf(given('sslmode') ?? (given('ssl') === 'true' ? 'require' : 'disable'), name);
   const authority = given('sslrootcert') ?? usualAuthority(env);
   const [cert, key] = [given('sslcert'), given('sslkey')];
-  for (const parameter of PARAMETERS) url.searchParams.delete(parameter);
+  for (const parameter of TLS_PARAMETERS) url.searchParams.delete(parameter);
   if (mode === 'disable') return () => [false];
   if (mode === 'verify-ca' && (authority === undefined || authority === SYSTEM))
     throw invalidInput(
