@@ -171,7 +171,8 @@ describe('who is refused', () => {
     const agent = await connectHttp(served);
     await agent.call('hivemind_status');
     await shell(served.store).hive('token', 'revoke', 'default');
-    await expect(agent.call('hivemind_status')).rejects.toThrow();
+    await expect(agent.call('hivemind_status')).rejects.toThrow(/This token is not valid here, or no longer/);
+    expect((await rawRequest(served.url, { body: INITIALIZE })).body).toContain('A token is required');
   });
 
   test('a client that sends its headers drop by drop is dropped', async () => {

@@ -473,7 +473,10 @@ function createHttpGuard(hive: Hive, { hosts, burst, rate }: GuardOptions): Http
         return {
           refusal: {
             status: 401,
-            message: 'A token is required: Authorization: Bearer … (hive token shows it).',
+            message:
+              secret === undefined
+                ? 'A token is required: Authorization: Bearer … (hive token make NAME makes one).'
+                : 'This token is not valid here, or no longer: ask for another one (hive token make NAME).',
             headers: { 'WWW-Authenticate': 'Bearer realm="hive"' },
           },
         };
