@@ -88,11 +88,18 @@ export async function recordTrust(
 }
 
 /** The file's problem in words for the human; null when there is none. */
-function problemText({ problems, path }: Trust): string | null {
-  const [first, ...more] = problems;
+function problemText(trust: Trust): string | null {
+  const [first, ...more] = trust.problems;
   if (first === undefined) return null;
   const others = more.length === 0 ? '' : ` (and ${more.length} more; see hive doctor)`;
-  return `Nothing in ${path} allows anything now; its rules that deny still do. ${first}${others}`;
+  return `${first}${others} Until then ${whatCounts(trust)}.`;
+}
+
+/** What a file with a problem still does. If it cannot be read, its rules are not known, so they deny nothing either. */
+function whatCounts({ path, permission_rules }: Trust): string {
+  const rules = permission_rules.length;
+  if (rules === 0) return `nothing in ${path} allows or denies anything`;
+  return `nothing in ${path} allows anything; ${rules} of its rules still ${rules === 1 ? 'denies' : 'deny'}`;
 }
 
 /** The doctor's checks of the file. */
@@ -103,7 +110,7 @@ export function examineTrust(trust: Trust): Check[] {
       name: 'Trust',
       state: 'broken',
       text: problem,
-      advice: `until then nothing in ${path} allows anything; its rules that deny still do`,
+      advice: `until then ${whatCounts(trust)}`,
     }));
   const rules = permission_rules.length;
   const says = [

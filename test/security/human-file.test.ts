@@ -155,7 +155,9 @@ describe('nothing in a file allows anything, and what denies still denies, when 
     expect(await decided(hive, env, 'npm test')).toBeNull();
     expect(await decided(hive, env, 'git push')).toBe('deny');
     expect(await decided(hive, env, 'npm test')).toBeNull();
-    expect(await noticesOf(hive)).toEqual([expect.stringMatching(sentence)]);
+    const notices = await noticesOf(hive);
+    expect(notices).toEqual([expect.stringMatching(sentence)]);
+    expect(notices).toEqual([expect.stringMatching(/allows anything; 1 of its rules still denies/)]);
     const doctor = await openHive({ store, env, log: recordingLog() });
     onTestFinished(() => doctor.close());
     const checks = (await doctor.doctor.run()).filter(({ name }) => name === 'Trust');
@@ -176,12 +178,15 @@ describe('nothing in a file allows anything, and what denies still denies, when 
     expect(await decided(hive, env, 'npm test')).toBeNull();
   });
 
-  test('is a pipe, without waiting for it', async () => {
+  test('is a pipe, without waiting for it; no rule is known then, so none denies, and the notice says so', async () => {
+    const hive = await openTestHive();
     const env = trusting(CONTENT);
     const file = trustFileOf(env['XDG_CONFIG_HOME']);
     rmSync(file);
     execFileSync('mkfifo', ['-m', '600', file]);
     expect(humanTrust(env).problems).toEqual([expect.stringMatching(/is not a file/)]);
+    expect(await decided(hive, env, 'git push')).toBeNull();
+    expect(await noticesOf(hive)).toEqual([expect.stringMatching(/nothing in .* allows or denies anything/)]);
   });
 });
 
