@@ -2,7 +2,6 @@
  * `hive ask`: asks the human from a shell. Prints the ask_id, or with --wait only the decision. With --note-to it adds to
  * a question that was asked before.
  */
-import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
@@ -18,7 +17,7 @@ import { carrierOf, findCaller, registerCaller } from './actor.ts';
 import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
 import { currentAnswer, parseDuration, print, printJson, promptJson, remark, stateOf } from './output.ts';
 import { waitForAny } from './poll.ts';
-import { withHive } from './program.ts';
+import { readInput, withHive } from './program.ts';
 
 interface AskOptions {
   option?: string[];
@@ -92,13 +91,15 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
     throw invalidInput('--escalate-after needs --to: a question without --to goes to everybody already.');
   if (!options.freeText && options.option === undefined)
     throw invalidInput('--no-free-text needs --option, or nobody could answer. Nothing was asked.');
+  if (options.key === '') throw invalidInput('--key is empty: give a text. Nothing was asked.');
   const request: AskRequest = {
     question,
     options: options.option ?? [],
     multi_select: options.multi,
     allow_free_text: options.freeText,
     header: options.header,
-    context: options.contextFile === undefined ? undefined : readContext(options.contextFile),
+    context:
+      options.contextFile === undefined ? undefined : readInput(options.contextFile, 'Nothing was asked.'),
     kind: options.kind,
     urgency: options.urgency,
     timeout_ms: periodOf('--timeout', options.timeout),
@@ -168,13 +169,4 @@ async function printDecision(
     remark(`${ask_id} has no answer yet. Check again with: hive poll ${ask_id}`);
   else if (prompt.status !== 'responded') remark(`${ask_id} is ${stateOf(prompt)}.`);
   return exitCodeOfPrompts([prompt]);
-}
-
-function readContext(file: string): string {
-  try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8');
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    throw invalidInput(`The context file ${file} cannot be read: ${error.message}. Nothing was asked.`);
-  }
 }

@@ -1,5 +1,4 @@
 /** `hive post`: posts to the shared buffer, from a person's terminal as the human, from an agent's shell as that agent. */
-import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { type PostCommand, type Posted, reachedBy } from '../application/messages.ts';
@@ -19,7 +18,7 @@ import { humanName } from '../infrastructure/platform/paths.ts';
 import { BY, findAuthor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
-import { withHive } from './program.ts';
+import { readInput, withHive } from './program.ts';
 
 const EXAMPLE_BLOCK =
   'A block is a heading such as "## 2026-01-11 18:00:00 Claude-abc12" with the message below it';
@@ -54,7 +53,7 @@ export function definePost(command: Command): void {
 }
 
 async function post(hive: Hive, argument: string, options: PostOptions): Promise<ExitCode> {
-  const body = argument === '-' ? readFileSync(0, 'utf8') : argument;
+  const body = argument === '-' ? readInput('-', 'Nothing was posted.') : argument;
   // Report a mistake in the text before registering a session.
   const blocks = options.asHeading === true ? blocksIn(body) : null;
   const author = await findAuthor(hive, options);

@@ -1,9 +1,10 @@
 /** How this program can be started, and how a command runs and ends. */
-import { existsSync, realpathSync } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import type { Hive } from '../application/hive.ts';
 import type { Examination } from '../application/world.ts';
-import { HiveError } from '../domain/errors.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
 import { installedNode, lastingPath } from '../infrastructure/installation/versions.ts';
 import { openHive } from '../open-hive.ts';
 import { type ExitCode, exitCodeOfError } from './exit-codes.ts';
@@ -45,6 +46,26 @@ export function isOnPath(name: string, env: NodeJS.ProcessEnv = process.env): bo
 export async function examineAgentFiles(): Promise<readonly Examination[]> {
   const { examineAgents } = await import('../infrastructure/installation/examinations.ts');
   return examineAgents(process.env, process.cwd());
+}
+
+// ---- A text that a person passes as a file ----
+
+/**
+ * The text of a file; `-` is stdin. `outcome` ends the sentence of an error.
+ * @throws HiveError `invalid_input` if it cannot be read, or is not UTF-8: bytes would be lost without a word.
+ */
+export function readInput(file: string, outcome: string): string {
+  const name = file === '-' ? 'The text on stdin' : `The file ${file}`;
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file === '-' ? 0 : file);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw invalidInput(`${name} cannot be read: ${error.message}. ${outcome}`);
+  }
+  if (!isUtf8(bytes))
+    throw invalidInput(`${name} is not UTF-8. ${outcome} Convert it first, for example with iconv.`);
+  return bytes.toString('utf8');
 }
 
 // ---- How a short command runs ----

@@ -99,12 +99,16 @@ describe('asking', () => {
     ])
       expect((await person.hive('ask', ...args)).code).toBe(2);
     expect((await person.hive('ask', 'Q', '--context-file', '/nowhere')).code).toBe(2);
+    const latin1 = join(tempFolder(), 'latin1.md');
+    writeFileSync(latin1, Buffer.from('Caf\xe9', 'latin1'));
     // In the words of the command line.
     for (const [args, sentence] of [
       [['--timeout', '0s'], '--timeout is 0s: give 1s to 30d.'],
       [['--to', 'Ada', '--escalate-after', '31d'], '--escalate-after is 31d: give 1s to 30d.'],
       [['--escalate-after', '1m'], '--escalate-after needs --to'],
       [['--no-free-text'], '--no-free-text needs --option'],
+      [['--key', ''], '--key is empty'],
+      [['--context-file', latin1], `The file ${latin1} is not UTF-8. Nothing was asked.`],
     ] as const)
       expect(await person.hive('ask', 'Q', ...args)).toMatchObject({
         code: 2,

@@ -70,6 +70,17 @@ describe('posting', () => {
     expect((await eve.hive('history')).out).toMatch(/Human \(Ada\)[\s\S]*Human \(Eve\)/);
   });
 
+  test('refuses a body that is not UTF-8, and posts nothing', async () => {
+    const person = shell(tempStore());
+    const started = person.start('post', '-');
+    started.child.process.stdin.end(Buffer.from('Caf\xe9', 'latin1'));
+    expect(await started.done).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('The text on stdin is not UTF-8. Nothing was posted.'),
+    });
+    expect((await person.hive('messages', '--all', '--json')).json().messages).toEqual([]);
+  });
+
   test('accepts every field of a message, and its body from stdin', async () => {
     const { person, alice, bob } = await shells();
     const asked = (await alice.hive('post', '@bobby?', '--urgent', '--expects-reply', '--json')).json();
