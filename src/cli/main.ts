@@ -129,11 +129,26 @@ export async function commandLine(called: string, isAll: boolean): Promise<Comma
     program.commandsGroup(group);
     for (const [name, [summary, load]] of Object.entries({ ...commands, ...EXTENSION_COMMANDS[group] })) {
       const command = program.command(name, { hidden: !isAll && !FIRST_WEEK.has(name) }).description(summary);
-      if (name === called || called === 'help') await (await load())(command);
+      if (name === called || called === 'help') {
+        await (await load())(command);
+        for (const one of [command, ...command.commands]) refuseRepeated(one);
+      }
     }
   }
   program.commandsGroup('Help:').helpCommand('help [command]', 'Show the help of a command');
   return program;
+}
+
+/** Commander lets the last value of an option win without a word. An option that collects its values may be repeated. */
+function refuseRepeated(command: Command): void {
+  for (const option of command.options) {
+    let times = 0;
+    command.on(`option:${option.name()}`, () => {
+      times += 1;
+      if (times > 1 && !option.isBoolean() && !Array.isArray(command.getOptionValue(option.attributeName())))
+        command.error(`error: option '${option.flags}' was given twice. Give it once.`);
+    });
+  }
 }
 
 /** Runs what this process was started with, and sets its exit code. */

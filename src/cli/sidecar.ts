@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import { serveEmacs } from '../adapters/emacs/connection.ts';
 import type { Hive } from '../application/hive.ts';
+import { invalidInput } from '../domain/errors.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
 import { ACTION, refuseAgents } from './actor.ts';
@@ -27,6 +28,8 @@ export function defineSidecar(command: Command): void {
 }
 
 async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): Promise<void> {
+  if (serve === undefined && (inbox.inbox === true || inbox.inboxUrl !== undefined))
+    throw invalidInput('--inbox and --inbox-url need --serve, which names the port.');
   const stop = untilSignalled();
   const hive = await openHive({ examinations: examineAgentFiles });
   // Again at each act: an agent may have registered its session only after it had started this.

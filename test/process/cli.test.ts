@@ -140,6 +140,9 @@ describe('the command line', () => {
     [['messages', '--format', 'shared', '--after', 'x'], 'The shared format has the whole buffer'],
     [['interrupt', 'Claude-abc12', '--cancel', '--note', 'x'], 'leave out --note and --timeout'],
     [['help', 'lst'], "unknown command 'lst'"],
+    [['sidecar', '--inbox'], '--inbox and --inbox-url need --serve'],
+    [['list', '--agent', 'a', '--agent', 'b'], "option '--agent <handle>' was given twice. Give it once."],
+    [['store', 'prune', '--days', '9', '--days', '1'], "option '--days <n>' was given twice."],
   ])('refuses what it would not use: %j', async (args, sentence) => {
     const { code, out, err } = await shell(tempStore()).hive(...args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
