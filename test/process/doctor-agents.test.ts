@@ -1,8 +1,9 @@
 /** What `hive doctor` finds in the agents' configuration, on real files and by running what they name. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hookTable } from '../../src/domain/installation.ts';
+import { HIVE } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
 import { tempHome } from '../support/temp.ts';
 
@@ -234,6 +235,34 @@ describe('hive doctor', () => {
     expect((await at.doctor())['Codex trust']).toMatchObject({
       state: 'not_set_up',
       text: "Codex skips Hive's 10 hooks, because they are not trusted or turned off",
+    });
+  });
+
+  it("says that a project's server waits until its person has approved it, or that they have rejected it", async () => {
+    const folder = tempHome();
+    const [bin, settings] = [join(tempHome(), 'programs'), join(folder, '.claude/settings.local.json')];
+    for (const each of [bin, join(folder, '.claude')]) mkdirSync(each);
+    symlinkSync(HIVE, join(bin, 'hive'));
+    const PATH = [bin, process.env['PATH']].join(delimiter);
+    const own = { HOME: folder, CLAUDE_CONFIG_DIR: join(folder, 'own'), PATH };
+    const person = shell(join(folder, 'state/hive.db'), own);
+    const server = { mcpServers: { hive: { command: 'hive', args: ['mcp'] } } };
+    writeFileSync(join(folder, '.mcp.json'), JSON.stringify(server));
+    const check = async (): Promise<Found | undefined> =>
+      (await person.hive('doctor', '--json'))
+        .json()
+        .checks.find(({ name }: { name: string }) => name === 'Claude Code');
+    expect(await check()).toMatchObject({
+      state: 'not_set_up',
+      text: `server in ${folder}, which you have not approved yet`,
+      advice: `start claude in ${folder} and choose "Use this MCP server"`,
+    });
+    writeFileSync(settings, JSON.stringify({ enabledMcpjsonServers: ['hive'] }));
+    expect(await check()).toMatchObject({ state: 'ok' });
+    writeFileSync(settings, JSON.stringify({ disabledMcpjsonServers: ['hive'] }));
+    expect(await check()).toMatchObject({
+      state: 'not_set_up',
+      text: expect.stringContaining('"disabledMcpjsonServers"'),
     });
   });
 

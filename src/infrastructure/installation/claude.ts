@@ -195,6 +195,15 @@ export function isTurnedOff(servers: string, folder: string): boolean {
   return asList(at(readJson(servers), ['projects', folder, 'disabledMcpServers'])).includes(SERVER_NAME);
 }
 
+/** What the person has answered when Claude Code asked whether to use Hive's server of the project's .mcp.json. */
+export function projectServerApproval({ own, managed }: SettingsFiles): 'approved' | 'rejected' | 'pending' {
+  const names = (list: string): boolean =>
+    [managed, ...own].some(({ content }) => asList(content[list]).includes(SERVER_NAME));
+  if (names('disabledMcpjsonServers')) return 'rejected';
+  const isEach = [managed, ...own].some(({ content }) => content['enableAllProjectMcpServers'] === true);
+  return isEach || names('enabledMcpjsonServers') ? 'approved' : 'pending';
+}
+
 function serverOf(rule: unknown): string {
   return String(rule).startsWith(`mcp__${PLUGIN_SERVER}__`) ? PLUGIN_SERVER : SERVER_NAME;
 }

@@ -25,6 +25,7 @@ import {
   findHooks,
   hasHivePlugin,
   isTurnedOff,
+  projectServerApproval,
   type SettingsFile,
   type SettingsFiles,
   toolPermission,
@@ -57,13 +58,17 @@ interface Found {
   /** Why the client uses neither, though it has them; null if it does. */
   serverOff: string | null;
   hooksOff: string | null;
+  /** Whether the client uses the server only once the person has approved it, which they have not yet. */
+  isUnapproved: boolean;
 }
 
 async function examineClaude(env: Environment, folder: string): Promise<Check[]> {
   const name = 'Claude Code';
   const init = 'hive init claude --hooks';
   const own = claudePaths(env, 'user', folder);
-  const hooksOff = whyNoHooks(settingsFiles(env, folder));
+  const files = settingsFiles(env, folder);
+  const hooksOff = whyNoHooks(files);
+  const approval = projectServerApproval(files);
   const turnedOff = inFile(own.servers, '{}', (text) => isTurnedOff(text, folder));
   const found = (['user', 'project'] as const).map((scope): Found => {
     const { servers, settings } = claudePaths(env, scope, folder);
@@ -71,14 +76,20 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
     // In the home folder a project's settings are the person's own.
     const isOther = scope === 'user' || settings !== own.settings;
     const hooks = isOther ? inFile(settings, '{}', (text) => findHooks(text, 'claude-code')) : [];
+    const isRejected = scope === 'project' && approval === 'rejected';
     return {
       where: scope === 'user' ? servers : folder,
       server,
       hooks,
       project: scope === 'user' ? null : folder,
       here: folder,
-      serverOff: turnedOff ? `${own.servers} turns it off in ${folder}` : null,
+      serverOff: turnedOff
+        ? `${own.servers} turns it off in ${folder}`
+        : isRejected
+          ? `"disabledMcpjsonServers" in your settings of Claude Code names it`
+          : null,
       hooksOff,
+      isUnapproved: scope === 'project' && approval === 'pending',
     };
   });
   const hasPlugin = inFile(own.settings, '{}', hasHivePlugin);
@@ -144,7 +155,16 @@ async function examineCodex(env: Environment, folder: string): Promise<Check[]> 
   const isOff = tomlAt(server, ['enabled']) === false;
   const serverOff = isOff ? `${paths.config} has "enabled = false" for it` : null;
   const found = [
-    { where: paths.config, server, hooks, project: null, here: folder, serverOff, hooksOff: null },
+    {
+      where: paths.config,
+      server,
+      hooks,
+      project: null,
+      here: folder,
+      serverOff,
+      hooksOff: null,
+      isUnapproved: false,
+    },
   ];
   const checks = await examineClient('Codex', 'codex', found, 'hive init codex', env);
   return hooks.length > 0 ? [...checks, await examineTrust(withoutProject(env, folder), hooksText)] : checks;
@@ -191,9 +211,16 @@ async function examineServer(
   const because = reasonNotToTry(words, 'mcp', found, { env, more });
   if (because !== null) return notTried(name, text, because);
   const { ok, err } = await tryServer(words, { ...withoutProject(env, found.here), ...more });
-  return ok
-    ? { name, state: 'ok', text, advice: null }
-    : { name, state: 'broken', text: `${text} does not start: ${err}`, advice: `run again: ${init}` };
+  if (!ok)
+    return { name, state: 'broken', text: `${text} does not start: ${err}`, advice: `run again: ${init}` };
+  if (found.isUnapproved)
+    return {
+      name,
+      state: 'not_set_up',
+      text: `${text}, which you have not approved yet`,
+      advice: `start claude in ${found.where} and choose "Use this MCP server"`,
+    };
+  return { name, state: 'ok', text, advice: null };
 }
 
 async function examineHooks(
