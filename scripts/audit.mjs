@@ -1,4 +1,4 @@
-// `npm run audit`: asks the registry for known vulnerabilities of the packages installed with Hive (docs/dependencies.md).
+// `npm run audit`: asks the registry for known vulnerabilities of the packages installed with Hive (docs/internals/dependencies.md).
 // Fails on one that is high or critical. A registry that offers no audits is not a finding, and is reported as such.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What Hive ships with: each package is named in docs/dependencies.md, under a licence that was looked at. */
+/** What Hive ships with: each package is named in docs/internals/dependencies.md, under a licence that was looked at. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ function placeOf(folder: string, name: string): string | null {
 const TREE = [...runtimeTree().values()];
 
 test('each package that we ask for has its row, and its licence there', () => {
-  const rows = tableUnder('docs/dependencies.md', '## At run time');
+  const rows = tableUnder('docs/internals/dependencies.md', '## At run time');
   const wanted = Object.keys(manifestIn(ROOT).dependencies ?? {}).map((name) => {
     const { license } = manifestIn(join(ROOT, 'node_modules', name));
     return [name, license];
@@ -59,7 +59,7 @@ test('each package that we ask for has its row, and its licence there', () => {
 });
 
 test('the licence of every runtime package is one of those that were looked at', () => {
-  const allowed = tableUnder('docs/dependencies.md', '### Licences').map(
+  const allowed = tableUnder('docs/internals/dependencies.md', '### Licences').map(
     ([licence = '']) => codeIn(licence)[0],
   );
   const strangers = TREE.filter(({ license }) => !allowed.includes(license)).map(
@@ -79,7 +79,7 @@ test('no runtime package runs anything when it is installed, or is compiled then
 });
 
 test('the page says how many there are', () => {
-  const [, count] = /Altogether (\d+) packages/.exec(readPage('docs/dependencies.md')) ?? [];
+  const [, count] = /Altogether (\d+) packages/.exec(readPage('docs/internals/dependencies.md')) ?? [];
   expect(Number(count)).toBe(TREE.length);
 });
 

@@ -41,7 +41,7 @@ requirement(
     id: 'card-1',
     title: 'It is built on vscode-jsonrpc, the MCP SDK, node-notifier and zod, and tested with vitest.',
     source: 'vscode-jsonrpc, @modelcontextprotocol/sdk, node-notifier, zod, vitest',
-    lives: ['package.json', 'docs/dependencies.md'],
+    lives: ['package.json', 'docs/internals/dependencies.md'],
     verdict: 'works',
   },
   () => {

@@ -1,6 +1,6 @@
 /**
  * The logger: one JSON line per call, on stderr, because stdout belongs to the protocols. A dozen lines instead of a
- * logging library, because `hive mcp` and `hive hook` start often (docs/dependencies.md).
+ * logging library, because `hive mcp` and `hive hook` start often (docs/internals/dependencies.md).
  */
 import type { Logger } from '../../application/world.ts';
 
