@@ -706,17 +706,18 @@ function parsedLine(line: string): unknown {
   }
 }
 
-/** Whether a prompt may display this dialog. Not every call can be read back: an edit is shown as a diff. There its question has to do. */
+/** Whether a prompt may display this dialog. Not every call can be read back: an edit may be shown as a diff alone. There its question has to do. */
 function mayDisplay(prompt: Prompt, dialog: HookDialog): boolean {
   const shown = shownCall(prompt)?.tool;
   return dialog.kind !== 'permission' || shown === undefined || isCall(shown, dialog.tool);
 }
 
-/** Whether a call is the one that was read back, which is without the agent's own description of it. */
+/** Whether a call is the one that was read back, which is without the texts of an edit and without the agent's own description of it. */
 function isCall(shown: HookTool, { name, input }: Pick<HookTool, 'name' | 'input'>): boolean {
   const given = objectIn(input) ?? { input };
-  const { description } = describe(name, given, undefined);
-  const displayed = without(given, description === null ? [] : ['description']);
+  const { named, description } = describe(name, given, undefined);
+  const unread = named.filter((field) => field !== 'command');
+  const displayed = without(given, [...unread, ...(description === null ? [] : ['description'])]);
   return digestOfCall([shown.name, shown.input]) === digestOfCall([name, displayed]);
 }
 

@@ -235,9 +235,9 @@ describe('a permission prompt of Claude Code', () => {
   });
 
   /** A permission whose hook has ended after its time. */
-  async function leftAlone(): Promise<{ ask_id: string }> {
+  async function leftAlone(raw = BASH): Promise<{ ask_id: string }> {
     await prefer(hive, { dialog_wait: 1 });
-    const { prompts, printed } = await fireDialog(hive, BASH);
+    const { prompts, printed } = await fireDialog(hive, raw);
     expect(await printed).toBe('');
     return { ask_id: prompts[0]?.ask_id ?? '' };
   }
@@ -283,6 +283,14 @@ describe('a permission prompt of Claude Code', () => {
       expect(await one.printed).toBe('');
     },
   );
+
+  test('to edit a file, whose texts are shown, is over once its tool has run', async () => {
+    const tool_input = { file_path: '/demo/a.txt', old_string: 'one', new_string: 'two', replace_all: false };
+    const edit = { ...BASH, tool_name: 'Edit', tool_input };
+    const { ask_id } = await leftAlone(edit);
+    await fire(hive, { ...edit, hook_event_name: 'PostToolUse', tool_use_id: 't1', tool_response: {} });
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+  });
 
   test('to read a file stays while its model writes further calls, and is over when the transcript has the result', async () => {
     const { permission_suggestions: _, ...raw } = BASH;
