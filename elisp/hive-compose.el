@@ -25,6 +25,7 @@
 (require 'hive-rpc)
 (require 'hive-shared-text)
 (require 'hive-text)
+(require 'json)
 (require 'subr-x)
 
 ;;;; Options
@@ -100,7 +101,16 @@ KNOWN and KNOWN-WITH are what was read or saved last.  Return as
 They say how it is to be sent."
   (let ((saved (car (last (hive-compose--parts
                            (or (hive-compose-draft (hive-compose--with-id id)) ""))))))
-    (and saved (ignore-errors (json-parse-string saved :object-type 'plist)))))
+    (and saved (ignore-errors (let ((json-object-type 'plist)) (json-read-from-string saved))))))
+
+(defun hive-draft-settings (with)
+  "Return WITH, the settings of a draft or nil, as the text that is saved."
+  ;; `json-serialize' makes bytes in Emacs 30, and not every Emacs has it.
+  (if with (json-encode with) ""))
+
+(defun hive-draft-with-options (labels)
+  "Return the settings of a draft that is sent beside the options LABELS."
+  (and labels (list :options (vconcat (mapcar #'hive-text-sendable labels)))))
 
 ;;;; Drafts in buffers
 
@@ -124,7 +134,7 @@ WITH is a plist of its settings, see `hive-draft-with'.  A draft that
 was only read here, and has not changed, is not written."
   (pcase-let ((`(,known-id ,known-text ,known-with ,saved)
                (or hive-compose--known (list id "" "" nil)))
-              (with (if with (json-serialize with) "")))
+              (with (hive-draft-settings with)))
     (let ((moved (not (equal id known-id))))
       (or (and (not moved) (not saved) (equal text known-text) (equal with known-with))
           (and (hive-draft-write id text (if moved "" known-text) with (if moved "" known-with))
@@ -175,7 +185,7 @@ A minibuffer that is open is a buffer, too."
 
 (defvar-local hive-compose--prompt nil "The question that this buffer answers.")
 (defvar-local hive-compose--begin nil "Where the answer begins, a marker.")
-(defvar-local hive-compose--option nil "The label of the option beside the answer, or nil.")
+(defvar-local hive-compose--options nil "The labels of the options beside the answer.")
 
 (defun hive-compose-correction-id (ask-id)
   "Return the id of the draft of a correction of the answer to ASK-ID."
@@ -239,8 +249,8 @@ which your text is then a comment."
                     (hive-words "To %s: " (hive-text-agent prompt 30))
                   (hive-words 'late-answer-to (hive-text-agent prompt 30)))
                 ": ")
-               (if hive-compose--option
-                   (hive-words " + %s" (hive-text-line hive-compose--option 30))
+               (if hive-compose--options
+                   (hive-words " + %s" (hive-text-line (string-join hive-compose--options ", ") 30))
                  "")
                (substitute-command-keys
                 (hive-words "\\<hive-compose-mode-map>  \\[hive-compose-send] sends  \\[hive-compose-put-aside] draft  \\[hive-compose-quote] quote  \\[hive-compose-insert-template] template"))
@@ -313,11 +323,10 @@ which your text is then a comment."
             (hive-compose--fetch buffer now)))))))
 
 (defun hive-compose--keep-answer ()
-  "Save the draft of the answer, with the option that is chosen."
+  "Save the draft of the answer, with the options that are chosen."
   (when hive-compose--prompt
     (hive-draft-keep (plist-get hive-compose--prompt :ask_id) (hive-compose-text)
-                     (and hive-compose--option
-                          (list :option (hive-text-sendable hive-compose--option))))))
+                     (hive-draft-with-options hive-compose--options))))
 
 (defun hive-compose--killed ()
   "Release the question, as the buffer is being killed.
@@ -343,9 +352,10 @@ Refuse a question that is already answered, unless it has a draft."
         (hive-compose-mode)
         (hive-compose--print prompt)
         (let ((draft (hive-draft-read id))
-              (option (plist-get (hive-draft-with id) :option)))
+              (options (plist-get (hive-draft-with id) :options)))
           (when draft (insert draft))
-          (setq hive-compose--option (and option (hive-read-label prompt option))))
+          (setq hive-compose--options
+                (delq nil (mapcar (lambda (option) (hive-read-label prompt option)) options))))
         (setq buffer-undo-list nil)
         (set-buffer-modified-p nil)
         (when (hive-rpc-true-p prompt :context_truncated) (hive-compose--fetch buffer prompt))))
@@ -392,7 +402,7 @@ With an empty LABEL, your text is the answer itself."
                                       (hive-fail 'compose-no-options)))
                           nil t))
    hive-compose-mode)
-  (setq hive-compose--option (unless (string-empty-p label) label))
+  (setq hive-compose--options (unless (string-empty-p label) (list label)))
   (hive-draft-changed)
   (force-mode-line-update))
 
@@ -401,9 +411,10 @@ With an empty LABEL, your text is the answer itself."
   (interactive nil hive-compose-mode)
   (let* ((text (string-trim (hive-compose-text)))
          (prompt hive-compose--prompt)
-         (option hive-compose--option)
+         (options hive-compose--options)
+         (option (and options (string-join options ", ")))
          (answer (if (null option) (list :decision text)
-                   (append (list :decision option :selected (vector option))
+                   (append (list :decision option :selected (vconcat options))
                            (unless (string-empty-p text) (list :comment text))))))
     (when (and (string-empty-p text) (null option))
       (hive-fail 'no-answer (hive-respond-still prompt)))
@@ -421,7 +432,7 @@ With an empty LABEL, your text is the answer itself."
   ;; If that fails, the text exists only here.
   (when (hive-draft-save)
     (let ((prompt hive-compose--prompt)
-          (empty (and (null hive-compose--option) (string-blank-p (hive-compose-text)))))
+          (empty (and (null hive-compose--options) (string-blank-p (hive-compose-text)))))
       (quit-window t)
       (hive-say (if empty 'no-answer "Draft saved; %s") (hive-respond-still prompt)))))
 

@@ -430,14 +430,14 @@ TEXT is what is shown.  The labels CHOSEN are part of the answer, too."
 Return nil, to go back, if these are blank."
   (if (hive-next--unread-p batch (list :selected labels))
       (hive-next--open batch)
-    (let ((option (string-join labels ", ")))
-      (hive-read-with-draft (hive-next--question batch)
-        (lambda ()
-          (let ((words (hive-read-words
-                        (hive-words 'with-words (hive-text-line option 40)) hive-read-typed)))
-            (unless (string-blank-p words)
-              (hive-next--send batch labels words))))
-        nil option))))
+    (hive-read-with-draft (hive-next--question batch)
+      (lambda ()
+        (let ((words (hive-read-words
+                      (hive-words 'with-words (hive-text-line (string-join labels ", ") 40))
+                      hive-read-typed)))
+          (unless (string-blank-p words)
+            (hive-next--send batch labels words))))
+      nil labels)))
 
 (defun hive-next--undo ()
   "Take back the last answer, or correct it.

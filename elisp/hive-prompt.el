@@ -565,7 +565,7 @@ It is written only when you say so."
         (let ((words (hive-read-words (hive-words 'with-words (hive-text-line label 40)) hive-read-typed)))
           (hive-prompt--send-label label (unless (string-blank-p words) words))
           'answered))
-      nil label)))
+      nil (list label))))
 
 (defun hive-prompt--send-label (label &optional words)
   "Answer the question of this buffer with the option LABEL and WORDS."

@@ -481,7 +481,9 @@ handle, or what was typed if it is none."
 
 (autoload 'hive-compose-draft "hive-compose")
 (autoload 'hive-draft-watch "hive-compose")
+(autoload 'hive-draft-settings "hive-compose")
 (autoload 'hive-draft-with "hive-compose")
+(autoload 'hive-draft-with-options "hive-compose")
 (autoload 'hive-draft-write "hive-compose")
 
 (defvar hive-read-typed nil
@@ -502,21 +504,22 @@ message."
                               (or (plist-get prompt :batch) (list prompt)))))
       text)))
 
-(defun hive-read-with-draft (prompt answer &optional id option)
+(defun hive-read-with-draft (prompt answer &optional id options)
   "Let ANSWER, a function, read an answer to PROMPT, and send it.
 Return what it returns.  If that is answered, delete the draft; else, or
 if it fails or Emacs ends, what was typed is the draft.  ID is that of
 the draft, if it is not that of PROMPT; with PROMPT nil, what is read is
-a message.  With OPTION, a label, what is read are words beside it, and
-their draft keeps it.  A draft with any other option is not offered: it
-would be sent without that."
+a message.  With OPTIONS, a list of labels, what is read are words
+beside them, and their draft keeps them.  A draft with any others is not
+offered: it would be sent without those."
   (let* ((id (or id (plist-get prompt :ask_id)))
-         (option (and option (hive-text-sendable option)))
-         (with (if option (json-serialize (list :option option)) ""))
+         (settings (hive-draft-with-options options))
+         (with (hive-draft-settings settings))
          (as-draft (lambda (text)
-                     (if option (unless (string-blank-p text) text)
+                     (if settings (unless (string-blank-p text) text)
                        (hive-read--as-draft prompt text))))
-         (draft (and (member (plist-get (hive-draft-with id) :option) (list nil option))
+         (draft (and (member (plist-get (hive-draft-with id) :options)
+                             (list nil (plist-get settings :options)))
                      (funcall as-draft (or (hive-compose-draft id) ""))))
          (known (or draft ""))
          (hive-read-typed draft)

@@ -287,7 +287,7 @@ A half-typed comment is a draft with the options of ANSWER."
                                       (or (plist-get answer :comment) (and chosen hive-read-typed)))))
           (hive-respond-send prompt (plist-put answer :comment words))
           'answered))
-      nil (and chosen (string-join chosen ", ")))))
+      nil chosen)))
 
 ;;;###autoload
 (defun hive-respond (&optional comment)

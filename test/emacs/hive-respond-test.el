@@ -263,7 +263,7 @@ Return what was there, newest first."
       (should (equal '(nil) (hive-respond-test-typing '(("No" "")) (hive-next--comment batch '("No")))))
       (should (equal "in" (hive-compose-draft id)))
       (hive-compose (car batch))
-      (should (equal '("in" "Later") (list (hive-compose-text) hive-compose--option)))
+      (should (equal '("in" "Later") (list (hive-compose-text) (car hive-compose--options))))
       (let ((kill-buffer-query-functions nil)) (kill-buffer))
       (should (equal '("in") (hive-respond-test-typing '(("Later" " May")) (hive-next--comment batch '("Later")))))
       (hive-respond-test-typing '(("Later" . ", or June")) (hive-next--comment batch '("Later")))
@@ -272,6 +272,21 @@ Return what was there, newest first."
       (should (equal "in May, or June" (plist-get (car (hive-test-answers)) :comment)))
       (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
       (should-not (directory-files hive-drafts-directory nil "txt\\'")))))
+
+(ert-deftest hive-respond-words-beside-several-options-are-a-draft-with-all-of-them ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :question "When?" :multi_select t :options hive-respond-test-options))
+    (hive-test-wait 5 (hive-prompts))
+    (let ((batch (list (car (hive-prompts)))))
+      (hive-respond-test-typing '(("Later, No" "in")) (hive-next--comment batch '("Later" "No")))
+      (save-window-excursion
+        (hive-compose (car batch))
+        (should (string-match-p (regexp-quote "+ Later, No") (hive-compose--header)))
+        (hive-compose-send))
+      (hive-test-wait 5 (hive-test-answers))
+      (should (equal ["Later" "No"] (plist-get (car (hive-test-answers)) :selected)))
+      (should (equal "in" (plist-get (car (hive-test-answers)) :comment))))))
 
 (ert-deftest hive-respond-an-answer-that-is-stored-leaves-no-draft ()
   (hive-test-with-desk nil
@@ -690,6 +705,22 @@ Return what was there, newest first."
     (should (equal "After the release." (plist-get (car (hive-test-answers)) :comment)))
     (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
     (should-not (directory-files hive-drafts-directory nil "txt\\'"))))
+
+(ert-deftest hive-compose-a-draft-beside-an-option-is-one-in-any-emacs ()
+  (hive-test-with-desk nil
+    (let ((serialize (symbol-function 'json-serialize)))
+      ;; Emacs 30 makes bytes; others may have neither of these.
+      (dolist (functions (list (cons (lambda (&rest args) (encode-coding-string (apply serialize args) 'utf-8))
+                                     (symbol-function 'json-parse-string))
+                               '(nil . nil)))
+        (cl-letf (((symbol-function 'json-serialize) (car functions))
+                  ((symbol-function 'json-parse-string) (cdr functions)))
+          (with-temp-buffer
+            (dolist (text '("in" "in May"))
+              (hive-draft-keep "ask-1" text (hive-draft-with-options '("Später")))
+              (should (equal '(:options ["Später"]) (hive-draft-with "ask-1"))))
+            (hive-draft-keep "ask-1" "")
+            (should-not (directory-files hive-drafts-directory nil "txt\\'"))))))))
 
 (ert-deftest hive-compose-a-draft-of-another-emacs-stays ()
   (hive-respond-test-composing '(:question "Why?")
