@@ -44,10 +44,12 @@ export function defineMessages(command: Command): void {
     )
     .option('--save <folder>', 'write that file to this folder, as shared-YYYYMMDD.md')
     .option('--json', 'print JSON')
-    .action((options: MessagesOptions) => withHive(options, (hive) => messages(hive, options)));
+    .action((options: MessagesOptions, self: Command) =>
+      withHive(options, (hive) => messages(hive, options, self.getOptionValueSource('limit') === 'cli')),
+    );
 }
 
-async function messages(hive: Hive, options: MessagesOptions): Promise<ExitCode> {
+async function messages(hive: Hive, options: MessagesOptions, isLimited: boolean): Promise<ExitCode> {
   const { after, before, thread, from, query, limit, all = false } = options;
   const here = findProject(process.cwd());
   const filter = {
@@ -57,9 +59,9 @@ async function messages(hive: Hive, options: MessagesOptions): Promise<ExitCode>
     query,
   };
   const isFile = options.save !== undefined || options.format === 'shared';
-  if (isFile && (after !== undefined || before !== undefined || options.json === true))
+  if (isFile && (after !== undefined || before !== undefined || isLimited || options.json === true))
     throw invalidInput(
-      'The shared format has the whole buffer: leave out --after, --before and --json, or --format shared and --save.',
+      'The shared format has the whole buffer: leave out --after, --before, --limit and --json, or --format shared and --save.',
     );
   if (isFile) return printShared(hive, filter, all ? null : here.project, options.save);
   const page = await hive.messages.read({ ...filter, after, before, limit });

@@ -138,6 +138,7 @@ describe('the command line', () => {
     [['mentions', '--all'], '--all and --note are for hive mentions process.'],
     [['mentions', 'process'], 'Give the ids of the mentions, or --all for all of them.'],
     [['messages', '--format', 'shared', '--after', 'x'], 'The shared format has the whole buffer'],
+    [['messages', '--save', '.', '--limit', '50'], 'The shared format has the whole buffer'],
     [['interrupt', 'Claude-abc12', '--cancel', '--note', 'x'], 'leave out --note and --timeout'],
     [['help', 'lst'], "unknown command 'lst'"],
     [['sidecar', '--inbox'], '--inbox and --inbox-url need --serve'],
