@@ -193,8 +193,9 @@ test.each<[string, PreferenceChanges, string]>([
 });
 
 test('what came at a quiet time is pushed once that is over, many of them as one', async () => {
+  const w = await world();
   const until = new Date(Date.now() + 3_000).toISOString();
-  const w = await world({ preferences: { do_not_disturb: until } });
+  await w.hive.desks.setPreferences(SEAT, { do_not_disturb: until });
   for (let n = 0; n < 5; n += 1) await ask(w.hive);
   const titles = () => w.service.received.map(({ message }) => message.show?.title);
   await eventually(() => w.service.received.length > 0, 10_000);
