@@ -189,6 +189,23 @@ test('a mention in a message that is no longer on the page can be marked as done
   await page.getByText('look at the build').waitFor({ state: 'detached' });
 });
 
+test('a reply is one to its message, also when that is no longer on the page', async () => {
+  const peer = await join(inbox.hive, 'peer-session');
+  const { message } = await post(inbox.hive, peer, 'Which build?');
+  const page = await (await openContext(chromium)).newPage();
+  await pair(page, inbox);
+  await page.getByRole('link', { name: 'The room' }).tap();
+  await page.getByRole('button', { name: 'Reply' }).tap();
+  await page.getByLabel(/^Write a message/).fill('The last one.');
+  for (let n = 0; n < 100; n += 1) await post(inbox.hive, peer, `message ${n}`);
+  await page.getByText('Which build?').waitFor({ state: 'detached' });
+  await page.getByText(`Replying to ${message.from_handle}`).waitFor();
+  await page.getByRole('button', { name: 'Send' }).tap();
+  const last = async () => (await inbox.hive.messages.read({ limit: 1 })).items[0];
+  await eventually(async () => (await last())?.body === 'The last one.');
+  expect(await last()).toMatchObject({ reply_to: message.message_id });
+});
+
 test('a question that is written from right to left begins at the right', async () => {
   const { ask_id } = await ask(inbox.hive, { question: 'ما الوصف القصير؟', options: ['نعم'] });
   const page = await (await openContext(chromium)).newPage();

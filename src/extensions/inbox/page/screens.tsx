@@ -230,9 +230,11 @@ export function Loops({
 }
 
 export function MessagesScreen({ inbox }: { inbox: State }): VNode {
-  const [replyId, setReplyId] = useDraft('reply to');
+  // With its author: the message itself may not be read yet, or no longer be among the newest.
+  const [replying, setReplying] = useDraft('reply to');
   const [body, setBody] = useDraft('message');
-  const replyTo = inbox.messages.find(({ message_id }) => message_id === replyId) ?? null;
+  const [, message_id = '', handle = ''] = /^(\S+) (.+)$/s.exec(replying) ?? [];
+  const replyTo = message_id === '' ? null : { message_id, handle };
   const writeTo = (handles: readonly string[]): void =>
     setBody(
       `${handles
@@ -261,7 +263,10 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
                 <MessageItem message={message} name={titleOf(message, inbox)} />
               </Boundary>
               <p class="actions">
-                <button type="button" onClick={() => setReplyId(message.message_id)}>
+                <button
+                  type="button"
+                  onClick={() => setReplying(`${message.message_id} ${message.by ?? message.from_handle}`)}
+                >
                   {WORDS.reply}
                 </button>
                 <Done mention={mentions.get(message.message_id)} />
@@ -271,7 +276,13 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
         </ol>
       </div>
       <Loops loops={inbox.loops} onWrite={writeTo} />
-      <Compose replyTo={replyTo} onClose={() => setReplyId('')} inbox={inbox} body={body} setBody={setBody} />
+      <Compose
+        replyTo={replyTo}
+        onClose={() => setReplying('')}
+        inbox={inbox}
+        body={body}
+        setBody={setBody}
+      />
     </>
   );
 }
@@ -363,7 +374,7 @@ function Compose({
   body,
   setBody,
 }: {
-  replyTo: Message | null;
+  replyTo: { message_id: string; handle: string } | null;
   onClose: () => void;
   inbox: State;
   body: string;
@@ -407,7 +418,7 @@ function Compose({
       ))}
       {replyTo === null ? null : (
         <p class="meta">
-          {WORDS.replyTo(replyTo.by ?? replyTo.from_handle)}{' '}
+          {WORDS.replyTo(replyTo.handle)}{' '}
           <button type="button" onClick={onClose}>
             {WORDS.cancel}
           </button>
