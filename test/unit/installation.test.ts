@@ -263,6 +263,18 @@ describe('what Claude Code does with the tools', () => {
       'p has "disableAllHooks"',
     ],
     [
+      'runs them where a file that counts more says no',
+      [file('u', { disableAllHooks: true }), file('p', { disableAllHooks: false }), file('l', {})],
+      NONE,
+      null,
+    ],
+    [
+      'runs none where a file that counts more says so',
+      [file('u', { disableAllHooks: false }), file('l', { disableAllHooks: true })],
+      NONE,
+      'l has "disableAllHooks"',
+    ],
+    [
       'runs none where only those of an administrator count',
       [yes],
       file('m', { allowManagedHooksOnly: true }),

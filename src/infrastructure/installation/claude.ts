@@ -152,7 +152,7 @@ export interface SettingsFile {
   content: Readonly<Record<string, unknown>>;
 }
 
-/** Those that count for a session; `managed` is the administrator's. */
+/** Those that count for a session, in the order of their precedence, the weakest first; `managed` is the administrator's. */
 export interface SettingsFiles {
   own: readonly SettingsFile[];
   managed: SettingsFile;
@@ -183,11 +183,13 @@ export function toolPermission({ own, managed }: SettingsFiles, server: string):
 /** Why Claude Code runs no hook of a person, in words; null if it does. */
 export function whyNoHooks({ own, managed }: SettingsFiles): string | null {
   if (managed.content['allowManagedHooksOnly'] === true) return `${managed.path} has "allowManagedHooksOnly"`;
-  // As Claude Code reads it: anything but a no.
-  const off = [managed, ...own].find(
-    ({ content }) => ![undefined, null, false, 'false'].includes(content['disableAllHooks'] as null),
+  // As Claude Code reads them: a later file overrides the ones before it, and anything but a no turns the hooks off.
+  const decisive = [...own, managed].findLast(
+    ({ content }) => ![undefined, null, 'false'].includes(content['disableAllHooks'] as null),
   );
-  return off === undefined ? null : `${off.path} has "disableAllHooks"`;
+  return decisive === undefined || decisive.content['disableAllHooks'] === false
+    ? null
+    : `${decisive.path} has "disableAllHooks"`;
 }
 
 /** Whether a person has turned Hive's server off for a project, which Claude Code notes beside the servers. */
