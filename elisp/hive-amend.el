@@ -30,6 +30,7 @@
 (require 'subr-x)
 
 (declare-function hive-compose-correction-id "hive-compose")
+(declare-function hive-compose-note-id "hive-compose")
 (declare-function hive-mention "hive-shared-compose")
 
 ;;;; Taking back what is delayed
@@ -172,22 +173,36 @@ A correction that is not stored yet is newer than the stored answer."
     (plist-get (if unsent (hive-outbox-entry-params unsent) (hive-amend--standing prompt))
                :comment)))
 
-(defun hive-amend--read (prompt ask)
-  "Read a new answer to PROMPT, and a comment if there was one or if ASK.
-The former comment can be kept, edited or deleted; what was typed
-in addition to an option is appended to it."
+(defun hive-amend--read (prompt)
+  "Read a new answer to PROMPT."
   (let* ((lead (hive-words "Correct your answer to %s: " (hive-text-title prompt 30)))
-         (answer (hive-read-answer (append (list :lead lead) prompt)))
-         (former (hive-amend--former-comment prompt)))
+         (answer (hive-read-answer (append (list :lead lead) prompt))))
     (when (hive-respond-empty-p answer)
       (hive-fail 'amend-nothing))
-    (when (or former ask)
-      (let ((comment (hive-read-words (hive-words "Comment (empty for none): ")
-                                      (string-join (delq nil (list former (plist-get answer :comment)))
-                                                   "\n"))))
-        (setq answer (plist-put answer :comment
-                                (unless (string-blank-p comment) comment)))))
     answer))
+
+(defun hive-amend--comment (prompt answer former)
+  "Read a comment on ANSWER, which corrects PROMPT, and send both.
+The FORMER comment can be kept, edited or deleted; what was typed in
+addition to an option is appended to it.  A half-typed comment is a
+draft, which does not replace that of the answer."
+  (hive-read-with-draft nil
+    (lambda ()
+      (let ((comment (hive-read-words
+                      (hive-words "Comment (empty for none): ")
+                      (string-join (delq nil (list (or hive-read-typed former)
+                                                   (plist-get answer :comment)))
+                                   "\n"))))
+        (hive-amend--send prompt (plist-put answer :comment
+                                            (unless (string-blank-p comment) comment)))))
+    (hive-compose-note-id (hive-compose-correction-id (plist-get prompt :ask_id)))))
+
+(defun hive-amend--send (prompt answer)
+  "Send ANSWER, which corrects PROMPT."
+  (hive-outbox-add (plist-get prompt :ask_id) "prompt/amend"
+                   (hive-respond-params prompt answer) (hive-respond-text answer))
+  (hive-say "Correction queued")
+  'answered)
 
 (defun hive-amend--correct (prompt ask)
   "Read a new answer to PROMPT and send it; with ASK, ask for a comment too.
@@ -197,11 +212,10 @@ If its agent has the first answer already, tell the agent instead."
     ;; What was left half-typed as an answer is no draft of a correction.
     (hive-read-with-draft prompt
       (lambda ()
-        (let ((answer (hive-amend--read prompt ask)))
-          (hive-outbox-add (plist-get prompt :ask_id) "prompt/amend"
-                           (hive-respond-params prompt answer) (hive-respond-text answer))
-          (hive-say "Correction queued")
-          'answered))
+        (let ((answer (hive-amend--read prompt))
+              (former (hive-amend--former-comment prompt)))
+          (if (or former ask) (hive-amend--comment prompt answer former)
+            (hive-amend--send prompt answer))))
       (hive-compose-correction-id (plist-get prompt :ask_id)))))
 
 ;;;; Too late to correct

@@ -191,6 +191,10 @@ A minibuffer that is open is a buffer, too."
   "Return the id of the draft of a correction of the answer to ASK-ID."
   (concat ask-id "-correction"))
 
+(defun hive-compose-note-id (id)
+  "Return the id of the draft of a comment beside the draft with ID."
+  (concat id "-note"))
+
 (defun hive-compose--stored (entry _result)
   "Delete the drafts of the question that ENTRY has answered or corrected.
 One that is open in a buffer stays."
@@ -199,8 +203,10 @@ One that is open in a buffer stays."
                (not (cl-some (lambda (buffer)
                                (equal id (plist-get (buffer-local-value 'hive-compose--prompt buffer) :ask_id)))
                              (buffer-list))))
-      (dolist (one (list id (hive-compose--with-id id) (hive-compose-correction-id id)))
-        (hive-compose-keep one "")))))
+      (dolist (one (list id (hive-compose-correction-id id)))
+        (hive-compose-keep one "")
+        (hive-compose-keep (hive-compose-note-id one) ""))
+      (hive-compose-keep (hive-compose--with-id id) ""))))
 
 (add-hook 'hive-outbox-stored-functions #'hive-compose--stored)
 

@@ -27,6 +27,7 @@
 (require 'subr-x)
 
 (declare-function hive-batch-answer "hive-batch")
+(declare-function hive-compose-note-id "hive-compose")
 
 ;;;; Seen and claimed
 
@@ -278,16 +279,18 @@ cancelled gets a late answer."
 
 (defun hive-respond--comment (prompt answer)
   "Read a comment on ANSWER, and answer PROMPT with both.
-A half-typed comment is a draft with the options of ANSWER."
+A half-typed comment is a draft with the options of ANSWER.  Without
+options, the answer itself is that draft, and the comment another one."
   (let ((chosen (append (plist-get answer :selected) nil)))
-    (hive-read-with-draft prompt
+    (hive-read-with-draft (and chosen prompt)
       (lambda ()
         (let ((words (hive-read-words (hive-words "Comment: ")
                                       ;; Free text beside chosen options is a comment already.
-                                      (or (plist-get answer :comment) (and chosen hive-read-typed)))))
+                                      (or (plist-get answer :comment) hive-read-typed))))
           (hive-respond-send prompt (plist-put answer :comment words))
           'answered))
-      nil chosen)))
+      (if chosen (plist-get prompt :ask_id) (hive-compose-note-id (plist-get prompt :ask_id)))
+      chosen)))
 
 ;;;###autoload
 (defun hive-respond (&optional comment)

@@ -234,6 +234,38 @@ Return what was there, newest first."
     (should (equal "Later" (plist-get (car (hive-test-answers)) :decision)))
     (should (equal "not before May" (plist-get (car (hive-test-answers)) :comment)))))
 
+(ert-deftest hive-respond-a-comment-and-the-own-words-that-it-is-on-are-there-again ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask '(:question "How?"))
+    (hive-test-wait 5 (hive-prompts))
+    (should (equal '(nil nil) (hive-respond-test-typing '(("How?" . "with care") ("Comment" "it is")) (hive-respond t))))
+    (should (equal '("it is" "with care")
+                   (hive-respond-test-typing '(("How?" . "") ("Comment" . " old")) (hive-respond t))))
+    (hive-test-wait 5 (hive-test-answers))
+    (should (equal "with care" (plist-get (car (hive-test-answers)) :decision)))
+    (should (equal "it is old" (plist-get (car (hive-test-answers)) :comment)))
+    (should-not (directory-files hive-drafts-directory nil "txt\\'"))))
+
+(ert-deftest hive-respond-a-half-typed-comment-on-a-correction-is-there-again ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options
+                                    :status "responded" :decision "Later" :by "Ada" :comment "in May"))
+    (hive-test-wait 5 (hive-amend--known))
+    (cl-flet ((amend (answer comment)
+                (nreverse (hive-respond-test-typing `(("When?" . ,answer) ("Comment" . ,comment))
+                            (hive-amend--correct (car (hive-amend--known)) nil)))))
+      (should (equal '(nil "in May") (amend "No" '(" or June"))))
+      ;; Without its option it would be the answer.
+      (should (equal '(nil) (amend '("") "")))
+      (should (equal '(nil "in May or June") (amend "No" ", or July"))))
+    (hive-test-wait 5 (cl-some (lambda (record) (plist-get record :amendment)) (hive-test-state)))
+    (let ((stored (cl-some (lambda (record) (plist-get record :amendment)) (hive-test-state))))
+      (should (equal "No" (plist-get stored :decision)))
+      (should (equal "in May or June, or July" (plist-get stored :comment))))
+    (hive-test-wait 5 (null (directory-files hive-drafts-directory nil "txt\\'")))))
+
 (ert-deftest hive-respond-what-may-permit-something-is-no-draft ()
   (hive-test-with-desk nil
     (hive-test-connect)
