@@ -1,8 +1,9 @@
 /** History: what a search finds, in which order, and how it pages. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { HistoryFilter } from '../../src/application/ports.ts';
 import type { HistoryEntry } from '../../src/domain/history.ts';
 import { agentAuthor, humanAuthor } from '../../src/domain/messages.ts';
+import { statement } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { agent } from '../support/outreach.ts';
@@ -41,6 +42,18 @@ export function historyContract(engine: StoreEngine): void {
     expect(await search(hive)).toMatchObject([{ status: 'cancelled', decision: null, by: 'bob' }]);
     await hive.prompts.respond({ ask_id, decision: 'this one', actor: HUMAN });
     expect(await search(hive)).toMatchObject([{ status: 'cancelled', decision: 'this one', by: 'ada' }]);
+  });
+
+  test('has a question also where its late answer is damaged, and then without that', async () => {
+    const address = await engine.freshAddress();
+    const hive = await openTestHive(address);
+    const { ask_id } = await ask(hive, { question: 'Which?' });
+    await hive.prompts.cancel(ask_id, HUMAN, 'human');
+    await hive.prompts.respond({ ask_id, decision: 'this one', actor: HUMAN });
+    const driver = await engine.openDriver(address);
+    onTestFinished(() => driver.close());
+    await driver.write((sql) => sql.run(statement(`UPDATE prompts SET late_response = '{'`), []));
+    expect(await search(hive)).toMatchObject([{ text: 'Which?', status: 'cancelled', decision: null }]);
   });
 
   test('says where each agent ran, and nothing about the human', async () => {

@@ -8,8 +8,10 @@ import type { Prompt } from '../../domain/prompts.ts';
 import {
   conditions,
   decodeCursor,
+  decodeIntact,
   encodeCursor,
   likePattern,
+  parseStored,
   type Row,
   type Sql,
   type SqlValue,
@@ -93,7 +95,9 @@ export function historyStatements(sql: Sql): HistoryReads {
 function toEntry(kind: HistoryEntry['kind'], row: Row): HistoryEntry {
   const text = (name: string): string | null =>
     row[name] === null || row[name] === undefined ? null : String(row[name]);
-  const late = JSON.parse(text('late_response') ?? 'null') as Prompt['late_response'];
+  const [late = null] = decodeIntact([row], ({ late_response = null }) =>
+    late_response === null ? null : (parseStored(late_response) as Prompt['late_response']),
+  );
   return {
     kind,
     id: String(row['id']),
