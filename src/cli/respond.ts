@@ -156,6 +156,7 @@ async function respond(
     remark(
       `Not accepted: ${answer?.by ?? SOMEBODY} had already answered ${ask_id}${mark(answer)}: ${answer?.decision}`,
     );
+    if (prompt.handed_at === null) remark('If that answer is yours, --amend corrects it.');
   }
   return accepted ? EXIT.done : EXIT.notAccepted;
 }

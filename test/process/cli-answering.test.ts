@@ -21,6 +21,11 @@ describe('answering', () => {
     expect([a.code, b.code].sort()).toEqual([0, 6]);
     expect(a.json().decision).toBe(b.json().decision);
     expect((await person.hive('cancel', ask_id)).code).toBe(6);
+    const amend = 'hive: If that answer is yours, --amend corrects it.\n';
+    expect((await person.hive('respond', ask_id, 'c')).err).toContain(amend);
+    // The agent has it.
+    await person.hive('poll', ask_id);
+    expect((await person.hive('respond', ask_id, 'c')).err).not.toContain(amend);
   });
 
   it('chooses several options, and comments', async () => {
