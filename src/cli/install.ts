@@ -438,6 +438,7 @@ function run(program: string, args: readonly string[]): Promise<void> {
 export async function runInstaller(): Promise<void> {
   const program = new Command('hive').exitOverride();
   program.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'hive: ')) });
+  program.showHelpAfterError('hive: Add --help to see how the command is used.');
   defineInstall(program.command('install').description('Install Hive for you, without root'));
   defineUninstall(
     program.command('uninstall').description('Remove what hive install has installed and written'),

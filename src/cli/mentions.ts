@@ -89,7 +89,9 @@ function refuseUnused(action: string, names: readonly string[], { all, note }: M
     );
   if (action !== 'process' && (all === true || note !== undefined))
     throw invalidInput('--all and --note are for hive mentions process. To list more, add --limit N.');
-  if (action === 'process' && names.length > 0 === (all === true))
+  if (action === 'process' && names.length > 0 && all === true)
+    throw invalidInput('Give either the ids of the mentions or --all, not both. Nothing was processed.');
+  if (action === 'process' && names.length === 0 && all !== true)
     throw invalidInput(
       'Give the ids of the mentions, or --all for all of them. Nothing was processed. hive mentions shows the ids.',
     );

@@ -140,6 +140,11 @@ describe('the command line', () => {
     [['messages', '--format', 'shared', '--after', 'x'], 'The shared format has the whole buffer'],
     [['messages', '--save', '.', '--limit', '50'], 'The shared format has the whole buffer'],
     [['interrupt', 'Claude-abc12', '--cancel', '--note', 'x'], 'leave out --note and --timeout'],
+    [
+      ['mentions', 'process', 'mention-x', '--all'],
+      'Give either the ids of the mentions or --all, not both.',
+    ],
+    [['install', '--nonsense'], "unknown option '--nonsense'\nhive: Add --help"],
     [['help', 'lst'], "unknown command 'lst'"],
     [['sidecar', '--inbox'], '--inbox and --inbox-url need --serve'],
     [['list', '--agent', 'a', '--agent', 'b'], "option '--agent <handle>' was given twice. Give it once."],
@@ -163,6 +168,14 @@ describe('the command line', () => {
     expect(json().error).toEqual({
       code: 'invalid_input',
       message: "option '--limit <n>' argument '0' is invalid. It must be a whole number, 1 or more.",
+    });
+  });
+
+  it('says that an id is empty, as where a variable of a script is not set', async () => {
+    const { code, err } = await shell(tempStore()).hive('poll', '');
+    expect({ code, err }).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no prompt with an empty id'),
     });
   });
 
