@@ -8,13 +8,14 @@
 import type { ServerResponse } from 'node:http';
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
+import { createAuthority } from '../support/certificates.ts';
 import { childEnvironment, outputOf, spawnHive, watchesBell } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { httpProxy } from '../support/http-proxy.ts';
 import { connectBridge, NO_STORE, tokenFileOf } from '../support/remote.ts';
 import { serve } from '../support/serve.ts';
-import { tempStore } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 describe('the bridge', () => {
@@ -198,6 +199,14 @@ describe('the bridge', () => {
   test('says at once when its token is refused', async () => {
     const served = await serve(tempStore());
     await expect(connectBridge(served, 'hive_wrong')).rejects.toThrow(/refuses the token/);
+  });
+
+  test('says which certificate it does not accept, and what to do', async () => {
+    const { cert, key } = createAuthority(tempFolder()).sign('server', 'IP:127.0.0.1');
+    const served = await serve(tempStore(), '--cert', cert, '--key', key);
+    await expect(connectBridge(served)).rejects.toThrow(
+      /certificate of 127\.0\.0\.1:\d+ is not accepted here \(\w+\)\. Nothing was done\. .*NODE_EXTRA_CA_CERTS/,
+    );
   });
 
   test('continues with a rotated token', async () => {
