@@ -63,6 +63,19 @@ describe('a backup', () => {
     });
   });
 
+  test('is made by one of several that begin at once with the same name', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    await ask(hive, { question: 'Kept?' });
+    await hive.close();
+    const file = join(tempFolder(), 'backup.db');
+    const begun = Array.from({ length: 4 }, () => shell(store).start('store', 'backup', file));
+    const ended = await Promise.all(begun.map(({ done }) => done));
+    expect(ended.map(({ code }) => code).sort()).toEqual([0, 2, 2, 2]);
+    expect(namesIn(dirname(file))).toEqual(['backup.db']);
+    expect(await listed(file)).toEqual(['Kept?']);
+  });
+
   test('is refused where there is no store, and makes none', async () => {
     const store = tempStore();
     const ran = await shell(store).hive('store', 'backup', join(dirname(store), 'backup.db'));

@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { HiveError } from '../../domain/errors.ts';
 import { makeFolders, syncPath } from '../platform/files.ts';
+import { randomIds } from '../platform/ids.ts';
 import { checkHeader, findDamage, foreignLog, markOf, namesOfUsers, newMark } from './sqlite-file.ts';
 import { asideOf, isLogForeign, isUnused, logFiles, logOf, setLogAside } from './sqlite-log.ts';
 
@@ -17,7 +18,8 @@ import { asideOf, isLogForeign, isUnused, logFiles, logOf, setLogAside } from '.
  */
 export function backUp(path: string, file: string): void {
   if (existsSync(file)) throw occupied(file);
-  const draft = `${file}.copying`;
+  // A name of its own: two that begin at once with one file would remove each other's draft.
+  const draft = `${file}.${randomIds.make('new')}`;
   try {
     copyStoreFile(path, draft);
     giveName(draft, file);
