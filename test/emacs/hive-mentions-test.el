@@ -182,12 +182,20 @@
       (hive-test-wait 5 (= 25 (hive-mentions-count)))
       (hive-mentions-test-open)
       (should (= 10 (length hive-mentions--mentions)))
+      ;; A key that is pressed twice shows no page twice.
+      (hive-check-mentions-more)
       (hive-check-mentions-more)
       (hive-test-wait 5 (= 20 (length hive-mentions--mentions)))
       (hive-check-mentions-more)
       (hive-test-wait 5 (= 25 (length hive-mentions--mentions)))
       (should-error (hive-check-mentions-more) :type 'user-error)
-      (should (string-search "number 0." (hive-mentions-test-text))))))
+      (goto-char (point-min))
+      (search-forward "number 0.")
+      ;; One that arrives hides none of them.
+      (hive-shared-test-post "@Human another")
+      (hive-test-wait 5 (string-search "@Human another" (hive-mentions-test-text)))
+      (should (= 26 (length hive-mentions--mentions)))
+      (should (looking-back "number 0\\." (line-beginning-position))))))
 
 (ert-deftest hive-mentions/an-answer-goes-to-the-shared-buffer ()
   (hive-shared-test-with
