@@ -283,12 +283,16 @@ TEXT is a date such as 2026-01-31, or an age such as 3h or 7d."
 ;;;###autoload
 (defun hive-history (query)
   "Search all questions, answers and messages for QUERY.
-An empty QUERY shows everything, newest first."
+An empty QUERY shows everything, newest first.  In the buffer of the
+history, an agent, a project or a time to which it is limited stays."
   (interactive (list (read-string
                       (hive-words "Search the history for: ") nil 'hive-history-queries)))
-  (let ((buffer (get-buffer-create hive-history--name)))
+  (let ((here (derived-mode-p 'hive-history-mode))
+        (buffer (get-buffer-create hive-history--name)))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-history-mode) (hive-history-mode))
+      ;; From elsewhere, limits of an earlier search would go unnoticed.
+      (unless here (setq hive-history--search nil))
       (hive-history--by :query query))
     (pop-to-buffer buffer)))
 

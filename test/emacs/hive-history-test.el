@@ -53,6 +53,18 @@
     (hive-test-wait 5 (= 4 (length hive-history--entries)))
     (should (equal "c-1" (plist-get (car (last (hive-history-test-searches))) :cursor)))))
 
+(ert-deftest hive-history-keeps-its-limits-in-its-buffer-only ()
+  (hive-history-test (list (hive-history-test-entry)) nil
+    (cl-flet ((searched (query count)
+                (hive-history query)
+                (hive-test-wait 5 (= count (length (hive-history-test-searches))))
+                (plist-get (car (last (hive-history-test-searches))) :agent)))
+      (hive-history "drop")
+      (hive-history-by-agent "Codex-1")
+      (hive-test-wait 5 (= 2 (length (hive-history-test-searches))))
+      (should (equal "Codex-1" (searched "table" 3)))
+      (with-temp-buffer (should-not (searched "" 4))))))
+
 (ert-deftest hive-history-offers-agents-by-title-and-searches-for-their-handle ()
   (hive-history-test (list (hive-history-test-entry :agent "Codex-1" :agent_title "tests")) nil
     (hive-history "drop")
