@@ -114,17 +114,19 @@ That is the mode line of a file, and links of Org."
                     (next (plist-get result :next_cursor)))
                 (if (and next (< (length found) hive-history--export-most))
                     (hive-history--export-fetch search file next found)
-                  (hive-history--save (nreverse found) file))))
+                  (hive-history--save (nreverse found) file next))))
    :error (lambda (err)
             (hive-announce 'export-failed (hive-text-line (plist-get err :text) 200)))))
 
-(defun hive-history--save (entries file)
-  "Write ENTRIES to FILE."
+(defun hive-history--save (entries file older)
+  "Write ENTRIES to FILE; with OLDER, say that there are more."
   (condition-case oops
       (let ((coding-system-for-write 'utf-8-unix))
         (write-region (hive-history-export-text entries (string-suffix-p ".org" file))
                       nil file nil 'silent)
-        (hive-announce 'export-done (hive-count (length entries) "entry" "entries")
+        (hive-announce (if older "Wrote the newest %s to %s; older ones are not in it: limit the search with / u, and write those to another file"
+                         'export-done)
+                       (hive-count (length entries) "entry" "entries")
                        (abbreviate-file-name file)))
     (file-error (hive-announce 'export-failed (error-message-string oops)))))
 
@@ -267,9 +269,12 @@ was found into a file, as Org or Markdown.
 TEXT is a date such as 2026-01-31, or an age such as 3h or 7d."
   (cond ((string-blank-p text) "")
         ((string-match "\\`\\([0-9]+\\)\\([mhdw]\\)\\'" text)
-         (hive-text-before (* (string-to-number (match-string 1 text))
-                              (pcase (match-string 2 text)
-                                ("m" 60) ("h" 3600) ("d" 86400) (_ 604800)))))
+         (let ((seconds (* (string-to-number (match-string 1 text))
+                           (pcase (match-string 2 text)
+                             ("m" 60) ("h" 3600) ("d" 86400) (_ 604800)))))
+           (when (> seconds (hive-now))
+             (hive-fail "%s ago is before 1970; type a shorter age, or a date" text))
+           (hive-text-before seconds)))
         ((string-match "\\`\\([0-9]\\{4\\}\\)-\\([0-9][0-9]\\)-\\([0-9][0-9]\\)\\'" text)
          (let ((begins (cl-flet ((part (n) (string-to-number (match-string n text))))
                          (encode-time (list 0 0 0 (part 3) (part 2) (part 1) nil -1 nil)))))
@@ -391,7 +396,8 @@ AGENT is a title or a handle; the beginning is enough."
 
 (defun hive-history-export (file)
   "Write all results of the search to FILE, including those not shown.
-A name that ends in .org is written as Org, any other as Markdown."
+A name that ends in .org is written as Org, any other as Markdown.
+Of very many, the newest are written, and Emacs says so."
   (interactive (list (read-file-name
                       (hive-words "Write to (.org or .md): ") nil nil nil "hive.org"))
                hive-history-mode)

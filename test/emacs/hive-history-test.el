@@ -98,6 +98,9 @@
   (dolist (day '("2026-02-31" "2026-13-45" "2026-00-10" "2025-02-29"))
     (should (string-match-p (concat "There is no day " day)
                             (cadr (should-error (hive-history--moment day) :type 'user-error)))))
+  (dolist (age '("9999999999w" "99999999999999999999d"))
+    (should (string-match-p (concat age " ago is before 1970")
+                            (cadr (should-error (hive-history--moment age) :type 'user-error)))))
   (should (hive-history--moment "2024-02-29"))
   (cl-letf (((symbol-function 'hive-now) (lambda () 1800007200.0)))
     (should (equal 1800000000.0 (hive-text-seconds (hive-history--moment "2h"))))))
@@ -125,6 +128,15 @@
       (with-temp-buffer
         (insert-file-contents file)
         (should (string-match-p "\\`\\* 2026-01-31 .* Codex-1: One\\?\n: One\\?\n" (buffer-string)))))))
+
+(ert-deftest hive-history-says-so-if-a-file-lacks-older-entries ()
+  (hive-history-test (list (hive-history-test-entry) (hive-history-test-entry)) "c-1"
+    (let ((hive-history--export-most 3) (file (expand-file-name "out.md" hive-test-temp)) (said nil))
+      (cl-letf (((symbol-function 'hive-announce)
+                 (lambda (&rest words) (setq said (apply #'hive-words words)))))
+        (hive-history-export-write nil file)
+        (hive-test-wait 5 said))
+      (should (string-match-p "\\`Wrote the newest 4 entries to .*out\\.md; older ones are not in it" said)))))
 
 ;;;; Installing
 
