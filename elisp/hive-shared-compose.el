@@ -69,27 +69,33 @@ plist of :handle and :stamp, is the heading of a block: its name is
 kept, and an equal message is not posted again.  Its :origin says
 where the block came from: \"typed\" or nil if you post it with a key,
 \"inserted\" if a command of yours inserted it, \"program\" if no
-command did.  On return the message is on disk."
+command did.  On return the message is on disk; if it cannot be
+written, it is in the kill ring."
   (hive-post-check body)
   (let ((id (concat "msg-" (hive-rpc-new-id)))
         (store (plist-get hive-sidecar-info :store_id)))
-    (hive-outbox-add
-     nil "message/post"
-     `( :message_id ,id
-        ;; The outbox knows its entries by this.
-        :response_id ,id
-        :body ,(hive-text-sendable body)
-        :by ,(hive-human-name)
-        ,@(hive-place-params place)
-        ,@(when thread (list :thread (hive-text-sendable thread)))
-        ,@(when reply-to (list :reply_to reply-to))
-        ,@(when priority (list :priority priority))
-        ,@(when heading
-            (list :heading (list :handle (hive-text-sendable (plist-get heading :handle))
-                                 :stamp (plist-get heading :stamp)
-                                 :origin (or (plist-get heading :origin) "typed"))))
-        ,@(when store (list :store_id store)))
-     body)
+    (condition-case oops
+        (hive-outbox-add
+         nil "message/post"
+         `( :message_id ,id
+            ;; The outbox knows its entries by this.
+            :response_id ,id
+            :body ,(hive-text-sendable body)
+            :by ,(hive-human-name)
+            ,@(hive-place-params place)
+            ,@(when thread (list :thread (hive-text-sendable thread)))
+            ,@(when reply-to (list :reply_to reply-to))
+            ,@(when priority (list :priority priority))
+            ,@(when heading
+                (list :heading (list :handle (hive-text-sendable (plist-get heading :handle))
+                                     :stamp (plist-get heading :stamp)
+                                     :origin (or (plist-get heading :origin) "typed"))))
+            ,@(when store (list :store_id store)))
+         body)
+      (file-error
+       ;; It is no draft any more.
+       (kill-new body)
+       (hive-fail "%s; your message is in the kill ring" (error-message-string oops))))
     id))
 
 (defun hive-post-address (message)

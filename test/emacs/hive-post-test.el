@@ -32,6 +32,14 @@
     (should (= 1 (length (hive-shared-test-do "mentions" :session "Claude-abc12"))))
     (should (= 1 (length (hive-shared-test-do "mentions" :session "Claude-def34"))))))
 
+(ert-deftest hive-post/what-cannot-be-written-is-in-the-kill-ring ()
+  (hive-shared-test-with
+    (cl-letf (((symbol-function 'hive-outbox-add)
+               (lambda (&rest _) (signal 'file-error '("Opening output file" "No space left on device")))))
+      (let ((oops (should-error (hive-post "Do not lose me.") :type 'user-error)))
+        (should (string-search "No space left on device" (cadr oops)))))
+    (should (equal "Do not lose me." (current-kill 0)))))
+
 (ert-deftest hive-post/posts-to-everyone ()
   (hive-shared-test-with
     (hive-post "hello all" t)
