@@ -293,6 +293,8 @@ export function parseSetting({ key, type }: Setting, given: string, now: string)
       return { from, to };
     }
     case 'names': {
+      // As no names are shown.
+      if (text === showSetting([])) return [];
       const names = text.split(',').map((name) => name.trim());
       if (names.includes('')) throw wrong('names separated by commas');
       return names;

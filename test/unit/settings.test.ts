@@ -79,6 +79,7 @@ describe('a value', () => {
     ['quiet_hours', '22:00-07:30', { from: '22:00', to: '07:30' }],
     ['muted_projects', 'shop, tools', ['shop', 'tools']],
     ['muted_agents', 'Claude-abc12', ['Claude-abc12']],
+    ['muted_agents', 'none', []],
     ['gate', 'remind', 'remind'],
     ['dialog_wait', 'usual', 'usual'],
     ['dialog_wait', '30', 30],
