@@ -4,6 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
+import { childEnvironment } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { ask, openTestHive } from '../support/hive.ts';
 import { namesIn, tempFolder, tempStore } from '../support/temp.ts';
@@ -44,14 +45,15 @@ describe('a backup', () => {
   test('has any name that a file may have, one with a time too', async () => {
     const store = tempStore();
     await (await openTestHive(store)).close();
-    const file = relative(process.cwd(), join(tempFolder(), 'hive-12:30+00:00.db'));
+    const home = childEnvironment(store)['HOME'] ?? '';
+    const file = relative(home, join(tempFolder(), 'hive-12:30+00:00.db'));
     expect(await shell(store).hive('store', 'backup', file)).toMatchObject({ code: 0, err: '' });
     expect(await shell(store).hive('store', 'restore', file)).toMatchObject({ code: 0, err: '' });
   });
 
   test.each([
     ['over a file', 'store', 2, /already a file .*not changed/],
-    ['into a folder that is missing', '/nowhere/backup.db', 1, /cannot be copied to \/nowhere\/backup\.db/],
+    ['into a folder that is missing', '/nowhere/backup.db', 2, /There is no folder \/nowhere, so/],
     ['to a database', 'postgres://db.example/d', 2, /A backup is a file/],
   ])('is refused %s', async (_what, where, code, err) => {
     const store = tempStore();

@@ -18,6 +18,8 @@ import { asideOf, isLogForeign, isUnused, logFiles, logOf, setLogAside } from '.
  */
 export function backUp(path: string, file: string): void {
   if (existsSync(file)) throw occupied(file);
+  if (!existsSync(dirname(file)))
+    throw new HiveError('invalid_input', `There is no folder ${dirname(file)}, so no backup was made in it.`);
   // A name of its own: two that begin at once with one file would remove each other's draft.
   const draft = `${file}.${randomIds.make('new')}`;
   try {
