@@ -26,7 +26,8 @@ export function serve(store: string, ...args: string[]): Promise<Served> {
 
 /** The same with its own environment. */
 export async function serveWith(store: string, env: Environment, ...args: string[]): Promise<Served> {
-  const child = spawnHive(['serve', '--port', '0', ...args], childEnvironment(store, env));
+  const port = args.includes('--port') ? [] : ['--port', '0'];
+  const child = spawnHive(['serve', ...port, ...args], childEnvironment(store, env));
   let said = '';
   child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;
