@@ -13,14 +13,20 @@ const sqlAsText: Plugin = {
   },
 };
 
-/** Agents that other packages run in Emacs, and those that speak a protocol of their own: agent-shell, ECA, ACP, opencode. */
-const AGENTS =
-  'test/{emacs,fuzz,process,wire}/{acp,agent-shell*,attach,eca,editor-methods,editors,opencode}.test.ts';
+/** The tests of src/extensions: editors and other agents, phones, PostgreSQL, headless runs, and agents on other machines. */
+const EXTENSIONS = [
+  'test/{emacs,fuzz,process,wire}/{acp,agent-shell*,attach,eca,editor-methods,editors,opencode}.test.ts',
+  'test/security/{attached,editors}.test.ts',
+  'test/{emacs,process,security}/{devices,door,inbox,phone,push,pushes}.test.ts',
+  'test/{contract,process}/{migrate,postgres*}.test.ts',
+  'test/{contract,process,security,wire}/{agent-sdk,run-agents,runs}.test.ts',
+  'test/{emacs,process,security}/{crowded-server,remote-*,serve,serving,token}.test.ts',
+];
 
 function project(name: string, ...folders: string[]) {
   return {
     extends: true as const,
-    test: { name, include: folders.map((folder) => `test/${folder}/**/*.test.ts`), exclude: [AGENTS] },
+    test: { name, include: folders.map((folder) => `test/${folder}/**/*.test.ts`), exclude: EXTENSIONS },
   };
 }
 
@@ -60,7 +66,7 @@ const config: ViteUserConfig = defineConfig({
       // Whether Hive does what its source documents ask for, and the documents say what it does; random inputs; and the tools with
       // which Hive is tested.
       project('documents', 'spec', 'docs', 'fuzz', 'tools'),
-      { extends: true as const, test: { name: 'agents', include: [AGENTS] } },
+      { extends: true as const, test: { name: 'extensions', include: EXTENSIONS } },
       project('long', 'long'),
       // The inbox in Chromium, which only these tests need.
       project('web', 'web'),

@@ -28,7 +28,7 @@ const root = join(import.meta.dirname, '..');
 const only = values.target === undefined ? [] : ['-t', values.target.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')];
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const runs = [
-  ['--project', 'documents', '--project', 'agents', 'test/fuzz'],
+  ['--project', 'documents', '--project', 'extensions', 'test/fuzz'],
   ['--project', 'clients', 'test/clients/edits.test.ts'],
 ];
 for (const run of runs) {

@@ -110,7 +110,7 @@ function testLine({ short, editors }, patterns) {
   const which = short
     ? [...SHORT, '-t', "'^(?!.* takes pixels in a graphical frame)'"]
     : [...tests, '--exclude', "'**/graphical.test.ts'"];
-  return `${vitest} --project quick --project agents ${which.join(' ')}`;
+  return `${vitest} --project quick --project extensions ${which.join(' ')}`;
 }
 
 /** From a clone, because the .git of a worktree names a folder that the root does not show. */

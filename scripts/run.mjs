@@ -43,7 +43,11 @@ const tasks = {
   // It clones; what is installed here brings the agents of the client tests.
   'test:fresh': [modulesOnly, 'scripts/fresh.mjs'],
   // In one run, so that the processors are busy while some of them wait.
-  'ci:more': [everything, quickBuild, `${vitest} run --project documents --project agents --project faults`],
+  'ci:more': [
+    everything,
+    quickBuild,
+    `${vitest} run --project documents --project extensions --project faults`,
+  ],
   'test:long': [everything, compiler, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${clients} --project clients`],
   'ci:clients': [everything, quickBuild, `${clients} --project clients --project clients-by-process`],

@@ -25,7 +25,7 @@ function securityTests() {
 if (process.argv.includes('--list')) console.log(JSON.stringify(securityTests()));
 else {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const projects = ['quick', 'documents', 'agents'].flatMap((name) => ['--project', name]);
+  const projects = ['quick', 'documents', 'extensions'].flatMap((name) => ['--project', name]);
   const args = [vitest, 'run', ...projects, ...process.argv.slice(2)];
   const child = spawn(process.execPath, [...args, ...securityTests()], { cwd: root, stdio: 'inherit' });
   child.once('exit', (code) => process.exit(code ?? 1));

@@ -11,7 +11,7 @@ import { openRuns } from './run-leftovers.mjs';
 /** Computes until its parent is another one: then nobody is left to end it. */
 const BUSY = 'const parent = process.ppid; while (process.ppid === parent);';
 /** Everything but what other systems, real clients and long runs are needed for. */
-const SUITE = ['quick', 'documents', 'agents'];
+const SUITE = ['quick', 'documents', 'extensions'];
 const root = join(import.meta.dirname, '..');
 const { rounds, args } = readArguments(process.argv.slice(2));
 const { folder, run: runProgram } = openRuns('hive-steady-');
