@@ -339,8 +339,8 @@ export function deliveryOf(prompt: Prompt): Delivery {
 }
 
 /**
- * Whether reading the prompt in this session delivers it to the asker: the asker itself, the session whose subagent
- * asked, or anyone when the asker is gone. Others who know the id may read it, but that is no delivery.
+ * Whether reading the prompt in this session delivers it to the asker: the asker itself, or the session whose subagent
+ * asked. Others who know the id may read it, such as a fork, but that is no delivery: an asker that is gone may be resumed.
  */
 export function isReceiver(prompt: Prompt, session_id: string): boolean {
   const asker = prompt.session_id;
@@ -349,7 +349,7 @@ export function isReceiver(prompt: Prompt, session_id: string): boolean {
     asker.startsWith(`${session_id}:`) ||
     // A caller without an identity is a new session with each connection: the id is all it has.
     asker.startsWith('connection-') ||
-    prompt.orphaned
+    (prompt.orphaned && asker.includes(':connection-'))
   );
 }
 

@@ -7,6 +7,7 @@
  * @module-tag mcp
  */
 import { describe, expect, test } from 'vitest';
+import { endSession } from '../../src/application/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
@@ -211,6 +212,24 @@ describe('another session', () => {
     await stranger.call('hivemind_poll', { ask_id });
     expect(await trail(at.hive, ask_id)).toEqual([]);
     expect(await open(at.agent)).toMatchObject([{ ask_id, decision: 'yes' }]);
+  });
+
+  test('collects nothing for an asker that is gone either: resumed, it gets the answer', async () => {
+    const at = await scene();
+    const ask_id = await asked(at.agent);
+    const { session_id } = await at.hive.prompts.get(ask_id);
+    await at.agent.crash();
+    await at.hive.store.write(async (tx) => {
+      const session = await tx.sessions.get(session_id);
+      if (session !== undefined) await endSession(tx, session);
+    });
+    await at.hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    expect(await at.hive.prompts.get(ask_id)).toMatchObject({ orphaned: true });
+    const fork = await connectMcp({ store: at.store, env: { HIVE_AGENT: 'agent-2' } });
+    expect(await fork.call('hivemind_poll', { ask_id })).toMatchObject({ decision: 'yes' });
+    await fork.call('hivemind_status');
+    expect(await trail(at.hive, ask_id)).toEqual([]);
+    expect(await open(await connectMcp({ store: at.store }))).toMatchObject([{ ask_id, decision: 'yes' }]);
   });
 
   test('gets the answer to what it asked over a connection without identity, by the id', async () => {
