@@ -60,9 +60,10 @@ export function defineMentions(command: Command): void {
     .option('--by <name>', BY)
     .option('--as-agent', "an agent processes another session's mentions, which is recorded")
     .option('--json', 'print JSON')
-    .action((action: string | undefined, names: string[], options: MentionsOptions) =>
-      withHive(options, (hive) => mentions(hive, action ?? 'list', names, options)),
-    );
+    .action((action: string | undefined, names: string[], options: MentionsOptions, self: Command) => {
+      const given = Object.keys(options).filter((name) => self.getOptionValueSource(name) === 'cli');
+      return withHive(options, (hive) => mentions(hive, action ?? 'list', names, options, given));
+    });
 }
 
 async function mentions(
@@ -70,8 +71,9 @@ async function mentions(
   action: string,
   names: string[],
   options: MentionsOptions,
+  given: readonly string[],
 ): Promise<ExitCode> {
-  refuseUnused(action, names, options);
+  refuseUnused(action, names, options, given);
   const caller = await findCaller(hive);
   if (action === 'allow' || action === 'mute' || action === 'loops')
     return loops(hive, action, names, options);
@@ -81,11 +83,27 @@ async function mentions(
   throw invalidInput(`There is no "hive mentions ${action}". Use list, process, allow, mute or loops.`);
 }
 
+const LISTING = ['status', 'limit', 'cursor'];
+const SETTLING = ['allow', 'mute', 'loops'];
+
 /** @throws HiveError `invalid_input` for what another action would use. */
-function refuseUnused(action: string, names: readonly string[], { all, note }: MentionsOptions): void {
-  if ((action === 'list' || action === 'loops') && names.length > 0)
+function refuseUnused(
+  action: string,
+  names: readonly string[],
+  { all, note }: MentionsOptions,
+  given: readonly string[],
+): void {
+  if (action === 'list' && names.length > 0)
+    throw invalidInput('hive mentions list takes no names; --session HANDLE lists those of one session.');
+  if (action === 'loops' && names.length > 0)
+    throw invalidInput('hive mentions loops takes no names: it lists every loop and every muted pair.');
+  if (action !== 'list' && given.some((name) => LISTING.includes(name)))
     throw invalidInput(
-      `hive mentions ${action} takes no names; --session HANDLE lists those of one session.`,
+      `--status, --limit and --cursor are for the list, not for hive mentions ${action}. Nothing was done.`,
+    );
+  if (SETTLING.includes(action) && given.includes('session'))
+    throw invalidInput(
+      `hive mentions ${action} takes no --session: it is not about the mentions of one session. Nothing was done.`,
     );
   if (action !== 'process' && (all === true || note !== undefined))
     throw invalidInput('--all and --note are for hive mentions process. To list more, add --limit N.');

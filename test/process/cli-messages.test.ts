@@ -156,6 +156,24 @@ describe('mentions', () => {
     expect(await person.hive('mentions', '--session', 'nobody')).toMatchObject({ code: 1 });
   });
 
+  test('an option that only the list has is refused elsewhere, and nothing is done', async () => {
+    const { person, alice } = await shells();
+    await alice.hive('post', '@Human, look');
+    const refused = async (err: string, ...words: string[]): Promise<void> =>
+      expect(await person.hive('mentions', ...words)).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining(err),
+      });
+    for (const option of ['--status=processed', '--limit=1', '--cursor=x'])
+      await refused('are for the list, not for hive mentions process.', 'process', '--all', option);
+    await refused('are for the list, not for hive mentions mute.', 'mute', 'alice', 'bobby', '--limit=1');
+    await refused('hive mentions allow takes no --session', 'allow', 'alice', 'bobby', '--session=alice');
+    await refused('hive mentions loops takes no names', 'loops', 'alice');
+    expect((await person.hive('mentions', 'loops', '--json')).json()).toEqual({ loops: [] });
+    expect((await person.hive('mentions', '--json')).json()).toMatchObject({ summary: { unprocessed: 1 } });
+  });
+
   test('a loop is listed with the commands that settle it, until a person writes', async () => {
     const { person, alice } = await shells();
     for (let n = 0; n < 7; n += 1) await alice.hive('post', `@bobby and again, ${n}`);
