@@ -13,6 +13,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseJson } from '../../src/domain/json-numbers.ts';
+import { createAuthority } from '../support/certificates.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { eventsOf, HUMAN, introduction, openTestHive, prefer } from '../support/hive.ts';
@@ -34,7 +35,7 @@ import {
 } from '../support/remote.ts';
 import { rawRequest, type Served, serve, serveWith } from '../support/serve.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
-import { tempStore } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
 import { clockPasses, eventually, within } from '../support/wait.ts';
 
 describe('a hook of another machine', () => {
@@ -71,6 +72,27 @@ describe('a hook of another machine', () => {
     // The transcript is the other machine's: nothing is read here because of its path.
     expect((await hive.store.read((tx) => tx.turns.last(FAR)))?.transcript_path).toBeNull();
     expect(await titled([{ type: 'custom-title', customTitle: '' }])).toBe(project);
+  });
+
+  test('says which certificate it does not accept, and what to do', async () => {
+    const { cert, key } = createAuthority(tempFolder()).sign('server', 'IP:127.0.0.1');
+    const served = await serve(tempStore(), '--cert', cert, '--key', key);
+    const file = tokenFileOf(served);
+    const said =
+      /certificate of 127\.0\.0\.1:\d+ is not accepted here \(\w+\)\. Nothing was done\. .*NODE_EXTRA_CA_CERTS/;
+    expect(await runRemoteHook(served, FAR_START, file)).toMatchObject({
+      code: 0,
+      out: '',
+      err: expect.stringMatching(said),
+    });
+    // Waiting for something else would never end.
+    const waker = spawnHive(
+      ['hook', '--wake', '--url', served.url, '--token-file', file],
+      childEnvironment(NO_STORE, { CLAUDE_PID: String(process.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' }),
+    );
+    waker.process.stdin.end(JSON.stringify({ ...FAR_START, hook_event_name: 'Stop' }));
+    expect(await waker.exited).toMatchObject({ code: 0 });
+    expect(waker.stderr()).toMatch(said);
   });
 
   test('is not needed for a title: without one an agent has the name that its token gives it', async () => {

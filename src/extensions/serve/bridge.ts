@@ -13,6 +13,7 @@ import { hookRoute, LineTransport } from '../../adapters/mcp/stdio.ts';
 import type { ConnectionHook } from '../../application/hook-context.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { PARENT_PID } from '../../domain/installation.ts';
+import { untrusted } from './sending.ts';
 
 export interface BridgeOptions {
   url: URL;
@@ -51,8 +52,6 @@ const NOT_ARRIVED: ReadonlySet<unknown> = new Set([
 ]);
 /** The connection ended before the answer came. */
 const CUT: ReadonlySet<unknown> = new Set(['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT']);
-/** A certificate was refused before anything was sent (nodejs.org/api/tls.html, "X509 certificate error codes"). */
-const UNTRUSTED = /CERT|^UNABLE_TO_/;
 const GONE = 404;
 const TOO_MANY = 429;
 const BUSY: ReadonlySet<unknown> = new Set([TOO_MANY, 503]);
@@ -379,8 +378,8 @@ function describe(
   if (code === 401)
     return `${url.host} refuses the token in ${token_file}. Ask its human for one: hive token make NAME`;
   if (code === 403) return `${url.host} does not accept that host name: see hive serve --allow-host.`;
-  if (UNTRUSTED.test(String(code)))
-    return `The certificate of ${url.host} is not accepted here (${code}). Nothing was done. Tell your human: for a certificate of their own, NODE_EXTRA_CA_CERTS of this process names the file of its authority.`;
+  const refusal = untrusted(url.host, code);
+  if (refusal !== null) return refusal;
   if (error instanceof ErrorAnswer && error.status < 500)
     return `${url.host} refused this (${error.status})${error.reason} Nothing was done.`;
   const effect =

@@ -16,6 +16,16 @@ import { BREATH_MS, HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from './remote-hook
 export const plainHttp = (url: string): string =>
   `Over plain HTTP, anybody on the network between here and ${url} can read the token. Give --url an https address, use a tunnel to 127.0.0.1, or add --insecure.`;
 
+/** A certificate was refused before anything was sent (nodejs.org/api/tls.html, "X509 certificate error codes"). */
+const UNTRUSTED = /CERT|^UNABLE_TO_/;
+
+/** What to do where the certificate of a server is not accepted; null for any other error. */
+export function untrusted(host: string, code: unknown): string | null {
+  return UNTRUSTED.test(String(code))
+    ? `The certificate of ${host} is not accepted here (${code}). Nothing was done. Tell your human: for a certificate of their own, NODE_EXTRA_CA_CERTS of this process names the file of its authority.`
+    : null;
+}
+
 export interface RemoteHook {
   url: string;
   token_file: string;
@@ -68,7 +78,7 @@ function titleOf(event: unknown, client: HookClient | null): string | null | und
   );
 }
 
-/** The server has answered with a refusal: trying again would change nothing. */
+/** The server or its certificate is refused: trying again would change nothing. */
 class Refused extends Error {}
 
 /** Refusals that pass: too many requests, and a proxy that does not find the server behind it. */
@@ -164,7 +174,10 @@ function post(
       },
     );
     request.once('timeout', () => request.destroy(new Error(`${target.host} says nothing`)));
-    request.once('error', reject);
+    request.once('error', (error: NodeJS.ErrnoException) => {
+      const refusal = untrusted(target.host, error.code);
+      reject(refusal === null ? error : new Refused(refusal));
+    });
     request.end(JSON.stringify(body));
   });
 }
