@@ -12,6 +12,7 @@ import { createMcpServer } from '../../src/adapters/mcp/server.ts';
 import { openStdio } from '../../src/adapters/mcp/stdio.ts';
 import { openTestHive } from '../support/hive.ts';
 import { agentConnection } from '../support/mcp-in-process.ts';
+import { envelope } from '../support/modern-client.ts';
 import { serve } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -174,6 +175,27 @@ test.each([
   write(JSON.stringify(poll('next')));
   await answered('next');
   expect(answers).toHaveLength(3);
+});
+
+const READ = { ...LIST, method: 'resources/read' };
+const WRONG: [string, object, string][] = [
+  ['a call without the name of a tool', poll(2, { name: undefined }), 'needs the name of a tool'],
+  ['a call whose tool is a number', poll(2, { name: 5 }), 'needs the name of a tool'],
+  ['a resource without a uri', { ...READ, params: {} }, 'needs the uri of a resource'],
+  ['a resource whose uri is none', { ...READ, params: { uri: 'x' } }, 'needs the uri of a resource'],
+  ['a page of tools', { ...LIST, params: { cursor: 'x' } }, 'the list has one page'],
+  ['a page of resources', { ...LIST, method: 'resources/list', params: { cursor: 7 } }, 'has one page'],
+];
+
+test.each(WRONG)('%s is refused with a sentence, in both revisions', async (_what, request, sentence) => {
+  const { write, answered } = await rawClient();
+  const error = { code: -32602, message: expect.stringContaining(sentence) };
+  write(JSON.stringify(HELLO));
+  write(JSON.stringify(request));
+  expect(await answered(2)).toMatchObject({ error });
+  const { params } = request as { params: object };
+  write(JSON.stringify({ ...request, id: 3, params: { ...params, _meta: envelope() } }));
+  expect(await answered(3)).toMatchObject({ error });
 });
 
 test('a request with fields that no request has is answered', async () => {

@@ -111,6 +111,12 @@ test('an inbox has what is pending for its own session, and changes with it', as
   await expect(read('hive://sessions/other-1/inbox')).rejects.toThrow(/own/);
 });
 
+test('what cannot be read is refused as a wrong request, not as a fault of the server', async () => {
+  const [unknown, foreign] = ['hive://prompts/ask-unknown', 'hive://sessions/other-1/inbox'];
+  await expect(client.readResource({ uri: unknown })).rejects.toMatchObject({ code: -32002 });
+  await expect(client.readResource({ uri: foreign })).rejects.toMatchObject({ code: -32602 });
+});
+
 test('the id in the address of an inbox may have any letters', async () => {
   const store = tempStore();
   const { client } = await connectMcp({ store, env: { HIVE_AGENT: 'café' } });

@@ -60,7 +60,7 @@ const KNOWN: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params',
 
 type Problem = [code: number, message: string];
 
-/** Why this is no message; null if it is one. What is wrong with the fields of a known method is the protocol layer's matter. */
+/** Why this is no message, or no request that its method takes; null if it is one. */
 function problemOf(message: Fields, written_id: unknown): Problem | null {
   const { jsonrpc, id, method, params } = message;
   if (jsonrpc !== '2.0') return [INVALID_REQUEST, 'A message has "jsonrpc": "2.0".'];
@@ -80,6 +80,20 @@ function problemOf(message: Fields, written_id: unknown): Problem | null {
     ];
   if (written_id === null && !method.startsWith('notifications/'))
     return [INVALID_REQUEST, 'The id of a request is a text or a whole number, not null.'];
+  const wrong = id === undefined ? null : wrongParam(method, params ?? {});
+  return wrong === null ? null : [INVALID_PARAMS, wrong];
+}
+
+const LISTS: ReadonlySet<string> = new Set(['tools/list', 'resources/list', 'resources/templates/list']);
+
+/** What is wrong with the params of a method, as a sentence; the protocol layer would answer with the report of its validator. */
+function wrongParam(method: string, { name, uri, cursor }: Fields): string | null {
+  if (method === 'tools/call' && typeof name !== 'string')
+    return 'tools/call needs the name of a tool, which is a text: {"name": "hivemind_status", "arguments": {}}.';
+  if (method === 'resources/read' && !(typeof uri === 'string' && URL.canParse(uri)))
+    return 'resources/read needs the uri of a resource, such as hive://prompts/ASK_ID.';
+  if (LISTS.has(method) && cursor !== undefined && cursor !== '')
+    return `There is no page of ${method} with this cursor: the list has one page. Leave the cursor out.`;
   return null;
 }
 

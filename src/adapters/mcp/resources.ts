@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Following } from '../../application/feed.ts';
 import type { Hive } from '../../application/hive.ts';
-import { HiveError } from '../../domain/errors.ts';
+import { HiveError, isTransient } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
 import { countThatFits } from '../../domain/limits.ts';
 import type { Session } from '../../domain/sessions.ts';
@@ -18,6 +18,9 @@ import { cleanDeep } from '../../domain/text.ts';
 import { mentionView } from './mentions.ts';
 import { promptView } from './prompts.ts';
 import { RESULT_BYTES } from './tool.ts';
+
+const RESOURCE_NOT_FOUND = -32002;
+const INVALID_PARAMS = -32602;
 
 const MOST_SHOWN = 100;
 /** A client that subscribes to more has a bug. */
@@ -43,10 +46,11 @@ export function offerResources(server: McpServer, hive: Hive, resolve: ResolveRe
         'The status of a question, with its answer once there is one. Subscribe to be notified of changes.',
       mimeType: 'application/json',
     },
-    async (uri, { ask_id }) => {
-      const prompt = await hive.prompts.get(String(ask_id));
-      return contents(uri, promptView({ prompt, repeated: false }));
-    },
+    (uri, { ask_id }) =>
+      readable(async () => {
+        const prompt = await hive.prompts.get(String(ask_id));
+        return contents(uri, promptView({ prompt, repeated: false }));
+      }),
   );
   server.registerResource(
     'inbox',
@@ -57,21 +61,40 @@ export function offerResources(server: McpServer, hive: Hive, resolve: ResolveRe
         'What waits for a session: its open questions and its unprocessed mentions, as many as fit, and how many there are.',
       mimeType: 'application/json',
     },
-    async (uri, { id }, { _meta }) => {
-      const session_id = decoded(String(id));
-      refuseOthers(session_id, await resolve(_meta ?? {}));
-      const open = await hive.prompts.waitForOpen(session_id, { wait_ms: 0 });
-      const prompts = open.prompts.map((prompt) => promptView({ prompt, repeated: false }));
-      const mentions = (await hive.mentions.unprocessed(session_id, null, MOST_SHOWN)).map(mentionView);
-      return contents(uri, {
-        prompts: prompts.slice(0, countThatFits(prompts, RESULT_BYTES)),
-        prompt_count: open.settled + open.pending,
-        mentions: mentions.slice(0, countThatFits(mentions, RESULT_BYTES)),
-        mention_count: (await hive.mentions.has(session_id)).count,
-      });
-    },
+    (uri, { id }, { _meta }) =>
+      readable(async () => {
+        const session_id = decoded(String(id));
+        refuseOthers(session_id, await resolve(_meta ?? {}));
+        const open = await hive.prompts.waitForOpen(session_id, { wait_ms: 0 });
+        const prompts = open.prompts.map((prompt) => promptView({ prompt, repeated: false }));
+        const mentions = (await hive.mentions.unprocessed(session_id, null, MOST_SHOWN)).map(mentionView);
+        return contents(uri, {
+          prompts: prompts.slice(0, countThatFits(prompts, RESULT_BYTES)),
+          prompt_count: open.settled + open.pending,
+          mentions: mentions.slice(0, countThatFits(mentions, RESULT_BYTES)),
+          mention_count: (await hive.mentions.has(session_id)).count,
+        });
+      }),
   );
   return offerSubscriptions(server, hive);
+}
+
+/** What a resource says. A refusal of ours is no fault of the server, which an error without a code would be. */
+async function readable(read: () => Promise<ReadResourceResult>): Promise<ReadResourceResult> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof HiveError) || isTransient(error)) throw error;
+    throw requestError(
+      error.code === 'prompt_not_found' ? RESOURCE_NOT_FOUND : INVALID_PARAMS,
+      error.message,
+    );
+  }
+}
+
+/** An error with its code in JSON-RPC. The SDK's own puts the code before its sentence as well. */
+function requestError(code: number, message: string): Error {
+  return Object.assign(new Error(message), { code });
 }
 
 function contents(uri: URL, value: Record<string, unknown>): ReadResourceResult {
@@ -127,7 +150,7 @@ function offerSubscriptions(server: McpServer, hive: Hive): Subscriptions {
 
   server.server.setRequestHandler(SubscribeRequestSchema, async ({ params: { uri } }) => {
     if (subscribed.size >= MOST_SUBSCRIBED)
-      throw new HiveError('invalid_input', `There are ${MOST_SUBSCRIBED} subscriptions already.`);
+      throw requestError(INVALID_PARAMS, `There are ${MOST_SUBSCRIBED} subscriptions already.`);
     subscribed.add(uri);
     if (stop === null) await follow();
     return {};
