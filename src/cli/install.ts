@@ -384,10 +384,12 @@ function names({ folder }: InstallFolders, program: string, { name, args }: Clie
   }
   const { parts, error } = JSON.parse(stdout) as { parts?: { path: string }[]; error?: { message: string } };
   if (parts === undefined) throw new HiveError('invalid_input', untold(name, error?.message ?? stdout));
-  const current = join(folder, 'current');
+  // The installed program writes its own path with every link in it resolved.
+  const places = [folder, realpathSync(folder)].map((each) => join(each, 'current'));
+  const written = places.flatMap((each) => [each, JSON.stringify(each).slice(1, -1)]);
   return parts.some(({ path }) => {
     const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
-    return [current, JSON.stringify(current).slice(1, -1)].some((each) => text.includes(each));
+    return written.some((each) => text.includes(each));
   });
 }
 

@@ -289,6 +289,18 @@ describe('hive uninstall', () => {
     expect(state.filter((name) => !name.startsWith('hive.db'))).toEqual([]);
   });
 
+  it('finds what names it in files where its folder is reached over a link', async () => {
+    const place = home({ [INIT]: MINE, '.claude.json': '{"a":1}', 'disk/mine': 'mine' });
+    script(join(place.folder, 'machine/claude'), '#!/bin/sh\n');
+    symlinkSync('../disk', join(place.folder, '.local/share'));
+    const { out } = await place.install({}, '--yes');
+    expect(out).toContain('Try it: restart Emacs, start claude in a project');
+    expect(await place.person.hive('uninstall', '--yes')).toMatchObject({ code: 0 });
+    expect(readFileSync(join(place.folder, INIT), 'utf8')).toBe(MINE);
+    expect(readFileSync(join(place.folder, '.claude.json'), 'utf8')).toBe('{"a":1}');
+    expect(readdirSync(join(place.folder, 'disk'))).toEqual(['mine']);
+  });
+
   it('leaves folders that were there, and what others put into them', async () => {
     const place = home({ '.local/bin/other': 'theirs' });
     mkdirSync(join(place.folder, '.local/share'));
