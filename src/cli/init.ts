@@ -186,11 +186,12 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
   await mayCoordinate(options);
   const scope: Scope = options.project === true ? 'project' : 'user';
   const { settings } = claudePaths(process.env, scope, process.cwd());
-  const byPlugin =
-    direction === 'init' &&
-    scope === 'user' &&
-    naming({ path: settings }, () => hasHivePlugin(readText(settings)));
-  if (byPlugin) remark("Claude Code has Hive's plugin, which contains the server and the hooks.");
+  const hasPlugin = scope === 'user' && naming({ path: settings }, () => hasHivePlugin(readText(settings)));
+  const byPlugin = hasPlugin && direction === 'init';
+  if (hasPlugin)
+    remark(
+      `Claude Code has Hive's plugin, which contains the server and the hooks.${byPlugin ? '' : ' To remove it, run: claude plugin uninstall hive@hive'}`,
+    );
   const server = byPlugin ? PLUGIN_SERVER : SERVER_NAME;
   const partsWith = byPlugin
     ? (rules: Part | null): Part[] => (rules === null ? [] : [rules])
@@ -201,7 +202,7 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
   const code = await setUp(direction, partsWith(direction === 'init' ? all : none), options, {
     benefit: agentBenefit('Claude Code'),
     ...(isNew && { choice: withoutRules(partsWith, scope) }),
-    done: doneSentence(direction, 'Claude Code'),
+    done: hasPlugin && !byPlugin ? 'Removed.' : doneSentence(direction, 'Claude Code'),
   });
   if (direction === 'init' && scope === 'project' && !isOnPath('hive'))
     remark(

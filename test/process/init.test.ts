@@ -118,7 +118,9 @@ describe('hive init', () => {
       permissions: { allow: toolRules(PLUGIN_SERVER) },
     });
     expect(Object.keys(written)).toEqual(['.claude/settings.json']);
-    await person.hive('uninit', 'claude', '--yes');
+    const removed = await person.hive('uninit', 'claude', '--yes');
+    expect(removed.err).toContain('To remove it, run: claude plugin uninstall hive@hive\n');
+    expect(removed.out).not.toContain('will not use Hive');
     expect(filesIn(folder)).toEqual(files);
   });
 
