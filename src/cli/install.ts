@@ -4,7 +4,7 @@
  * it and asks. bin/hive starts this on any Node ≥ 20, so it imports nothing that needs the Node of the other commands.
  */
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
@@ -12,7 +12,7 @@ import type { Check } from '../application/world.ts';
 import { HiveError } from '../domain/errors.ts';
 import { emacsKey } from '../infrastructure/installation/emacs.ts';
 import { createInstaller, readText } from '../infrastructure/installation/files.ts';
-import { emacsInitFile, planInit, planUninit } from '../infrastructure/installation/parts.ts';
+import { claudePaths, emacsInitFile, planInit, planUninit } from '../infrastructure/installation/parts.ts';
 import {
   findOnPath,
   findProgram,
@@ -69,6 +69,10 @@ const aboutRemoving = (things: readonly string[]): string => `This removes ${lis
 
 const stillUsed = (clients: readonly string[]): string =>
   `Hive was not removed, because it is still configured for ${clients.join(' and ')}. Run hive uninit for ${clients.length === 1 ? 'it' : 'them'}, then try again.`;
+
+/** Only Claude Code itself can remove its plugin. */
+const PLUGIN_FIRST =
+  'Nothing was removed, because Claude Code has its plugin from this installation. Run claude plugin marketplace remove hive, which removes the plugin as well, then try again.';
 
 const untold = (client: string, why: string): string =>
   `Nothing was removed, because Hive cannot tell whether it is configured for ${client}: ${why}`;
@@ -319,6 +323,7 @@ async function uninstall(options: FolderOptions): Promise<void> {
     return;
   }
   const program = installedProgram(folders);
+  if (program !== null && isPluginSource(folders)) throw new HiveError('invalid_input', PLUGIN_FIRST);
   const shell = shellFile(process.env);
   const hasLine = folders.bin !== null && hasPathLine(shell);
   say(
@@ -384,13 +389,19 @@ function names({ folder }: InstallFolders, program: string, { name, args }: Clie
   }
   const { parts, error } = JSON.parse(stdout) as { parts?: { path: string }[]; error?: { message: string } };
   if (parts === undefined) throw new HiveError('invalid_input', untold(name, error?.message ?? stdout));
-  // The installed program writes its own path with every link in it resolved.
-  const places = [folder, realpathSync(folder)].map((each) => join(each, 'current'));
-  const written = places.flatMap((each) => [each, JSON.stringify(each).slice(1, -1)]);
-  return parts.some(({ path }) => {
-    const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
-    return written.some((each) => text.includes(each));
-  });
+  return parts.some(({ path }) => hasPath(readText(path) ?? '', folder));
+}
+
+/** Whether a text has the path of what is installed there. The installed program writes it with every link in it resolved. */
+function hasPath(text: string, folder: string, ...below: string[]): boolean {
+  const paths = [folder, realpathSync(folder)].map((each) => join(each, 'current', ...below));
+  return paths.some((path) => text.includes(path) || text.includes(JSON.stringify(path).slice(1, -1)));
+}
+
+/** Whether Claude Code has its plugin from this installation. */
+function isPluginSource({ folder }: InstallFolders): boolean {
+  const { settings } = claudePaths(process.env, 'user', process.cwd());
+  return hasPath(readText(settings) ?? '', folder, 'node_modules', 'hive-sidecar', 'plugin');
 }
 
 /** The same while installing, where `hive init` itself says what is wrong with a file. */

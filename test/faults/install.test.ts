@@ -301,6 +301,22 @@ describe('hive uninstall', () => {
     expect(readdirSync(join(place.folder, 'disk'))).toEqual(['mine']);
   });
 
+  it('says first how Claude Code removes the plugin that it has from there', async () => {
+    const place = home();
+    await place.install({}, '--yes');
+    const plugin = join(place.folder, '.local/share/hive/current/node_modules/hive-sidecar/plugin');
+    const hive = { source: { source: 'directory', path: plugin } };
+    const settings = join(place.folder, '.claude/settings.json');
+    script(settings, JSON.stringify({ extraKnownMarketplaces: { hive } }));
+    const init = readFileSync(join(place.folder, INIT), 'utf8');
+    const { code, err } = await place.person.hive('uninstall', '--yes');
+    expect(code).toBe(1);
+    expect(err).toMatch(/^hive: Nothing was removed, .* Run claude plugin marketplace remove hive, /);
+    expect(readFileSync(join(place.folder, INIT), 'utf8')).toBe(init);
+    writeFileSync(settings, '{}');
+    expect(await place.person.hive('uninstall', '--yes')).toMatchObject({ code: 0 });
+  });
+
   it('leaves folders that were there, and what others put into them', async () => {
     const place = home({ '.local/bin/other': 'theirs' });
     mkdirSync(join(place.folder, '.local/share'));
