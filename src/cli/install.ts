@@ -173,7 +173,8 @@ async function install({ emacs, agents, ...options }: InstallOptions): Promise<v
  * a terminal a line for each step.
  */
 function showProgress(): { begin(step: string): void; end(): void } {
-  const isTerminal = process.stdout.isTTY;
+  // A buffer of Emacs is a terminal, too, but draws no line again.
+  const isTerminal = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
   let timer: NodeJS.Timeout | undefined;
   const end = (): void => {
     if (timer === undefined) return;
