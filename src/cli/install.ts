@@ -17,6 +17,7 @@ import {
   findOnPath,
   findProgram,
   isOnPath,
+  pathFolders,
   searchedFolders,
 } from '../infrastructure/installation/programs.ts';
 import { hasPathLine, pathPart, shellFile } from '../infrastructure/installation/shell.ts';
@@ -29,6 +30,7 @@ import {
   installedProgram,
   installVersion,
   isInstalled,
+  isLinked,
   keepOthersOut,
   removeInstallation,
   usualPlace,
@@ -314,9 +316,17 @@ function firstQuestion(
 
 // ---- Removing ----
 
+/** As `foldersOf`, but unless `--bin` names it, the command may be linked in any folder on PATH. */
+function linkedFolders(options: FolderOptions): InstallFolders {
+  const folders = foldersOf(options);
+  if (options.bin !== undefined || isLinked(folders)) return folders;
+  const linked = pathFolders(process.env).map((bin) => ({ ...folders, bin }));
+  return linked.find(isLinked) ?? folders;
+}
+
 async function uninstall(options: FolderOptions): Promise<void> {
   const yes = options.yes === true;
-  const folders = foldersOf(options);
+  const folders = linkedFolders(options);
   if (!isInstalled(folders)) {
     const nothing = `Hive is not installed in ${folders.folder}.`;
     if (existsSync(folders.folder)) throw new HiveError('invalid_input', nothing);
@@ -330,7 +340,7 @@ async function uninstall(options: FolderOptions): Promise<void> {
   say(
     aboutRemoving([
       `the program in ${folders.folder}`,
-      ...(folders.bin === null ? [] : [join(folders.bin, 'hive')]),
+      ...(folders.bin !== null && isLinked(folders) ? [join(folders.bin, 'hive')] : []),
       ...(hasLine ? [`the PATH line in ${shell}`] : []),
     ]),
   );

@@ -317,6 +317,19 @@ describe('hive uninstall', () => {
     expect(await place.person.hive('uninstall', '--yes')).toMatchObject({ code: 0 });
   });
 
+  it('removes the command from the folder on PATH in which --bin has put it, and names no other', async () => {
+    const place = home();
+    const bin = join(place.folder, 'bin');
+    await place.install({}, '--bin', bin);
+    const PATH = `${bin}:${place.folder}/machine:/usr/bin:/bin`;
+    const { code, out } = await shell('unused', { HOME: place.folder, PATH }).hive('uninstall', '--yes');
+    expect({ code, first: out.split('\n')[0] }).toEqual({
+      code: 0,
+      first: `This removes the program in ${join(place.folder, '.local/share/hive')} and ${join(bin, 'hive')}.`,
+    });
+    expect(readdirSync(place.folder).sort()).toEqual(['.local', 'machine']);
+  });
+
   it('leaves folders that were there, and what others put into them', async () => {
     const place = home({ '.local/bin/other': 'theirs' });
     mkdirSync(join(place.folder, '.local/share'));

@@ -5,7 +5,7 @@ import { homeOf } from '../platform/platform.ts';
 import type { Environment } from './parts.ts';
 
 /** The folders on PATH, without those of a project's own programs. */
-function pathFolders(env: Environment): string[] {
+export function pathFolders(env: Environment): string[] {
   const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.filter((folder) => !folder.endsWith(join('node_modules', '.bin')));
 }

@@ -115,6 +115,11 @@ export function installedProgram({ folder }: InstallFolders): string | null {
   return isLauncher(launcher) && existsSync(join(folder, 'current')) ? launcher : null;
 }
 
+/** Whether the command in `bin` is a link to what is installed there. */
+export function isLinked({ folder, bin }: InstallFolders): boolean {
+  return bin !== null && linkOf(join(bin, 'hive')) === join(folder, 'bin', 'hive');
+}
+
 // ---- What is Hive's in the folder ----
 // The folder may have been there before, for example ~/.local, with things of others.
 
@@ -457,7 +462,7 @@ export function removeInstallation({ folder, bin }: InstallFolders): void {
   const release = lock(folder);
   const made = rememberedFolders(folder);
   try {
-    if (bin !== null && linkOf(join(bin, 'hive')) === join(folder, 'bin', 'hive')) rmSync(join(bin, 'hive'));
+    if (bin !== null && isLinked({ folder, bin })) rmSync(join(bin, 'hive'));
     for (const path of ownPaths(folder)) rmSync(path, { recursive: true, force: true });
     for (const path of [join(folder, 'bin'), join(folder, 'versions')]) removeEmpty(path, path);
   } finally {
