@@ -54,7 +54,12 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
 import { isOnPath, packageFolder, reportErrors, thisProgram } from './program.ts';
 import { ask, hasTerminal } from './questions.ts';
-import { agentBenefit, changedByOther, counted } from './sentences.ts';
+import { changedByOther, counted } from './sentences.ts';
+
+const benefitOf = (client: string, reached: string): string =>
+  `${client} can then ask you while it goes on working. ${reached}`;
+
+const REACHED = 'Your answers, mentions and interrupts reach it by themselves';
 
 /** How much changes in a file. */
 interface ChangeSize {
@@ -198,9 +203,15 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
     : await claudeParts(direction, scope, options);
   const [all, none] = [rulePart(settings, server), rulePart(settings, null)];
   const text = readText(settings) ?? '';
+  const isHooked = byPlugin || options.hooks !== undefined || naming(all, () => hookWayIn(text)) !== null;
   const isNew = direction === 'init' && (text.trim() === '' || !naming(all, () => all.isRight(text)));
   const code = await setUp(direction, partsWith(direction === 'init' ? all : none), options, {
-    benefit: agentBenefit('Claude Code'),
+    benefit: benefitOf(
+      'Claude Code',
+      isHooked
+        ? `${REACHED}, and its permission dialogs can be answered in Emacs, too.`
+        : 'It gets your answers when it polls. With --hooks they reach it by themselves.',
+    ),
     ...(isNew && { choice: withoutRules(partsWith, scope) }),
     done: hasPlugin && !byPlugin ? 'Removed.' : doneSentence(direction, 'Claude Code'),
   });
@@ -302,7 +313,11 @@ async function setUpCodex(direction: Direction, options: CodexOptions): Promise<
   const isAsked = direction === 'init' && options.yes !== true && options.print !== true;
   const trusts = isAsked && (await noPersonBecause(options)) === null;
   const code = await setUp(direction, await codexParts(options.role, trusts), options, {
-    benefit: agentBenefit('Codex'),
+    // Codex hides its own dialog while a hook waits.
+    benefit: benefitOf(
+      'Codex',
+      `${REACHED}. Its permission dialogs stay in its terminal, unless you set dialog_wait with hive config.`,
+    ),
     done: doneSentence(direction, 'Codex'),
   });
   return direction === 'init' && code === EXIT.done ? offerTrust(options) : code;

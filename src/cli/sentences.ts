@@ -37,8 +37,5 @@ export const checksSummary = (checks: readonly Pick<Check, 'state'>[]): string =
   return `${counted(checks.length, 'check')}: ${count('ok')} ok, ${count('not_set_up')} not set up, ${count('broken')} broken.`;
 };
 
-export const agentBenefit = (client: string): string =>
-  `${client} can then ask you while it goes on working. Your answers, mentions and interrupts reach it by themselves, and its permission dialogs can be answered in Emacs, too.`;
-
 export const changedByOther = (file: string): string =>
   `${file} was changed by another program. Run the command again.`;

@@ -162,6 +162,19 @@ describe('hive init', () => {
     expect(filesIn(folder)).toEqual({ [own]: 'Post to my blog: $ARGUMENTS\n', [command]: 'Mine now.\n' });
   });
 
+  it('promises only what the client then does', async () => {
+    const { person } = home();
+    const promised = async (...args: string[]): Promise<string> =>
+      (await person.hive('init', ...args, '--yes')).out.split('\n')[0] ?? '';
+    expect(await promised('claude')).toMatch(/gets your answers when it polls\. With --hooks/);
+    expect(await promised('claude', '--hooks')).toMatch(
+      /by themselves, and its permission dialogs can be answered in Emacs/,
+    );
+    expect(await promised('codex')).toMatch(
+      /permission dialogs stay in its terminal, unless you set dialog_wait/,
+    );
+  });
+
   it('does nothing the second time', async () => {
     const { folder, person } = home(THEIRS);
     await init(person);
