@@ -310,8 +310,8 @@ Permissions are shown in full, and questions as far as they fit."
 (defun hive-next--handle (batch left)
   "Let the human deal with BATCH; LEFT questions follow.
 BATCH is a list of one question, or of several that are alike.  Return
-nil to leave, or a cons of what they did (answered, skip or snooze) and
-the questions to which they did it."
+nil to leave, or a cons of what they did (answered, skip, snooze or
+cancel) and the questions to which they did it."
   (mapc #'hive-respond-claim batch)
   (let* ((prompt (car batch))
          (shown batch)
@@ -366,7 +366,7 @@ the questions to which they did it."
              ((eq key ?u) (setq done (hive-next--undo)))
              ((eq key ?s) (setq done (hive-next--snooze shown)))
              ((and (eq key ?C) (hive-prompt-ended-p prompt))
-              (setq done (cons 'skip (hive-cancel-ended))))
+              (setq done (cons 'cancel (hive-cancel-ended))))
              ((eq key ?o) (hive-next--show shown) (setq done 'leave))
              ((eq key ??) (setq new t) (describe-function #'hive-next))
              ((and (eq key ?A) (hive-permission-p prompt)) (hive-rule-for prompt) (setq done 'leave))
@@ -637,7 +637,7 @@ quits, and does what it usually does."
   (interactive)
   (when executing-kbd-macro
     (hive-fail "A keyboard macro cannot answer questions, because nobody would have read them"))
-  (let ((passed nil) (waiting (hive-next--following nil)) (answered 0))
+  (let ((passed nil) (skipped nil) (waiting (hive-next--following nil)) (answered 0))
     (unless (or waiting (hive-prompts)) (hive-sidecar-demand))
     (unless waiting (hive-say 'none-pending (hive-respond-others)))
     (while waiting
@@ -645,18 +645,26 @@ quits, and does what it usually does."
              (done (hive-next--handle batch (- (length waiting) (length batch))))
              (back (and (eq (car done) 'undone) (cdr done))))
         (unless back (setq passed (append (hive-next--ids (cdr done)) passed)))
+        (when (eq (car done) 'skip) (setq skipped (append (hive-next--ids (cdr done)) skipped)))
         (when (eq (car done) 'answered) (setq answered (+ answered (length (cdr done)))))
         (setq waiting (and done (hive-next--following passed)))
         (when (and done (null waiting) (null back))
-          (setq back (cdr (hive-next--linger (if (> answered 0)
-                                                 (hive-words "%d answered; no other questions"
-                                                             answered)
-                                               (hive-words "No other questions are pending"))))))
+          (setq back (cdr (hive-next--linger (hive-next--summary answered skipped)))))
         (when back
           ;; What was taken back is asked again at once.
           (setq passed (cl-set-difference passed (hive-next--ids back) :test #'equal)
                 answered (max 0 (- answered (length back)))
                 waiting (append back (hive-next--following (append (hive-next--ids back) passed)))))))))
+
+(defun hive-next--summary (answered skipped)
+  "Return how many questions were ANSWERED, and how many of SKIPPED are pending.
+SKIPPED is a list of ids."
+  (let ((pending (length (cl-intersection skipped (hive-next--ids (hive-prompts-offered))
+                                          :test #'equal))))
+    (cond ((zerop (+ answered pending)) (hive-words "No other questions are pending"))
+          ((zerop pending) (hive-words "%d answered; no other questions" answered))
+          ((zerop answered) (hive-words "%d skipped, still pending" pending))
+          (t (hive-words "%d answered; %d skipped, still pending" answered pending)))))
 
 (defun hive-next-can-p (prompt)
   "Return non-nil if PROMPT can be answered with the keys of `hive-next' now."

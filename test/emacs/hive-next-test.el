@@ -108,6 +108,18 @@ Within BODY, `shown' are the texts that were shown, in order, and
     (should-not (hive-test-answers))
     (should (= (length (hive-prompts)) 2))))
 
+(ert-deftest hive-next-says-at-the-end-how-many-were-skipped ()
+  (let ((said nil)
+        (three (cl-loop for question in '("one?" "two?" "three?")
+                        collect (list :question question :options hive-next-test-options))))
+    (cl-letf (((symbol-function 'hive-next--linger) (lambda (text) (setq said text) nil)))
+      (hive-next-test-keys three (list ?\t ?\t ?\t)
+        (should (equal "3 skipped, still pending" said)))
+      (hive-next-test-keys three (list ?\t ?1 ?\t)
+        (should (equal "1 answered; 2 skipped, still pending" said)))
+      (hive-next-test-keys three (list ?1 ?1 ?1)
+        (should (equal "3 answered; no other questions" said))))))
+
 (ert-deftest hive-next-a-snoozed-question-is-not-offered ()
   (hive-next-test-keys (list (list :question "away?" :snoozed_until "2999-01-01T00:00:00.000Z")) nil
     (should-not shown)))
