@@ -113,7 +113,7 @@ its label.  Titles and labels are as for `hive-words'."))
 
 (eval-and-compile
   (defconst hive-menu--list-rows
-    ;; Together they fit into 80 columns, and into 24 lines with another window.
+    ;; Together they fit into 80 columns, and into 24 lines below one other window.
     '((("Questions"
         ("RET" menu-list-show hive-list-show)
         ("a" menu-list-answer hive-list-answer)
@@ -201,15 +201,18 @@ its label.  Titles and labels are as for `hive-words'."))
 
 (defmacro hive-menu--define (name docstring rows)
   "Define NAME, a transient prefix with DOCSTRING, from ROWS.
-In each menu q quits it; it is in the first row, which every window shows."
+Each menu has a key that scrolls it, for windows that do not show all of
+it, and q quits it.  Both are in the first row, in its shortest group."
   (cl-flet ((group (group)
               (vconcat (list (hive-words (car group)))
                        (mapcar (pcase-lambda (`(,key ,label ,command))
                                  (list key (hive-words label) command))
                                (cdr group)))))
     (let* ((rows (mapcar (lambda (row) (mapcar #'group row)) rows))
-           (last (last (car rows))))
-      (setcar last (vconcat (car last) `(("q" ,(hive-words "quit this menu") transient-quit-one))))
+           (shortest (cl-reduce (lambda (a b) (if (<= (length b) (length a)) b a)) (car rows))))
+      (setcar (memq shortest (car rows))
+              (vconcat shortest `(("C-v" ,(hive-words "scroll this menu") transient-scroll-up)
+                                  ("q" ,(hive-words "quit this menu") transient-quit-one))))
       `(transient-define-prefix ,name ()
          ,docstring
          [:description hive-menu--state ,@(car rows)] ,@(mapcar #'vconcat (cdr rows))))))

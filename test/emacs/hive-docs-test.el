@@ -139,13 +139,13 @@
     (should (memq 'hive-list-cancel (funcall commands 'hive-list-mode)))
     (should (memq 'hive-session-visit (funcall commands 'hive-list-mode)))))
 
-(ert-deftest hive-q-quits-each-menu ()
+(ert-deftest hive-each-menu-has-keys-that-scroll-and-quit-it ()
   (require 'hive-menu)
   (should-not (eq 'hive-do-not-disturb (lookup-key hive-prefix-map "q")))
   (dolist (menu '(hive-menu hive-list-menu hive-prompt-menu))
     (ert-info ((symbol-name menu))
-      (should (eq 'transient-quit-one
-                  (plist-get (nth 2 (transient-get-suffix menu "q")) :command))))))
+      (pcase-dolist (`(,key . ,command) '(("C-v" . transient-scroll-up) ("q" . transient-quit-one)))
+        (should (eq command (plist-get (nth 2 (transient-get-suffix menu key)) :command)))))))
 
 (ert-deftest hive-every-command-of-the-menu-exists ()
   (require 'hive-menu)

@@ -115,6 +115,22 @@ describe('in low windows', () => {
   });
 });
 
+test('a menu that is longer than its window says how to scroll it, and its keys are all there', async () => {
+  const emacs = await emacsWith('(global-set-key [f6] (quote hive))');
+  await asked(emacs, permission('make'));
+  // Below another window, as where nothing was set.
+  await emacs.keys('F6');
+  await emacs.until(/\*scratch\*[\s\S]*Needs you[\s\S]*\*hive\*/);
+  await emacs.keys('?');
+  await emacs.until(
+    /w write to it[\s\S]*C-v scroll this menu\n[\s\S]*q quit this menu\n(?![\s\S]*remove filters)/,
+  );
+  await emacs.keys('C-v');
+  await emacs.until(/mark what is alike[\s\S]*remove filters/);
+  await emacs.keys('t');
+  await emacs.until(/1 marked/);
+});
+
 describe('after another message', () => {
   test('no key answers a question until it was shown again', async () => {
     const emacs = await emacsWith('(setq hive-undo-seconds 3)');
