@@ -24,7 +24,7 @@ const linksOf = (cell: string): string[] =>
 let run: string[] = [];
 beforeFile(async () => {
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
-  const projects = ['quick', 'documents', 'agents', 'web'].flatMap((name) => ['--project', name]);
+  const projects = ['quick', 'documents', 'extensions', 'web'].flatMap((name) => ['--project', name]);
   const args = [vitest, 'list', '--root', ROOT, ...projects, '--filesOnly', '--json'];
   const listed = await outputOf(spawnChild(process.execPath, args, childEnvironment(tempStore())));
   run = (JSON.parse(listed) as { file: string }[]).map(({ file }) => relative(ROOT, file));
