@@ -235,6 +235,31 @@ is muted where that is announced, in `hive-notices' and `hive'."
                             (propertize text 'face 'completions-annotations)))))
           names))
 
+(defconst hive-attention--hours
+  (let ((time "\\(?:[01][0-9]\\|2[0-3]\\):[0-5][0-9]")) (format "\\`%s *- *%s\\'" time time))
+  "A regexp that matches quiet hours.")
+
+(defun hive-attention--parsed (kind words given)
+  "Return a list of the value that GIVEN is for a setting of KIND and WORDS.
+Return nil if the setting does not take it."
+  (pcase kind
+    ((guard (member given (mapcar #'symbol-name words))) (list (intern given)))
+    ('yes-no (cdr (assoc given '(("yes" t) ("no" nil)))))
+    ('hours (cond ((equal given "none") (list nil))
+                  ((string-match-p hive-attention--hours given) (list given))))
+    ((or 'whole-number 'word-or-number)
+     (and (string-match-p "\\`[0-9]+\\'" given) (list (string-to-number given))))))
+
+(defun hive-attention--takes (kind words unit)
+  "Return what a setting of KIND takes: WORDS, or a number of UNIT."
+  (let ((words (mapconcat #'symbol-name words ", ")))
+    (pcase kind
+      ('yes-no (hive-words "yes or no"))
+      ('hours (hive-words "two times of day, such as 22:00-07:30, or none"))
+      ('whole-number (hive-words "a whole number"))
+      ('word-or-number (hive-words "%s, or a whole number of %s" words unit))
+      (_ (hive-words "one of %s" words)))))
+
 (defun hive-attention--read-value (key)
   "Read a value for the setting KEY; return it as in `hive-settings', or `default'."
   (pcase-let* ((`(,scope ,_text ,kind ,words ,unit) (alist-get key hive-attention-settings))
@@ -248,11 +273,10 @@ is muted where that is announced, in `hive-notices' and `hive'."
                         offered))))
     (cond ((equal given "") (hive-fail 'nothing-chosen))
           ((equal given "default") 'default)
-          ((assoc-default given '(("yes" . t))))
-          ((member given '("no" "none")) nil)
-          ((member given (mapcar #'symbol-name words)) (intern given))
-          ((string-match-p "\\`[0-9]+\\'" given) (string-to-number given))
-          (t given))))
+          (t (car (or (hive-attention--parsed kind words given)
+                      (hive-fail "%s takes %s, not \"%s\"" key
+                                 (hive-attention--takes kind words unit)
+                                 (hive-text-line given 40))))))))
 
 ;;;###autoload
 (defun hive-settings (key value)

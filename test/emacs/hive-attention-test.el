@@ -330,6 +330,22 @@
       (should (equal "" (nth 2 (car said))))
       (should (member "wake in hours (now 8): " asked)))))
 
+(ert-deftest hive-settings-refuses-what-a-setting-does-not-take ()
+  "What means nothing for a setting must not restore its default."
+  (cl-letf (((symbol-function 'hive-attention-tell) (lambda (&rest _) (ert-fail "It was sent"))))
+    (pcase-dolist (`(,key ,given ,said)
+                   '(("gate" "no" "gate takes one of strict, block, remind, off, not \"no\"")
+                     ("gate" "3" "gate takes one of ")
+                     ("wake" "none" "wake takes off, or a whole number of hours, not \"none\"")
+                     ("phone_after" "-5" "phone_after takes a whole number, not \"-5\"")
+                     ("sound" "loud" "sound takes yes or no, not \"loud\"")
+                     ("quiet_hours" "25:00-26:00" "quiet_hours takes two times of day, such as")
+                     ("quiet_hours" "no" "quiet_hours takes two times of day, such as")))
+      (let ((answers (list key given)))
+        (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) (pop answers))))
+          (let ((err (should-error (call-interactively #'hive-settings) :type 'user-error)))
+            (should (string-prefix-p said (cadr err)))))))))
+
 (ert-deftest hive-attention-follows-what-a-shell-has-set ()
   (hive-attention-test
     (let* ((told nil)
