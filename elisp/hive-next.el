@@ -187,7 +187,7 @@ With WHOLE, do not shorten it."
                (when (hive-prompt-ended-p prompt) (hive-words "C cancel all that have ended"))
                (hive-words "TAB skip") (hive-words "s snooze")
                (hive-words "o open") (hive-words "? keys") (hive-words "q quit")))
-   (if (hive-permission-p prompt)
+   (if (hive-next--ruled-p prompt)
        ;; A line of its own, like that of what the client offers to allow.
        (concat (propertize " A " 'face 'hive-next-key) " "
                (hive-words "Always allow by a rule of Hive in your trust.json, which you see first")
@@ -369,7 +369,7 @@ cancel) and the questions to which they did it."
               (setq done (cons 'cancel (hive-cancel-ended))))
              ((eq key ?o) (hive-next--show shown) (setq done 'leave))
              ((eq key ??) (setq new t) (describe-function #'hive-next))
-             ((and (eq key ?A) (hive-permission-p prompt)) (hive-rule-for prompt) (setq done 'leave))
+             ((and (eq key ?A) (hive-next--ruled-p prompt)) (hive-rule-for prompt) (setq done 'leave))
              ((memq key '(?q ?\e ?\C-g escape)) (setq done 'leave))
              (t (setq done (hive-next--stray key))))))
       ;; Also if the human quits a minibuffer.
@@ -377,6 +377,10 @@ cancel) and the questions to which they did it."
       (mapc #'hive-respond-release (if (eq done 'answered) (cl-set-difference batch shown) batch)))
     (cond ((consp done) done)
           ((not (eq done 'leave)) (cons done shown)))))
+
+(defun hive-next--ruled-p (prompt)
+  "Return non-nil if a rule can allow PROMPT: rules answer clients, not agents."
+  (and (hive-permission-p prompt) (hive-rpc-true-p prompt :dialog)))
 
 ;;;;; The window beside
 
@@ -618,7 +622,7 @@ S-SPC scrolls back.  o quits too, and opens the question in a
 buffer, where \\<hive-prompt-mode-map>\\[hive-prompt-next-question] goes to the next one.  u takes your last
 answer back while it is delayed (see `hive-undo-seconds'), and corrects it
 later.  A quits as well, and shows the rule that would allow a
-permission from now on.  ? shows this text.  Questions of sessions
+client's permission from now on.  ? shows this text.  Questions of sessions
 that have ended come last; C cancels all of them.
 
 Questions that ask for the same are shown together, each with all that

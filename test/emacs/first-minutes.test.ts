@@ -142,7 +142,7 @@ test('hive-next shows the context, also of a group; a permission without options
   await emacs.until(/hive 1/);
   await command('hive-next');
   await emacs.until(
-    /PERMISSION May I deploy\?\n {2}to production\n 1 {2}Allow\n 2 {2}Deny\n A {2}Always allow by a rule of Hive/,
+    /PERMISSION May I deploy\?\n {2}to production\n 1 {2}Allow\n 2 {2}Deny\nRET type an answer/,
   );
   await emacs.answer(/TAB skip/, '2');
   expect(await answered(id)).toMatchObject({ selected: ['Deny'] });

@@ -302,7 +302,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
 ;;;; Permissions
 
 (defconst hive-next-test-permission
-  (list :kind "permission" :question "Run rm -rf build/ ?"
+  (list :kind "permission" :dialog t :question "Run rm -rf build/ ?"
         :context "rm -rf build/ %s\n\nTool: Bash\n\nDirectory: /demo\nfour\nfive\nsix\nseven"
         :options [(:label "Allow" :description "This once") (:label "Allow always" :description "Bash(rm *)")
                   (:label "Deny" :refuses t)]))
@@ -314,6 +314,15 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (should (eq 'hive-warning (get-text-property (match-beginning 0) 'face text)))
       ;; What Hive itself would write is in a line of its own, below what the client offers.
       (should (string-match-p "  six\n  seven\n 1  Allow: This once\n 2  Allow always: Bash(rm \\*)\n 3  Deny\n A  Always allow by a rule of Hive in your trust\\.json" text)))))
+
+(ert-deftest hive-next-offers-a-rule-only-for-what-a-client-asks ()
+  (let ((agents (append '(:dialog :json-false) hive-next-test-permission)) (ruled nil))
+    (cl-letf (((symbol-function 'hive-rule-for) (lambda (prompt) (push prompt ruled))))
+      (hive-next-test-keys (list agents) (list ?A ?q)
+        (should-not (string-search "Always allow by a rule" (car shown)))
+        (should-not ruled))
+      (hive-next-test-keys (list hive-next-test-permission) (list ?A)
+        (should (= 1 (length ruled)))))))
 
 (ert-deftest hive-next-help-is-shown-beside-the-question-which-stays ()
   (let (described)
