@@ -341,6 +341,7 @@ Return the position of the first."
 
 (defvar-local hive-shared--fetch nil "A cons that identifies the fetch under way, or nil.")
 (defvar-local hive-shared--arrivals nil "Messages posted during the fetch, newest first.")
+(defvar-local hive-shared--stale nil "Non-nil if a fetch has failed and none has succeeded since.")
 
 (defvar hive-shared-name-function #'ignore
   "Called in a buffer when the sidecar has confirmed its project.")
@@ -378,6 +379,7 @@ A later fetch replaces this one."
        :success (lambda (page) (finish then page))
        :error (lambda (err)
                 (finish (lambda (err)
+                          (setq hive-shared--stale t)
                           (unless (eq 'disconnected (plist-get err :name))
                             (hive-announce "Hive could not fetch the messages: %s"
                                            (hive-text-line (plist-get err :text) 200))))
@@ -408,6 +410,7 @@ If there would be a gap between both, start again with the last ones."
   (let* ((messages (hive-shared--messages-of page))
          (more (eq t (plist-get page :more)))
          (last (hive-shared-last)))
+    (setq hive-shared--stale nil)
     (when (plist-get page :project_dir)
       (setq hive-shared-place (list :confirmed t
                                     :directory (plist-get hive-shared-place :directory)
@@ -497,6 +500,8 @@ If there would be a gap between both, start again with the last ones."
   "Show MESSAGE, a new one, unless it is beyond the shown range."
   (cond (hive-shared--fetch (push message hive-shared--arrivals))
         (hive-shared-later)
+        ;; Alone it would look as if there was nothing before it.
+        (hive-shared--stale (hive-shared-refresh))
         ;; A page that was fetched may have had it already.
         ((hive-shared-message (plist-get message :message_id)))
         ((progn (hive-shared-trim)

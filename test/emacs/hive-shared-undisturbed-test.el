@@ -60,6 +60,25 @@
       (should-not (buffer-modified-p))
       (should (equal buffer-undo-list nil)))))
 
+(ert-deftest hive-shared/after-a-fetch-that-failed-a-message-brings-those-before-it ()
+  (hive-shared-test-with
+    (hive-shared-test-post "one")
+    (hive-shared-test-post "two")
+    (let ((request (symbol-function 'hive-rpc-request)) (failed 0))
+      (cl-letf (((symbol-function 'hive-rpc-request)
+                 (lambda (method params &rest more)
+                   (if (and (eq method 'message/list) (zerop failed))
+                       (progn (cl-incf failed)
+                              (hive-rpc-later (plist-get more :error)
+                                              '(:code -1 :name timeout :text "no reply")))
+                     (apply request method params more)))))
+        (hive-shared-test-open)
+        (should (= 1 failed))
+        (should-not (hive-shared-test-bodies))
+        (hive-shared-test-post "three")
+        (hive-shared-test-wait-for "three")
+        (should (equal '("one" "two" "three") (hive-shared-test-bodies)))))))
+
 (ert-deftest hive-shared/editing-and-deleting-what-is-shown-changes-nothing ()
   (hive-shared-test-with
     (hive-shared-test-post "@Human one")
