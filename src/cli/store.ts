@@ -172,8 +172,10 @@ async function migrate({ to, from, inUse = false, json = false }: MigrateOptions
       tables.filter(({ rows }) => rows > 0).map(({ table, rows }) => [table, String(rows)]),
       '  ',
     );
+    // A relative path is none for HIVE_STORE, and a URL may have a password in it.
+    const address = target.includes('://') ? 'the new address' : target;
     remark(
-      'Set HIVE_STORE to the new address everywhere. The old store is unchanged; keep it as a backup or delete it.',
+      `Set HIVE_STORE to ${address} everywhere. The old store is unchanged; keep it as a backup or delete it.`,
     );
   } catch (error) {
     if (!(error instanceof HiveError)) throw error;

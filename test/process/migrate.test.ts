@@ -1,6 +1,6 @@
 /** `hive store migrate`: everything arrives, in order, or nothing does. */
 import { existsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
 import { tablesOfStore } from '../../src/infrastructure/store/copy.ts';
@@ -151,6 +151,16 @@ test('a missing source is not created', async () => {
   const ran = await shell(missing).hive('store', 'migrate', '--to', join(dirname(missing), 'other.db'));
   expect(ran).toMatchObject({ code: 1, err: expect.stringContaining('There is no store') });
   expect(namesIn(dirname(missing))).toEqual([]);
+});
+
+test('the address to set is shown in full, also of a path that was given in short', async () => {
+  const target = place('sqlite');
+  const short = relative(process.cwd(), target);
+  const ran = await shell(await filled(place('sqlite'), 1)).hive('store', 'migrate', '--to', short);
+  expect(ran).toMatchObject({
+    code: 0,
+    err: expect.stringContaining(`Set HIVE_STORE to ${target} everywhere.`),
+  });
 });
 
 test('only its owner can read the copy of a file', async () => {
