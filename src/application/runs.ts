@@ -25,6 +25,7 @@ import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
 import { createRetries } from './retries.ts';
+import { markOrphaned } from './sessions.ts';
 import { blockUntilSettled, endWait } from './waits.ts';
 import type { Ids, Logger, Processes, RunFiles } from './world.ts';
 
@@ -381,8 +382,10 @@ async function sayThatItEnded(tx: WriteTx, { run_id, session_id }: Run, problem:
 }
 
 /** The questions of a sleeping run block it: without their answers its agent is not started again. */
-async function recordSleep(tx: WriteTx, { run_id, status, calls }: Run): Promise<void> {
+async function recordSleep(tx: WriteTx, { run_id, session_id, status, calls }: Run): Promise<void> {
   if (status !== 'sleeping') return;
+  // Its session has ended with the agent, but the run waits for them.
+  await markOrphaned(tx, session_id, false);
   for (const { ask_id } of calls) {
     const prompt = await tx.prompts.intact(ask_id);
     if (prompt !== undefined) await blockUntilSettled(tx, prompt, { wait_id: run_id, since: tx.now });

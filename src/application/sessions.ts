@@ -503,7 +503,8 @@ async function cancelDialogs(tx: WriteTx, { session_id }: Session): Promise<void
       await recordCancel(tx, prompt, { by: 'editor', via: 'terminal', reason: 'unknown' });
 }
 
-async function markOrphaned(tx: WriteTx, session_id: string, orphaned: boolean): Promise<void> {
+/** Records whether nobody waits for the questions of this session any more. */
+export async function markOrphaned(tx: WriteTx, session_id: string, orphaned: boolean): Promise<void> {
   const ask_ids = await tx.prompts.setOrphaned(session_id, orphaned);
   for (const ask_id of ask_ids) {
     await tx.events.append({ type: 'prompt/orphaned', session_id, subject: ask_id, data: { orphaned } });

@@ -5,7 +5,7 @@ import { createRuns } from '../../src/application/runs.ts';
 import type { RunFiles } from '../../src/application/world.ts';
 import { randomIds } from '../../src/infrastructure/platform/ids.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
-import { openTestHive } from '../support/hive.ts';
+import { ask, openTestHive } from '../support/hive.ts';
 import { sleepingRun } from '../support/run-rows.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -69,4 +69,36 @@ test('a run that two processes want to resume is resumed once', async () => {
   await eventually(async () => (await hive.store.read((tx) => tx.runs.get('run-1')))?.status === 'ended');
   expect(starts).toBe(1);
   expect(await hive.store.read((tx) => tx.runs.get('run-1'))).toMatchObject({ start: 2, exit_code: 0 });
+});
+
+test('a question that a sleeping run waits for does not count as one of an ended session', async () => {
+  const hive = await openTestHive();
+  const { ask_id, session_id } = await ask(hive);
+  await hive.sessions.end(session_id);
+  expect(await hive.prompts.get(ask_id)).toMatchObject({ orphaned: true });
+  const call = { call_id: 'call-1', ask_id, start: 1, deferred: true, given: false };
+  const run = sleepingRun({ session_id, status: 'working', calls: [call] });
+  await hive.store.write((tx) => tx.runs.put(run));
+  const files: RunFiles = {
+    keep: () => 'd',
+    read: () => expect.fail('It was started.'),
+    start: () => expect.fail('It was started.'),
+    count: () => undefined,
+    forget: () => undefined,
+    output: () => '',
+  };
+  const runs = createRuns({
+    store: hive.store,
+    ids: randomIds,
+    processes,
+    files,
+    conversationId: () => 'session-2',
+    seat: 'ada@here',
+    machine: 'here',
+    pid: process.pid,
+    log: hive.log,
+  });
+  onTestFinished(runs.watch({ jobs: 1 }));
+  await eventually(async () => (await hive.store.read((tx) => tx.runs.get('run-1')))?.status === 'sleeping');
+  expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending', orphaned: false });
 });
