@@ -67,7 +67,10 @@ function walk(position: Position, written: unknown): Both {
   if (Array.isArray(value)) {
     const element = elementOf(position.schema);
     if (element === undefined) return [value, value];
-    const items = (position.isModel ? listAsMeant(element, value) : value).map((item: unknown, index) =>
+    const meant = position.isModel
+      ? listAsMeant(element, value).map((item) => itemAsMeant(element, item))
+      : value;
+    const items = meant.map((item: unknown, index) =>
       walk({ ...position, schema: element, aliases: {}, path: `${position.path}[${index}]` }, item),
     );
     return [items.map(([taken]) => taken), items.map(([, corrected]) => corrected)];
@@ -239,8 +242,20 @@ function listAsMeant(element: z.ZodType, items: readonly unknown[]): readonly un
   const read = readText(only);
   if (!Array.isArray(read) || read.length === 0) return items;
   const fits = (item: unknown): boolean =>
-    element.safeParse(understand(element, item, { isModel: true }).given).success;
+    element.safeParse(understand(element, itemAsMeant(element, item), { isModel: true }).given).success;
   return read.every(fits) ? read : items;
+}
+
+/** A text among objects that need only one text, as the buttons of a card need a label, is that text. */
+function itemAsMeant(element: z.ZodType, item: unknown): unknown {
+  const object = bare(element);
+  const meant = asMeant(element, item);
+  if (typeof meant !== 'string' || !(object instanceof z.ZodObject)) return meant;
+  const needed = Object.entries(object.shape as Record<string, z.ZodType>).filter(
+    ([, one]) => !(one instanceof z.ZodOptional),
+  );
+  const [[name, schema] = []] = needed;
+  return needed.length === 1 && name !== undefined && kindsOf(schema).has('text') ? { [name]: meant } : meant;
 }
 
 /** The value that a text spells, as JSON or as Python has it; null for a blank; undefined when it spells none. */

@@ -289,6 +289,18 @@ describe('what is written as text is taken as what it is', () => {
     });
   });
 
+  test('the buttons of a card may be their labels, as the options of a question may', () => {
+    const actions = [{ label: 'Go' }, { label: '5' }];
+    for (const written of [['Go', '5'], '["Go","5"]', ['["Go","5"]'], ['Go', { label: '5' }]])
+      expect(take('hivemind_send_card', { title: 'Build', actions: written }).args).toEqual({
+        title: 'Build',
+        actions,
+      });
+    expect(() => take('hivemind_send_card', { title: 'Build', fields: ['a'] })).toThrow(
+      '"fields[0]" does not fit',
+    );
+  });
+
   test.each(['false', 'False', ' FALSE '])('%j is never true', (written) => {
     for (const { name, input, example } of tools.values())
       for (const [argument, schema] of Object.entries(input)) {
