@@ -55,7 +55,7 @@ async function closeLost(tx: WriteTx, connection: Connection, processes: Process
   if (await isReused(tx, session, processes)) return;
   await giveNotice(tx, {
     severity: 'warning',
-    text: `The Hive server of ${labelled(session)} died. Hooks that go over its connection did not run until it was back, so a mention or an interrupt may not have held it.`,
+    text: `The Hive server of ${labelled(session)} died. Without it, hooks that go over its connection do not run: a mention or an interrupt may not hold this agent. If its client does not start the server again, start the client again.`,
     session_id: session.session_id,
     data: { notice: 'server_lost', pid: connection.pid },
   });

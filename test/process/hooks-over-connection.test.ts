@@ -185,7 +185,9 @@ describe('a server that died under its client', () => {
   test('is reported once by the next hook that is a process', async () => {
     const { store, hive, agent } = await died();
     await fireProcess(store, { hook_event_name: 'SessionStart', source: 'compact' });
-    const lost = { session_id: SESSION, data: { severity: 'warning', pid: agent.pid } };
+    // It may never come back.
+    const text = expect.stringMatching(/ died\. Without it, hooks .* do not run.* start the client again\.$/);
+    const lost = { session_id: SESSION, data: { severity: 'warning', pid: agent.pid, text } };
     expect(await told(hive, 'server_lost')).toMatchObject([lost]);
     await fireProcess(store, { hook_event_name: 'SessionEnd', reason: 'other' });
     await connect(store);
