@@ -38,6 +38,17 @@ import { tcpProxy } from '../support/tcp-proxy.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { clockPasses, eventually, within } from '../support/wait.ts';
 
+/** What a waker says that ends, where waiting would never help. */
+async function wakerOf(url: string, file: string): Promise<string> {
+  const waker = spawnHive(
+    ['hook', '--wake', '--url', url, '--token-file', file],
+    childEnvironment(NO_STORE, { CLAUDE_PID: String(process.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' }),
+  );
+  waker.process.stdin.end(JSON.stringify({ ...FAR_START, hook_event_name: 'Stop' }));
+  expect(await waker.exited).toMatchObject({ code: 0 });
+  return waker.stderr();
+}
+
 describe('a hook of another machine', () => {
   test('registers its session with the machine of its token, and its calls are that session', async () => {
     const served = await serve(tempStore());
@@ -85,14 +96,19 @@ describe('a hook of another machine', () => {
       out: '',
       err: expect.stringMatching(said),
     });
-    // Waiting for something else would never end.
-    const waker = spawnHive(
-      ['hook', '--wake', '--url', served.url, '--token-file', file],
-      childEnvironment(NO_STORE, { CLAUDE_PID: String(process.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' }),
-    );
-    waker.process.stdin.end(JSON.stringify({ ...FAR_START, hook_event_name: 'Stop' }));
-    expect(await waker.exited).toMatchObject({ code: 0 });
-    expect(waker.stderr()).toMatch(said);
+    expect(await wakerOf(served.url, file)).toMatch(said);
+  });
+
+  test('says that its token cannot be read, and that an address is none', async () => {
+    const served = await serve(tempStore());
+    const missing = join(tempFolder(), 'token');
+    const said = `The token file ${missing} cannot be read (`;
+    expect((await runRemoteHook(served, FAR_START, missing)).err).toContain(said);
+    expect(await wakerOf(served.url, missing)).toContain(said);
+    for (const url of ['hive.example', 'ftp://hive.example'])
+      expect((await runRemoteHook({ url }, FAR_START, missing)).err).toContain(
+        `--url ${url} is not an http:// or https:// address.`,
+      );
   });
 
   test('is not needed for a title: without one an agent has the name that its token gives it', async () => {

@@ -40,6 +40,8 @@ export function remoteOf(args: readonly string[]): RemoteHook {
     args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
   const [url, token_file] = [option('--url'), option('--token-file')];
   if (url === undefined) throw new Error('--url needs an address.');
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new Error(`--url ${url} is not an http:// or https:// address.`);
   if (token_file === undefined) throw new Error('--url needs --token-file FILE.');
   if (!args.includes('--insecure') && isReadableByOthers(new URL(url))) throw new Error(plainHttp(url));
   return { url, token_file };
@@ -78,7 +80,7 @@ function titleOf(event: unknown, client: HookClient | null): string | null | und
   );
 }
 
-/** The server or its certificate is refused: trying again would change nothing. */
+/** The server refuses, its certificate is refused, or there is no token for it: trying again would change nothing. */
 class Refused extends Error {}
 
 /** Refusals that pass: too many requests, and a proxy that does not find the server behind it. */
@@ -128,6 +130,21 @@ async function received(remote: RemoteHook, wake_id: unknown): Promise<void> {
   await sending.catch(() => undefined);
 }
 
+/** @throws Refused without a token: waiting would not bring one. */
+function tokenIn(path: string): string {
+  let token: string;
+  try {
+    token = readFileOnly(path).trim();
+  } catch (error) {
+    throw new Refused(`The token file ${path} cannot be read (${String(error)}).`);
+  }
+  if (token === '')
+    throw new Refused(
+      `The token file ${path} is empty. Make a new secret with hive token rotate NAME on the machine that runs hive serve, and write it into this file.`,
+    );
+  return token;
+}
+
 function post(
   { url, token_file }: RemoteHook,
   body: object,
@@ -135,11 +152,7 @@ function post(
   { path = HOOK_PATH, signal, silence_ms }: { path?: string; signal?: AbortSignal; silence_ms?: number } = {},
 ): Promise<Record<string, unknown>> {
   const target = new URL(path, url);
-  const token = readFileOnly(token_file).trim();
-  if (token === '')
-    throw new Error(
-      `The token file ${token_file} is empty. Make a new secret with hive token rotate NAME on the machine that runs hive serve, and write it into this file.`,
-    );
+  const token = tokenIn(token_file);
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const request = send(
