@@ -60,6 +60,9 @@ export interface WakeWait {
 /** Longer than any delivery takes. If the process that delivers dies, another one may wake the session after this. */
 const DELIVERY_MS = 30_000;
 
+/** How long the next waker of a client lets the one before finish: that one has no more to do than to print its sentence. */
+const HANDOVER_MS = 2_000;
+
 /** A session to wake, and why. */
 interface Wanted {
   session: Session;
@@ -113,6 +116,29 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
     return delivered;
   }
 
+  /** Takes the place of the waker before, which may be about to deliver a wake-up that must not be made twice. */
+  async function replaceWaker({
+    session_id,
+    waker_id,
+    signal,
+  }: Pick<Waiting, 'session_id' | 'waker_id'> & Pick<WakeWait, 'signal'>): Promise<void> {
+    const isFree = async (tx: ReadTx): Promise<boolean> => {
+      const { until } = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
+      return until === null || until <= tx.now;
+    };
+    const replace = (isLast: boolean): Promise<true | undefined> =>
+      store.write(async (tx) => {
+        if (!isLast && !(await isFree(tx))) return undefined;
+        const waker = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
+        await tx.wakers.put({ ...waker, waker_id, until: null });
+        return true;
+      });
+    const replaceFree = async (): Promise<true | undefined> =>
+      (await store.read(isFree)) ? replace(false) : undefined;
+    const replaced = await feed.until(replaceFree, { wait_ms: HANDOVER_MS, signal });
+    if (replaced === undefined && signal?.aborted !== true) await replace(true);
+  }
+
   return {
     async untilWanted({ session_id, speaker, seat, wait_ms, signal, deliver, shared = false }) {
       const preferences = (tx: ReadTx): Promise<Preferences> => preferencesAt(tx, seat);
@@ -124,10 +150,8 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
         const session = await tx.sessions.get(session_id);
         if (session !== undefined && speaker !== undefined)
           refuse(await refusalToSpeak(tx, session, speaker, processes));
-        if (shared) return;
-        const waker = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
-        await tx.wakers.put({ ...waker, waker_id, until: null });
       });
+      if (!shared) await replaceWaker({ session_id, waker_id, signal });
       const find = (tx: ReadTx): Promise<Found> =>
         findReasons(tx, { session_id, waker_id, shared, preferences });
       // All of it is one check of the wait, which outlives a store that is locked or away.

@@ -153,6 +153,21 @@ test('a wake-up whose waiter dies before it has delivered it is made by the next
   expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
 });
 
+test('a wake-up that is being delivered while the next waiter begins is made once', async () => {
+  await claude(hive).stop('p1');
+  await answer();
+  const delivering = Promise.withResolvers<boolean>();
+  const deliver = vi.fn((_text: string) => delivering.promise);
+  const first = wait({ deliver });
+  await eventually(() => deliver.mock.calls.length === 1);
+  const next = wait();
+  await whenWaiting(hive);
+  delivering.resolve(true);
+  expect(await first).toContain('is answered');
+  expect(await stateOf(next)).toBe(RUNS);
+  expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
+});
+
 test('a waiter whose finding is no longer due goes on waiting', async () => {
   await claude(hive).stop('p1');
   const waiter = wait();
