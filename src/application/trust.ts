@@ -95,7 +95,7 @@ function problemText(trust: Trust): string | null {
   return `${first}${others} Until then ${whatCounts(trust)}.`;
 }
 
-/** What a file with a problem still does. If it cannot be read, its rules are not known, so they deny nothing either. */
+/** The effect of a file with a problem. If it cannot be read, its rules are not known, so they deny nothing either. */
 function whatCounts({ path, permission_rules }: Trust): string {
   const rules = permission_rules.length;
   if (rules === 0) return `nothing in ${path} allows or denies anything`;

@@ -90,7 +90,7 @@ export function comparedDialog(
   return edit === null ? dialog : { ...dialog, edit };
 }
 
-/** The dialog with the plan that its file has now: a person may edit it in the terminal meanwhile, and so may any process. */
+/** The dialog with the plan as its file has it now: while it is open, a person or another process may edit that file. */
 function writtenPlan(dialog: Extract<HookDialog, { kind: 'plan' }>, tools: EditTools): HookDialog {
   const path = textIn(objectIn(dialog.tool.input) ?? {}, 'planFilePath');
   const state = path === null ? null : tools.read(path);

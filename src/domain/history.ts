@@ -18,7 +18,7 @@ export interface HistoryEntry {
   text: string;
   /** Status of a prompt; null for a message. */
   status: string | null;
-  /** What was answered, in time or late. */
+  /** The answer, in time or late. */
   decision: string | null;
   /** The human who answered; of a message, the one who posted it. */
   by: string | null;

@@ -765,7 +765,7 @@ function deniedPatterns(input: string, { resolve }: Place): string[] {
   return real === null || real === path ? [input] : [input, `${real}${input.slice(path.length)}`];
 }
 
-/** What may be before the program of a command: keywords of a shell, and variables. */
+/** Words that may stand before the program of a command: keywords of a shell, and variables. */
 const BEFORE_PROGRAM = /^(?:(?:!|if|then|elif|else|while|until|do|time|[A-Za-z_]\w*=\S*) )+/;
 
 /** The files that an input names: what begins like a path with a folder, the file of a tool of files, those of a patch. */

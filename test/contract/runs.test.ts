@@ -1,12 +1,10 @@
 /** Runs: two processes see at the same time that a run can go on, and one of them starts its agent. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../../src/application/ports.ts';
-import { createRuns } from '../../src/application/runs.ts';
 import type { RunFiles } from '../../src/application/world.ts';
-import { randomIds } from '../../src/infrastructure/platform/ids.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { ask, openTestHive } from '../support/hive.ts';
-import { sleepingRun } from '../support/run-rows.ts';
+import { runsOf, sleepingRun } from '../support/run-rows.ts';
 import { eventually } from '../support/wait.ts';
 
 test('a run that two processes want to resume is resumed once', async () => {
@@ -51,17 +49,10 @@ test('a run that two processes want to resume is resumed once', async () => {
         });
       },
     };
-    return createRuns({
-      store,
-      ids: randomIds,
+    return runsOf(hive, store, files, {
       // Both live.
       processes: { ...processes, alive: () => true, startedAt: () => 'then' },
-      files,
-      conversationId: () => 'session-2',
-      seat: 'ada@here',
-      machine: 'here',
       pid,
-      log: hive.log,
     });
   };
   const stops = [1, 2].map((pid) => serviceOf(pid).watch({ jobs: 4 }));
@@ -87,17 +78,7 @@ test('a question that a sleeping run waits for does not count as one of an ended
     forget: () => undefined,
     output: () => '',
   };
-  const runs = createRuns({
-    store: hive.store,
-    ids: randomIds,
-    processes,
-    files,
-    conversationId: () => 'session-2',
-    seat: 'ada@here',
-    machine: 'here',
-    pid: process.pid,
-    log: hive.log,
-  });
+  const runs = runsOf(hive, hive.store, files);
   onTestFinished(runs.watch({ jobs: 1 }));
   await eventually(async () => (await hive.store.read((tx) => tx.runs.get('run-1')))?.status === 'sleeping');
   expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending', orphaned: false });

@@ -86,7 +86,7 @@ function problemOf(message: Fields, written_id: unknown): Problem | null {
 
 const LISTS: ReadonlySet<string> = new Set(['tools/list', 'resources/list', 'resources/templates/list']);
 
-/** What is wrong with the params of a method, as a sentence; the protocol layer would answer with the report of its validator. */
+/** A fault in the params of a method, as a sentence; the protocol layer would answer with the report of its validator. */
 function wrongParam(method: string, { name, uri, cursor }: Fields): string | null {
   if (method === 'tools/call' && typeof name !== 'string')
     return 'tools/call needs the name of a tool, which is a text: {"name": "hivemind_status", "arguments": {}}.';

@@ -79,7 +79,7 @@ export function offerResources(server: McpServer, hive: Hive, resolve: ResolveRe
   return offerSubscriptions(server, hive);
 }
 
-/** What a resource says. A refusal of ours is no fault of the server, which an error without a code would be. */
+/** Reads a resource. A refusal of ours is no fault of the server, which an error without a code would be. */
 async function readable(read: () => Promise<ReadResourceResult>): Promise<ReadResourceResult> {
   try {
     return await read();

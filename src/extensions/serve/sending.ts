@@ -19,7 +19,7 @@ export const plainHttp = (url: string): string =>
 /** A certificate was refused before anything was sent (nodejs.org/api/tls.html, "X509 certificate error codes"). */
 const UNTRUSTED = /CERT|^UNABLE_TO_/;
 
-/** What to do where the certificate of a server is not accepted; null for any other error. */
+/** The advice where the certificate of a server is not accepted; null for any other error. */
 export function untrusted(host: string, code: unknown): string | null {
   return UNTRUSTED.test(String(code))
     ? `The certificate of ${host} is not accepted here (${code}). Nothing was done. Tell your human: for a certificate of their own, NODE_EXTRA_CA_CERTS of this process names the file of its authority.`

@@ -197,7 +197,7 @@ export function isTurnedOff(servers: string, folder: string): boolean {
   return asList(at(readJson(servers), ['projects', folder, 'disabledMcpServers'])).includes(SERVER_NAME);
 }
 
-/** What the person has answered when Claude Code asked whether to use Hive's server of the project's .mcp.json. */
+/** The person's answer when Claude Code asked whether to use Hive's server of the project's .mcp.json. */
 export function projectServerApproval({ own, managed }: SettingsFiles): 'approved' | 'rejected' | 'pending' {
   const names = (list: string): boolean =>
     [managed, ...own].some(({ content }) => asList(content[list]).includes(SERVER_NAME));

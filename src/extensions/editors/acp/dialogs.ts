@@ -36,7 +36,7 @@ export class ToolCalls {
 
 /**
  * A later report replaces the fields that it has, and of the input those that it names: opencode asks with less of the input than
- * it has reported, and where a command runs must be shown all the same.
+ * it has reported before, and the place where a command runs must be shown.
  */
 function merged(before: Raw | undefined, now: Raw): Raw {
   const given = Object.entries(now).filter(([, value]) => !isEmpty(value));
