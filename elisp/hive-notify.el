@@ -209,7 +209,11 @@ human has snoozed or opened in the meantime."
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'desk/notice)) notice)
   "Show NOTICE and keep it."
-  (hive-notify--keep (cons notice hive-notify--list))
+  (let ((id (plist-get notice :notice_id)))
+    ;; A fetch may have found it in the store before it arrived here.
+    (unless (and id (cl-find id hive-notify--list :test #'equal
+                             :key (lambda (kept) (plist-get kept :notice_id))))
+      (hive-notify--keep (cons notice hive-notify--list))))
   (unless (hive-notify--said-p notice)
     (hive-announce 'from-sidecar
                    (concat (hive-text-line (plist-get notice :text) 300)

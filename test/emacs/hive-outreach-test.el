@@ -206,6 +206,14 @@
       (should (= 10 (length hive-notify--list)))
       (should (equal "n14" (plist-get (car hive-notify--list) :text))))))
 
+(ert-deftest hive-notices-one-that-a-fetch-found-before-it-arrived-is-listed-once ()
+  (hive-outreach-test nil
+    (let ((hive-notify--list (list '(:notice_id 7 :text "Seven" :at "2026-01-01T00:00:00.000Z"))))
+      (hive-outreach-test-tell "desk/notice" '(:notice_id 7 :text "Seven" :at "2026-01-01T00:00:00.000Z"))
+      (hive-test-wait 5 said)
+      (should (equal '("Hive: Seven") said))
+      (should (= 1 (length hive-notify--list))))))
+
 (ert-deftest hive-notices-one-that-arrives-leaves-point-on-its-button ()
   (hive-outreach-test nil
     (let* ((loop (lambda (first second) (list :titles (vector first second) :first_session_id first

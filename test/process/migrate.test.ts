@@ -7,6 +7,7 @@ import { tablesOfStore } from '../../src/infrastructure/store/copy.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { childEnvironment } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { pair } from '../support/devices.ts';
 import { ask, HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
@@ -155,8 +156,10 @@ test('a missing source is not created', async () => {
 
 test('the address to set is shown in full, also of a path that was given in short', async () => {
   const target = place('sqlite');
-  const short = relative(process.cwd(), target);
-  const ran = await shell(await filled(place('sqlite'), 1)).hive('store', 'migrate', '--to', short);
+  const source = await filled(place('sqlite'), 1);
+  // `hive` runs in the home directory of the tests.
+  const short = relative(childEnvironment(source)['HOME'] ?? '', target);
+  const ran = await shell(source).hive('store', 'migrate', '--to', short);
   expect(ran).toMatchObject({
     code: 0,
     err: expect.stringContaining(`Set HIVE_STORE to ${target} everywhere.`),
