@@ -58,6 +58,7 @@ test('what is announced names the key that is really bound, before it was used o
 
 test('a permission takes one key; what is typed after it is not typed into the file, and q ends the waiting', async () => {
   const id = await ask(PERMISSION);
+  await emacs.until(/hive 1/);
   await command('hive-next');
   await emacs.answer(/Run make\?[\s\S]*TAB skip/, '1');
   await emacs.until(
