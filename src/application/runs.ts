@@ -45,7 +45,7 @@ export interface RunService {
   begin(run: NewRun): Promise<Run>;
   /** This person's runs, the oldest first; all of them, or only those that are not over. */
   list(options: { all: boolean }): Promise<Run[]>;
-  /** Ends a run: its agent is stopped and not started again. @throws HiveError `invalid_input`. */
+  /** Ends a run: returns when its agent has ended, which is not started again. @throws HiveError `invalid_input`. */
   stop(run_id: string): Promise<Run>;
   /** The run of a call that asks; null outside of runs, and for a subagent, whose turn is not the run's. */
   ofAsk(call: AskOfRun): Promise<RunOfAsk | null>;
@@ -84,6 +84,10 @@ interface RunParts {
 
 /** How often a process looks for runs that another one has left behind. */
 const CHECK_EVERY_MS = 5_000;
+
+/** How long a stopped agent may take to end by itself, before it is killed, and how often we look whether it has. */
+const GRACE_MS = 10_000;
+const LOOK_EVERY_MS = 50;
 
 /** How often a change of a run is tried while the store is busy or away: for about 20 s, and longer where each try waits for a lock. */
 const WRITE_TRIES = 8;
@@ -144,9 +148,9 @@ export function createRuns(parts: RunParts): RunService {
     try {
       const { status, start } = await change(run, (now) => ({ ...now, agent }));
       // The run was stopped while its agent was being started.
-      if (status === 'ended' || start !== run.start) interrupt(agent);
+      if (status === 'ended' || start !== run.start) await end(agent);
     } catch (error) {
-      interrupt(agent);
+      await end(agent);
       throw error;
     }
   }
@@ -196,8 +200,16 @@ export function createRuns(parts: RunParts): RunService {
     return processes.alive(keeper.pid) && processes.startedAt(keeper.pid) === keeper.started;
   }
 
-  function interrupt(agent: RunKeeper | null): void {
-    if (agent !== null && isAlive(agent)) processes.interrupt(agent.pid);
+  /** Interrupts an agent, so that it can store what it has done; one that ignores that is killed. */
+  async function end(agent: RunKeeper | null): Promise<void> {
+    if (agent === null || !isAlive(agent)) return;
+    processes.interrupt(agent.pid);
+    for (let waited = 0; waited < GRACE_MS; waited += LOOK_EVERY_MS) {
+      await sleep(LOOK_EVERY_MS);
+      if (!isAlive(agent)) return;
+    }
+    log.warn('An agent that was stopped went on after SIGINT and is killed.', { pid: agent.pid });
+    processes.kill(agent.pid);
   }
 
   /** Whether a run that works is nobody's: its agent is gone, and no process looks after it. */
@@ -270,7 +282,7 @@ export function createRuns(parts: RunParts): RunService {
       }
       return { before: found, now: ended };
     });
-    interrupt(before.agent);
+    await end(before.agent);
     if (before.status !== 'ended') files.forget(run_id);
     return now;
   }

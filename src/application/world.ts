@@ -45,6 +45,8 @@ export interface Processes {
   ageMs(pid: number): number | null;
   /** Sends SIGINT; false when there is no such process, or it is not ours. */
   interrupt(pid: number): boolean;
+  /** Ends a process and all of the group that it leads, with SIGKILL. */
+  kill(pid: number): void;
 }
 
 /**

@@ -71,6 +71,17 @@ test('a run that is stopped says so', async () => {
   expect((await hive('runs', '--stop', run_id)).err).toContain(`${run_id}: It was stopped.`);
 });
 
+test('a stopped agent that ignores SIGINT is killed, with what it has started', async () => {
+  const { program, hive, start } = claude("trap '' INT; sleep 600");
+  const running = start('run', '--', program, '-p', 'go');
+  const runs = async () => (await hive('runs', '--json')).json().runs;
+  await eventually(async () => (await runs()).length === 1);
+  const [{ run_id }] = await runs();
+  expect(await hive('runs', '--stop', run_id)).toMatchObject({ code: 0 });
+  // It ends only when the agent has, and the agent waits for its child.
+  expect((await running.done).err).toContain('has ended: It was stopped.');
+});
+
 test('an agent starts no run, and stops none', async () => {
   const { hive } = shell(tempStore(), { CLAUDECODE: '1' });
   for (const args of [

@@ -127,6 +127,7 @@ describe('what it costs', () => {
       startedAt: () => null,
       ageMs: () => null,
       interrupt: () => false,
+      kill: () => undefined,
     };
     let made = 0;
     const make = (prefix: string): string => {

@@ -83,4 +83,12 @@ export const processes: Processes = {
       return false;
     }
   },
+
+  kill(pid) {
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It has just ended.
+    }
+  },
 };
