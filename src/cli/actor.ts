@@ -20,32 +20,9 @@ import type { ExitCode } from './exit-codes.ts';
 import { confirmAnswer, type Format, remark } from './output.ts';
 import { withHive } from './program.ts';
 
-/** Actions of a human alone, as they follow "Only a human may". */
-export const ACTION = {
-  answer: 'answer',
-  cancel: "cancel another session's question",
-  interrupt: 'interrupt other agents',
-  mentions: "read or process another session's mentions",
-  loops: 'decide whether two agents may continue',
-  sessions: "change a session's settings",
-  settings: 'change settings',
-  teams: 'change teams',
-  tokens: 'read or change tokens',
-  phones: 'pair, list or revoke phones',
-  runs: 'start or stop runs',
-  prune: 'remove old records',
-  restore: 'restore a backup',
-  coordinator: 'make an agent a coordinator',
-  post: 'post as the human',
-  desk: 'open a desk',
-  serve: 'accept connections from other machines',
-} as const;
-
-export type Action = (typeof ACTION)[keyof typeof ACTION];
-
 const ACTOR = {
   noAgent: '--as-agent is for an agent, and no agent is running this command. Leave it out.',
-  onlyHuman: (action: Action, because: string): string =>
+  onlyHuman: (action: string, because: string): string =>
     `Only a human may ${action}. This process belongs to an agent (${because}).`,
 } as const;
 
@@ -60,9 +37,12 @@ export interface ActorOptions {
 
 /** An action, before it is known who performs it. */
 interface Attempt {
-  action: Action;
+  /** As it follows "Only a human may". */
+  action: string;
   /** Whether it concerns only this caller; an agent needs no --as-agent for that. */
   isOwn?: (caller: Caller) => boolean;
+  /** Whether a coordinator may do it with its tools. */
+  coordinates?: boolean;
 }
 
 /**
@@ -71,7 +51,7 @@ interface Attempt {
  */
 export async function findActor(
   hive: Hive,
-  { action, isOwn }: Attempt,
+  { action, isOwn, coordinates }: Attempt,
   options: ActorOptions,
 ): Promise<Actor> {
   const caller = await findCaller(hive);
@@ -83,7 +63,7 @@ export async function findActor(
   if (!declared && isOwn?.(caller) !== true)
     throw new HiveError(
       'not_allowed',
-      action === ACTION.answer || action === ACTION.interrupt
+      coordinates === true
         ? `${ACTOR.onlyHuman(action, caller.agent_because)} An agent that its human lets be a coordinator does it with its tools of Hive.`
         : `${ACTOR.onlyHuman(action, caller.agent_because)} To act in its own name, the agent adds --as-agent.`,
     );
@@ -146,8 +126,11 @@ export async function findAuthor(hive: Hive, { asAgent }: ActorOptions): Promise
   return humanAuthor('cli', findProject(process.cwd()));
 }
 
-/** Refuses what no agent may do at all; `advice` says what the person should do. @throws HiveError `not_allowed`. */
-export async function refuseAgents(hive: Hive, action: Action, advice?: string): Promise<void> {
+/**
+ * Refuses what no agent may do at all: `action`, as it follows "Only a human may". `advice` says what the person should do.
+ * @throws HiveError `not_allowed`.
+ */
+export async function refuseAgents(hive: Hive, action: string, advice?: string): Promise<void> {
   const { agent_because } = await findCaller(hive);
   if (agent_because === null) return;
   const refusal = ACTOR.onlyHuman(action, agent_because);
@@ -253,7 +236,7 @@ type HumanWork<Options extends Format> = (hive: Hive, name: string, options: Opt
  */
 export function humanCommands(
   command: Command,
-  { action, unnamed }: { action: Action; unnamed: string },
+  { action, unnamed }: { action: string; unnamed: string },
 ): <Options extends Format>(usage: string, summary: string, work: HumanWork<Options>) => Command {
   return <Options extends Format>(usage: string, summary: string, work: HumanWork<Options>) =>
     command

@@ -1,7 +1,7 @@
 /** `hive cancel`: cancels a question, which then carries no decision. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import { ACTION, type ActorOptions, BY, type Caller, findActor } from './actor.ts';
+import { type ActorOptions, BY, type Caller, findActor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark, stateOf } from './output.ts';
 import { withHive } from './program.ts';
@@ -20,7 +20,7 @@ export function defineCancel(command: Command): void {
 async function cancel(hive: Hive, ask_id: string, options: CancelOptions): Promise<ExitCode> {
   const found = await hive.prompts.get(ask_id);
   const action = {
-    action: ACTION.cancel,
+    action: "cancel another session's question",
     isOwn: ({ session_id }: Caller) => session_id === found.session_id,
   };
   const actor = await findActor(hive, action, options);

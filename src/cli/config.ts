@@ -16,7 +16,7 @@ import {
 } from '../domain/settings.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { terminalName } from '../infrastructure/platform/processes.ts';
-import { ACTION, refuseAgents } from './actor.ts';
+import { refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
@@ -68,7 +68,7 @@ async function config(
       `A phone has no ${setting.key} of its own. hive config --phone PHONE lists what it may have.`,
     );
   if (value === undefined && !unset) return showOne(hive, setting, { phone, json });
-  await refuseAgents(hive, ACTION.settings);
+  await refuseAgents(hive, 'change settings');
   return set(hive, setting, value ?? null, { phone, json });
 }
 

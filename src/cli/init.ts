@@ -49,7 +49,7 @@ import type { TomlTable } from '../infrastructure/installation/toml-edits.ts';
 import { clientVersion } from '../infrastructure/installation/try-out.ts';
 import { unifiedDiff } from '../infrastructure/platform/edits.ts';
 import { openHive } from '../open-hive.ts';
-import { ACTION, findCaller, refuseAgents } from './actor.ts';
+import { findCaller, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
 import { isOnPath, packageFolder, reportErrors, thisProgram } from './program.ts';
@@ -181,7 +181,7 @@ async function mayCoordinate({ role, print }: CodexOptions): Promise<void> {
   if (role !== 'coordinator' || print === true) return;
   const hive = await openHive();
   try {
-    await refuseAgents(hive, ACTION.coordinator);
+    await refuseAgents(hive, 'make an agent a coordinator');
   } finally {
     await hive.close();
   }

@@ -4,7 +4,7 @@ import type { Hive } from '../application/hive.ts';
 import { type HiveError, invalidInput } from '../domain/errors.ts';
 import { type InterruptOutcome, outcomeSentence } from '../domain/interrupts.ts';
 import { labelled } from '../domain/sources.ts';
-import { ACTION, type ActorOptions, BY, findActor } from './actor.ts';
+import { type ActorOptions, BY, findActor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, parseDuration, print, printJson, remark } from './output.ts';
 import { withHive } from './program.ts';
@@ -51,7 +51,7 @@ async function interrupt(
     throw invalidInput(
       '--cancel withdraws an interrupt: leave out --note and --timeout. Nothing was withdrawn.',
     );
-  const actor = await findActor(hive, { action: ACTION.interrupt }, options);
+  const actor = await findActor(hive, { action: 'interrupt other agents', coordinates: true }, options);
   const timeout_ms = options.timeout === undefined ? undefined : parseDuration(options.timeout);
   const request = { actor, timeout_ms, note: options.note };
   if (agent === undefined) return all(hive, request, options);

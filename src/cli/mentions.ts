@@ -11,7 +11,6 @@ import type { MentionInFull, MentionStatus } from '../domain/mentions.ts';
 import { authorName } from '../domain/messages.ts';
 import { HUMAN_HANDLE, UNVERIFIED_HANDLE } from '../domain/sessions.ts';
 import {
-  ACTION,
   type ActorOptions,
   BY,
   type Caller,
@@ -134,7 +133,7 @@ async function addresseeOf(hive: Hive, caller: Caller, options: MentionsOptions)
       : await hive.sessions.resolve(session);
   const session_id = named?.session_id ?? HUMAN_ADDRESSEE;
   const action = {
-    action: ACTION.mentions,
+    action: "read or process another session's mentions",
     isOwn: (one: Caller) => one.session_id === session_id,
   };
   const actor = await findActor(hive, action, options);
@@ -235,7 +234,7 @@ async function loops(
       }
     return EXIT.done;
   }
-  await refuseAgents(hive, ACTION.loops);
+  await refuseAgents(hive, 'decide whether two agents may continue');
   if (a === undefined || b === undefined || more.length > 0)
     throw invalidInput(`Name two sessions, for example: hive mentions ${action} Claude-abc12 Claude-def34`);
   const named = async (name: string): Promise<string> =>

@@ -6,7 +6,7 @@ import { HiveError, invalidInput } from '../domain/errors.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { seatSecret } from '../infrastructure/platform/seat-file.ts';
-import { ACTION, type ActorOptions, BY, confirmActor, findActor, isAtTerminal } from './actor.ts';
+import { type ActorOptions, BY, confirmActor, findActor, isAtTerminal } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { currentAnswer, type Format, mark, print, printJson, readAnswer, remark } from './output.ts';
 import { withHive } from './program.ts';
@@ -102,7 +102,7 @@ async function answering(
   const isMissing = word === undefined && select === undefined;
   if (isMissing && id !== undefined && !isAtTerminal()) throw invalidInput(giveAnswer(id));
   if (id === undefined && isAmendment) throw invalidInput(NAME_IT);
-  const found = await findActor(hive, { action: ACTION.answer }, options);
+  const found = await findActor(hive, { action: 'answer', coordinates: true }, options);
   const prompt = id === undefined ? await mostUrgent(hive) : await promptNamed(hive, id, isAmendment);
   const { ask_id } = prompt;
   // A script's answer is kept beside the one that stands; a person at a terminal would be asked for a yes first.

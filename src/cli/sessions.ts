@@ -10,7 +10,7 @@ import { nearestNames, ROOM_MODES, type Session, type SessionChanges } from '../
 import { SOURCES } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
 import type { Turn } from '../domain/turns.ts';
-import { ACTION, type ActorOptions, BY, findActor, findCaller, registerCaller } from './actor.ts';
+import { type ActorOptions, BY, findActor, findCaller, registerCaller } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { age, type Format, print, printJson, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
@@ -116,7 +116,7 @@ async function configure(hive: Hive, words: string[], options: ActorOptions & Fo
   if (isOwn && caller.agent_because === null)
     throw invalidInput(`Name a session, for example: hive sessions set Claude-abc12 ${settings.join(' ')}`);
   const which = isOwn ? (await registerCaller(hive, caller)).session_id : String(named);
-  const actor = await findActor(hive, { action: ACTION.sessions, isOwn: () => true }, options);
+  const actor = await findActor(hive, { action: "change a session's settings", isOwn: () => true }, options);
   const session = await hive.sessions.configure(which, changes, actor);
   if (options.json === true) printJson({ session });
   else print(`Set for ${session.title}: ${settings.join(' ')}`);

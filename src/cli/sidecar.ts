@@ -6,7 +6,7 @@ import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
-import { ACTION, refuseAgents } from './actor.ts';
+import { refuseAgents } from './actor.ts';
 import { EXIT } from './exit-codes.ts';
 import { emacsExtensions, serveBeside } from './extensions.ts';
 import { endSoon, examineAgentFiles, JOBS, thisFile, untilSignalled } from './program.ts';
@@ -34,7 +34,7 @@ async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): P
   const hive = await openHive({ examinations: examineAgentFiles });
   // Again at each act: an agent may have registered its session only after it had started this.
   const check = (): Promise<void> =>
-    refuseAgents(hive, ACTION.desk, 'Quit this Emacs and start it yourself, outside any agent.');
+    refuseAgents(hive, 'open a desk', 'Quit this Emacs and start it yourself, outside any agent.');
   try {
     await check();
   } catch (error) {

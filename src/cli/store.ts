@@ -7,7 +7,7 @@ import { parseRetentionDays } from '../application/retention.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { addressArgument, storeAddress } from '../infrastructure/platform/paths.ts';
 import { backUpStore, copyStore, openHive, restoreStore } from '../open-hive.ts';
-import { ACTION, humanActor, refuseAgents } from './actor.ts';
+import { humanActor, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode, exitCodeOfError } from './exit-codes.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
 import { reportErrors, withHive } from './program.ts';
@@ -46,7 +46,7 @@ function defineRestore(command: Command): void {
       reportErrors(options, async () => {
         const store = storeAddress(process.env);
         const file = fileArgument(given);
-        const aside = await restoreStore(store, file, (hive) => refuseAgents(hive, ACTION.restore));
+        const aside = await restoreStore(store, file, (hive) => refuseAgents(hive, 'restore a backup'));
         // It counts once it can be opened in its place.
         await (await openHive()).close();
         if (options.json === true) printJson({ store, file, aside });
@@ -91,7 +91,7 @@ function definePrune(command: Command): void {
 async function prune(hive: Hive, options: PruneOptions): Promise<ExitCode> {
   const { dryRun = false, days: given, mentions = false, yes = false } = options;
   if (yes && !mentions) throw invalidInput('--yes needs --mentions. Nothing was removed.');
-  if (!dryRun) await refuseAgents(hive, ACTION.prune);
+  if (!dryRun) await refuseAgents(hive, 'remove old records');
   if (mentions) return pruneMentions(hive, options);
   const days = given === undefined ? await hive.retention.days() : parseRetentionDays('--days', given);
   const counts = dryRun ? await hive.retention.preview(days) : await hive.retention.sweep(days);

@@ -1,7 +1,7 @@
 /** `hive team`: which humans a question to a team reaches. An agent may only list them. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import { ACTION, refuseAgents } from './actor.ts';
+import { refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { duration, type Format, parseDuration, print, printJson, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
@@ -56,7 +56,7 @@ async function set(
   members: string[],
   { escalateAfter, json }: SetOptions,
 ): Promise<ExitCode> {
-  await refuseAgents(hive, ACTION.teams);
+  await refuseAgents(hive, 'change teams');
   const escalate_after_ms = escalateAfter === undefined ? null : parseDuration(escalateAfter);
   const team = await hive.humans.setTeam({ name, members, escalate_after_ms });
   if (json === true) printJson({ team });
@@ -68,7 +68,7 @@ async function set(
 }
 
 async function remove(hive: Hive, name: string, { json }: Format): Promise<ExitCode> {
-  await refuseAgents(hive, ACTION.teams);
+  await refuseAgents(hive, 'change teams');
   await hive.humans.removeTeam(name);
   if (json === true) printJson({ removed: name });
   else print(`Removed ${name}.`);

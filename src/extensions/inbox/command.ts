@@ -1,7 +1,7 @@
 /** `hive phone`: pairs a phone or a browser with this hive, lists those that are paired, and revokes them. Only for humans. */
 import type { Command } from 'commander';
 import type { Hive } from '../../application/hive.ts';
-import { ACTION, humanCommands } from '../../cli/actor.ts';
+import { humanCommands } from '../../cli/actor.ts';
 import { EXIT, type ExitCode } from '../../cli/exit-codes.ts';
 import {
   age,
@@ -30,7 +30,7 @@ interface AddOptions extends Format {
 }
 
 export function definePhone(command: Command): void {
-  const define = humanCommands(command, { action: ACTION.phones, unnamed: '' });
+  const define = humanCommands(command, { action: 'pair, list or revoke phones', unnamed: '' });
   define<AddOptions>('add', 'pair a phone: shows a QR code and waits for it', (hive, _device, options) =>
     add(hive, options),
   )

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { Hive } from '../../application/hive.ts';
-import { ACTION, refuseAgents } from '../../cli/actor.ts';
+import { refuseAgents } from '../../cli/actor.ts';
 import { EXIT, type ExitCode } from '../../cli/exit-codes.ts';
 import { type Format, moment, parseDuration, printJson, printRows, remark } from '../../cli/output.ts';
 import { JOBS, thisFile, untilSignalled, withHive } from '../../cli/program.ts';
@@ -70,7 +70,7 @@ function refuseUseless(command: Command, isWatching: boolean): void {
 }
 
 async function start(hive: Hive, words: string[], options: RunOptions): Promise<ExitCode> {
-  await refuseAgents(hive, ACTION.runs);
+  await refuseAgents(hive, 'start or stop runs');
   const given = readCommand(words);
   const added = askingOptions(given, [process.execPath, thisFile(), 'mcp', '--deny']);
   const command = { ...given, options: [...given.options, ...added] };
@@ -111,7 +111,7 @@ async function watch(hive: Hive, words: string[], { jobs: given }: RunOptions): 
   if (words.length > 0) throw invalidInput('--watch does not start a new agent: leave the command out.');
   if (!Number.isInteger(jobs) || jobs < 1)
     throw invalidInput(`--jobs is "${given}". It must be a whole number, 1 or more.`);
-  await refuseAgents(hive, ACTION.runs);
+  await refuseAgents(hive, 'start or stop runs');
   const stop = untilSignalled();
   hive.startExpiry();
   hive.startRuns({ jobs });
@@ -137,7 +137,7 @@ export function defineRuns(command: Command): void {
 
 async function list(hive: Hive, { all = false, stop, json }: ListOptions): Promise<ExitCode> {
   if (stop !== undefined) {
-    await refuseAgents(hive, ACTION.runs);
+    await refuseAgents(hive, 'start or stop runs');
     const run = await hive.runs.stop(stop);
     if (json !== true) remark(`${stop}: ${stateOf(run)}`);
   }

@@ -1,7 +1,7 @@
 /** `hive serve`: agents on other machines over HTTP, and the inbox for phones. */
 import type { Command } from 'commander';
 import type { StartInbox } from '../../adapters/inbox.ts';
-import { ACTION, refuseAgents } from '../../cli/actor.ts';
+import { refuseAgents } from '../../cli/actor.ts';
 import { print, remark } from '../../cli/output.ts';
 import { JOBS, untilSignalled } from '../../cli/program.ts';
 import { invalidInput } from '../../domain/errors.ts';
@@ -46,7 +46,7 @@ async function serve(
     );
   const hive = await openHive();
   try {
-    await refuseAgents(hive, ACTION.serve);
+    await refuseAgents(hive, 'accept connections from other machines');
     hive.startExpiry();
     hive.startRuns({ jobs: JOBS });
     const serving = await startServing(hive, { ...options, allowHost, port: number, startInbox });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../../application/hive.ts';
 import type { MadeToken } from '../../application/tokens.ts';
-import { ACTION, humanCommands } from '../../cli/actor.ts';
+import { humanCommands } from '../../cli/actor.ts';
 import { EXIT, type ExitCode } from '../../cli/exit-codes.ts';
 import { type Format, moment, print, printJson, printRows, remark } from '../../cli/output.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
@@ -19,7 +19,7 @@ interface MakeOptions extends Format {
 }
 
 export function defineToken(command: Command): void {
-  const define = humanCommands(command, { action: ACTION.tokens, unnamed: FIRST_TOKEN });
+  const define = humanCommands(command, { action: 'read or change tokens', unnamed: FIRST_TOKEN });
   define<Format>('show', 'Print the token that hive serve made', async (_hive, name, options) =>
     show(name, options),
   );
