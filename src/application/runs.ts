@@ -136,7 +136,9 @@ export function createRuns(parts: RunParts): RunService {
       code = await agent.ended;
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
-      log.error('A run could not be started.', { run_id: run.run_id, error: problem });
+      // The person reads a HiveError as the run's problem.
+      if (!(error instanceof HiveError))
+        log.error('A run could not be started.', { run_id: run.run_id, error: problem });
       return change(run, (now, at) => withProblem(now, problem, at), problem);
     }
     return change(run, (now, at) => agentEnded(now, code, at));

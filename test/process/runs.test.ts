@@ -52,7 +52,7 @@ test('a run whose program is missing says what to check, and leaves nothing but 
   const { program, hive, kept } = claude('');
   const { code, err } = await hive('run', '--', program, '-p', 'go');
   expect(code).toBe(1);
-  expect(err).toContain('Check that it is installed, or give its path.');
+  expect(err).toMatch(/^hive: run-\w+ has ended: .* Check that it is installed, or give its path\.\n$/);
   expect(kept().sort()).toEqual(['err', 'out']);
 });
 
