@@ -83,7 +83,7 @@ describe('while ten prompts arrive', () => {
 
   test('an incremental search goes on', async () => {
     await emacs.keys('C-s', 'need');
-    await emacs.until(/I-search: need/);
+    await emacs.until(/L5 +\(Text Isearch\)[\s\S]*I-search: need/); // It has gone to the match.
     await expectUntouched(tenArrive);
     await emacs.keys('le');
     await emacs.until(/I-search: needle/);
