@@ -29,11 +29,12 @@ const layers = {
     'application/',
     'domain/',
   ],
-  // A command, and a library of its own, like index.ts, that speaks with its client as the hooks do.
+  // Hooks, commands, a server for its clients, and a library of its own, like index.ts, that speaks with its client as the hooks do.
   'extensions/runs': [
     'cli/(actor|exit-codes|output|program)\\.ts',
     'open-hive\\.ts',
     'adapters/hooks/',
+    'adapters/mcp/(server|stdio)\\.ts',
     'infrastructure/platform/',
     'application/',
     'domain/',

@@ -105,7 +105,7 @@ const program = {
 
 // `hive mcp` starts with each agent and stays. Without the other commands it has a quarter less to read and to hold: 3 MiB.
 const COMMANDS = ['main.ts', 'extensions.ts'].map((name) => join(root, 'src/cli', name));
-const OF_MCP = ['./mcp.ts', '../extensions/serve/mcp.ts'];
+const OF_MCP = ['./mcp.ts', '../extensions/runs/deny.ts', '../extensions/serve/mcp.ts'];
 const mcp = {
   ...program,
   plugins: [

@@ -2,7 +2,7 @@
  * The extensions of this build: products of their own, each in a folder of src/extensions/, which the core works without. Only this
  * file and src/cli/extensions.ts name them (`npm run check` holds that). Each is loaded when it is first used.
  */
-import type { OtherMachine } from './application/hook-context.ts';
+import type { LoadRunHandler, OtherMachine } from './application/hook-context.ts';
 import type { StoreServer } from './infrastructure/store/sql.ts';
 
 /** The engine of stores that are on a server. */
@@ -16,6 +16,10 @@ export const storeServer: StoreServer = {
     return examinePostgres(address, env);
   },
 };
+
+/** The hooks of agents that `hive run` has started. */
+export const runHandler: LoadRunHandler = async (event, settings, own) =>
+  (await import('./extensions/runs/hooks.ts')).runHandler(event, settings, own);
 
 /** Hooks with `--url`, which another machine handles. */
 export const otherMachine: OtherMachine = {

@@ -8,7 +8,7 @@ import type { Store } from './application/ports.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
 import type { Check, CodexControl, Examination, Logger, Notifier, RuleFile } from './application/world.ts';
 import { HiveError } from './domain/errors.ts';
-import { storeServer } from './extensions.ts';
+import { runHandler, storeServer } from './extensions.ts';
 import { confirmedKeys } from './infrastructure/platform/confirmed-file.ts';
 import { files } from './infrastructure/platform/files.ts';
 import { humanTrust } from './infrastructure/platform/human-file.ts';
@@ -18,7 +18,6 @@ import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress, thisSeat } from './infrastructure/platform/paths.ts';
 import { processes } from './infrastructure/platform/processes.ts';
 import { findProject } from './infrastructure/platform/project.ts';
-import { createRunFiles } from './infrastructure/platform/runs.ts';
 import type { CopiedTable } from './infrastructure/store/copy.ts';
 import type { Driver } from './infrastructure/store/sql.ts';
 import { openSqlite } from './infrastructure/store/sqlite.ts';
@@ -61,8 +60,7 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     files,
     codex: lazyCodexControl(env),
     secrets: randomSecrets,
-    runFiles: createRunFiles(env),
-    conversationId: () => process.getBuiltinModule('node:crypto').randomUUID(),
+    runHandler,
     pid: process.pid,
     examinations: async () => [...(await examine(address, env)), ...((await options.examinations?.()) ?? [])],
     seat: thisSeat(),
@@ -97,6 +95,7 @@ export async function openHooks(options: OpenHiveOptions): Promise<HookService &
     ids: randomIds,
     processes,
     log,
+    runHandler,
     async waiting() {
       const [{ createFeed }, { createPrompts }] = await Promise.all([
         import('./application/feed.ts'),
@@ -127,7 +126,7 @@ async function openStoreFor({ store: given, env = process.env, log, busy_ms }: O
   const driver = await openDriver(address, { env, busy_ms });
   try {
     const store = await openStore(driver, address, async (columns) =>
-      (await import('./infrastructure/platform/runs.ts')).markOfRow(columns, env),
+      (await import('./infrastructure/platform/run-marks.ts')).markOfRow(columns, env),
     );
     return {
       address,

@@ -16,13 +16,13 @@ import {
   OPEN_LIMIT,
   type Prompt,
 } from '../domain/prompts.ts';
-import { RUN_VARIABLE, readStart } from '../domain/runs.ts';
 import type { Seat } from '../domain/seats.ts';
 import { timeAfter } from '../domain/times.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { recordOutreach } from './outreach.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { appendPrompt } from './prompts.ts';
+import { askIdsOfRun } from './run-calls.ts';
 import { asSigned } from './signatures.ts';
 import type { Ids } from './world.ts';
 
@@ -216,7 +216,7 @@ const MOST_CHARACTERS = 8_000;
 export async function undelivered(context: HookContext): Promise<Prompt[]> {
   const { tx, session } = context;
   const uncollected = await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT);
-  const held = uncollected.length === 0 ? NONE : await askIdsOfRun(context);
+  const held = uncollected.length === 0 ? NONE : await askIdsOfRun(context.tx, context.settings.env);
   const found: Prompt[] = [];
   for (const prompt of uncollected)
     if (!held.has(prompt.ask_id) && !(await isCarried(context, prompt))) found.push(prompt);
@@ -248,14 +248,6 @@ async function seatsOf({ settings, event }: HookContext, { kind }: Prompt): Prom
 }
 
 const NONE: ReadonlySet<string> = new Set();
-
-/** The prompts of calls that the run of this agent makes again: their answers are given to those calls, and nowhere else. */
-export async function askIdsOfRun({ tx, settings }: HookContext): Promise<ReadonlySet<string>> {
-  const own = readStart(settings.env[RUN_VARIABLE]);
-  const run = own === null ? undefined : await tx.runs.get(own.run_id);
-  const calls = run?.calls.filter(({ call_id }) => call_id !== null) ?? [];
-  return new Set(calls.map(({ ask_id }) => ask_id));
-}
 
 /** The hook handler of answers: delivers what this event can carry. */
 export const deliverAnswers: HookHandler = async (hook) => {

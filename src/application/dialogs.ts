@@ -3,7 +3,7 @@
  * answer wins. Here it becomes prompts, is offered, answered by a rule, withdrawn or concluded, whoever asks; and here is the
  * one gate before anything leaves as an `allow`. A carrier adds how its agent waits and how it is answered: the hooks of a
  * client (hook-dialogs.ts), the control socket of Codex (codex-dialogs.ts), an editor (extensions/editors/dialogs.ts), a headless run
- * (run-hooks.ts, run-questions.ts).
+ * (extensions/runs).
  */
 
 import type { PermissionRule } from '../domain/permission-rules.ts';

@@ -2,9 +2,9 @@
 
 import { mayEndDialogs } from '../domain/dialogs.ts';
 import { OPEN_LIMIT } from '../domain/prompts.ts';
-import { askIdsOfRun } from './delivery.ts';
 import type { HookHandler } from './hook-context.ts';
 import { recordCancel } from './prompts.ts';
+import { askIdsOfRun } from './run-calls.ts';
 
 /** The reason for cancelling a dialog that was answered in its terminal. */
 export const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;
@@ -26,7 +26,7 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   const tail = reads && path !== null ? settings.readTail(path, RETURNED_TAIL_BYTES) : null;
   // The client went, and its dialogs with it: a closed window answers nothing.
   const isGone = event.name === 'SessionEnd' || event.name === 'SessionStart';
-  const ofRun = await askIdsOfRun(hook);
+  const ofRun = await askIdsOfRun(hook.tx, hook.settings.env);
   for (const prompt of dialogsEndedBy(event, waiting, { now: tx.now, tail }))
     if (!ofRun.has(prompt.ask_id)) await recordCancel(tx, prompt, isGone ? GONE : ELSEWHERE);
   return null;

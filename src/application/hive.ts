@@ -16,7 +16,7 @@ import { startExpiry, startSweep } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { heldNotices } from './held-notices.ts';
 import { createHistory, type HistoryService } from './history.ts';
-import type { ProjectContext } from './hook-context.ts';
+import type { LoadRunHandler, ProjectContext } from './hook-context.ts';
 import { createHooks, type HookService } from './hooks.ts';
 import { createHumans, type HumanService } from './humans.ts';
 import type { Variables } from './identity.ts';
@@ -32,7 +32,7 @@ import type { ReadTx, Store } from './ports.ts';
 import { createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createRules, type RuleService, startProposals } from './rules.ts';
-import { createRuns, type RunService } from './runs.ts';
+import { type AskOfRun, type RunOfAsk, runOfAsk } from './run-calls.ts';
 import { createSeats, type SeatService } from './seats.ts';
 import { createSessions, type SessionService } from './sessions.ts';
 import { createSettings, type SettingsService } from './settings.ts';
@@ -54,7 +54,6 @@ import type {
   Notifier,
   Processes,
   RuleFile,
-  RunFiles,
   Secrets,
 } from './world.ts';
 
@@ -95,7 +94,6 @@ export interface Hive {
   readonly tokens: TokenService;
   /** Phones and browsers that show the inbox. */
   readonly devices: DeviceService;
-  readonly runs: RunService;
   readonly rules: RuleService;
   readonly stats: StatsService;
   /** The project that a directory belongs to. */
@@ -103,7 +101,11 @@ export interface Hive {
   /** Waits until the names in these folders and above are on disk: Emacs flushes what it writes, but cannot flush a folder. */
   readonly flushFolders: Files['flushFolders'];
   /** What an extension builds services of its own from, over the same store. */
-  readonly parts: Pick<HiveParts, 'store' | 'ids' | 'machine' | 'seat' | 'placeAt'>;
+  readonly parts: Pick<HiveParts, 'store' | 'ids' | 'processes' | 'machine' | 'seat' | 'env' | 'placeAt'>;
+  /** What an extension has begun ends with this hive: `close` calls it. */
+  onClose(stop: () => Promise<void>): void;
+  /** The run of a call that asks; null outside of runs, and for a subagent. */
+  runOfAsk(call: AskOfRun): Promise<RunOfAsk | null>;
   /** Lets prompts and mentions expire while this process lives; every long-lived process starts it. */
   startExpiry(): void;
   /** Removes what is past retention, now and every hour, while this process lives; sidecars start it. */
@@ -116,8 +118,6 @@ export interface Hive {
   startProposals(): void;
   /** Answers the dialogs of Codex on this machine that are answered at a desk (dialogs.ts); sidecars start it. */
   startCodexAnswers(): void;
-  /** Resumes the runs of this person whose human has answered, while this process lives; every long-lived process starts it. */
-  startRuns(options: { jobs: number }): void;
   /** Notifies the human of a seat of agents that are held by mentions, until the returned function is called. */
   startHeldNotices(seat: string): () => void;
   /** Shows popups for a seat until the returned function is called; every long-lived process starts it. */
@@ -142,9 +142,8 @@ export interface HiveParts {
   files: Files;
   codex: CodexControl;
   secrets: Secrets;
-  runFiles: RunFiles;
-  /** Makes the id of a conversation, as Claude Code wants it. */
-  conversationId: () => string;
+  /** Handles the hooks of a run's agent; null in a build without runs. */
+  runHandler: LoadRunHandler | null;
   /** This process. */
   pid: number;
   /** The doctor's checks; loaded when it is asked. */
@@ -247,18 +246,7 @@ export function createHive(parts: HiveParts): Hive {
     placeAt: parts.placeAt,
   });
   let stopCodexAnswers: (() => Promise<void>) | null = null;
-  let stopRuns: (() => Promise<void>) | null = null;
-  const runs = createRuns({
-    store,
-    ids,
-    processes,
-    files: parts.runFiles,
-    conversationId: parts.conversationId,
-    seat,
-    machine,
-    pid: parts.pid,
-    log,
-  });
+  const stops: (() => Promise<void>)[] = [];
   const outreach = createOutreach(
     store,
     ids,
@@ -292,8 +280,17 @@ export function createHive(parts: HiveParts): Hive {
     loops: createLoops(store),
     findProject,
     flushFolders: files.flushFolders,
-    parts: { store, ids, machine, seat, placeAt: parts.placeAt },
-    hooks: createHooks({ store, ids, processes, log, waiting: async () => ({ feed, prompts }) }),
+    parts: { store, ids, processes, machine, seat, env, placeAt: parts.placeAt },
+    onClose: (stop) => void stops.push(stop),
+    runOfAsk: (call) => runOfAsk(store, call),
+    hooks: createHooks({
+      store,
+      ids,
+      processes,
+      log,
+      runHandler: parts.runHandler,
+      waiting: async () => ({ feed, prompts }),
+    }),
     wakes,
     retention,
     doctor: createDoctor(store, {
@@ -306,7 +303,6 @@ export function createHive(parts: HiveParts): Hive {
     unreadAnswers: createUnreadAnswers(store),
     tokens: createTokens(store, parts.secrets),
     devices,
-    runs,
     rules,
     stats: createStats(store, localDay),
     startExpiry() {
@@ -326,9 +322,6 @@ export function createHive(parts: HiveParts): Hive {
     },
     startCodexWaker: (party) =>
       createCodexWaker({ store, feed, wakes, codex: parts.codex, machine, log }, party),
-    startRuns(options) {
-      stopRuns ??= runs.watch(options);
-    },
     startHeldNotices: (seat) => startExpiry(store, [heldNotices(store, seat)], log),
     startPopups(party) {
       const stop = startPopups({ store, feed, prompts, notifier, log, trust }, party);
@@ -351,7 +344,7 @@ export function createHive(parts: HiveParts): Hive {
       stopRetention?.();
       stopSweep?.();
       stopProposals?.();
-      await stopRuns?.();
+      await Promise.all(stops.map((stop) => stop()));
       await stopCodexAnswers?.();
       interrupts.close();
       await callbacks.close();

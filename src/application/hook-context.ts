@@ -3,6 +3,7 @@ import type { EditTools } from '../domain/edits.ts';
 import type { HookClient, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import type { Place } from '../domain/permission-rules.ts';
 import type { Preferences } from '../domain/preferences.ts';
+import type { RunStart } from '../domain/runs.ts';
 import type { Seat } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
 import type { Trust } from '../domain/trust.ts';
@@ -73,6 +74,13 @@ export interface OtherMachine {
   /** Waits for what wakes this session; null when nothing will. */
   awaitWake(args: readonly string[], event: unknown, signal: AbortSignal): Promise<string | null>;
 }
+
+/** Loads what handles an event of a run's agent (extensions/runs) in place of the handler of dialogs. `own`: the start that it belongs to. */
+export type LoadRunHandler = (
+  event: HookEvent,
+  settings: HookSettings,
+  own: RunStart,
+) => Promise<HookHandler>;
 
 /** A hook event that comes over a connection instead of starting a process. */
 export interface HookCall {

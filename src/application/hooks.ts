@@ -18,14 +18,14 @@ import {
 } from '../domain/hooks.ts';
 import type { Preferences } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
-import { RUN_VARIABLE, type RunStart, readStart } from '../domain/runs.ts';
+import { RUN_VARIABLE, readStart } from '../domain/runs.ts';
 import { subagentId } from '../domain/sessions.ts';
 import { DISPLACED_TAIL_BYTES, transcriptNames } from '../domain/turns.ts';
 import { beside } from './background.ts';
 import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, reconcileDeliveries } from './delivery.ts';
 import { cancelEndedDialogs } from './ended-dialogs.ts';
 import type { Feed } from './feed.ts';
-import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
+import type { HookContext, HookHandler, HookSettings, LoadRunHandler } from './hook-context.ts';
 import {
   noticingOthers,
   provenEvent,
@@ -67,6 +67,8 @@ interface HookParts {
   ids: Ids;
   processes: Processes;
   log: Logger;
+  /** Handles the hooks of a run's agent; null in a build without runs. */
+  runHandler: LoadRunHandler | null;
   /** The parts with which a hook waits for the human; loaded only by the few hooks that wait. */
   waiting: () => Promise<{ feed: Pick<Feed, 'until'>; prompts: Pick<PromptService, 'expireDue'> }>;
 }
@@ -102,7 +104,7 @@ async function transcriptLag(tx: ReadTx, event: HookEvent, { readTail }: HookSet
   return tail !== null && transcriptNames(tail, client_turn_id) ? 0 : TRANSCRIPT_LAG_MS;
 }
 
-export function createHooks({ store, waiting, ...parts }: HookParts): HookService {
+export function createHooks({ store, waiting, runHandler, ...parts }: HookParts): HookService {
   const { processes, log, ids } = parts;
   const silences = createSilences(store);
 
@@ -131,7 +133,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     speaker: Speaker,
     waited: Waited | null,
   ): Promise<Handled> {
-    const handlers = await handlersFor(reported, settings, store);
+    const handlers = await handlersFor(reported, settings, { store, runHandler });
     /** When the transcript was first found behind. No clock is read before: its first use costs a hook 1.5 ms of loading. */
     let behind: number | null = null;
     const key = silences.keyOf(reported, settings);
@@ -256,8 +258,10 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
 interface LazyHookHandler {
   concerns(event: HookEvent, settings: HookSettings): boolean;
   /** Called before the transaction, so that slow work blocks nobody. */
-  load(event: HookEvent, settings: HookSettings, store: Pick<Store, 'read'>): Promise<HookHandler>;
+  load(event: HookEvent, settings: HookSettings, parts: LoadParts): Promise<HookHandler>;
 }
+
+type LoadParts = Pick<HookParts, 'store' | 'runHandler'>;
 
 /** Only lazy handlers may wait for the human (`HookParts.waiting`). */
 const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
@@ -269,19 +273,17 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   gateMentions,
   cancelEndedDialogs,
   {
-    concerns: (_event, settings) => ownRun(settings) !== null,
-    load: async (event, settings) => {
-      const { runHandler } = await import('./run-hooks.ts');
-      return runHandler(event, settings, ownRun(settings) ?? { run_id: '', start: 0 });
+    concerns: (event, settings) => isOfRun(settings) || dialogOf(event) !== null,
+    async load(event, settings, { runHandler }) {
+      const own = readStart(settings.env[RUN_VARIABLE]);
+      if (own !== null && runHandler !== null) return runHandler(event, settings, own);
+      return (await import('./hook-dialogs.ts')).dialogHandler(event, settings);
     },
   },
   {
-    concerns: (event, settings) => dialogOf(event) !== null && ownRun(settings) === null,
-    load: async (event, settings) => (await import('./hook-dialogs.ts')).dialogHandler(event, settings),
-  },
-  {
     concerns: (event, { editTools }) => editTools !== undefined && endsEdit(event),
-    load: async (event, settings, store) => (await import('./edits.ts')).editHandler(event, settings, store),
+    load: async (event, settings, { store }) =>
+      (await import('./edits.ts')).editHandler(event, settings, store),
   },
   remindOfReports,
   {
@@ -299,19 +301,19 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
 /** The handlers that record something. When nothing may be said to the client, only these run. */
 const RECORDERS: readonly HookHandler[] = [beginTurns, cancelEndedDialogs, endTurns, recordSessionState];
 
-/** The run whose agent this is. */
-const ownRun = ({ env }: HookSettings): RunStart | null => readStart(env[RUN_VARIABLE]);
+/** Whether a run's agent has this hook. Its handler sees every event. */
+const isOfRun = ({ env }: HookSettings): boolean => readStart(env[RUN_VARIABLE]) !== null;
 
 /** The handlers of an event, in order. */
 async function handlersFor(
   event: HookEvent,
   settings: HookSettings,
-  store: Pick<Store, 'read'>,
+  parts: LoadParts,
 ): Promise<HookHandler[]> {
   const handlers: HookHandler[] = [];
   for (const handler of HOOK_HANDLERS) {
     if (typeof handler === 'function') handlers.push(handler);
-    else if (handler.concerns(event, settings)) handlers.push(await handler.load(event, settings, store));
+    else if (handler.concerns(event, settings)) handlers.push(await handler.load(event, settings, parts));
   }
   return handlers;
 }
@@ -339,7 +341,7 @@ function createSilences(store: Store): Silences {
 
   return {
     keyOf(event, settings) {
-      if (settings.answers_first !== true || !isPlain(event) || ownRun(settings) !== null) return null;
+      if (settings.answers_first !== true || !isPlain(event) || isOfRun(settings)) return null;
       const { session_id, agent_id, client_turn_id, name, pid } = event;
       return JSON.stringify([session_id, agent_id, client_turn_id, name, pid, acceptsContext(event)]);
     },

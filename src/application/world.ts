@@ -3,7 +3,6 @@
  * these interfaces, and `open-hive.ts` chooses the implementations.
  */
 import type { Popup } from '../domain/popups.ts';
-import type { RunCommand } from '../domain/runs.ts';
 
 /** Random secrets, and the hashes that are stored of them. */
 export interface Secrets {
@@ -137,48 +136,6 @@ export interface Logger {
   warn(message: string, fields?: Record<string, unknown>): void;
   /** Faults that were not. */
   error(message: string, fields?: Record<string, unknown>): void;
-}
-
-// ---- Runs ----
-
-/** The command of a run, exactly as its human first started it. */
-export interface StartRecord extends RunCommand {
-  run_id: string;
-  /** The directory in which the agent works. */
-  dir: string;
-  env: Readonly<Record<string, string>>;
-  /** Variables that look like secrets: each start takes them from the process that starts it. */
-  left_out: readonly string[];
-}
-
-/** An agent that was started. */
-export interface StartedAgent {
-  pid: number;
-  /** Its exit code; null if a signal ended it. */
-  ended: Promise<number | null>;
-}
-
-/** The files of a person's runs, which nobody else can write, and the processes that they start. */
-export interface RunFiles {
-  /** Stores what a run starts; returns the digest of the file. */
-  keep(record: StartRecord): string;
-  /** The command of a run. @throws HiveError `store_unsafe` if the file is missing, changed, or open to others. */
-  read(run_id: string, digest: string): StartRecord;
-  /**
-   * Records durably that this start of a run begins. @throws HiveError `store_unsafe` if it or a later one has begun before:
-   * then the row of the run in the store is an earlier one, which somebody has put back.
-   */
-  count(run_id: string, start: number): void;
-  /** Starts it. Its output goes to a file, so it outlives the process that started it. */
-  start(
-    record: StartRecord,
-    args: readonly string[],
-    env: Readonly<Record<string, string>>,
-  ): Promise<StartedAgent>;
-  /** Removes that file once the run is over; the output stays. */
-  forget(run_id: string): void;
-  /** The path of a run's output, or of what it has printed on stderr. */
-  output(run_id: string, stream?: 'out' | 'err'): string;
 }
 
 // ---- Rules ----

@@ -36,7 +36,7 @@ export const EXTENSION_COMMANDS: Commands = {
       'Serve agents on other machines over HTTP',
       async () => {
         const { defineServe } = await import('../extensions/serve/command.ts');
-        return (command) => defineServe(command, startInbox);
+        return (command) => defineServe(command, { startInbox, resumeRuns });
       },
     ],
     phone: [
@@ -78,6 +78,16 @@ export async function serveBeside(
 ): Promise<() => Promise<void>> {
   const { serveBeside } = await import('../extensions/serve/beside-emacs.ts');
   return serveBeside(hive, address, { ...options, startInbox });
+}
+
+/** Resumes sleeping runs while this process lives. */
+export async function resumeRuns(hive: Hive): Promise<void> {
+  (await import('../extensions/runs/service.ts')).resumeRuns(hive);
+}
+
+/** Runs `hive mcp --deny`, which a run adds to its agent. */
+export async function runDenying(): Promise<void> {
+  await (await import('../extensions/runs/deny.ts')).runDenying();
 }
 
 const startInbox: StartInbox = async (hive, options) =>

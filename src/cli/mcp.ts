@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
 import { createConnectionHook } from '../adapters/hooks/connection-hook.ts';
-import { createDenyingServer, createMcpServer, createRefusingServer } from '../adapters/mcp/server.ts';
+import { createMcpServer, createRefusingServer } from '../adapters/mcp/server.ts';
 import { openStdio, type StdioConnection } from '../adapters/mcp/stdio.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
@@ -20,7 +20,7 @@ import { placeAt } from '../infrastructure/platform/place.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
 import { exitCodeOfError } from './exit-codes.ts';
-import { runRemoteMcp } from './extensions.ts';
+import { runDenying, runRemoteMcp } from './extensions.ts';
 import { parseDuration } from './output.ts';
 import { endSoon, untilAbandoned } from './program.ts';
 
@@ -70,12 +70,6 @@ interface McpOptions {
   tokenFile?: string;
   insecure?: boolean;
   deny?: boolean;
-}
-
-/** It needs no store, so it starts quickly. */
-async function runDenying(): Promise<void> {
-  await openStdio(process.stdin, process.stdout, untilAbandoned()).serve(createDenyingServer());
-  process.exit(0);
 }
 
 function givenTimeout(given: string | undefined): number | null {

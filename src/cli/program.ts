@@ -97,9 +97,6 @@ export async function withHive(format: Format, work: (hive: Hive) => Promise<Exi
   });
 }
 
-/** How many sleeping agents a long-lived process resumes at a time (hive run). */
-export const JOBS = 4;
-
 // ---- How a long-running command ends ----
 // SIGINT, SIGTERM and SIGHUP abort one signal, and the process exits within 1 s.
 

@@ -8,8 +8,8 @@ import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
 import { refuseAgents } from './actor.ts';
 import { EXIT } from './exit-codes.ts';
-import { emacsExtensions, serveBeside } from './extensions.ts';
-import { endSoon, examineAgentFiles, JOBS, thisFile, untilSignalled } from './program.ts';
+import { emacsExtensions, resumeRuns, serveBeside } from './extensions.ts';
+import { endSoon, examineAgentFiles, thisFile, untilSignalled } from './program.ts';
 
 interface SidecarOptions {
   serve?: string;
@@ -46,7 +46,7 @@ async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): P
   hive.startProposals();
   hive.startCodexAnswers();
   hive.startRetention();
-  hive.startRuns({ jobs: JOBS });
+  await resumeRuns(hive);
   try {
     const { stdin: input, stdout: output, pid } = process;
     const here = { seat: thisSeat(), human: humanName(process.env), pid, check };

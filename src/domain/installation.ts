@@ -97,7 +97,7 @@ const CLAUDE_HOOKS: readonly HookSetting[] = [
   { event: 'SessionStart', timeout: QUICK, way: 'process', wakes: WAKES },
   ...at('process', QUICK, 'SessionEnd'),
   ...at('connection', QUICK, 'UserPromptSubmit'),
-  // In a run of `hive run` it waits for the human (domain/runs.ts).
+  // In a run of `hive run` it waits for the human (extensions/runs).
   ...at('connection', HUMAN, 'PreToolUse'),
   ...at('connection', QUICK, 'PostToolUse', 'PostToolUseFailure').map((setting) => ({
     ...setting,

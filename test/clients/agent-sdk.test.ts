@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { runsOf } from '../../src/extensions/runs/service.ts';
 import { type Child, outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { HUMAN } from '../support/hive.ts';
@@ -117,7 +118,7 @@ describe('an agent of the Agent SDK', () => {
     const first = startExample(run, 'agent-sdk-headless.mjs');
     first.done.catch(() => undefined);
     const asleep = async () =>
-      (await hive.runs.list({ all: true })).find(({ status }) => status === 'sleeping');
+      (await runsOf(hive).list({ all: true })).find(({ status }) => status === 'sleeping');
     await eventually(async () => (await asleep()) !== undefined, 30_000);
     await first.child.kill('SIGKILL');
     const { run_id } = (await asleep()) ?? { run_id: '' };
@@ -126,7 +127,9 @@ describe('an agent of the Agent SDK', () => {
     const again = startExample(run, 'agent-sdk-headless.mjs', ['--run', run_id]);
     expect(await again.done).toBe('all done\n');
     expect(readFileSync(join(world.folder, 'made.txt'), 'utf8')).toBe('one\n');
-    expect(await hive.runs.list({ all: true })).toMatchObject([{ status: 'ended', start: 2, exit_code: 0 }]);
+    expect(await runsOf(hive).list({ all: true })).toMatchObject([
+      { status: 'ended', start: 2, exit_code: 0 },
+    ]);
   });
 
   test('starts no run from a process of an agent', async () => {
@@ -137,6 +140,6 @@ describe('an agent of the Agent SDK', () => {
     done.catch(() => undefined);
     expect(await child.exited).toMatchObject({ code: 1 });
     expect(child.stderr()).toContain('Only a human starts headless runs');
-    expect(await world.hive.runs.list({ all: true })).toEqual([]);
+    expect(await runsOf(world.hive).list({ all: true })).toEqual([]);
   });
 });

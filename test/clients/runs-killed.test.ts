@@ -1,6 +1,7 @@
 /** Client suite 12: runs of the real Claude Code whose processes are killed at random. */
 import { describe, expect, test } from 'vitest';
 import type { HookWay } from '../../src/domain/installation.ts';
+import { runsOf } from '../../src/extensions/runs/service.ts';
 import { randomOf } from '../chaos/random.ts';
 import { grow } from '../support/ageing.ts';
 import { type Child, remainingProcesses, spawnHive } from '../support/children.ts';
@@ -62,10 +63,10 @@ async function killAtRandom(seed: number, way: HookWay): Promise<void> {
       await moment(50);
     }
   })();
-  await eventually(async () => (await hive.runs.list({ all: true })).length > 0, 20_000);
+  await eventually(async () => (await runsOf(hive).list({ all: true })).length > 0, 20_000);
   for (let kills = 0; kills < 4; kills += 1) {
     await moment(random.between(0, 3_000));
-    const [now] = await hive.runs.list({ all: true });
+    const [now] = await runsOf(hive).list({ all: true });
     const victim = random.next();
     if (victim < 0.4) {
       await keeper.kill('SIGKILL');

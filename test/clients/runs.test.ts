@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { runsOf } from '../../src/extensions/runs/service.ts';
 import { spawnHive } from '../support/children.ts';
 import { HUMAN } from '../support/hive.ts';
 import { tempFolder } from '../support/temp.ts';
@@ -97,7 +98,7 @@ describe('a run of Claude Code', () => {
     const started = await start({
       script: async ({ messages }) => {
         if (!JSON.stringify(messages).includes('"type":"tool_result"')) return { calls: [bash(LINE)] };
-        const working = (await started.hive.runs.list({ all: false })).filter(
+        const working = (await runsOf(started.hive).list({ all: false })).filter(
           ({ status }) => status === 'working',
         );
         most = Math.max(most, working.length);
@@ -111,7 +112,7 @@ describe('a run of Claude Code', () => {
       await answer(hive, prompt, 'Allow');
     spawnHive(['run', '--watch', '--jobs', '1'], claudeEnvironment(run));
     await eventually(
-      async () => (await hive.runs.list({ all: true })).every(({ status }) => status === 'ended'),
+      async () => (await runsOf(hive).list({ all: true })).every(({ status }) => status === 'ended'),
       90_000,
     );
     expect(effects(folder)).toBe('one\none\n');

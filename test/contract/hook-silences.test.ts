@@ -60,7 +60,7 @@ async function rehearse(hive: OpenedHive, raw: Record<string, unknown>, session_
     },
   };
   const waiting = async () => ({ feed, prompts });
-  const hooks = createHooks({ store: undone, ids: randomIds, processes, log, waiting });
+  const hooks = createHooks({ store: undone, ids: randomIds, processes, log, runHandler: null, waiting });
   return { said: await fire({ ...hive, hooks }, raw), turn: turnAsTold(left[0]), appended };
 }
 

@@ -2,12 +2,12 @@
 import { spawn } from 'node:child_process';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../../src/application/ports.ts';
-import type { NewRun } from '../../src/application/runs.ts';
-import type { RunFiles, StartedAgent } from '../../src/application/world.ts';
 import { HiveError } from '../../src/domain/errors.ts';
+import type { RunFiles, StartedAgent } from '../../src/extensions/runs/files.ts';
+import type { NewRun } from '../../src/extensions/runs/service.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { openTestHive } from '../support/hive.ts';
-import { runsOf, sleepingRun } from '../support/run-rows.ts';
+import { runsWith, sleepingRun } from '../support/run-rows.ts';
 import { eventually } from '../support/wait.ts';
 
 const COMMAND = { program: 'claude', options: [], prompt: 'go' };
@@ -54,7 +54,7 @@ async function openRuns({
     forget: (run_id) => void remembered.delete(run_id),
     output: () => '',
   };
-  const runs = runsOf(hive, store, files);
+  const runs = runsWith(hive, store, files);
   const hasAgent = async () => (await runs.list({ all: true }))[0]?.agent != null;
   return { hive, runs, agents, refusals, remembered, hasAgent };
 }

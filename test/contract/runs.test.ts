@@ -1,10 +1,10 @@
 /** Runs: two processes see at the same time that a run can go on, and one of them starts its agent. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../../src/application/ports.ts';
-import type { RunFiles } from '../../src/application/world.ts';
+import type { RunFiles } from '../../src/extensions/runs/files.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { ask, openTestHive } from '../support/hive.ts';
-import { runsOf, sleepingRun } from '../support/run-rows.ts';
+import { runsWith, sleepingRun } from '../support/run-rows.ts';
 import { eventually } from '../support/wait.ts';
 
 test('a run that two processes want to resume is resumed once', async () => {
@@ -49,7 +49,7 @@ test('a run that two processes want to resume is resumed once', async () => {
         });
       },
     };
-    return runsOf(hive, store, files, {
+    return runsWith(hive, store, files, {
       // Both live.
       processes: { ...processes, alive: () => true, startedAt: () => 'then' },
       pid,
@@ -78,7 +78,7 @@ test('a question that a sleeping run waits for does not count as one of an ended
     forget: () => undefined,
     output: () => '',
   };
-  const runs = runsOf(hive, hive.store, files);
+  const runs = runsWith(hive, hive.store, files);
   onTestFinished(runs.watch({ jobs: 1 }));
   await eventually(async () => (await hive.store.read((tx) => tx.runs.get('run-1')))?.status === 'sleeping');
   expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending', orphaned: false });

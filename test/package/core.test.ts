@@ -16,13 +16,14 @@ import { tempFolder } from '../support/temp.ts';
 const run = promisify(execFile);
 
 const NO_EXTENSIONS = `
-import type { OtherMachine } from './application/hook-context.ts';
+import type { LoadRunHandler, OtherMachine } from './application/hook-context.ts';
 import { HiveError } from './domain/errors.ts';
 import type { StoreServer } from './infrastructure/store/sql.ts';
 const refuse = async (): Promise<never> => {
   throw new HiveError('store_unavailable', 'This build has no extensions.');
 };
 export const storeServer: StoreServer = { open: refuse, examine: refuse };
+export const runHandler: LoadRunHandler | null = null;
 export const otherMachine: OtherMachine = { send: refuse, awaitWake: refuse };
 `;
 
@@ -38,7 +39,8 @@ const refuse = async (..._given: readonly unknown[]): Promise<never> => {
   throw invalidInput('This build has no extensions.');
 };
 export const emacsExtensions = async () => [];
-export { refuse as runRemoteMcp, refuse as serveBeside };
+export const resumeRuns = async (_hive: unknown): Promise<void> => undefined;
+export { refuse as runDenying, refuse as runRemoteMcp, refuse as serveBeside };
 `;
 
 /** Tests of the core: what agents, people and shells do, over the built program and over services. */
@@ -61,6 +63,7 @@ const OF_EXTENSIONS = [
   'test/unit/postgres-tls.test.ts',
   'test/unit/pushes.test.ts',
   'test/unit/qr.test.ts',
+  'test/unit/runs.test.ts',
 ];
 
 let copy: string;

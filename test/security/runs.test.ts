@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Run, RunCall } from '../../src/domain/runs.ts';
+import { createRunFiles } from '../../src/extensions/runs/files.ts';
+import { resumeRuns, runsOf } from '../../src/extensions/runs/service.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
-import { createRunFiles } from '../../src/infrastructure/platform/runs.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
 import { noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
@@ -46,8 +47,8 @@ async function plant(): Promise<Planted> {
     async resume(row, before) {
       await hive.store.write((tx) => tx.runs.put(asleep(row)));
       await before?.(store);
-      hive.startRuns({ jobs: 1 });
-      const find = async (): Promise<Run | undefined> => (await hive.runs.list({ all: true }))[0];
+      resumeRuns(hive, 1);
+      const find = async (): Promise<Run | undefined> => (await runsOf(hive).list({ all: true }))[0];
       await eventually(async () => (await find())?.status === 'ended', 10_000);
       return find();
     },

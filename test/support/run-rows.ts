@@ -1,8 +1,8 @@
 /** Runs for tests that look after no real agent: a row, and the service. */
 import type { Store } from '../../src/application/ports.ts';
-import { createRuns } from '../../src/application/runs.ts';
-import type { RunFiles } from '../../src/application/world.ts';
 import type { Run } from '../../src/domain/runs.ts';
+import type { RunFiles } from '../../src/extensions/runs/files.ts';
+import { createRuns } from '../../src/extensions/runs/service.ts';
 import { randomIds } from '../../src/infrastructure/platform/ids.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -32,7 +32,7 @@ export const sleepingRun = (differing: Partial<Run> = {}): Run => ({
 });
 
 /** The runs of this process; `files` stand for its agents. */
-export const runsOf = (
+export const runsWith = (
   { log }: OpenedHive,
   store: Store,
   files: RunFiles,

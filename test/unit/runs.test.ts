@@ -2,8 +2,10 @@
 import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { waitsForIt } from '../../src/application/run-questions.ts';
 import { checkRequest } from '../../src/domain/prompts.ts';
+import { type Run, type RunCall, readStart, writeStart } from '../../src/domain/runs.ts';
+import { createRunFiles, environmentToKeep } from '../../src/extensions/runs/files.ts';
+import { waitsForIt } from '../../src/extensions/runs/questions.ts';
 import {
   agentEnded,
   allowedBy,
@@ -15,13 +17,8 @@ import {
   mayGoOn,
   needsHuman,
   nextStart,
-  type Run,
-  type RunCall,
   readCommand,
-  readStart,
-  writeStart,
-} from '../../src/domain/runs.ts';
-import { createRunFiles, environmentToKeep } from '../../src/infrastructure/platform/runs.ts';
+} from '../../src/extensions/runs/run.ts';
 import { sleepingRun } from '../support/run-rows.ts';
 import { tempFolder } from '../support/temp.ts';
 

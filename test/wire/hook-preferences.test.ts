@@ -137,6 +137,7 @@ describe('what it costs', () => {
     const ids = { make };
     const hooks = createHooks({
       ...{ store: watched, ids, processes, log },
+      runHandler: null,
       waiting: async () => ({ feed, prompts }),
     });
     await fire({ ...hive, hooks }, raw, at(SEAT));

@@ -3,7 +3,6 @@
  * is run, and how an error becomes a result that the model can read. A call goes from here to `handle` of its tool, in the
  * file of its capability (prompts.ts), and from there to the service of the same name in application/.
  */
-import { setTimeout } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import {
@@ -21,7 +20,6 @@ import { createDeliveryTracker, mcpCarrier } from '../../application/delivery.ts
 import type { Hive } from '../../application/hive.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { HOOK_TOOL, initName } from '../../domain/installation.ts';
-import { DENYING_SERVER, DENYING_TOOL, NOT_PERMITTED } from '../../domain/runs.ts';
 import { isRemote, type Session } from '../../domain/sessions.ts';
 import { cleanDeep, cleanText } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
@@ -108,7 +106,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
         hears_progress: meta['progressToken'] !== undefined,
         tool_timeout_ms: connection.tool_timeout_ms ?? null,
       });
-      const ofRun = () => hive.runs.ofAsk({ ...askOfRun(connection, meta), session_id: session.session_id });
+      const ofRun = () => hive.runOfAsk({ ...askOfRun(connection, meta), session_id: session.session_id });
       const limits = { longest_wait_ms, owned_ms: ownedFor(local) };
       const { waits } = delivery;
       const call = { hive, session, advice, carrier, hand, waits, progress, ...limits, caughtUp, ofRun };
@@ -243,7 +241,7 @@ function progressReporter(token: unknown, send: SendNotification): ToolCall['pro
 // ---- Servers with and without a store ----
 
 /** Validates forms filled in by a client, of which we send none; creating the SDK's own would cost 5 ms of each start. */
-const validatorOnDemand: jsonSchemaValidator = {
+export const validatorOnDemand: jsonSchemaValidator = {
   getValidator: (schema) => new AjvJsonSchemaValidator().getValidator(schema),
 };
 
@@ -320,7 +318,7 @@ function objectIn(text: string): unknown {
 }
 
 /** A refusal as the model reads it. */
-function refusal({ code, message }: Pick<HiveError, 'code' | 'message'>): CallToolResult {
+export function refusal({ code, message }: Pick<HiveError, 'code' | 'message'>): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: `${code}: ${message}` }] };
 }
 
@@ -352,36 +350,6 @@ export function createRefusingServer(role: Role, open: () => Promise<HiveError |
   offerTools(server, { role, isRemote: false }, refuse);
   return server;
 }
-
-/**
- * The server of a run (domain/runs.ts) that has only the tool whose name makes Claude Code offer its questions and plans to
- * the model. The client calls it beside the hook of a PermissionRequest, and the first answer wins. The hook always gives
- * one, so this denies only after the hook must have ended.
- */
-export function createDenyingServer(): McpServer {
-  const server = new McpServer(
-    { name: DENYING_SERVER, version: VERSION },
-    { capabilities: { tools: {} }, jsonSchemaValidator: validatorOnDemand },
-  );
-  const description = 'Not for you: your client asks here for a permission.';
-  const inputSchema = { type: 'object' as const, properties: {} };
-  server.server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: [{ name: DENYING_TOOL, description, inputSchema }],
-  }));
-  server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
-    // Not the client's, which names the tool that it asks about.
-    if (params.arguments?.['tool_name'] === undefined)
-      return refusal({ code: 'not_allowed', message: `${description} Nothing was done.` });
-    await setTimeout(HOOK_HAS_ENDED_MS, undefined, { signal }).catch(() => undefined);
-    return {
-      content: [{ type: 'text', text: JSON.stringify({ behavior: 'deny', message: NOT_PERMITTED }) }],
-    };
-  });
-  return server;
-}
-
-/** Claude Code lets the hook run for ten minutes. */
-const HOOK_HAS_ENDED_MS = 620_000;
 
 // ---- All tools, with the role that sees them ----
 

@@ -7,7 +7,7 @@ import { type ZodRawShape, z } from 'zod';
 import type { Delivered } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { StopRequest } from '../../application/interrupts.ts';
-import type { RunOfAsk } from '../../application/runs.ts';
+import type { RunOfAsk } from '../../application/run-calls.ts';
 import { type ErrorCode, HiveError, invalidInput } from '../../domain/errors.ts';
 import { pleaseStop } from '../../domain/interrupts.ts';
 import { LONGEST_WAIT_MS } from '../../domain/limits.ts';

@@ -7,10 +7,12 @@ import type { Hive } from '../../application/hive.ts';
 import { refuseAgents } from '../../cli/actor.ts';
 import { EXIT, type ExitCode } from '../../cli/exit-codes.ts';
 import { type Format, moment, parseDuration, printJson, printRows, remark } from '../../cli/output.ts';
-import { JOBS, thisFile, untilSignalled, withHive } from '../../cli/program.ts';
+import { thisFile, untilSignalled, withHive } from '../../cli/program.ts';
 import { invalidInput } from '../../domain/errors.ts';
-import { askingOptions, PATIENCE_MS, type Run, readCommand } from '../../domain/runs.ts';
-import { environmentToKeep } from '../../infrastructure/platform/runs.ts';
+import type { Run } from '../../domain/runs.ts';
+import { environmentToKeep } from './files.ts';
+import { askingOptions, PATIENCE_MS, readCommand } from './run.ts';
+import { JOBS, resumeRuns, runsOf } from './service.ts';
 
 const sleeps = (run_id: string, asks: string): string =>
   asks === ''
@@ -90,11 +92,11 @@ async function start(hive: Hive, words: string[], options: RunOptions): Promise<
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
   hive.startExpiry();
   const dir = resolve(options.dir ?? '.');
-  const run = await hive.runs.begin({ command, dir, env, left_out, patience_ms, stop: stop.signal });
+  const run = await runsOf(hive).begin({ command, dir, env, left_out, patience_ms, stop: stop.signal });
   if (options.json === true) printJson({ run: shown(hive, run) });
   else if (run.status === 'ended') {
-    await copyFile(hive.runs.output(run.run_id, 'out'), process.stdout);
-    await copyFile(hive.runs.output(run.run_id, 'err'), process.stderr);
+    await copyFile(runsOf(hive).output(run.run_id, 'out'), process.stdout);
+    await copyFile(runsOf(hive).output(run.run_id, 'err'), process.stderr);
   }
   if (run.problem !== null) remark(`${run.run_id} has ended: ${run.problem}`);
   if (run.status === 'sleeping') remark(sleeps(run.run_id, run.calls.map(({ ask_id }) => ask_id).join(', ')));
@@ -114,7 +116,7 @@ async function watch(hive: Hive, words: string[], { jobs: given }: RunOptions): 
   await refuseAgents(hive, 'start or stop runs');
   const stop = untilSignalled();
   hive.startExpiry();
-  hive.startRuns({ jobs });
+  resumeRuns(hive, jobs);
   remark('Resuming runs as their questions are answered. Press Ctrl-C to stop.');
   await new Promise<void>((done) => stop.addEventListener('abort', () => done(), { once: true }));
   return EXIT.done;
@@ -138,10 +140,10 @@ export function defineRuns(command: Command): void {
 async function list(hive: Hive, { all = false, stop, json }: ListOptions): Promise<ExitCode> {
   if (stop !== undefined) {
     await refuseAgents(hive, 'start or stop runs');
-    const run = await hive.runs.stop(stop);
+    const run = await runsOf(hive).stop(stop);
     if (json !== true) remark(`${stop}: ${stateOf(run)}`);
   }
-  const runs = await hive.runs.list({ all });
+  const runs = await runsOf(hive).list({ all });
   if (json === true) printJson({ runs: runs.map((run) => shown(hive, run)) });
   else if (runs.length === 0 && stop === undefined)
     remark('There are no active or sleeping runs. Start one with: hive run -- claude -p "…"');
@@ -159,5 +161,5 @@ async function list(hive: Hive, { all = false, stop, json }: ListOptions): Promi
 
 /** Without the fields that concern only the processes that look after the run. */
 function shown(hive: Hive, { keeper: _, agent: _agent, digest: _digest, ...run }: Run): object {
-  return { ...run, output: hive.runs.output(run.run_id) };
+  return { ...run, output: runsOf(hive).output(run.run_id) };
 }

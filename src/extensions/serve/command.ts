@@ -1,9 +1,10 @@
 /** `hive serve`: agents on other machines over HTTP, and the inbox for phones. */
 import type { Command } from 'commander';
 import type { StartInbox } from '../../adapters/inbox.ts';
+import type { Hive } from '../../application/hive.ts';
 import { refuseAgents } from '../../cli/actor.ts';
 import { print, remark } from '../../cli/output.ts';
-import { JOBS, untilSignalled } from '../../cli/program.ts';
+import { untilSignalled } from '../../cli/program.ts';
 import { invalidInput } from '../../domain/errors.ts';
 import { isLoopback } from '../../domain/tokens.ts';
 import { openHive } from '../../open-hive.ts';
@@ -20,8 +21,13 @@ interface ServeOptions {
   inboxUrl?: string;
 }
 
-/** `hive serve`. `startInbox`: what `--inbox` starts. */
-export function defineServe(command: Command, startInbox: StartInbox): void {
+/** What `hive serve` starts of other extensions: what `--inbox` asks for, and the runs that sleep. */
+interface Beside {
+  startInbox: StartInbox;
+  resumeRuns: (hive: Hive) => Promise<void>;
+}
+
+export function defineServe(command: Command, beside: Beside): void {
   command
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('--port <number>', 'the port; 0 takes a free one', '7373')
@@ -31,12 +37,12 @@ export function defineServe(command: Command, startInbox: StartInbox): void {
     .option('--insecure', 'allow plain http from other machines')
     .option('--inbox', 'serve the inbox too, for phones and browsers that hive phone has paired')
     .option('--inbox-url <url>', 'serve the inbox, which phones reach at this address (of a proxy)')
-    .action((options: ServeOptions) => serve(options, startInbox));
+    .action((options: ServeOptions) => serve(options, beside));
 }
 
 async function serve(
   { port, allowHost = [], insecure = false, ...options }: ServeOptions,
-  startInbox: StartInbox,
+  { startInbox, resumeRuns }: Beside,
 ): Promise<void> {
   const stop = untilSignalled();
   const number = portOf('--port', port);
@@ -48,7 +54,7 @@ async function serve(
   try {
     await refuseAgents(hive, 'accept connections from other machines');
     hive.startExpiry();
-    hive.startRuns({ jobs: JOBS });
+    await resumeRuns(hive);
     const serving = await startServing(hive, { ...options, allowHost, port: number, startInbox });
     if (serving.made_token !== null)
       remark(`Made the first token and wrote it to ${serving.made_token}. hive token show prints it.`);

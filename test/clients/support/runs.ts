@@ -5,6 +5,7 @@ import type { HookWay } from '../../../src/domain/installation.ts';
 import { permissionDigest } from '../../../src/domain/permissions.ts';
 import type { Prompt } from '../../../src/domain/prompts.ts';
 import type { Run } from '../../../src/domain/runs.ts';
+import { runsOf } from '../../../src/extensions/runs/service.ts';
 import type { OpenedHive } from '../../../src/open-hive.ts';
 import { type Child, outputOf, spawnHive } from '../../support/children.ts';
 import { HUMAN } from '../../support/hive.ts';
@@ -88,7 +89,7 @@ export const listed = ({ run }: Started, ...options: string[]): Promise<string> 
 export const watching = ({ run }: Started): Child => spawnHive(['run', '--watch'], claudeEnvironment(run));
 
 export async function runOf(hive: OpenedHive): Promise<Run> {
-  const [run] = await hive.runs.list({ all: true });
+  const [run] = await runsOf(hive).list({ all: true });
   if (run === undefined) throw new Error('There is no run.');
   return run;
 }

@@ -8,9 +8,11 @@ import { resolve } from 'node:path';
 import { agentVariable, agentVariableAbove } from '../../../application/identity.ts';
 import { HiveError, invalidInput } from '../../../domain/errors.ts';
 import { hookTable, SERVER_NAME, toolRules } from '../../../domain/installation.ts';
-import { askingOptions, PATIENCE_MS, type Run, readCommand } from '../../../domain/runs.ts';
+import type { Run } from '../../../domain/runs.ts';
 import { processes } from '../../../infrastructure/platform/processes.ts';
-import { environmentToKeep } from '../../../infrastructure/platform/runs.ts';
+import { environmentToKeep } from '../files.ts';
+import { askingOptions, PATIENCE_MS, readCommand } from '../run.ts';
+import { resumeRuns, runsOf } from '../service.ts';
 import { type AgentHive, hiveServer, program } from './agent-hive.ts';
 
 /** An agent to run. The names are those of the SDK's options, where it has the same. */
@@ -79,7 +81,7 @@ export async function runHeadless(hive: AgentHive, request: HeadlessRequest): Pr
     ...given,
     options: [...optionsOf(request), ...given.options, ...askingOptions(given, serve)],
   };
-  const run = await hive.hive.runs.begin({
+  const run = await runsOf(hive.hive).begin({
     command,
     dir: resolve(cwd),
     ...environmentToKeep(env, keepEnv),
@@ -97,16 +99,17 @@ export async function runHeadless(hive: AgentHive, request: HeadlessRequest): Pr
 export async function untilEnded(
   hive: AgentHive,
   run_id: string,
-  { jobs = 4, signal = hive.closing }: { jobs?: number; signal?: AbortSignal } = {},
+  { jobs, signal = hive.closing }: { jobs?: number; signal?: AbortSignal } = {},
 ): Promise<HeadlessRun> {
-  const { runs, feed } = hive.hive;
+  const { feed } = hive.hive;
+  const runs = runsOf(hive.hive);
   const find = async (): Promise<Run> => {
     const found = (await runs.list({ all: true })).find((run) => run.run_id === run_id);
     if (found === undefined) throw invalidInput(`There is no run ${run_id} of yours.`);
     return found;
   };
   await find();
-  hive.hive.startRuns({ jobs });
+  resumeRuns(hive.hive, jobs);
   let ended: Run | undefined;
   while (ended === undefined && !signal.aborted) {
     ended = await feed.until(
@@ -157,7 +160,7 @@ function optionsOf(request: HeadlessRequest): string[] {
 function shown({ hive }: AgentHive, run: Run): HeadlessRun {
   const { run_id, session_id, status, exit_code, problem } = run;
   const waits_for = run.calls.map(({ ask_id }) => ask_id);
-  const result = status === 'ended' ? lastWords(hive.runs.output(run_id)) : null;
+  const result = status === 'ended' ? lastWords(runsOf(hive).output(run_id)) : null;
   return { run_id, session_id, status, waits_for, exit_code, problem, result };
 }
 

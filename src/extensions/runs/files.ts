@@ -1,19 +1,60 @@
 /**
  * The commands of runs, in files of the human's own (0600, in a folder that is 0700), and the processes themselves. The store
  * holds only the digest of a file: whoever can write the store can start nothing by it. Nor can somebody who can write
- * those files as well, because each is marked with a key that is kept beside trust.json. So is each row of a run (store/runs.ts);
+ * those files as well, because each is marked with a key that is kept beside trust.json. So is each row of a run (infrastructure/store/runs.ts);
  * the starts are counted here, so that an earlier row cannot be put back.
  */
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunFiles, StartRecord } from '../../application/world.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { makeFolders, replaceDurably } from './files.ts';
-import { readPrivately } from './human-file.ts';
-import { stateDirectory } from './paths.ts';
-import { runsSecret } from './seat-file.ts';
+import { makeFolders, replaceDurably } from '../../infrastructure/platform/files.ts';
+import { readPrivately } from '../../infrastructure/platform/human-file.ts';
+import { stateDirectory } from '../../infrastructure/platform/paths.ts';
+import { markOf } from '../../infrastructure/platform/run-marks.ts';
+import { runsSecret } from '../../infrastructure/platform/seat-file.ts';
+import type { RunCommand } from './run.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The command of a run, exactly as its human first started it. */
+export interface StartRecord extends RunCommand {
+  run_id: string;
+  /** The directory in which the agent works. */
+  dir: string;
+  env: Readonly<Record<string, string>>;
+  /** Variables that look like secrets: each start takes them from the process that starts it. */
+  left_out: readonly string[];
+}
+
+/** An agent that was started. */
+export interface StartedAgent {
+  pid: number;
+  /** Its exit code; null if a signal ended it. */
+  ended: Promise<number | null>;
+}
+
+/** The files of a person's runs, which nobody else can write, and the processes that they start. */
+export interface RunFiles {
+  /** Stores what a run starts; returns the digest of the file. */
+  keep(record: StartRecord): string;
+  /** The command of a run. @throws HiveError `store_unsafe` if the file is missing, changed, or open to others. */
+  read(run_id: string, digest: string): StartRecord;
+  /**
+   * Records durably that this start of a run begins. @throws HiveError `store_unsafe` if it or a later one has begun before:
+   * then the row of the run in the store is an earlier one, which somebody has put back.
+   */
+  count(run_id: string, start: number): void;
+  /** Starts it. Its output goes to a file, so it outlives the process that started it. */
+  start(
+    record: StartRecord,
+    args: readonly string[],
+    env: Readonly<Record<string, string>>,
+  ): Promise<StartedAgent>;
+  /** Removes that file once the run is over; the output stays. */
+  forget(run_id: string): void;
+  /** The path of a run's output, or of what it has printed on stderr. */
+  output(run_id: string, stream?: 'out' | 'err'): string;
+}
 
 /** `env` is the environment of this process: it says where the files are, and has the secrets that no file keeps. */
 export function createRunFiles(env: Environment): RunFiles {
@@ -123,23 +164,6 @@ function unmarked(text: string, key: string): string | null {
   const right = Buffer.from(marked(record, key).slice(at));
   const { timingSafeEqual } = process.getBuiltinModule('node:crypto');
   return given.length === right.length && timingSafeEqual(given, right) ? record : null;
-}
-
-function markOf(text: string, key: string): string {
-  const { createHmac } = process.getBuiltinModule('node:crypto');
-  return createHmac('sha256', Buffer.from(key, 'hex')).update(`hive run 1\n${text}`).digest('hex');
-}
-
-/**
- * The mark of a run's row in the store, over its columns. Null where the key cannot be used: then no row is marked, and none
- * counts as one that was.
- */
-export function markOfRow(columns: string, env: Environment): string | null {
-  try {
-    return markOf(`row\n${columns}`, runsSecret(env));
-  } catch {
-    return null;
-  }
 }
 
 function digestOf(text: string): string {

@@ -1,13 +1,18 @@
 /**
- * Questions in a run (domain/runs.ts). A question that the agent waits for is deferred like a permission: one of the
+ * Questions in a run (run.ts). A question that the agent waits for is deferred like a permission: one of the
  * client's own dialog (AskUserQuestion), and a blocking `hivemind_ask`, whose tool returns the answer once the agent has been
  * started again. An agent that ends its turn while a question is open is continued when there is an answer.
  */
 
-import { dialogOf } from '../domain/dialogs.ts';
-import { HiveError } from '../domain/errors.ts';
-import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
-import { permissionDigest } from '../domain/permissions.ts';
+import { draft, promptsNow, withdraw } from '../../application/dialogs.ts';
+import type { HookContext, HookSettings } from '../../application/hook-context.ts';
+import { type Asking, concludePrompts, inWords } from '../../application/hook-dialogs.ts';
+import { giveNotice } from '../../application/notices.ts';
+import { askIn, insertPrompt } from '../../application/prompts.ts';
+import { dialogOf } from '../../domain/dialogs.ts';
+import { HiveError } from '../../domain/errors.ts';
+import type { HookEvent, Verdict, Waited } from '../../domain/hooks.ts';
+import { permissionDigest } from '../../domain/permissions.ts';
 import {
   type AskRequest,
   askerOf,
@@ -16,14 +21,10 @@ import {
   createPrompt,
   OPEN_LIMIT,
   type Prompt,
-} from '../domain/prompts.ts';
-import { blockingAsk, isOnlyCall, type Run, type RunCall, STEP_TAIL_BYTES } from '../domain/runs.ts';
-import { labelled } from '../domain/sources.ts';
-import { draft, promptsNow, withdraw } from './dialogs.ts';
-import type { HookContext, HookSettings } from './hook-context.ts';
-import { type Asking, concludePrompts, inWords } from './hook-dialogs.ts';
-import { giveNotice } from './notices.ts';
-import { askIn, insertPrompt } from './prompts.ts';
+} from '../../domain/prompts.ts';
+import type { Run, RunCall } from '../../domain/runs.ts';
+import { labelled } from '../../domain/sources.ts';
+import { blockingAsk, isOnlyCall, STEP_TAIL_BYTES } from './run.ts';
 
 /** A client that does not defer a call asks for permission instead, and lets that hook wait ten minutes; the rest is for printing. */
 export const WAITING_MS = 590_000;

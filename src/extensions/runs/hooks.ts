@@ -4,26 +4,8 @@
  * answer here. Only the agent of the run's last start gets one, and each answer is given to one call.
  */
 
-import { dialogOf, type HookDialog } from '../domain/dialogs.ts';
-import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
-import { permissionDigest } from '../domain/permissions.ts';
-import type { Prompt } from '../domain/prompts.ts';
-import {
-  ALLOWED_VARIABLE,
-  hasTwin,
-  isOnlyCall,
-  isOpenCall,
-  NOT_PERMITTED,
-  needsHuman,
-  type Run,
-  type RunCall,
-  type RunStart,
-  STEP_TAIL_BYTES,
-} from '../domain/runs.ts';
-import { labelled } from '../domain/sources.ts';
-import type { Trust } from '../domain/trust.ts';
-import { displayedOf, draft, meantFor } from './dialogs.ts';
-import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
+import { displayedOf, draft, meantFor } from '../../application/dialogs.ts';
+import type { HookContext, HookHandler, HookSettings } from '../../application/hook-context.ts';
 import {
   type Asking,
   applicableRules,
@@ -32,9 +14,16 @@ import {
   inWords,
   isChangedFile,
   openByRule,
-} from './hook-dialogs.ts';
-import { giveNotice } from './notices.ts';
-import { insertPrompt, recordCancel } from './prompts.ts';
+} from '../../application/hook-dialogs.ts';
+import { giveNotice } from '../../application/notices.ts';
+import { insertPrompt, recordCancel } from '../../application/prompts.ts';
+import { dialogOf, type HookDialog } from '../../domain/dialogs.ts';
+import type { HookEvent, Verdict, Waited } from '../../domain/hooks.ts';
+import { permissionDigest } from '../../domain/permissions.ts';
+import type { Prompt } from '../../domain/prompts.ts';
+import type { Run, RunCall, RunStart } from '../../domain/runs.ts';
+import { labelled } from '../../domain/sources.ts';
+import type { Trust } from '../../domain/trust.ts';
 import {
   concludeQuestion,
   keepOpen,
@@ -43,7 +32,16 @@ import {
   questionIn,
   WAITING_MS,
   waitsForIt,
-} from './run-questions.ts';
+} from './questions.ts';
+import {
+  ALLOWED_VARIABLE,
+  hasTwin,
+  isOnlyCall,
+  isOpenCall,
+  NOT_PERMITTED,
+  needsHuman,
+  STEP_TAIL_BYTES,
+} from './run.ts';
 
 const STALE =
   'This agent was started for an earlier part of its run, and another one has taken over. Stop now: call no tools.';

@@ -1,10 +1,22 @@
 /**
- * Runs: headless agents that end while their human thinks (domain/runs.ts). Any process of the same person resumes them, each
+ * Runs: headless agents that end while their human thinks (run.ts). Any process of the same person resumes them, each
  * start exactly once: the process that changes the run's record first starts the agent.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HiveError, isTransient } from '../domain/errors.ts';
+import { beside } from '../../application/background.ts';
+import { debounced } from '../../application/feed.ts';
+import type { Hive } from '../../application/hive.ts';
+import { giveNotice } from '../../application/notices.ts';
+import type { ReadTx, Store, WriteTx } from '../../application/ports.ts';
+import { recordCancel } from '../../application/prompts.ts';
+import { createRetries } from '../../application/retries.ts';
+import { markOrphaned } from '../../application/sessions.ts';
+import { blockUntilSettled, endWait } from '../../application/waits.ts';
+import type { Ids, Logger, Processes } from '../../application/world.ts';
+import { HiveError, isTransient } from '../../domain/errors.ts';
+import { RUN_VARIABLE, type Run, type RunKeeper, writeStart } from '../../domain/runs.ts';
+import { createRunFiles, type RunFiles } from './files.ts';
 import {
   ALLOWED_VARIABLE,
   agentEnded,
@@ -12,22 +24,8 @@ import {
   argumentsOf,
   mayGoOn,
   nextStart,
-  RUN_VARIABLE,
-  type Run,
   type RunCommand,
-  type RunKeeper,
-  readStart,
-  writeStart,
-} from '../domain/runs.ts';
-import { beside } from './background.ts';
-import { debounced } from './feed.ts';
-import { giveNotice } from './notices.ts';
-import type { ReadTx, Store, WriteTx } from './ports.ts';
-import { recordCancel } from './prompts.ts';
-import { createRetries } from './retries.ts';
-import { markOrphaned } from './sessions.ts';
-import { blockUntilSettled, endWait } from './waits.ts';
-import type { Ids, Logger, Processes, RunFiles } from './world.ts';
+} from './run.ts';
 
 export interface NewRun {
   command: RunCommand;
@@ -47,26 +45,10 @@ export interface RunService {
   list(options: { all: boolean }): Promise<Run[]>;
   /** Ends a run: returns when its agent has ended, which is not started again. @throws HiveError `invalid_input`. */
   stop(run_id: string): Promise<Run>;
-  /** The run of a call that asks; null outside of runs, and for a subagent, whose turn is not the run's. */
-  ofAsk(call: AskOfRun): Promise<RunOfAsk | null>;
   /** The path of a run's output, or of what it has printed on stderr. */
   output(run_id: string, stream?: 'out' | 'err'): string;
   /** Resumes runs until the returned function is called. `jobs` limits how many agents run at a time. */
   watch(options: { jobs: number }): () => Promise<void>;
-}
-
-/** An ask over MCP: who asks, and the client's id of the call. */
-interface AskOfRun {
-  env: Readonly<Record<string, string | undefined>> | null;
-  session_id: string;
-  call_id: string | null;
-}
-
-export interface RunOfAsk {
-  /** The question that the hook before the call has asked already; null: it has asked none. */
-  ask_id: string | null;
-  /** How long a call waits for its human. */
-  patience_ms: number;
 }
 
 interface RunParts {
@@ -94,6 +76,36 @@ const WRITE_TRIES = 8;
 
 /** The starts that this process looks after; it may have opened the store more than once. */
 const kept = new Set<string>();
+
+const services = new WeakMap<Hive, RunService>();
+
+/** The runs of a hive. */
+export function runsOf(hive: Hive): RunService {
+  const { parts, log } = hive;
+  const made =
+    services.get(hive) ??
+    createRuns({
+      ...parts,
+      log,
+      files: createRunFiles(parts.env),
+      conversationId: () => process.getBuiltinModule('node:crypto').randomUUID(),
+      pid: process.pid,
+    });
+  services.set(hive, made);
+  return made;
+}
+
+/** How many sleeping agents a long-lived process resumes at a time. */
+export const JOBS = 4;
+
+const watching = new WeakSet<Hive>();
+
+/** Resumes the runs of this person whose human has answered, until the hive is closed; every long-lived process does. */
+export function resumeRuns(hive: Hive, jobs: number = JOBS): void {
+  if (watching.has(hive)) return;
+  watching.add(hive);
+  hive.onClose(runsOf(hive).watch({ jobs }));
+}
 
 export function createRuns(parts: RunParts): RunService {
   const { store, ids, processes, files, seat, machine, log } = parts;
@@ -330,15 +342,6 @@ export function createRuns(parts: RunParts): RunService {
     stop,
 
     list: ({ all }) => store.read((tx) => (all ? tx.runs.list(seat) : tx.runs.open(seat))),
-
-    async ofAsk({ env, session_id, call_id }) {
-      const own = readStart(env?.[RUN_VARIABLE]);
-      if (own === null) return null;
-      const run = await store.read((tx) => tx.runs.get(own.run_id));
-      if (run === undefined || run.start !== own.start || run.session_id !== session_id) return null;
-      const asked = run.calls.find((call) => call.call_id !== null && call.call_id === call_id);
-      return { ask_id: asked?.ask_id ?? null, patience_ms: run.patience_ms };
-    },
 
     output: files.output,
 

@@ -1,0 +1,20 @@
+/** The marks of runs: only this person's processes can make them, so that what somebody else writes steers no start. */
+import { runsSecret } from './seat-file.ts';
+
+/** The mark of a text, with the key of `runsSecret`. */
+export function markOf(text: string, key: string): string {
+  const { createHmac } = process.getBuiltinModule('node:crypto');
+  return createHmac('sha256', Buffer.from(key, 'hex')).update(`hive run 1\n${text}`).digest('hex');
+}
+
+/**
+ * The mark of a run's row in the store, over its columns. Null where the key cannot be used: then no row is marked, and none
+ * counts as one that was.
+ */
+export function markOfRow(columns: string, env: Readonly<Record<string, string | undefined>>): string | null {
+  try {
+    return markOf(`row\n${columns}`, runsSecret(env));
+  } catch {
+    return null;
+  }
+}
