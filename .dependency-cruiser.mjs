@@ -50,7 +50,7 @@ const layers = {
     'domain/',
   ],
   // The page runs in a browser.
-  'extensions/inbox/page': ['extensions/inbox/pushes\\.ts', 'domain/'],
+  'extensions/inbox/page': ['extensions/inbox/(device|pushes)\\.ts', 'domain/'],
   'extensions.ts': ['extensions/', 'infrastructure/', 'application/', 'domain/'],
   'open-hive.ts': ['extensions\\.ts', 'schemas/', 'infrastructure/', 'application/', 'domain/'],
   // Of extensions, only what the rule below allows to src/cli/extensions.ts.

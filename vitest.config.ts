@@ -19,7 +19,8 @@ const EXTENSIONS = [
   'test/security/{attached,editors}.test.ts',
   'test/{emacs,process,security}/{devices,door,inbox,phone,push,pushes}.test.ts',
   'test/{contract,process}/{migrate,postgres*}.test.ts',
-  'test/{contract,process,security,unit,wire}/{agent-sdk,run-agents,runs}.test.ts',
+  'test/{contract,process,security,wire}/{agent-sdk,run-agents,runs}.test.ts',
+  'test/unit/{devices,inbox-address,markdown,postgres-tls,pushes,qr,runs}.test.ts',
   'test/{emacs,process,security}/{crowded-server,remote-*,serve,serving,token}.test.ts',
 ];
 

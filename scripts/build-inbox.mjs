@@ -14,7 +14,7 @@ const FIRST = ['index.html', 'app.js', 'app.css'];
 
 /** What the page may consist of: it runs in a browser. */
 const PARTS =
-  /^src\/(?:extensions\/inbox\/(?:page\/|pushes\.ts$)|domain\/)|(?:^|\/)node_modules\/(?:preact|idb|@scure\/bip39)\//;
+  /^src\/(?:extensions\/inbox\/(?:page\/|(?:device|pushes)\.ts$)|domain\/)|(?:^|\/)node_modules\/(?:preact|idb|@scure\/bip39)\//;
 
 /** The output files and the metafile of one esbuild run, with the plain files among them. */
 export async function buildInbox(root) {

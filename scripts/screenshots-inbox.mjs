@@ -5,7 +5,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { shownCode } from '../src/domain/devices.ts';
+import { shownCode } from '../src/extensions/inbox/device.ts';
+import { devicesOf } from '../src/extensions/inbox/service.ts';
 import { openHive } from '../src/open-hive.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -77,17 +78,17 @@ try {
     hasTouch: true,
   });
   const page = await context.newPage();
-  const { code } = await hive.devices.invite('ada');
+  const { code } = await devicesOf(hive).invite('ada');
   await page.goto(`${url}#code=${shownCode(code)}`);
   await page.getByLabel('Name of this phone').fill("Ada's phone");
   await page.getByRole('button', { name: 'Pair' }).click();
   await page.locator('.phrase').waitFor();
-  const device = await hive.devices.paired(code);
+  const device = await devicesOf(hive).paired(code);
   // Her human lets this phone allow permissions.
   const seats = JSON.stringify({ seats: [{ name: "Ada's phone", key: device.key }] });
   mkdirSync(join(folder, '.config/hive'), { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, '.config/hive/trust.json'), seats, { mode: 0o600 });
-  await hive.devices.confirm(device, 'ada');
+  await devicesOf(hive).confirm(device, 'ada');
   await page.getByText('Migration').first().waitFor();
   await picture(page, 'inbox-list');
   await page.goto(`${url}#/ask/${migration}`);

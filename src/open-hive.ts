@@ -9,11 +9,9 @@ import { createWakes, type WakeService } from './application/wakes.ts';
 import type { Check, CodexControl, Examination, Logger, Notifier, RuleFile } from './application/world.ts';
 import { HiveError } from './domain/errors.ts';
 import { runHandler, storeServer } from './extensions.ts';
-import { confirmedKeys } from './infrastructure/platform/confirmed-file.ts';
 import { files } from './infrastructure/platform/files.ts';
 import { humanTrust } from './infrastructure/platform/human-file.ts';
 import { randomIds, randomSecrets } from './infrastructure/platform/ids.ts';
-import { inboxPlace } from './infrastructure/platform/inbox-file.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress, thisSeat } from './infrastructure/platform/paths.ts';
 import { processes } from './infrastructure/platform/processes.ts';
@@ -77,8 +75,6 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     placeAt: async () => (await import('./infrastructure/platform/place.ts')).placeAt,
     addSeat: async (seat) => (await import('./infrastructure/platform/seat-file.ts')).addSeat(env, seat),
     removeSeat: async (key) => (await import('./infrastructure/platform/seat-file.ts')).removeSeat(env, key),
-    inbox: inboxPlace(env),
-    confirmed_keys: confirmedKeys(env),
   });
   return { ...(globalThis.SABOTAGE?.services(hive) ?? hive), store };
 }

@@ -4,8 +4,9 @@
  */
 import { createInterface } from 'node:readline';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
-import { sessionText } from '../../src/domain/devices.ts';
 import { seatKeyFrom } from '../../src/domain/seats.ts';
+import { sessionText } from '../../src/extensions/inbox/device.ts';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { environment, HIVE, processorTime, residentMemory, start, storeIn, tempFolder } from '../children.ts';
 import type { Family } from '../harness.ts';
@@ -121,15 +122,15 @@ function startBrowser(folder: string): Promise<BrowserContext> {
 
 /** A real page, paired as a person pairs it. */
 async function pairPage(hive: OpenedHive, browser: BrowserContext, url: string): Promise<Page> {
-  const { code } = await hive.devices.invite('ada');
+  const { code } = await devicesOf(hive).invite('ada');
   const page = await browser.newPage();
   await page.goto(`${url}#code=${code}`);
   await page.fill('input:not(.code)', 'Bench');
   await page.click('button[type=submit]');
   await page.waitForSelector('.phrase');
-  const device = await hive.devices.paired(code);
+  const device = await devicesOf(hive).paired(code);
   if (device === undefined) throw new Error('The page has not paired.');
-  await hive.devices.confirm(device, 'ada');
+  await devicesOf(hive).confirm(device, 'ada');
   await page.waitForSelector('nav');
   return page;
 }
@@ -248,9 +249,9 @@ async function signIn(hive: OpenedHive, url: string, number: number): Promise<st
     const headers = { 'Content-Type': 'application/json', Origin: origin };
     return fetch(`${url}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   };
-  const { code } = await hive.devices.invite('ada');
-  const device = await hive.devices.pair({ code, name: `Bench ${number}`, key: seat.key });
-  const { device_id } = await hive.devices.confirm(device, 'ada');
+  const { code } = await devicesOf(hive).invite('ada');
+  const device = await devicesOf(hive).pair({ code, name: `Bench ${number}`, key: seat.key });
+  const { device_id } = await devicesOf(hive).confirm(device, 'ada');
   const { challenge } = (await (await post('challenge', { device_id })).json()) as { challenge: string };
   const text = sessionText({ store_id: hive.store_id, device_id, challenge, origin });
   const opened = await post('session', { device_id, challenge, signature: await seat.sign(text) });

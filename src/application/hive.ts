@@ -9,7 +9,6 @@ import { startCodexAnswers } from './codex-dialogs.ts';
 import { type CoordinatorService, createCoordinators } from './coordinators.ts';
 import { createDelivery, type DeliveryService } from './delivery.ts';
 import { type ClaimService, createClaims, createDesks, type DeskService } from './desks.ts';
-import { createDevices, type DeviceService } from './devices.ts';
 import { createDoctor, type DoctorService } from './doctor.ts';
 import { createEdits, type EditService } from './edits.ts';
 import { startExpiry, startSweep } from './expiry.ts';
@@ -45,11 +44,9 @@ import { createWaits, type WaitService } from './waits.ts';
 import { type CodexWaker, createCodexWaker, createWakes, type WakeService, type WakeWait } from './wakes.ts';
 import type {
   CodexControl,
-  ConfirmedKeys,
   Examination,
   Files,
   Ids,
-  InboxPlace,
   Logger,
   Notifier,
   Processes,
@@ -92,8 +89,6 @@ export interface Hive {
   /** Answers of a human that could not be taken. */
   readonly unreadAnswers: UnreadAnswers;
   readonly tokens: TokenService;
-  /** Phones and browsers that show the inbox. */
-  readonly devices: DeviceService;
   readonly rules: RuleService;
   readonly stats: StatsService;
   /** The project that a directory belongs to. */
@@ -159,10 +154,6 @@ export interface HiveParts {
   addSeat: (seat: Seat) => Promise<void>;
   /** Takes the seat with this key out of that file. */
   removeSeat: (key: string) => Promise<void>;
-  /** Where this machine serves the inbox. */
-  inbox: InboxPlace;
-  /** The keys of phones that this person has confirmed. */
-  confirmed_keys: ConfirmedKeys;
   /** The rules in that file. */
   ruleFile: RuleFile;
   /** Finds out where a directory of this machine leads; loaded when rules are tried. */
@@ -227,13 +218,6 @@ export function createHive(parts: HiveParts): Hive {
   let stopExpiry: (() => void) | null = null;
   const popups = new Map<() => Promise<void>, PopupParty>();
   const otherPopups = new Set<() => Promise<void>>();
-  const devices = createDevices(store, {
-    ids,
-    secrets: parts.secrets,
-    inbox: parts.inbox,
-    confirmed_keys: parts.confirmed_keys,
-    log,
-  });
   let stopRetention: (() => void) | null = null;
   let stopSweep: (() => void) | null = null;
   let stopProposals: (() => void) | null = null;
@@ -302,7 +286,6 @@ export function createHive(parts: HiveParts): Hive {
     }),
     unreadAnswers: createUnreadAnswers(store),
     tokens: createTokens(store, parts.secrets),
-    devices,
     rules,
     stats: createStats(store, localDay),
     startExpiry() {

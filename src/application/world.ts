@@ -48,33 +48,6 @@ export interface Processes {
   kill(pid: number): void;
 }
 
-/**
- * Where this person's machine serves the inbox of a store. It is in a file of theirs and not in the store: the address is
- * opened by a phone that is then trusted, and whoever can write the store could name a page of their own.
- */
-export interface InboxPlace {
-  /** Null if no process serves it now. */
-  read(store_id: string): string | null;
-  /** Records that this process serves it there, until the returned function is called. */
-  write(store_id: string, address: string): () => void;
-}
-
-/**
- * The keys of phones that this person has confirmed, by comparing the phrases. They are in a file of theirs: whoever can write
- * the store could put another key in the place of one that was confirmed, before it may allow anything.
- */
-export interface ConfirmedKeys {
-  /** Null where this person has confirmed no such phone on this machine. */
-  read(store_id: string, device_id: string): ConfirmedKey | null;
-  /** @throws where the file cannot be written. */
-  write(store_id: string, device_id: string, confirmed: ConfirmedKey): void;
-}
-
-export interface ConfirmedKey {
-  name: string;
-  key: string;
-}
-
 /** Files that belong to others. */
 export interface Files {
   /** Waits until the names in these folders, and of the folders above, are on disk. What cannot be opened is left out. */

@@ -18,6 +18,7 @@ import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { terminalName } from '../infrastructure/platform/processes.ts';
 import { refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { findPhone } from './extensions.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
 
@@ -58,7 +59,7 @@ async function config(
   value: string | undefined,
   { all = false, unset = false, json = false, phone: given }: ConfigOptions,
 ): Promise<ExitCode> {
-  const phone = given === undefined ? null : await hive.devices.find(given);
+  const phone = given === undefined ? null : await findPhone(hive, given);
   if (unset && key === undefined) throw invalidInput('--unset needs the KEY of a setting.');
   if (unset && value !== undefined) throw invalidInput('Give a VALUE or --unset, not both.');
   if (key === undefined) return showAll(hive, { phone, json }, all || json || phone !== null);

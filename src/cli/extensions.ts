@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import type { EmacsExtension } from '../adapters/emacs/method.ts';
 import type { StartInbox } from '../adapters/inbox.ts';
 import type { Hive } from '../application/hive.ts';
+import type { Device } from '../domain/devices.ts';
 import type { RemoteMcpOptions } from '../extensions/serve/mcp.ts';
 
 /** Adds arguments, options and the action to a command. */
@@ -78,6 +79,11 @@ export async function serveBeside(
 ): Promise<() => Promise<void>> {
   const { serveBeside } = await import('../extensions/serve/beside-emacs.ts');
   return serveBeside(hive, address, { ...options, startInbox });
+}
+
+/** The phone with this id or name. @throws HiveError `device_not_found`. */
+export async function findPhone(hive: Hive, given: string): Promise<Device> {
+  return (await import('../extensions/inbox/service.ts')).devicesOf(hive).find(given);
 }
 
 /** Resumes sleeping runs while this process lives. */

@@ -1,5 +1,6 @@
 /** Retention of each kind of record: what goes with it, and what keeps it. */
 import { expect, it } from 'vitest';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { tablesOfStore } from '../../src/infrastructure/store/copy.ts';
 import { agingTables } from '../../src/infrastructure/store/prune.ts';
 import { countOf, endSession, grow } from '../support/ageing.ts';
@@ -46,7 +47,7 @@ it('removes a revoked device, and pairing codes that ended long ago', async () =
   const store = tempStore();
   const hive = await openTestHive(store);
   for (const name of ['kept', 'revoked']) await pair(hive, name);
-  await hive.devices.revoke('revoked', 'ada');
+  await devicesOf(hive).revoke('revoked', 'ada');
   grow(store, DAYS + 1);
   await hive.store.write((tx) =>
     tx.devices.putPairing({
@@ -59,7 +60,7 @@ it('removes a revoked device, and pairing codes that ended long ago', async () =
   );
   expect(await hive.retention.preview(DAYS)).toMatchObject({ devices: 1, pairings: 2 });
   expect(await hive.retention.sweep(DAYS)).toMatchObject({ devices: 1, pairings: 2 });
-  expect((await hive.devices.list()).map(({ name }) => name)).toEqual(['kept']);
+  expect((await devicesOf(hive).list()).map(({ name }) => name)).toEqual(['kept']);
   expect(countOf(store, 'pairings')).toBe(1);
 });
 

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Device } from '../../src/domain/devices.ts';
 import { phraseFor } from '../../src/extensions/inbox/devices.ts';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { callAs, newKey, pair, signedParams } from '../support/devices.ts';
@@ -44,7 +45,7 @@ async function used(): Promise<{ device: Device; phrase: string }> {
   const screen = (await emacs.until(/The code is \S+\./)).join('\n');
   expect(screen).toContain('https://hive.example.org/inbox#code=');
   const code = /The code is (\S+)\./.exec(screen)?.[1] ?? '';
-  const device = await hive.devices.pair({ code, name: "Ada's phone", key: newKey().key });
+  const device = await devicesOf(hive).pair({ code, name: "Ada's phone", key: newKey().key });
   const { store_id } = hive;
   return { device, phrase: await phraseFor(device, { code, store_id }) };
 }
@@ -58,11 +59,11 @@ test('a phone is let in once its human says that it shows the same phrase; nothi
   await emacs.keys('c');
   await emacs.until(new RegExp(`Does Ada's phone show the words "${phrase}"`));
   // By now it has handled those keys.
-  expect(await hive.devices.admitted(device.device_id)).toBeUndefined();
+  expect(await devicesOf(hive).admitted(device.device_id)).toBeUndefined();
   await emacs.type('yes');
   await emacs.keys('Enter');
   await emacs.until(/Paired Ada's phone/);
-  expect(await hive.devices.admitted(device.device_id)).toMatchObject({ name: "Ada's phone" });
+  expect(await devicesOf(hive).admitted(device.device_id)).toMatchObject({ name: "Ada's phone" });
 });
 
 test('where no inbox is served, hive-phone offers to serve it, asks for the address once, and then shows the code', async () => {
@@ -92,7 +93,7 @@ test('a phone that shows another phrase is refused', async () => {
   await emacs.type('no');
   await emacs.keys('Enter');
   await emacs.until(/Refused Ada's phone/);
-  await expect(hive.devices.confirm(device, 'ada')).rejects.toMatchObject({ code: 'not_allowed' });
+  await expect(devicesOf(hive).confirm(device, 'ada')).rejects.toMatchObject({ code: 'not_allowed' });
 });
 
 test('a phone in the list is let allow permissions, which then counts, and is revoked', async () => {

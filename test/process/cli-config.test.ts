@@ -1,5 +1,6 @@
 /** `hive config`: values, their origins, and that an agent cannot set them. */
 import { describe, expect, test } from 'vitest';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { shell } from '../support/cli.ts';
 import { newKey } from '../support/devices.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
@@ -45,8 +46,8 @@ describe('hive config', () => {
     const store = tempStore();
     const person = shell(store);
     const hive = await openTestHive(store);
-    const { code } = await hive.devices.invite('bob', 'bob@test');
-    await hive.devices.pair({ code, name: 'Phone', key: newKey().key });
+    const { code } = await devicesOf(hive).invite('bob', 'bob@test');
+    await devicesOf(hive).pair({ code, name: 'Phone', key: newKey().key });
     await hive.desks.setPreferences('bob@test', { quiet_hours: { from: '22:00', to: '07:30' } });
     const config = (...args: string[]) => person.hive('config', '--phone', 'Phone', ...args);
     expect((await config()).out).toMatch(/^quiet_hours +22:00-07:30 +seat +the time of day/m);

@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
 import { tablesOfStore } from '../../src/infrastructure/store/copy.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
@@ -42,7 +43,10 @@ async function filled(address: string, asks = 150): Promise<string> {
   await post(hive, session, 'Hello @Human');
   await hive.tokens.make({ name: 'one' });
   const { device } = await pair(hive);
-  await hive.devices.setPush(device.device_id, { endpoint: 'https://x', keys: { p256dh: 'p', auth: 'a' } });
+  await devicesOf(hive).setPush(device.device_id, {
+    endpoint: 'https://x',
+    keys: { p256dh: 'p', auth: 'a' },
+  });
   await hive.close();
   return address;
 }

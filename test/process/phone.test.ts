@@ -7,9 +7,10 @@
  */
 import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { cleanCode, pairingText, sessionText } from '../../src/domain/devices.ts';
 import type { SeatKey } from '../../src/domain/seats.ts';
+import { cleanCode, pairingText, sessionText } from '../../src/extensions/inbox/device.ts';
 import { phraseFor } from '../../src/extensions/inbox/devices.ts';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { childEnvironment, type Environment, HIVE } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
@@ -150,7 +151,9 @@ test('a phone is refused unless its human types yes', async () => {
   await terminal.type('y');
   await terminal.keys('Enter');
   await terminal.until(/Ada's phone was refused/);
-  expect(await hive.devices.list()).toMatchObject([{ confirmed_at: null, revoked_at: expect.any(String) }]);
+  expect(await devicesOf(hive).list()).toMatchObject([
+    { confirmed_at: null, revoked_at: expect.any(String) },
+  ]);
   expect(await signIn(place.served, hive.store_id, phone)).toBe(403);
 });
 
@@ -164,7 +167,7 @@ test('a phone may allow once a person says so whose own key counts, where termin
   };
   const { device } = await pair(await confirming(env), 'Phone');
   const onlyEmacs = trusting({});
-  await (await confirming(onlyEmacs)).devices.confirm(device, 'ada');
+  await devicesOf(await confirming(onlyEmacs)).confirm(device, 'ada');
   const refused = await shell(store, onlyEmacs).hive('phone', 'allow', 'Phone');
   expect(refused).toMatchObject({ code: 7 });
   expect(refused.err).toContain(JSON.stringify({ name: 'Phone', key: device.key }));

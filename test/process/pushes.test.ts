@@ -14,6 +14,7 @@ import { type PhoneOptions, startPhones } from '../../src/extensions/inbox/phone
 import { vapidKeys } from '../../src/extensions/inbox/push/vapid.ts';
 import { createWebPush } from '../../src/extensions/inbox/push/web-push.ts';
 import { closingOf, type PushSender } from '../../src/extensions/inbox/pushes.ts';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { newKey } from '../support/devices.ts';
 import { ask, HUMAN, openTestHive, withoutQuotas } from '../support/hive.ts';
@@ -142,7 +143,7 @@ describe('a question', () => {
     const sender = createWebPush({ keys: vapidKeys(`${tempFolder()}/push-key`), loopback: true });
     const { url } = await serveInbox(hive, sender);
     const device = await pairDevice(hive, url);
-    await hive.devices.setPush(device.device_id, service.subscribe());
+    await devicesOf(hive).setPush(device.device_id, service.subscribe());
     onTestFinished(startPhones(hive, sender, { name: 'inbox-1' }));
     await eventually(() => service.received.length === 1);
     expect(service.received[0]?.message.show?.tag).toBe(ask_id);
@@ -298,7 +299,7 @@ describe('a ping, a card and a mention', () => {
     const sender = createWebPush({ keys: vapidKeys(`${tempFolder()}/push-key`), loopback: true });
     const { url } = await serveInbox(hive, sender);
     const device = await pairDevice(hive, url);
-    await hive.devices.setPush(device.device_id, service.subscribe());
+    await devicesOf(hive).setPush(device.device_id, service.subscribe());
     onTestFinished(startPhones(hive, sender, { name: 'inbox-1' }));
     await eventually(() => service.received.length === 1);
     expect(service.received[0]?.message.show?.tag).toBe(mentions[0]?.mention_id);
@@ -395,8 +396,8 @@ describe('with two humans on one store', () => {
 
   test('a phone that was paired for somebody else has only what is set for it', async () => {
     const w = await world({ preferences: QUIET });
-    const { code } = await w.hive.devices.invite('bob');
-    expect(await w.hive.devices.pair({ code, name: 'Tablet', key: newKey().key })).toMatchObject({
+    const { code } = await devicesOf(w.hive).invite('bob');
+    expect(await devicesOf(w.hive).pair({ code, name: 'Tablet', key: newKey().key })).toMatchObject({
       human: 'bob',
       seat: null,
     });
@@ -466,7 +467,7 @@ describe('a push service', () => {
       outcome: 'failed',
       reason: expect.stringMatching(/^Ada's phone could not be notified: The (browser|push service) /),
     });
-    const device = await w.hive.devices.find(w.device_id);
+    const device = await devicesOf(w.hive).find(w.device_id);
     expect(device).toMatchObject({ push: null, push_failed: expect.stringMatching(/^The /) });
     expect(w.service.tried).toBe(1);
   });
@@ -479,13 +480,13 @@ describe('a push service', () => {
       outcome: 'failed',
       reason: `Ada's phone could not be notified: The push service answered 403: {"reason":"BadJwtToken"}`,
     });
-    expect(await w.hive.devices.find(w.device_id)).toMatchObject({
+    expect(await devicesOf(w.hive).find(w.device_id)).toMatchObject({
       push: { endpoint: expect.any(String) },
       push_failed: 'The push service answered 403: {"reason":"BadJwtToken"}',
     });
     const next = await ask(w.hive);
     expect(await recorded(w.hive, next.ask_id)).toMatchObject({ outcome: 'sent' });
-    expect((await w.hive.devices.find(w.device_id)).push_failed).toBeNull();
+    expect((await devicesOf(w.hive).find(w.device_id)).push_failed).toBeNull();
   });
 
   test.each<[string, PushService['answers'][number]]>([
@@ -518,7 +519,7 @@ describe('a push service', () => {
     });
     expect(w.service.tried).toBe(4);
     // The subscription is still good.
-    expect((await w.hive.devices.find(w.device_id)).push).not.toBeNull();
+    expect((await devicesOf(w.hive).find(w.device_id)).push).not.toBeNull();
   });
 
   test('that never answers is left alone after four tries too, with the reason in the trail of the question', async () => {
@@ -533,7 +534,7 @@ describe('a push service', () => {
     });
     expect(send).toHaveBeenCalledTimes(4);
     // The subscription is still good.
-    expect((await w.hive.devices.find(w.device_id)).push).not.toBeNull();
+    expect((await devicesOf(w.hive).find(w.device_id)).push).not.toBeNull();
   });
 
   test('that asks for more patience than a minute gets no second try', async () => {
@@ -551,8 +552,8 @@ test('a phone that was revoked gets nothing more, from that moment on', async ()
   const tablet = await pairDevice(w.hive, url, { name: 'Tablet' });
   const subscription = w.service.subscribe();
   expect((await postTo(url, 'push', { subscription }, await tablet.cookie())).status).toBe(200);
-  await w.hive.devices.revoke(w.device_id, 'ada');
-  expect(await w.hive.devices.find(w.device_id)).toMatchObject({ push: null });
+  await devicesOf(w.hive).revoke(w.device_id, 'ada');
+  expect(await devicesOf(w.hive).find(w.device_id)).toMatchObject({ push: null });
   // Each arrives on the tablet alone.
   await ask(w.hive);
   await w.pushes(1);

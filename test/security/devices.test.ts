@@ -10,11 +10,11 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createDevices, type DeviceService } from '../../src/application/devices.ts';
-import { pairingText, sessionText } from '../../src/domain/devices.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import { pairingText, sessionText } from '../../src/extensions/inbox/device.ts';
 import { allow } from '../../src/extensions/inbox/devices.ts';
+import { createDevices, type DeviceService, devicesOf } from '../../src/extensions/inbox/service.ts';
 import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
 import { randomIds, randomSecrets } from '../../src/infrastructure/platform/ids.ts';
 import { confirmedFile } from '../../src/infrastructure/platform/paths.ts';
@@ -298,7 +298,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
         await tx.devices.put({ ...device, device_id: 'device-forged', name: 'Forged', key: newKey().key });
         await tx.devices.put({ ...device, key: stranger.key });
       });
-      for (const device of await hive.devices.list()) {
+      for (const device of await devicesOf(hive).list()) {
         if (device.name === 'Other') continue;
         const seat = device.key === stranger.key ? stranger : allowed.seat;
         const { prompt, printed } = await permission(`make ${device.name}`);
@@ -324,11 +324,11 @@ describe('the key that its human has confirmed', { tags: ['sqlite'] }, () => {
 
   test('is not replaced by one that was written into the store while the phrase was on the screen', async () => {
     const hive = await openTestHive();
-    const { code } = await hive.devices.invite('ada');
-    const device = await hive.devices.pair({ code, name: 'Phone', key: newKey().key });
+    const { code } = await devicesOf(hive).invite('ada');
+    const device = await devicesOf(hive).pair({ code, name: 'Phone', key: newKey().key });
     await hive.store.write((tx) => tx.devices.put({ ...device, key: newKey().key }));
-    await expect(hive.devices.confirm(device, 'ada')).rejects.toThrow(CHANGED);
-    expect(await hive.devices.admitted(device.device_id)).toBeUndefined();
+    await expect(devicesOf(hive).confirm(device, 'ada')).rejects.toThrow(CHANGED);
+    expect(await devicesOf(hive).admitted(device.device_id)).toBeUndefined();
   });
 
   test('is the only one that may be let allow: not one that was written since, nor that of another phone', async () => {
@@ -377,7 +377,7 @@ describe('the key that its human has confirmed', { tags: ['sqlite'] }, () => {
     expect(log.lines).toEqual([
       expect.stringContaining('The key of Phone could not be recorded on this machine.'),
     ]);
-    expect(await hive.devices.admitted(device.device_id)).toMatchObject({ name: 'Phone' });
+    expect(await devicesOf(hive).admitted(device.device_id)).toMatchObject({ name: 'Phone' });
     await expect(letAllow(hive, 'Phone')).rejects.toThrow(
       /no record on this machine that you confirmed Phone/,
     );
@@ -447,7 +447,7 @@ describe('pairing', { tags: ['sqlite', 'http'] }, () => {
 
   test('the store has no code: only a digest, and only for ten minutes', async () => {
     const hive = await openTestHive();
-    const { code, expires_at } = await hive.devices.invite('ada');
+    const { code, expires_at } = await devicesOf(hive).invite('ada');
     expect(JSON.stringify(await hive.history.eventsAfter(0, 1_000))).not.toContain(code);
     const pairing = await hive.store.read((tx) => tx.devices.pairing(randomSecrets.digest(code)));
     expect(JSON.stringify(pairing)).not.toContain(code);
@@ -465,7 +465,7 @@ describe('pairing', { tags: ['sqlite', 'http'] }, () => {
     await pair(hive, 'Phone');
     const agent = shell(store).as({ CLAUDECODE: '1' });
     expect(await agent.hive('phone', ...words)).toMatchObject({ code: 7, out: '' });
-    expect(await hive.devices.list()).toMatchObject([{ name: 'Phone', revoked_at: null }]);
+    expect(await devicesOf(hive).list()).toMatchObject([{ name: 'Phone', revoked_at: null }]);
   });
 
   test('what lets a phone in, or lets it allow, is typed by a person: a pipe is refused', async () => {
@@ -493,13 +493,13 @@ describe('pairing', { tags: ['sqlite', 'http'] }, () => {
         inbox: 'https://evil.example',
       }),
     );
-    expect(hive.devices.served()).toBeNull();
-    const forget = hive.devices.servedAt('https://hive.example.org/inbox');
-    expect(hive.devices.served()).toBe('https://hive.example.org/inbox');
+    expect(devicesOf(hive).served()).toBeNull();
+    const forget = devicesOf(hive).servedAt('https://hive.example.org/inbox');
+    expect(devicesOf(hive).served()).toBe('https://hive.example.org/inbox');
     const folder = join(env['XDG_CONFIG_HOME'] ?? '', 'hive');
     const [file = ''] = readdirSync(folder).filter((name) => name.startsWith('inbox-'));
     chmodSync(join(folder, file), 0o666);
-    expect(hive.devices.served()).toBeNull();
+    expect(devicesOf(hive).served()).toBeNull();
     forget();
   });
 });

@@ -10,15 +10,21 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createDevices } from '../../src/application/devices.ts';
-import { pairingText, sessionText } from '../../src/domain/devices.ts';
+import type { Store } from '../../src/application/ports.ts';
 import { HiveError } from '../../src/domain/errors.ts';
-import { randomIds, randomSecrets } from '../../src/infrastructure/platform/ids.ts';
+import { pairingText, sessionText } from '../../src/extensions/inbox/device.ts';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { ask, introduce, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
+import { ask, introduce, noticesOf, openTestHive } from '../support/hive.ts';
 import { pairDevice, postTo, serveInbox, signedAnswer } from '../support/inbox.ts';
 import { rawRequest } from '../support/serve.ts';
 import { eventually } from '../support/wait.ts';
+
+/** The same hive, whose inbox sees the store otherwise. */
+function withStore(real: OpenedHive, differing: Partial<Store>): OpenedHive {
+  const store = Object.assign(Object.create(real.store) as Store, differing);
+  return Object.assign(Object.create(real) as OpenedHive, { parts: { ...real.parts, store } });
+}
 
 describe('a request without a session', () => {
   test.each([
@@ -157,7 +163,7 @@ describe('a session', () => {
     const device = await pairDevice(hive, url);
     const { Cookie = '' } = await device.cookie();
     const secret = Cookie.slice('hive_inbox='.length);
-    const stored = JSON.stringify([await hive.devices.list(), await hive.history.eventsAfter(0, 1_000)]);
+    const stored = JSON.stringify([await devicesOf(hive).list(), await hive.history.eventsAfter(0, 1_000)]);
     expect(stored).not.toContain(secret);
     expect(stored).not.toContain(createHash('sha256').update(secret).digest('hex'));
   });
@@ -237,7 +243,7 @@ describe('a session', () => {
     const stream = await fetch(`${url}/events`, { headers });
     const reader = stream.body?.getReader();
     await reader?.read();
-    await hive.devices.revoke(device.device_id, 'ada');
+    await devicesOf(hive).revoke(device.device_id, 'ada');
     const rest = async (): Promise<boolean> => (await reader?.read())?.done ?? true;
     // The connection is cut, so the rest of the stream is its end or an error.
     await eventually(() => rest().catch(() => true), 10_000, 'the end of the stream');
@@ -261,21 +267,14 @@ test('a device that is revoked while the store cannot be read loses its stream o
       if (!isNoticed) listener();
       isNoticed ||= fails;
     });
-  const devices = createDevices(Object.assign(Object.create(store) as typeof store, { read, watch }), {
-    ids: randomIds,
-    secrets: randomSecrets,
-    inbox: { read: () => null, write: () => () => undefined },
-    confirmed_keys: { read: () => null, write: () => undefined },
-    log: recordingLog(),
-  });
-  const hive = Object.assign(Object.create(real) as OpenedHive, { devices });
+  const hive = withStore(real, { read, watch });
   const { url } = await serveInbox(hive);
   const device = await pairDevice(hive, url);
   const stream = await fetch(`${url}/events`, { headers: await device.cookie() });
   const reader = stream.body?.getReader();
   await reader?.read();
   fails = true;
-  await real.devices.revoke(device.device_id, 'ada');
+  await devicesOf(real).revoke(device.device_id, 'ada');
   await eventually(() => isNoticed, 10_000, 'a look that fails');
   fails = false;
   const rest = async (): Promise<boolean> => (await reader?.read())?.done ?? true;
@@ -355,11 +354,11 @@ describe('a device', () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);
     const { key, sign } = await pairDevice(hive, url);
-    const { code } = await hive.devices.invite('ada');
+    const { code } = await devicesOf(hive).invite('ada');
     const foreign = `${key.slice(0, -2)}AA`;
     const proof = sign(pairingText({ code, key: foreign }));
     expect((await postTo(url, 'pair', { code, name: 'x', key: foreign, proof })).status).toBe(403);
-    expect(await hive.devices.list()).toHaveLength(1);
+    expect(await devicesOf(hive).list()).toHaveLength(1);
   });
 });
 
@@ -411,13 +410,11 @@ describe('a stream', () => {
   test('whose page goes before it is let in takes no place', async () => {
     const real = await openTestHive();
     let hold: PromiseWithResolvers<void> | null = null;
-    const admitted: OpenedHive['devices']['admitted'] = async (id) => {
+    const read: Store['read'] = async (work) => {
       await hold?.promise;
-      return real.devices.admitted(id);
+      return real.store.read(work);
     };
-    const hive = Object.assign(Object.create(real) as OpenedHive, {
-      devices: { ...real.devices, admitted },
-    });
+    const hive = withStore(real, { read });
     const { url, server } = await serveInbox(hive);
     const headers = await (await pairDevice(hive, url)).cookie();
     for (let page = 0; page < 5; page += 1) {

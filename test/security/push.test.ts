@@ -15,6 +15,7 @@ import type { PushTarget } from '../../src/domain/devices.ts';
 import { startPhones } from '../../src/extensions/inbox/phones.ts';
 import { vapidKeys } from '../../src/extensions/inbox/push/vapid.ts';
 import { createWebPush, isPublicAddress } from '../../src/extensions/inbox/push/web-push.ts';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { childEnvironment, outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { ask, eventsOf, openTestHive } from '../support/hive.ts';
 import { pairDevice, postTo, serveInbox } from '../support/inbox.ts';
@@ -65,7 +66,7 @@ describe('an endpoint inside the network of the server', () => {
     const device = await pairDevice(hive, url);
     const reply = await postTo(url, 'push', { subscription: target(endpoint) }, await device.cookie());
     expect(reply).toMatchObject({ status: 400, body: { error: { code: 'invalid_input' } } });
-    expect((await hive.devices.find(device.device_id)).push).toBeNull();
+    expect((await devicesOf(hive).find(device.device_id)).push).toBeNull();
   });
 
   test('is not connected to by a name that points there, at the moment of connecting', async () => {
@@ -180,11 +181,11 @@ describe('a subscription', () => {
     expect((await postTo(url, 'push', { subscription })).status).toBe(401);
     const device = await pairDevice(hive, url);
     const cookie = await device.cookie();
-    await hive.devices.revoke(device.device_id, 'ada');
+    await devicesOf(hive).revoke(device.device_id, 'ada');
     expect((await postTo(url, 'push', { subscription }, cookie)).status).toBe(401);
     // A request that was let in just before.
-    await hive.devices.setPush(device.device_id, subscription);
-    expect((await hive.devices.find(device.device_id)).push).toBeNull();
+    await devicesOf(hive).setPush(device.device_id, subscription);
+    expect((await devicesOf(hive).find(device.device_id)).push).toBeNull();
   });
 
   test('of the phone of another human is refused; of the same browser paired again it moves', async () => {
@@ -196,11 +197,11 @@ describe('a subscription', () => {
     expect((await postTo(url, 'push', { subscription }, await adas.cookie())).status).toBe(200);
     const bobs = await pairDevice(hive, url, { name: "Bob's phone", human: 'bob' });
     expect(await postTo(url, 'push', { subscription }, await bobs.cookie())).toMatchObject({ status: 403 });
-    expect((await hive.devices.find(adas.device_id)).push).toEqual(subscription);
+    expect((await devicesOf(hive).find(adas.device_id)).push).toEqual(subscription);
     const again = await pairDevice(hive, url, { name: "Ada's phone again" });
     expect((await postTo(url, 'push', { subscription }, await again.cookie())).status).toBe(200);
-    expect((await hive.devices.find(adas.device_id)).push).toBeNull();
-    expect((await hive.devices.find(again.device_id)).push).toEqual(subscription);
+    expect((await devicesOf(hive).find(adas.device_id)).push).toBeNull();
+    expect((await devicesOf(hive).find(again.device_id)).push).toEqual(subscription);
   });
 
   test('of a device cannot be changed by naming it in the session of another', async () => {
@@ -211,7 +212,7 @@ describe('a subscription', () => {
     const subscription = service.subscribe();
     await postTo(url, 'push', { subscription }, await one.cookie());
     await postTo(url, 'push', { subscription: null, device_id: one.device_id }, await two.cookie());
-    expect((await hive.devices.find(one.device_id)).push).toEqual(subscription);
+    expect((await devicesOf(hive).find(one.device_id)).push).toEqual(subscription);
   });
 
   test('that has ended does not end the one that came after it', async () => {
@@ -220,9 +221,9 @@ describe('a subscription', () => {
     const { url } = await serveInbox(hive);
     const { device_id } = await pairDevice(hive, url);
     const [old, next] = [service.subscribe(), service.subscribe()];
-    await hive.devices.setPush(device_id, next);
-    await hive.devices.endPush(device_id, old.endpoint, 'It is gone.');
-    expect(await hive.devices.find(device_id)).toMatchObject({ push: next, push_failed: null });
+    await devicesOf(hive).setPush(device_id, next);
+    await devicesOf(hive).endPush(device_id, old.endpoint, 'It is gone.');
+    expect(await devicesOf(hive).find(device_id)).toMatchObject({ push: next, push_failed: null });
   });
 });
 
@@ -232,7 +233,7 @@ test('what an agent writes is text in a notification, and fits into a push', asy
   const sender = createWebPush({ keys: keys(), loopback: true });
   const { url } = await serveInbox(hive, sender);
   const device = await pairDevice(hive, url);
-  await hive.devices.setPush(device.device_id, service.subscribe());
+  await devicesOf(hive).setPush(device.device_id, service.subscribe());
   onTestFinished(startPhones(hive, sender, { name: 'inbox-1' }));
   const hostile = `\u001b]0;x\u0007\u202e<b>${'\u{1f600}\u200b'.repeat(1_900)}`;
   const { ask_id } = await ask(hive, { question: hostile, options: ['yes\u200b', 'no'] });
@@ -268,7 +269,7 @@ describe('the key that signs pushes', () => {
     const reply = await device.signIn();
     await postTo(url, 'push', { subscription: service.subscribe() }, await device.cookie());
     expect(reply.body['push_key']).toBe(pair.publicKey);
-    const everything = JSON.stringify([reply.body, await hive.devices.list(), await eventsOf(hive)]);
+    const everything = JSON.stringify([reply.body, await devicesOf(hive).list(), await eventsOf(hive)]);
     expect(everything).not.toContain(pair.privateKey);
   });
 });

@@ -5,6 +5,7 @@ import { permissionDigest } from '../../src/domain/permissions.ts';
 import { type Prompt, resolveAnswer } from '../../src/domain/prompts.ts';
 import { answerText, type SeatKey, seatKeyFrom } from '../../src/domain/seats.ts';
 import { createInboxCalls } from '../../src/extensions/inbox/calls.ts';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 
 export interface PairedDevice {
@@ -19,9 +20,9 @@ export function newKey(): SeatKey {
 /** A device of ada's that is confirmed. */
 export async function pair(hive: OpenedHive, name = "Ada's phone"): Promise<PairedDevice> {
   const seat = newKey();
-  const { code } = await hive.devices.invite('ada');
-  const paired = await hive.devices.pair({ code, name, key: seat.key });
-  return { device: await hive.devices.confirm(paired, 'ada'), seat };
+  const { code } = await devicesOf(hive).invite('ada');
+  const paired = await devicesOf(hive).pair({ code, name, key: seat.key });
+  return { device: await devicesOf(hive).confirm(paired, 'ada'), seat };
 }
 
 /** Calls a method as this device. */

@@ -3,13 +3,15 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { INBOX_PATH, pairingText, sessionText } from '../../src/domain/devices.ts';
+import { INBOX_PATH } from '../../src/adapters/inbox.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { type Prompt, resolveAnswer } from '../../src/domain/prompts.ts';
 import { answerText } from '../../src/domain/seats.ts';
 import { assetsAt } from '../../src/extensions/inbox/assets.ts';
+import { pairingText, sessionText } from '../../src/extensions/inbox/device.ts';
 import { createInbox } from '../../src/extensions/inbox/http.ts';
 import type { PushSender } from '../../src/extensions/inbox/pushes.ts';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { createDoor, type DoorLimits } from '../../src/extensions/serve/door.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 
@@ -89,7 +91,7 @@ export async function pairDevice(
   url: string,
   { name = "Ada's phone", human = 'ada', confirm = true } = {},
 ): Promise<TestDevice> {
-  const { code } = await hive.devices.invite(human, `${human}@test`);
+  const { code } = await devicesOf(hive).invite(human, `${human}@test`);
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const key = String(publicKey.export({ format: 'jwk' }).x);
   const signText = (text: string): string => sign(null, Buffer.from(text), privateKey).toString('base64url');
@@ -100,7 +102,7 @@ export async function pairDevice(
     proof: signText(pairingText({ code, key })),
   });
   const device_id = String(body['device_id']);
-  if (confirm) await hive.devices.confirm({ device_id, key }, human);
+  if (confirm) await devicesOf(hive).confirm({ device_id, key }, human);
   let held: Record<string, string> | null = null;
   const device: TestDevice = {
     device_id,

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { describe, expect, test } from 'vitest';
-import { cleanCode, codeFrom, isFresh, phraseOf, phraseText, shownCode } from '../../src/domain/devices.ts';
+import { isFresh } from '../../src/domain/devices.ts';
+import { cleanCode, codeFrom, phraseOf, phraseText, shownCode } from '../../src/extensions/inbox/device.ts';
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 

@@ -1,6 +1,7 @@
 /** Where the inbox is: the addresses that its human may write, and what the QR code shows. */
 import { describe, expect, test } from 'vitest';
-import { inboxAddress, pairingAddress, whyOutOfReach } from '../../src/domain/devices.ts';
+import { inboxAddress } from '../../src/adapters/inbox.ts';
+import { pairingAddress, whyOutOfReach } from '../../src/extensions/inbox/device.ts';
 
 test('a pairing code is in the part of the address that no server gets', () => {
   const url = new URL(pairingAddress('https://hive.example.org/inbox', '7k3m9q2x'));

@@ -1,6 +1,6 @@
 /** The QR codes of pairing, as a picture and as lines of blocks: read as a camera's program does, module by module. */
 import { expect, test } from 'vitest';
-import { pairingAddress } from '../../src/domain/devices.ts';
+import { pairingAddress } from '../../src/extensions/inbox/device.ts';
 import { qrOf } from '../../src/extensions/inbox/devices.ts';
 
 /** The modules of a code by row, true for a dark one, with the border. */

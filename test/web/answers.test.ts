@@ -9,6 +9,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Device } from '../../src/domain/devices.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { seatThatSigned } from '../../src/domain/seats.ts';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { shell } from '../support/cli.ts';
 import { ask, eventsOf, HUMAN } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
@@ -330,7 +331,7 @@ test('a phone that is revoked is out at once', async () => {
   await ask(inbox.hive, { question: 'Ship?', options: ['Yes', 'No'] });
   const { page, device } = await phone();
   await page.getByText('Ship?').waitFor();
-  await inbox.hive.devices.revoke(device.device_id, 'ada');
+  await devicesOf(inbox.hive).revoke(device.device_id, 'ada');
   await page.getByText(/was revoked: pair it again/).waitFor();
 });
 

@@ -1,7 +1,8 @@
 /** The inbox by keyboard alone, by touch, and with less motion. */
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { shownCode } from '../../src/domain/devices.ts';
+import { shownCode } from '../../src/extensions/inbox/device.ts';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { ask, eventsOf } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { join, post } from '../support/messages.ts';
@@ -48,7 +49,7 @@ describe('a keyboard alone', () => {
     await busy.start();
     await busy.prompt('prompt-1');
     const page = await (await openContext(chromium, DESKTOP)).newPage();
-    const { code } = await hive.devices.invite('ada');
+    const { code } = await devicesOf(hive).invite('ada');
     await page.goto(inbox.url);
     await page.getByLabel('Pairing code').waitFor();
     const { keyboard } = page;

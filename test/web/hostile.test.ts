@@ -8,6 +8,7 @@ import type { Page, Route } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Device } from '../../src/domain/devices.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { ask, HUMAN } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { join, post } from '../support/messages.ts';
@@ -92,10 +93,10 @@ describe('an answer stays in the outbox', () => {
     await page.context().setOffline(true);
     await option(page, 'Yes').tap();
     await page.getByText(/^Queued/).waitFor();
-    await inbox.hive.devices.revoke(device.device_id, 'ada');
+    await devicesOf(inbox.hive).revoke(device.device_id, 'ada');
     await page.context().setOffline(false);
     await page.getByRole('button', { name: 'Pair again' }).tap();
-    const { code } = await inbox.hive.devices.invite('ada');
+    const { code } = await devicesOf(inbox.hive).invite('ada');
     await page.getByLabel('Pairing code').fill(code);
     await page.getByLabel('Name of this phone').fill('The same phone');
     await page.getByRole('button', { name: 'Pair' }).tap();
@@ -229,13 +230,13 @@ test('what the server could not do is said', async () => {
 
 test('a phone that was refused at the computer says so', async () => {
   const page = await (await openContext(chromium)).newPage();
-  const { code } = await inbox.hive.devices.invite('ada');
+  const { code } = await devicesOf(inbox.hive).invite('ada');
   await page.goto(`${inbox.url}#code=${code}`);
   await page.getByLabel('Name of this phone').fill('Phone');
   await page.getByRole('button', { name: 'Pair' }).tap();
   await page.locator('[data-test=phrase]').waitFor();
-  const device = (await inbox.hive.devices.paired(code)) ?? expect.fail();
-  await inbox.hive.devices.revoke(device.device_id, 'ada');
+  const device = (await devicesOf(inbox.hive).paired(code)) ?? expect.fail();
+  await devicesOf(inbox.hive).revoke(device.device_id, 'ada');
   await page.getByText('Phone was revoked: pair it again.').waitFor();
 });
 

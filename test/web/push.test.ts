@@ -14,6 +14,7 @@ import { startPhones } from '../../src/extensions/inbox/phones.ts';
 import { vapidKeys } from '../../src/extensions/inbox/push/vapid.ts';
 import { createWebPush } from '../../src/extensions/inbox/push/web-push.ts';
 import type { PushMessage } from '../../src/extensions/inbox/pushes.ts';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
@@ -257,7 +258,7 @@ test('pairing again takes every notification away', async () => {
   await eventually(() => service.received.length === 1);
   await own.deliver();
   await own.shows(ask_id);
-  await hive.devices.revoke(device_id, 'ada');
+  await devicesOf(hive).revoke(device_id, 'ada');
   await page.getByRole('button', { name: 'Pair again' }).click();
   await own.shows();
 });
@@ -354,15 +355,15 @@ test('the page turns notifications off, and says when they no longer arrive', as
   const { hive, page, service, device_id } = own;
   service.answers = [410];
   await ask(hive);
-  await eventually(async () => (await hive.devices.find(device_id)).push_failed !== null);
+  await eventually(async () => (await devicesOf(hive).find(device_id)).push_failed !== null);
   await page.reload();
   await page.getByText('Notifications no longer reach this phone. The browser has given up').waitFor();
   await page.getByRole('button', { name: 'Notify me on this phone' }).click();
   await page.getByText('This phone is notified').waitFor();
-  expect(await hive.devices.find(device_id)).toMatchObject({ push_failed: null });
+  expect(await devicesOf(hive).find(device_id)).toMatchObject({ push_failed: null });
   await page.getByRole('button', { name: 'Do not notify this phone' }).click();
   await page.getByRole('button', { name: 'Notify me on this phone' }).waitFor();
-  expect((await hive.devices.find(device_id)).push).toBeNull();
+  expect((await devicesOf(hive).find(device_id)).push).toBeNull();
 });
 
 test('what was answered while nothing could be pushed disappears when the page opens', async () => {

@@ -6,7 +6,8 @@
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { shownCode } from '../../src/domain/devices.ts';
+import { shownCode } from '../../src/extensions/inbox/device.ts';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import {
   type Chromium,
@@ -164,7 +165,7 @@ describe.each(tried.map((look) => [nameOf(look), look] as const))('%s', (name, l
     const context = await openContext(chromium, look);
     const page = await context.newPage();
     const faults = watchFaults(page);
-    const { code } = await inbox.hive.devices.invite('ada');
+    const { code } = await devicesOf(inbox.hive).invite('ada');
     await page.goto(`${inbox.url}#code=${shownCode(code)}`);
     await page.getByRole('button', { name: 'Pair' }).waitFor();
     expect(await axeFinds(page)).toEqual([]);

@@ -5,6 +5,7 @@ import { methodsWith } from '../../src/adapters/emacs/connection.ts';
 import { giveNotice } from '../../src/application/notices.ts';
 import { emacsExtensions } from '../../src/cli/extensions.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
+import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import { ask, HUMAN, introduce, openTestHive, SEAT, SEAT_SECRET } from '../support/hive.ts';
 import { trustFileOf } from '../support/human-file.ts';
@@ -192,7 +193,7 @@ test('a phone is paired at a desk, listed, let allow permissions, and revoked', 
   expectGolden('sidecar/phone/invite', { request, reply: { result: { ...invited, ...shown, address } } });
   expect(await sidecar.request('phone/paired', { code })).toEqual({ phone: null, phrase: null });
   const key = 'A'.repeat(43);
-  const { device_id } = await hive.devices.pair({ code, name: "Ada's phone", key });
+  const { device_id } = await devicesOf(hive).pair({ code, name: "Ada's phone", key });
   const paired = await sidecar.request('phone/paired', { code });
   expect(paired.phrase).toMatch(/^[a-z]+( [a-z]+){3}$/);
   expectGolden('sidecar/phone/paired', {

@@ -10,6 +10,7 @@ import type { Device } from '../../domain/devices.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { excerpt } from '../../domain/text.ts';
 import { callParams } from './params.ts';
+import { devicesOf } from './service.ts';
 
 export interface InboxCalls {
   /** The reply of a method. @throws HiveError as the method does. */
@@ -71,7 +72,7 @@ export function connectionOf(hive: Hive, { seat, pid }: InboxSeat, device: Devic
     pid,
     // It may have been revoked a moment ago.
     async check() {
-      if ((await hive.devices.admitted(device.device_id)) === undefined)
+      if ((await devicesOf(hive).admitted(device.device_id)) === undefined)
         throw new HiveError('not_allowed', `${device.name} was revoked: pair it again.`, { door: true });
     },
     desk: null,

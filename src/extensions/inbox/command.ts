@@ -14,12 +14,14 @@ import {
   printRows,
   remark,
 } from '../../cli/output.ts';
-import { type Device, PAIRING_MS } from '../../domain/devices.ts';
+import type { Device } from '../../domain/devices.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { foldName } from '../../domain/humans.ts';
 import { humanName, thisSeat } from '../../infrastructure/platform/paths.ts';
 import { seatSecret } from '../../infrastructure/platform/seat-file.ts';
+import { PAIRING_MS } from './device.ts';
 import { allow, invite, phoneOf, phraseFor, qrOf, revoke } from './devices.ts';
+import { devicesOf } from './service.ts';
 
 const phoneState = (state: 'unconfirmed' | 'confirmed' | 'revoked', revoked_at: string): string =>
   ({ unconfirmed: 'not confirmed', confirmed: 'paired', revoked: `revoked ${revoked_at}` })[state];
@@ -65,7 +67,7 @@ async function add(hive: Hive, { url, by, json }: AddOptions): Promise<ExitCode>
   say(
     `${onBlack(blocks)}\n${`Open this with the phone's camera, or type the address there:\n  ${address}\nThe code is ${code}; it can be used once, within 10 minutes. Waiting for the phone…`}`,
   );
-  const device = await hive.feed.until(() => hive.devices.paired(code), { wait_ms: PAIRING_MS });
+  const device = await hive.feed.until(() => devicesOf(hive).paired(code), { wait_ms: PAIRING_MS });
   if (device === undefined) {
     remark('No phone has used the code, which no longer counts. Try again with: hive phone add');
     return EXIT.expired;
@@ -81,7 +83,7 @@ async function add(hive: Hive, { url, by, json }: AddOptions): Promise<ExitCode>
     await revoke(hive, { device: device.device_id, by: human });
     throw new HiveError('not_allowed', `Not confirmed: ${device.name} was refused.`);
   }
-  const confirmed = await hive.devices.confirm(device, human);
+  const confirmed = await devicesOf(hive).confirm(device, human);
   if (json === true) printJson({ phone: phoneOf(hive, confirmed) });
   else
     print(
@@ -112,7 +114,7 @@ function requireTerminal(): void {
 }
 
 async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
-  const phones = (await hive.devices.list()).map((device) => phoneOf(hive, device));
+  const phones = (await devicesOf(hive).list()).map((device) => phoneOf(hive, device));
   if (json === true) {
     printJson({ phones });
     return EXIT.done;
@@ -136,9 +138,9 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
 
 async function allowPhone(hive: Hive, given: string, { json }: Format): Promise<ExitCode> {
   const { terminal_may_allow, path, ssh_agent_key } = hive.trust.file();
-  const device = await hive.devices.find(given);
+  const device = await devicesOf(hive).find(given);
   if (terminal_may_allow) requireTerminal();
-  hive.devices.requireConfirmed(device);
+  devicesOf(hive).requireConfirmed(device);
   if (!terminal_may_allow)
     throw new HiveError(
       'not_allowed',

@@ -1,18 +1,20 @@
 /** Devices as their human sees them: in lists, while one is paired, and what its QR code shows. */
+
+import { inboxAddress } from '../../adapters/inbox.ts';
 import type { Hive } from '../../application/hive.ts';
+import type { Device } from '../../domain/devices.ts';
+import { invalidInput } from '../../domain/errors.ts';
 import {
   cleanCode,
-  type Device,
   type DeviceState,
-  inboxAddress,
   pairingAddress,
   phraseOf,
   phraseText,
   shownCode,
   stateOf,
   whyOutOfReach,
-} from '../../domain/devices.ts';
-import { invalidInput } from '../../domain/errors.ts';
+} from './device.ts';
+import { devicesOf } from './service.ts';
 
 /** A device in a list. Where its notifications go is nobody's to read. */
 export interface Phone {
@@ -63,15 +65,15 @@ interface Invited {
 
 /** Makes a pairing code. `url`: where the inbox is, if that is not recorded. @throws HiveError `invalid_input` where it is not known. */
 export async function invite(
-  { devices }: Pick<Hive, 'devices'>,
+  hive: Hive,
   { human, seat, url: given }: { human: string; seat: string | null; url: string | null },
 ): Promise<Invited> {
-  const url = given === null ? devices.served() : inboxAddress(given);
+  const url = given === null ? devicesOf(hive).served() : inboxAddress(given);
   if (url === null)
     throw invalidInput(
       'No inbox is served on this machine now. Start it with: hive serve --inbox (in Emacs, set hive-serve and hive-serve-inbox). If another machine serves it, give its address.',
     );
-  const { code, expires_at } = await devices.invite(human, seat);
+  const { code, expires_at } = await devicesOf(hive).invite(human, seat);
   return {
     code: shownCode(code),
     expires_at,
@@ -103,10 +105,11 @@ export async function qrOf(text: string): Promise<{ svg: string; blocks: string 
 
 /** Revokes a device, and takes its key out of the human's file if it is there. */
 export async function revoke(
-  { devices, seats, trust }: Pick<Hive, 'devices' | 'seats' | 'trust'>,
+  hive: Hive,
   { device, by }: { device: string; by: string },
 ): Promise<{ device: Device; problem: string | null }> {
-  const revoked = await devices.revoke(device, by);
+  const { seats, trust } = hive;
+  const revoked = await devicesOf(hive).revoke(device, by);
   const { name, key } = revoked;
   try {
     if (await seats.expel(key)) return { device: revoked, problem: null };
@@ -133,9 +136,11 @@ export interface Allowed {
  * key is there. Elsewhere `text` says what the human can write there themselves.
  */
 export async function allow(
-  { devices, seats, trust }: Pick<Hive, 'devices' | 'seats' | 'trust'>,
+  hive: Hive,
   { device: given, pid, via }: { device: string; pid: number; via: 'emacs' | 'cli' },
 ): Promise<Allowed> {
+  const { seats, trust } = hive;
+  const devices = devicesOf(hive);
   const device = await devices.find(given);
   const { name, key, device_id } = device;
   if ((await devices.admitted(device_id)) === undefined)

@@ -11,12 +11,13 @@ import {
 } from '../../adapters/emacs/method.ts';
 import { allow, invite, phoneOf, phraseFor, qrOf, revoke } from './devices.ts';
 import { confirmParams, deviceParams, inviteParams, pairedParams } from './params.ts';
+import { devicesOf } from './service.ts';
 
 const methods: Methods = {
   'phone/list': withoutParams(
     'Returns the phones that were paired, oldest first. `state` is `unconfirmed`, `confirmed` or `revoked`. `may_allow`: its key is listed among the seats. `push`: `on`, `off`, or `failed` with the reason in `push_failed`.',
     async ({ hive }) => ({
-      phones: (await hive.devices.list()).map((device) => phoneOf(hive, device)),
+      phones: (await devicesOf(hive).list()).map((device) => phoneOf(hive, device)),
     }),
   ),
 
@@ -36,7 +37,7 @@ const methods: Methods = {
     pairedParams,
     'Returns the phone that has used this code, and the `phrase` that it shows; both null until one has.',
     async ({ code }, { hive }) => {
-      const device = await hive.devices.paired(code);
+      const device = await devicesOf(hive).paired(code);
       if (device === undefined) return { phone: null, phrase: null };
       return {
         phone: phoneOf(hive, device),
@@ -50,7 +51,7 @@ const methods: Methods = {
       confirmParams,
       'Lets a phone in that has used a pairing code: its human has compared the phrases.',
       async (device, { hive, human }) => ({
-        phone: phoneOf(hive, await hive.devices.confirm(device, human)),
+        phone: phoneOf(hive, await devicesOf(hive).confirm(device, human)),
       }),
     ),
   ),
@@ -81,7 +82,7 @@ const methods: Methods = {
 const notifyPhones: EventNotifier = async (events, { hive }, notify) => {
   const changed = new Set(subjectsOf(events, (type) => type === 'device/changed'));
   if (changed.size === 0) return;
-  for (const device of await hive.devices.list())
+  for (const device of await devicesOf(hive).list())
     if (changed.has(device.device_id)) notify('phone/changed', phoneOf(hive, device));
 };
 

@@ -6,17 +6,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toWireError } from '../../adapters/errors.ts';
 import type { Inbox } from '../../adapters/inbox.ts';
+import { INBOX_PATH } from '../../adapters/inbox.ts';
 import type { Hive } from '../../application/hive.ts';
 
-import { type Device, INBOX_PATH, isAdmitted } from '../../domain/devices.ts';
+import type { Device } from '../../domain/devices.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { excessOf } from '../../domain/json.ts';
 import { cleanDeep } from '../../domain/text.ts';
 import { type Assets, sendAsset } from './assets.ts';
 import { createInboxCalls } from './calls.ts';
+import { isAdmitted } from './device.ts';
 import { deviceParams, pairParams, pushParams, sessionParams } from './params.ts';
 import type { PushSender } from './pushes.ts';
 import { CALLS, createRate, PAIRINGS } from './rates.ts';
+import { devicesOf } from './service.ts';
 import { createInboxSessions, type InboxSession, verifyPairing } from './sessions.ts';
 import { createInboxStreams } from './streams.ts';
 
@@ -72,9 +75,10 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
   const streams = createInboxStreams(hive, options);
   const pairings = createRate(PAIRINGS);
   const requests = createRate(CALLS);
-  const unwatch = hive.devices.watch((devices) => {
-    const admitted = new Set(devices.filter(isAdmitted).map(({ device_id }) => device_id));
-    sessions.know(devices);
+  const devices = devicesOf(hive);
+  const unwatch = devices.watch((known) => {
+    const admitted = new Set(known.filter(isAdmitted).map(({ device_id }) => device_id));
+    sessions.know(known);
     sessions.keepOnly(admitted);
     streams.keepOnly(admitted);
   });
@@ -85,7 +89,7 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
       pairings.take('');
       const asked = pairParams.parse(await readJson(request, response, MOST_SMALL_BYTES));
       verifyPairing(asked);
-      const { device_id, human } = await hive.devices.pair(asked);
+      const { device_id, human } = await devices.pair(asked);
       return { device_id, human, store_id: hive.store_id };
     },
 
@@ -118,7 +122,7 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
           options.push === null ? 'No notifications are sent here.' : options.push.refusal(subscription);
         if (refusal !== null) throw invalidInput(refusal, { field: 'subscription' });
       }
-      await hive.devices.setPush(device.device_id, subscription);
+      await devices.setPush(device.device_id, subscription);
       return { push: subscription?.endpoint ?? null };
     },
   };
@@ -148,6 +152,7 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
   }
 
   return {
+    servedAt: devices.servedAt,
     owns: (path) => path === INBOX_PATH || path.startsWith(`${INBOX_PATH}/`),
     listener(request, response) {
       handle(request, response).catch((error: unknown) => {

@@ -5,16 +5,16 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beside, createBackground } from '../../application/background.ts';
-import type { DeviceService } from '../../application/devices.ts';
 import type { Hive, OtherPopupParts } from '../../application/hive.ts';
 import type { PopupParty } from '../../application/popup-kinds.ts';
 import { startPopups } from '../../application/popups.ts';
 import type { Logger, Notifier, PopupEnd } from '../../application/world.ts';
-import { type Device, isAdmitted, type PushTarget } from '../../domain/devices.ts';
+import type { Device, PushTarget } from '../../domain/devices.ts';
 import type { HiveEvent } from '../../domain/events.ts';
 import { type Desk, foldName, namesOf } from '../../domain/humans.ts';
 import type { Popup } from '../../domain/popups.ts';
 import { msOfQuiet } from '../../domain/preferences.ts';
+import { isAdmitted } from './device.ts';
 import {
   type Attendance,
   afterPush,
@@ -25,6 +25,8 @@ import {
   type PushSender,
   pushOf,
 } from './pushes.ts';
+import type { DeviceService } from './service.ts';
+import { devicesOf } from './service.ts';
 
 export interface PhoneOptions {
   /** The name of this process, which takes the leases. */
@@ -52,7 +54,9 @@ const LOOK_MS = 5_000;
  * without this process.
  */
 export function startPhones(hive: Hive, sender: PushSender, options: PhoneOptions): () => Promise<void> {
-  return hive.startOtherPopups((parts) => notifyPhones({ ...parts, devices: hive.devices, sender }, options));
+  return hive.startOtherPopups((parts) =>
+    notifyPhones({ ...parts, devices: devicesOf(hive), sender }, options),
+  );
 }
 
 function notifyPhones(parts: PhoneParts, options: PhoneOptions): () => Promise<void> {

@@ -2,9 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Inbox, InboxOptions } from '../../adapters/inbox.ts';
+import { INBOX_PATH, type Inbox, type InboxOptions } from '../../adapters/inbox.ts';
 import type { Hive } from '../../application/hive.ts';
-import { INBOX_PATH } from '../../domain/devices.ts';
 import { invalidInput } from '../../domain/errors.ts';
 import { thisSeat } from '../../infrastructure/platform/paths.ts';
 import { assetsAt } from './assets.ts';

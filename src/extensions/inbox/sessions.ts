@@ -8,9 +8,11 @@
 import { createHash, createHmac, createPublicKey, randomBytes, timingSafeEqual, verify } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Hive } from '../../application/hive.ts';
-import { type Device, pairingText, sessionText } from '../../domain/devices.ts';
+import type { Device } from '../../domain/devices.ts';
 import { HiveError } from '../../domain/errors.ts';
+import { pairingText, sessionText } from './device.ts';
 import { createRate, SIGN_INS, STRANGERS } from './rates.ts';
+import { devicesOf } from './service.ts';
 
 export interface InboxSession {
   device: Device;
@@ -80,7 +82,7 @@ export function createInboxSessions(hive: Hive): InboxSessions {
     const known = keys.get(device_id);
     if (known !== undefined) return known;
     strangers.take('');
-    const device = await hive.devices.find(device_id);
+    const device = await devicesOf(hive).find(device_id);
     // It has found one with this name.
     if (device.device_id !== device_id) throw new HiveError('device_not_found', 'There is no such device.');
     return device.key;
@@ -113,7 +115,7 @@ export function createInboxSessions(hive: Hive): InboxSessions {
         throw new HiveError('not_allowed', 'The signature is not that of this device.');
       if (!redeem(challenge, until)) throw over();
       signIns.take(device_id);
-      const device = await hive.devices.find(device_id);
+      const device = await devicesOf(hive).find(device_id);
       if (device.device_id !== device_id || device.key !== key)
         throw new HiveError('not_allowed', 'The signature is not that of this device.');
       if (device.revoked_at !== null)
@@ -124,7 +126,7 @@ export function createInboxSessions(hive: Hive): InboxSessions {
         throw new HiveError('device_not_found', `${device.name} has not been confirmed yet.`, {
           state: 'unconfirmed',
         });
-      await hive.devices.seen(device_id);
+      await devicesOf(hive).seen(device_id);
       const cookie = begin(device_id);
       return {
         device,
@@ -137,7 +139,7 @@ export function createInboxSessions(hive: Hive): InboxSessions {
       for (const cookie of cookiesOf(request)) {
         const session = sessions.get(digestOf(cookie));
         if (session === undefined || session.until <= performance.now()) continue;
-        const device = await hive.devices.admitted(session.device_id);
+        const device = await devicesOf(hive).admitted(session.device_id);
         if (device !== undefined) return { device };
       }
       throw new HiveError('not_signed_in', 'There is no session (any more): sign a challenge first.');

@@ -3,10 +3,9 @@ import type { Server } from 'node:http';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import type { StartInbox } from '../../adapters/inbox.ts';
+import { INBOX_PATH, inboxAddress, type StartInbox } from '../../adapters/inbox.ts';
 import { createMcpOverHttp } from '../../adapters/mcp/http.ts';
 import type { Hive } from '../../application/hive.ts';
-import { INBOX_PATH, inboxAddress } from '../../domain/devices.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { MCP_PATH } from '../../domain/installation.ts';
 import { NOWHERE } from '../../domain/permission-rules.ts';
@@ -122,7 +121,7 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
     if (inbox !== null) inbox_url ??= addressFor(`${scheme}://${address}`, allowHost);
     let problem: string | null = null;
     try {
-      forget = inbox_url === null ? null : hive.devices.servedAt(inbox_url);
+      forget = inbox === null || inbox_url === null ? null : inbox.servedAt(inbox_url);
     } catch (error) {
       problem = `hive phone and M-x hive-phone will not know where this inbox is (${messageOf(error)}). Give it to them with --url.`;
     }

@@ -1,7 +1,9 @@
 /** `hive serve --inbox`, and devices that are paired with it. */
 import { writeFileSync } from 'node:fs';
 import type { BrowserContext, Page } from 'playwright-core';
-import { type Device, shownCode } from '../../../src/domain/devices.ts';
+import type { Device } from '../../../src/domain/devices.ts';
+import { shownCode } from '../../../src/extensions/inbox/device.ts';
+import { devicesOf } from '../../../src/extensions/inbox/service.ts';
 import type { OpenedHive } from '../../../src/open-hive.ts';
 import { type Child, childEnvironment, type Environment, spawnHive } from '../../support/children.ts';
 import { openTestHive, SEAT, withoutQuotas } from '../../support/hive.ts';
@@ -67,7 +69,7 @@ export async function pair(
   { hive, url }: Pick<ServedInbox, 'hive' | 'url'>,
   name = "Ada's phone",
 ): Promise<Device> {
-  const { code } = await hive.devices.invite('ada');
+  const { code } = await devicesOf(hive).invite('ada');
   await page.goto(`${url}#code=${shownCode(code)}`);
   await page.getByLabel('Name of this phone').fill(name);
   await page.getByRole('button', { name: 'Pair' }).click();
@@ -79,9 +81,9 @@ export async function pair(
 /** The human compares the phrases and confirms. */
 export async function confirm(page: Page, hive: OpenedHive, code: string): Promise<Device> {
   await page.locator('[data-test=phrase]').waitFor();
-  const device = await hive.devices.paired(code);
+  const device = await devicesOf(hive).paired(code);
   if (device === undefined) throw new Error('No device was paired.');
-  return hive.devices.confirm(device, 'ada');
+  return devicesOf(hive).confirm(device, 'ada');
 }
 
 /** A page of a context that shows this part of the inbox. */

@@ -2,7 +2,7 @@
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { cleanCode, pairingText, phraseOf, phraseText } from '../../../domain/devices.ts';
+import { cleanCode, pairingText, phraseOf, phraseText } from '../device.ts';
 import { makeKey, sha256, sign } from './keys.ts';
 import { reconnect, update } from './model.ts';
 import { post, Refused, signIn, Unreachable } from './server.ts';

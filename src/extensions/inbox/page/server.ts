@@ -2,8 +2,9 @@
  * The server behind this page: calls and the stream of notifications. When a session has ended, a challenge is signed and the
  * call made again, once. What the network did is told apart from what the server said: only the former is tried again.
  */
-import { sessionText } from '../../../domain/devices.ts';
+
 import { ERROR_CODES } from '../../../domain/errors.ts';
+import { sessionText } from '../device.ts';
 import { randomId, sign } from './keys.ts';
 import type { OwnDevice } from './storage.ts';
 import { WORDS } from './words.ts';

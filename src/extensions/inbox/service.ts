@@ -1,26 +1,22 @@
 /**
  * Devices: pairing a phone or a browser with this hive, confirming it, revoking it. A device comes in through `hive serve
- * --inbox` (extensions/inbox). What a device may allow is not decided here but by the seats in the human's file (seats.ts).
+ * --inbox` (http.ts). What a device may allow is not decided here but by the seats in the human's file (seats.ts).
  */
-import {
-  cleanCode,
-  codeFrom,
-  createDevice,
-  createPairing,
-  type Device,
-  isAdmitted,
-  isUsable,
-  type PushTarget,
-} from '../domain/devices.ts';
-import { HiveError, invalidInput } from '../domain/errors.ts';
-import { watchAdmitted } from './admitted.ts';
-import { giveNotice } from './notices.ts';
-import type { Store, WriteTx } from './ports.ts';
-import type { ConfirmedKeys, Ids, InboxPlace, Logger, Secrets } from './world.ts';
+import { watchAdmitted } from '../../application/admitted.ts';
+import type { Hive } from '../../application/hive.ts';
+import { giveNotice } from '../../application/notices.ts';
+import type { Store, WriteTx } from '../../application/ports.ts';
+import type { Ids, Logger, Secrets } from '../../application/world.ts';
+import type { Device, PushTarget } from '../../domain/devices.ts';
+import { HiveError, invalidInput } from '../../domain/errors.ts';
+import { randomSecrets } from '../../infrastructure/platform/ids.ts';
+import { type ConfirmedKeys, confirmedKeys } from './confirmed-file.ts';
+import { cleanCode, codeFrom, createDevice, createPairing, isAdmitted, isUsable } from './device.ts';
+import { type InboxPlace, inboxPlace } from './inbox-file.ts';
 
 /** A new invitation, with its code. */
 export interface Invitation {
-  /** Shown now and never again: 8 characters (domain/devices.ts has how they are shown). */
+  /** Shown now and never again: 8 characters (device.ts has how they are shown). */
   code: string;
   expires_at: string;
 }
@@ -79,6 +75,24 @@ const MOST_WRONG_CODES = 20;
 /** Wrong codes within this time after which further ones have to wait. */
 const WRONG_CODES_MS = 60_000;
 const MOST_WRONG_AT_ONCE = 5;
+
+const services = new WeakMap<Hive, DeviceService>();
+
+/** The devices of a hive. */
+export function devicesOf(hive: Hive): DeviceService {
+  const { parts, log } = hive;
+  const made =
+    services.get(hive) ??
+    createDevices(parts.store, {
+      ids: parts.ids,
+      secrets: randomSecrets,
+      inbox: inboxPlace(parts.env),
+      confirmed_keys: confirmedKeys(parts.env),
+      log,
+    });
+  services.set(hive, made);
+  return made;
+}
 
 export function createDevices(
   store: Store,

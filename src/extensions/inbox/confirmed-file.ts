@@ -1,10 +1,25 @@
 /** The file with the keys of phones that the person has confirmed: beside their file of trust, and private as it is. */
 import { dirname } from 'node:path';
-import type { ConfirmedKey, ConfirmedKeys } from '../../application/world.ts';
 import { objectIn } from '../../domain/json.ts';
-import { makeFolders, replaceDurably } from './files.ts';
-import { readPrivately } from './human-file.ts';
-import { confirmedFile } from './paths.ts';
+import { makeFolders, replaceDurably } from '../../infrastructure/platform/files.ts';
+import { readPrivately } from '../../infrastructure/platform/human-file.ts';
+import { confirmedFile } from '../../infrastructure/platform/paths.ts';
+
+/**
+ * The keys of phones that this person has confirmed, by comparing the phrases. They are in a file of theirs: whoever can write
+ * the store could put another key in the place of one that was confirmed, before it may allow anything.
+ */
+export interface ConfirmedKeys {
+  /** Null where this person has confirmed no such phone on this machine. */
+  read(store_id: string, device_id: string): ConfirmedKey | null;
+  /** @throws where the file cannot be written. */
+  write(store_id: string, device_id: string, confirmed: ConfirmedKey): void;
+}
+
+export interface ConfirmedKey {
+  name: string;
+  key: string;
+}
 
 export function confirmedKeys(env: Readonly<Record<string, string | undefined>>): ConfirmedKeys {
   const found = (store_id: string): Record<string, unknown> => {

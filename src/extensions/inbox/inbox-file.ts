@@ -1,11 +1,21 @@
 /** The file that says where the inbox of a store is served on this machine: beside the person's file of trust, and private as it is. */
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { InboxPlace } from '../../application/world.ts';
-import { makeFolders, replaceDurably } from './files.ts';
-import { readPrivately } from './human-file.ts';
-import { inboxFile } from './paths.ts';
-import { processes } from './processes.ts';
+import { makeFolders, replaceDurably } from '../../infrastructure/platform/files.ts';
+import { readPrivately } from '../../infrastructure/platform/human-file.ts';
+import { inboxFile } from '../../infrastructure/platform/paths.ts';
+import { processes } from '../../infrastructure/platform/processes.ts';
+
+/**
+ * Where this person's machine serves the inbox of a store. It is in a file of theirs and not in the store: the address is
+ * opened by a phone that is then trusted, and whoever can write the store could name a page of their own.
+ */
+export interface InboxPlace {
+  /** Null if no process serves it now. */
+  read(store_id: string): string | null;
+  /** Records that this process serves it there, until the returned function is called. */
+  write(store_id: string, address: string): () => void;
+}
 
 interface Served {
   address: string;
