@@ -122,6 +122,16 @@ export interface Hive {
   close(): Promise<void>;
 }
 
+/** The service of an extension: made for a hive when it is first asked for, and once. */
+export function oncePerHive<Service extends object>(make: (hive: Hive) => Service): (hive: Hive) => Service {
+  const services = new WeakMap<Hive, Service>();
+  return (hive) => {
+    const service = services.get(hive) ?? make(hive);
+    services.set(hive, service);
+    return service;
+  };
+}
+
 /** The parts of the popup engine but for what shows a popup. */
 export type OtherPopupParts = Omit<PopupParts, 'notifier'>;
 

@@ -3,7 +3,7 @@
  * --inbox` (http.ts). What a device may allow is not decided here but by the seats in the human's file (seats.ts).
  */
 import { watchAdmitted } from '../../application/admitted.ts';
-import type { Hive } from '../../application/hive.ts';
+import { type Hive, oncePerHive } from '../../application/hive.ts';
 import { giveNotice } from '../../application/notices.ts';
 import type { Store, WriteTx } from '../../application/ports.ts';
 import type { Ids, Logger, Secrets } from '../../application/world.ts';
@@ -76,23 +76,16 @@ const MOST_WRONG_CODES = 20;
 const WRONG_CODES_MS = 60_000;
 const MOST_WRONG_AT_ONCE = 5;
 
-const services = new WeakMap<Hive, DeviceService>();
-
 /** The devices of a hive. */
-export function devicesOf(hive: Hive): DeviceService {
-  const { parts, log } = hive;
-  const made =
-    services.get(hive) ??
-    createDevices(parts.store, {
-      ids: parts.ids,
-      secrets: randomSecrets,
-      inbox: inboxPlace(parts.env),
-      confirmed_keys: confirmedKeys(parts.env),
-      log,
-    });
-  services.set(hive, made);
-  return made;
-}
+export const devicesOf: (hive: Hive) => DeviceService = oncePerHive(({ parts, log }) =>
+  createDevices(parts.store, {
+    ids: parts.ids,
+    secrets: randomSecrets,
+    inbox: inboxPlace(parts.env),
+    confirmed_keys: confirmedKeys(parts.env),
+    log,
+  }),
+);
 
 export function createDevices(
   store: Store,

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beside } from '../../application/background.ts';
 import { debounced } from '../../application/feed.ts';
-import type { Hive } from '../../application/hive.ts';
+import { type Hive, oncePerHive } from '../../application/hive.ts';
 import { giveNotice } from '../../application/notices.ts';
 import type { ReadTx, Store, WriteTx } from '../../application/ports.ts';
 import { recordCancel } from '../../application/prompts.ts';
@@ -77,23 +77,16 @@ const WRITE_TRIES = 8;
 /** The starts that this process looks after; it may have opened the store more than once. */
 const kept = new Set<string>();
 
-const services = new WeakMap<Hive, RunService>();
-
 /** The runs of a hive. */
-export function runsOf(hive: Hive): RunService {
-  const { parts, log } = hive;
-  const made =
-    services.get(hive) ??
-    createRuns({
-      ...parts,
-      log,
-      files: createRunFiles(parts.env),
-      conversationId: () => process.getBuiltinModule('node:crypto').randomUUID(),
-      pid: process.pid,
-    });
-  services.set(hive, made);
-  return made;
-}
+export const runsOf: (hive: Hive) => RunService = oncePerHive(({ parts, log }) =>
+  createRuns({
+    ...parts,
+    log,
+    files: createRunFiles(parts.env),
+    conversationId: () => process.getBuiltinModule('node:crypto').randomUUID(),
+    pid: process.pid,
+  }),
+);
 
 /** How many sleeping agents a long-lived process resumes at a time. */
 export const JOBS = 4;
