@@ -12,7 +12,7 @@ const layers = {
   'extensions/editors': [
     'cli/(exit-codes|output|program)\\.ts',
     'open-hive\\.ts',
-    'adapters/mcp/http\\.ts',
+    'adapters/mcp/over-http\\.ts',
     'adapters/emacs/(frames|method)\\.ts',
     'adapters/[^/]+\\.ts',
     'schemas/characters\\.ts',

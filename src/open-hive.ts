@@ -11,7 +11,7 @@ import { HiveError } from './domain/errors.ts';
 import { runHandler, storeServer } from './extensions.ts';
 import { files } from './infrastructure/platform/files.ts';
 import { humanTrust } from './infrastructure/platform/human-file.ts';
-import { randomIds, randomSecrets } from './infrastructure/platform/ids.ts';
+import { randomIds } from './infrastructure/platform/ids.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress, thisSeat } from './infrastructure/platform/paths.ts';
 import { processes } from './infrastructure/platform/processes.ts';
@@ -57,7 +57,6 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     machine: hostname(),
     files,
     codex: lazyCodexControl(env),
-    secrets: randomSecrets,
     runHandler,
     pid: process.pid,
     examinations: async () => [...(await examine(address, env)), ...((await options.examinations?.()) ?? [])],

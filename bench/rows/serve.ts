@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { tokensOf } from '../../src/extensions/serve/tokens.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { environment, HIVE, residentMemory, start, storeIn, tempFolder } from '../children.ts';
@@ -97,7 +98,7 @@ interface Agent {
 async function connectAll(hive: OpenedHive, url: URL, sessions: number): Promise<Agent[]> {
   const tokens: string[] = [];
   for (let n = 0; n < sessions / SESSIONS_A_TOKEN; n += 1)
-    tokens.push((await hive.tokens.make({ name: `bench-${sessions}-${n}` })).secret);
+    tokens.push((await tokensOf(hive).make({ name: `bench-${sessions}-${n}` })).secret);
   const agents: Agent[] = [];
   // One session a token at a time, so that none goes beyond its rate.
   for (let n = 0; n < sessions; n += tokens.length) {
@@ -174,7 +175,10 @@ async function callsBeside(
   url: URL,
   rounds: number,
 ): Promise<Record<'alone' | 'crowded', number[]>> {
-  const [own, other] = [await hive.tokens.make({ name: 'own' }), await hive.tokens.make({ name: 'other' })];
+  const [own, other] = [
+    await tokensOf(hive).make({ name: 'own' }),
+    await tokensOf(hive).make({ name: 'other' }),
+  ];
   const agent = await connect(url, own.secret);
   const body = JSON.stringify({
     client: 'claude-code',

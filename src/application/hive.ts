@@ -36,7 +36,6 @@ import { createSeats, type SeatService } from './seats.ts';
 import { createSessions, type SessionService } from './sessions.ts';
 import { createSettings, type SettingsService } from './settings.ts';
 import { createStats, localDay, type StatsService } from './stats.ts';
-import { createTokens, type TokenService } from './tokens.ts';
 import { createTrust, type TrustService } from './trust.ts';
 import { createTurns, readingLastWords, type TurnService } from './turns.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
@@ -51,7 +50,6 @@ import type {
   Notifier,
   Processes,
   RuleFile,
-  Secrets,
 } from './world.ts';
 
 export interface Hive {
@@ -88,7 +86,6 @@ export interface Hive {
   readonly doctor: DoctorService;
   /** Answers of a human that could not be taken. */
   readonly unreadAnswers: UnreadAnswers;
-  readonly tokens: TokenService;
   readonly rules: RuleService;
   readonly stats: StatsService;
   /** The project that a directory belongs to. */
@@ -146,7 +143,6 @@ export interface HiveParts {
   machine: string;
   files: Files;
   codex: CodexControl;
-  secrets: Secrets;
   /** Handles the hooks of a run's agent; null in a build without runs. */
   runHandler: LoadRunHandler | null;
   /** This process. */
@@ -295,7 +291,6 @@ export function createHive(parts: HiveParts): Hive {
       log,
     }),
     unreadAnswers: createUnreadAnswers(store),
-    tokens: createTokens(store, parts.secrets),
     rules,
     stats: createStats(store, localDay),
     startExpiry() {

@@ -5,6 +5,7 @@
 import type { Command } from 'commander';
 import type { EmacsExtension } from '../adapters/emacs/method.ts';
 import type { StartInbox } from '../adapters/inbox.ts';
+import type { ServeMcp } from '../adapters/mcp/over-http.ts';
 import type { Hive } from '../application/hive.ts';
 import type { Device } from '../domain/devices.ts';
 import type { RemoteMcpOptions } from '../extensions/serve/mcp.ts';
@@ -52,7 +53,10 @@ export const EXTENSION_COMMANDS: Commands = {
   'Started by other programs:': {
     acp: [
       "Run an editor's ACP agent, and show its questions in Hive, too",
-      async () => (await import('../extensions/editors/acp/command.ts')).defineAcp,
+      async () => {
+        const { defineAcp } = await import('../extensions/editors/acp/command.ts');
+        return (command) => defineAcp(command, serveMcp);
+      },
     ],
   },
 };
@@ -95,6 +99,9 @@ export async function resumeRuns(hive: Hive): Promise<void> {
 export async function runDenying(): Promise<void> {
   await (await import('../extensions/runs/deny.ts')).runDenying();
 }
+
+const serveMcp: ServeMcp = async (hive, options) =>
+  (await import('../extensions/serve/mcp-http.ts')).createMcpOverHttp(hive, options);
 
 const startInbox: StartInbox = async (hive, options) =>
   (await import('../extensions/inbox/serving.ts')).startInbox(hive, options);

@@ -1,5 +1,4 @@
-/** Tokens: which remote agent may connect, under which name, and with which role. Pure. The secret itself is never stored. */
-import { invalidInput } from './errors.ts';
+/** Tokens: which remote agent may connect, under which name, and with which role (extensions/serve/tokens.ts). The secret itself is never stored. */
 
 /** The role of a caller. A coordinator sees and answers other agents' questions, but never permissions. */
 export type Role = 'agent' | 'coordinator';
@@ -23,44 +22,6 @@ export interface Token {
 export interface TokenProject {
   project: string;
   project_dir: string;
-}
-
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-
-/** A new token. @throws HiveError `invalid_input` for a name or agent with characters that are not allowed. */
-export function createToken(
-  { name, digest, agent, role, projects }: Pick<Token, 'name' | 'digest' | 'agent' | 'role' | 'projects'>,
-  now: string,
-): Token {
-  for (const [what, word] of [
-    ['name', name],
-    ['agent', agent],
-  ] as const) {
-    if (!NAME.test(word))
-      throw invalidInput(
-        `The ${what} "${word}" of a token is not valid: use letters, digits, ".", "_" and "-", at most 64, beginning with a letter or digit.`,
-      );
-  }
-  return { name, digest, agent, role, projects, created_at: now, revoked_at: null };
-}
-
-/** The machine of the sessions that a token admits. */
-export function machineOf({ name }: Pick<Token, 'name'>): string {
-  return `token:${name}`;
-}
-
-/**
- * The project of a remote agent: the listed one of that name, else one that only this token has. A directory that it
- * names is on its own machine and gives no access to the project of that directory here.
- */
-export function projectOfToken<Project extends TokenProject>(token: Token, given: Project): Project {
-  const listed = token.projects.find(({ project }) => project === given.project);
-  return { ...given, project_dir: listed?.project_dir ?? `${machineOf(token)}:${given.project_dir}` };
-}
-
-/** Whether a token still admits new calls. The caller must end sessions that a revoked token admitted before. */
-export function isValid(token: Token): boolean {
-  return token.revoked_at === null;
 }
 
 /** Whether plain http with this host stays on this machine. */

@@ -8,6 +8,7 @@ import { damagedRecords } from '../../src/application/doctor.ts';
 import type { MessagePage } from '../../src/application/ports.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import { agentAuthor, humanAuthor } from '../../src/domain/messages.ts';
+import { tokensOf } from '../../src/extensions/serve/tokens.ts';
 import { UNCOVERED_OF_MESSAGE } from '../../src/infrastructure/store/messages.ts';
 import { UNCOVERED_OF_PROMPT } from '../../src/infrastructure/store/prompts.ts';
 import {
@@ -263,7 +264,7 @@ export function checksumsContract(engine: StoreEngine): void {
   test('what a list leaves out because it cannot be read is named by the doctor', async () => {
     const address = await engine.freshAddress();
     const hive = await openTestHive(address);
-    await hive.tokens.make({ name: 'far', agent: 'far-1' });
+    await tokensOf(hive).make({ name: 'far', agent: 'far-1' });
     const session = await introduce(hive);
     const { turn_id } = await hive.turns.start({
       session_id: session.session_id,
@@ -283,7 +284,7 @@ export function checksumsContract(engine: StoreEngine): void {
       ])
         await sql.run(statement(`UPDATE ${table} SET ${column} = '[{'`), []);
     });
-    expect(await hive.tokens.list()).toEqual([]);
+    expect(await tokensOf(hive).list()).toEqual([]);
     const named = await damagedRecords(hive.store);
     expect(new Set(named)).toEqual(new Set([turn_id, outreach_id, 'token far', 'run-1']));
   });

@@ -1,6 +1,7 @@
 /** Retention of each kind of record: what goes with it, and what keeps it. */
 import { expect, it } from 'vitest';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
+import { tokensOf } from '../../src/extensions/serve/tokens.ts';
 import { tablesOfStore } from '../../src/infrastructure/store/copy.ts';
 import { agingTables } from '../../src/infrastructure/store/prune.ts';
 import { countOf, endSession, grow } from '../support/ageing.ts';
@@ -26,8 +27,8 @@ it('knows every table: those that are in none of its kinds are kept on purpose',
 it('removes a revoked token, and a connection whose session is gone or never was', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
-  for (const name of ['kept', 'revoked']) await hive.tokens.make({ name });
-  await hive.tokens.revoke('revoked');
+  for (const name of ['kept', 'revoked']) await tokensOf(hive).make({ name });
+  await tokensOf(hive).revoke('revoked');
   const { session_id } = await introduce(hive);
   const place = { machine: 'elsewhere', pid: process.pid, parent_pid: null };
   for (const connection_id of ['named', 'unnamed'])
@@ -35,7 +36,7 @@ it('removes a revoked token, and a connection whose session is gone or never was
   await hive.store.write((tx) => tx.sessions.nameConnection('named', session_id));
   grow(store, DAYS + 1);
   expect(await hive.retention.sweep(DAYS)).toMatchObject({ tokens: 1, connections: 1 });
-  expect((await hive.tokens.list()).map(({ name }) => name)).toEqual(['kept']);
+  expect((await tokensOf(hive).list()).map(({ name }) => name)).toEqual(['kept']);
   expect(countOf(store, 'connections')).toBe(1);
   await endSession(hive, session_id);
   grow(store, DAYS + 1);

@@ -10,6 +10,7 @@
  */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { toolsFor } from '../../src/adapters/mcp/server.ts';
+import { tokensOf } from '../../src/extensions/serve/tokens.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import {
@@ -272,7 +273,7 @@ describe('over HTTP', () => {
 
   test('a call that waits becomes a stream, because a client may give up where no head of an answer comes', async () => {
     const hive = await openTestHive();
-    const { secret } = await hive.tokens.make({ name: 'far', agent: 'far-1' });
+    const { secret } = await tokensOf(hive).make({ name: 'far', agent: 'far-1' });
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const { url } = await serveHere(hive);
@@ -300,7 +301,7 @@ describe('over HTTP', () => {
     const notifications = { resourceSubscriptions: [`hive://prompts/${String(ask_id)}`] };
     const followed = client.begin('subscriptions/listen', { notifications });
     await eventually(() => followed.messages.length === 1, 10_000, 'the acknowledgement');
-    await hive.tokens.revoke('default');
+    await tokensOf(hive).revoke('default');
     expect(await followed.answer()).toMatchObject({ result: { resultType: 'complete' } });
     const { status } = await rawRequest(served.url, {
       headers: modernHeaders(served.token, 'tools/list', {}),

@@ -4,6 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
+import { tokensOf } from '../../src/extensions/serve/tokens.ts';
 import { tablesOfStore } from '../../src/infrastructure/store/copy.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
@@ -41,7 +42,7 @@ async function filled(address: string, asks = 150): Promise<string> {
     if (n % 3 === 0) await hive.prompts.respond({ ask_id, decision: 'ja', actor: HUMAN });
   }
   await post(hive, session, 'Hello @Human');
-  await hive.tokens.make({ name: 'one' });
+  await tokensOf(hive).make({ name: 'one' });
   const { device } = await pair(hive);
   await devicesOf(hive).setPush(device.device_id, {
     endpoint: 'https://x',

@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { tokensOf } from '../../src/extensions/serve/tokens.ts';
 import { shell } from '../support/cli.ts';
 import { answerRequests, seated } from '../support/coordinators.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
@@ -205,7 +206,7 @@ describe('a session', () => {
   /** A server that closes what is not in use when it looks, and how to let it look. */
   async function scene() {
     const hive = await openTestHive();
-    const { secret: token } = await hive.tokens.make({ name: 'far', agent: 'far-1' });
+    const { secret: token } = await tokensOf(hive).make({ name: 'far', agent: 'far-1' });
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const { url, mcp } = await serveHere(hive, { idle_ms: 0 });
@@ -250,7 +251,7 @@ describe('tokens', () => {
     const served = await serve(tempStore());
     expect(statSync(served.store.replace(/[^/]*$/, 'token')).mode & 0o777).toBe(0o600);
     const hive = await openTestHive(served.store);
-    expect(JSON.stringify(await hive.tokens.list())).not.toContain(served.token);
+    expect(JSON.stringify(await tokensOf(hive).list())).not.toContain(served.token);
   });
 
   test('are not shown to an agent', async () => {

@@ -9,8 +9,8 @@ import { connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
-import { createReplayStore } from '../../src/adapters/mcp/http.ts';
 import type { Token } from '../../src/domain/tokens.ts';
+import { createReplayStore } from '../../src/extensions/serve/mcp-http.ts';
 import { shell } from '../support/cli.ts';
 import { openTestHive } from '../support/hive.ts';
 import { connectHttp, INITIALIZE, rawRequest, serve, serveHere } from '../support/serve.ts';
@@ -71,7 +71,6 @@ test('nothing is kept of a session that could not begin', async () => {
   const token = { name: 't', agent: 'a', role: 'agent', projects: [], digest: 'd' } as unknown as Token;
   const kept: WeakRef<Token>[] = [];
   const tokens = {
-    ...hive.tokens,
     verify: async () => {
       const one = { ...token };
       kept.push(new WeakRef(one));
@@ -80,7 +79,7 @@ test('nothing is kept of a session that could not begin', async () => {
     holds: async () => true,
     watch: () => () => undefined,
   };
-  const { url } = await serveHere({ ...hive, tokens });
+  const { url } = await serveHere(hive, { tokens });
   const headers = { Authorization: 'Bearer x', Accept: 'application/json' };
   for (let n = 0; n < 20; n += 1)
     expect((await rawRequest(url, { headers, body: INITIALIZE })).status).toBe(406);

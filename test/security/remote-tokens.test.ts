@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { HOOK_PATH } from '../../src/extensions/serve/remote-hook.ts';
+import { tokensOf } from '../../src/extensions/serve/tokens.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { HUMAN, introduction, openTestHive, prefer } from '../support/hive.ts';
@@ -163,7 +164,7 @@ describe('a token that is revoked while something waits', () => {
   /** The answer is stored at the same moment, so a waiter that wakes up finds both. */
   async function revokeAndAnswer(served: Served, ask_id: string): Promise<void> {
     const hive = await openTestHive(served.store);
-    await hive.tokens.revoke('default');
+    await tokensOf(hive).revoke('default');
     await hive.prompts.respond({ ask_id, decision: 'the secret key', actor: HUMAN });
   }
 

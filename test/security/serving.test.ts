@@ -9,6 +9,7 @@ import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { tokensOf } from '../../src/extensions/serve/tokens.ts';
 import { childEnvironment, spawnChild, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { ask, eventsOf, HUMAN, introduction, openTestHive } from '../support/hive.ts';
@@ -33,7 +34,7 @@ describe('an agent opens no connection and removes no record', () => {
     const byAncestor = await shell(store).hive(...words);
     expect(byAncestor).toMatchObject({ code: 7, out: '' });
     expect(byAncestor.err).toContain('it runs under Claude-sessi');
-    expect(await hive.tokens.list()).toEqual([]);
+    expect(await tokensOf(hive).list()).toEqual([]);
     expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'yes' });
   });
 });

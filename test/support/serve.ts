@@ -6,9 +6,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
-import { createMcpOverHttp } from '../../src/adapters/mcp/http.ts';
 import type { Hive } from '../../src/application/hive.ts';
+import { createMcpOverHttp } from '../../src/extensions/serve/mcp-http.ts';
 import { tokenFile } from '../../src/extensions/serve/token.ts';
+import { tokensOf } from '../../src/extensions/serve/tokens.ts';
 import { type Child, childEnvironment, type Environment, spawnHive } from './children.ts';
 import { eventually } from './wait.ts';
 
@@ -51,6 +52,7 @@ export async function serveHere(
 ): Promise<ServedHere> {
   let count = 0;
   const mcp = createMcpOverHttp(hive, {
+    tokens: tokensOf(hive),
     ...{ most_sessions: 10, most_sessions_of_token: 10, idle_ms: 60_000, most_bytes: 10_000 },
     ...{ hosts: new Set(['127.0.0.1']), burst: 100, rate: 100 },
     project: { project: 'p', project_dir: '/p', branch: null },

@@ -10,7 +10,8 @@ import type { HookSettings, ProjectContext } from '../../application/hook-contex
 import { HiveError, isTransient } from '../../domain/errors.ts';
 import { remoteId } from '../../domain/sessions.ts';
 import { cleanText, excerpt } from '../../domain/text.ts';
-import { machineOf, projectOfToken, type Token } from '../../domain/tokens.ts';
+import type { Token } from '../../domain/tokens.ts';
+import { machineOf, projectOfToken, tokensOf } from './tokens.ts';
 
 /** The paths that are served: one event each, and the wait for what wakes an idle session. */
 export const HOOK_PATH = '/hook';
@@ -137,7 +138,7 @@ function goneSignal(response: ServerResponse, revoked: AbortSignal): AbortSignal
 
 /** After a wait, in which a human may have revoked the token. @throws HiveError `not_allowed`. */
 async function checkToken(hive: Hive, token: Token): Promise<void> {
-  if (!(await hive.tokens.holds(token)))
+  if (!(await tokensOf(hive).holds(token)))
     throw new HiveError(
       'not_allowed',
       `The token "${token.name}" was revoked. Ask your human for a new one.`,

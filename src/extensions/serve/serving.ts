@@ -4,7 +4,6 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { INBOX_PATH, inboxAddress, type StartInbox } from '../../adapters/inbox.ts';
-import { createMcpOverHttp } from '../../adapters/mcp/http.ts';
 import type { Hive } from '../../application/hive.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { MCP_PATH } from '../../domain/installation.ts';
@@ -16,8 +15,10 @@ import { randomIds } from '../../infrastructure/platform/ids.ts';
 import { thisSeat } from '../../infrastructure/platform/paths.ts';
 import { findProject } from '../../infrastructure/platform/project.ts';
 import { createDoor, type Door } from './door.ts';
+import { createMcpOverHttp } from './mcp-http.ts';
 import { createRemoteHooks, createRemoteWakes, HOOK_PATH, WAKE_PATH } from './remote-hook.ts';
 import { FIRST_TOKEN, tokenFile, writeTokenFile } from './token.ts';
+import { tokensOf } from './tokens.ts';
 
 /** @throws HiveError `invalid_input`. */
 export function portOf(what: string, text: string): number {
@@ -90,6 +91,7 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
   );
   const mcp = createMcpOverHttp(hive, {
     ...LIMITS,
+    tokens: tokensOf(hive),
     onAdmitted: door.admitted,
     hosts,
     project: findProject(process.cwd()),
@@ -159,9 +161,9 @@ function hostName(name: string): string {
 }
 
 async function makeFirstToken(hive: Hive): Promise<string | null> {
-  const tokens = await hive.tokens.list();
+  const tokens = await tokensOf(hive).list();
   if (tokens.some((token) => token.revoked_at === null)) return null;
-  const { secret } = await hive.tokens.make({
+  const { secret } = await tokensOf(hive).make({
     name: FIRST_TOKEN,
     agent: `remote-${hostname()}`.replace(/[^A-Za-z0-9._-]/g, '-').slice(0, 64),
   });

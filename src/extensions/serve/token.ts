@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../../application/hive.ts';
-import type { MadeToken } from '../../application/tokens.ts';
 import { humanCommands } from '../../cli/actor.ts';
 import { EXIT, type ExitCode } from '../../cli/exit-codes.ts';
 import { type Format, moment, print, printJson, printRows, remark } from '../../cli/output.ts';
@@ -11,6 +10,7 @@ import { HiveError, invalidInput } from '../../domain/errors.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { readFileOnly, replaceDurably } from '../../infrastructure/platform/files.ts';
 import { stateDirectory, storeAddress } from '../../infrastructure/platform/paths.ts';
+import { type MadeToken, tokensOf } from './tokens.ts';
 
 interface MakeOptions extends Format {
   agent?: string;
@@ -28,7 +28,7 @@ export function defineToken(command: Command): void {
   );
   define<MakeOptions>('make <name>', 'Make a token', async (hive, name, options) =>
     printToken(
-      await hive.tokens.make({
+      await tokensOf(hive).make({
         name,
         agent: options.agent,
         role: options.role,
@@ -52,10 +52,10 @@ export function defineToken(command: Command): void {
   define<Format>(
     'rotate <name>',
     'Make a new secret; the old one stops working at once',
-    async (hive, name, options) => printToken(await hive.tokens.rotate(name), options),
+    async (hive, name, options) => printToken(await tokensOf(hive).rotate(name), options),
   );
   define<Format>('revoke <name>', 'Stop accepting this token', async (hive, name, { json }) => {
-    const { revoked_at } = await hive.tokens.revoke(name);
+    const { revoked_at } = await tokensOf(hive).revoke(name);
     if (json === true) printJson({ name, revoked_at });
     else print(`Revoked ${name} at ${moment(revoked_at ?? '')}. It no longer gives access.`);
     return EXIT.done;
@@ -75,7 +75,7 @@ function show(name: string, { json }: Format): ExitCode {
 }
 
 async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
-  const tokens = (await hive.tokens.list()).map(({ digest: _, ...token }) => token);
+  const tokens = (await tokensOf(hive).list()).map(({ digest: _, ...token }) => token);
   if (json === true) printJson({ tokens });
   else if (tokens.length === 0)
     remark(

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import type { ServeMcp } from '../../../adapters/mcp/over-http.ts';
 import type { Hive } from '../../../application/hive.ts';
 import { parseDuration } from '../../../cli/output.ts';
 import { thisFile } from '../../../cli/program.ts';
@@ -18,15 +19,16 @@ interface AcpOptions {
   mcp: boolean;
 }
 
-export function defineAcp(command: Command): void {
+/** `hive acp`. `serveMcp`: for agents that take MCP over HTTP only. */
+export function defineAcp(command: Command, serveMcp: ServeMcp): void {
   command
     .argument('[command...]', 'the ACP agent and its arguments, after --')
     .option('--patience <duration>', 'how long a form waits while nobody is at a desk', '60s')
     .option('--no-mcp', 'do not add the MCP server of Hive to the sessions')
-    .action((words: string[], options: AcpOptions) => runAcp(words, options));
+    .action((words: string[], options: AcpOptions) => runAcp(words, options, serveMcp));
 }
 
-async function runAcp(words: string[], options: AcpOptions): Promise<void> {
+async function runAcp(words: string[], options: AcpOptions, serveMcp: ServeMcp): Promise<void> {
   const [program, ...args] = words;
   if (program === undefined)
     throw invalidInput('Give the command of the agent after --, as in: hive acp -- claude-agent-acp');
@@ -47,7 +49,7 @@ async function runAcp(words: string[], options: AcpOptions): Promise<void> {
   const ended = untilEnded(agent, program);
   try {
     if (hive !== null && agent.pid !== undefined)
-      await proxy(hive, agent, { program, patience_ms, mcp: options.mcp });
+      await proxy(hive, agent, { program, patience_ms, mcp: options.mcp ? serveMcp : null });
     process.exitCode = await ended;
   } finally {
     await hive?.close();
@@ -59,7 +61,8 @@ async function runAcp(words: string[], options: AcpOptions): Promise<void> {
 interface Proxied {
   program: string;
   patience_ms: number;
-  mcp: boolean;
+  /** Null: the sessions get no server of Hive. */
+  mcp: ServeMcp | null;
 }
 
 async function proxy(hive: Hive, agent: ChildProcess, { program, patience_ms, mcp }: Proxied): Promise<void> {
@@ -79,19 +82,20 @@ async function proxy(hive: Hive, agent: ChildProcess, { program, patience_ms, mc
     name: process.env['HIVE_AGENT'] ?? null,
     makeId: () => randomIds.make('editor'),
     package_session: editorSession(process.env['HIVE_SESSION']),
-    mcp: mcp
-      ? {
-          stdio: {
-            command: process.execPath,
-            args: [thisFile(), 'mcp'],
-            env: store === undefined ? {} : { HIVE_STORE: store },
+    mcp:
+      mcp === null
+        ? null
+        : {
+            stdio: {
+              command: process.execPath,
+              args: [thisFile(), 'mcp'],
+              env: store === undefined ? {} : { HIVE_STORE: store },
+            },
+            async http(session_id) {
+              server ??= import('./server.ts').then((one) => one.startAgentServer(hive, mcp, agent_pid));
+              return (await server).begin(session_id);
+            },
           },
-          async http(session_id) {
-            server ??= import('./server.ts').then((one) => one.startAgentServer(hive, agent_pid));
-            return (await server).begin(session_id);
-          },
-        }
-      : null,
     patience_ms,
     onClientGone: () => endSoon(agent),
     remark: (text) => process.stderr.write(`hive acp: ${text}\n`),

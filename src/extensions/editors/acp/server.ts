@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
-import { createMcpOverHttp } from '../../../adapters/mcp/http.ts';
+import type { Admitting, ServeMcp } from '../../../adapters/mcp/over-http.ts';
 import type { Hive } from '../../../application/hive.ts';
 import { MCP_PATH } from '../../../domain/installation.ts';
 import type { Token } from '../../../domain/tokens.ts';
@@ -31,31 +31,32 @@ export interface AgentServer {
 }
 
 /** Listens on a free port. `agent_pid` is the process of the agent. */
-export async function startAgentServer(hive: Hive, agent_pid: number | null): Promise<AgentServer> {
+export async function startAgentServer(
+  hive: Hive,
+  serveMcp: ServeMcp,
+  agent_pid: number | null,
+): Promise<AgentServer> {
   const sessions = new Map<string, Token>();
-  const tokens = {
-    ...hive.tokens,
-    verify: async (secret: string) => sessions.get(randomSecrets.digest(secret)),
+  const tokens: Admitting = {
+    verify: async (secret) => sessions.get(randomSecrets.digest(secret)),
     holds: async () => true,
     watch: () => () => undefined,
   };
   const project = findProject(process.cwd());
-  const mcp = createMcpOverHttp(
-    { ...hive, tokens },
-    {
-      ...LIMITS,
-      hosts: new Set([HOST]),
+  const mcp = await serveMcp(hive, {
+    ...LIMITS,
+    tokens,
+    hosts: new Set([HOST]),
+    project,
+    make_id: () => randomIds.make('connection'),
+    caller: ({ agent }) => ({
+      env: { HIVE_SESSION: agent },
+      trusts_meta: true,
       project,
-      make_id: () => randomIds.make('connection'),
-      caller: ({ agent }) => ({
-        env: { HIVE_SESSION: agent },
-        trusts_meta: true,
-        project,
-        machine: hostname(),
-        parent_pid: agent_pid,
-      }),
-    },
-  );
+      machine: hostname(),
+      parent_pid: agent_pid,
+    }),
+  });
   const server = createServer(mcp.listener);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -17,7 +17,7 @@ import {
   MODERN,
   refusal,
   refuseEnvelope,
-} from './modern.ts';
+} from '../../adapters/mcp/modern.ts';
 
 /** The body of a POST in the new revision. */
 export type ModernPost =

@@ -1,9 +1,13 @@
 /** Tokens for agents that connect over HTTP: generated once, shown once, and stored only as a digest. */
-import { HiveError } from '../domain/errors.ts';
-import { createToken, isValid, type Role, type Token, type TokenProject } from '../domain/tokens.ts';
-import { watchAdmitted } from './admitted.ts';
-import type { Store, WriteTx } from './ports.ts';
-import type { Secrets } from './world.ts';
+
+import type { Admitting } from '../../adapters/mcp/over-http.ts';
+import { watchAdmitted } from '../../application/admitted.ts';
+import { type Hive, oncePerHive } from '../../application/hive.ts';
+import type { Store, WriteTx } from '../../application/ports.ts';
+import type { Secrets } from '../../application/world.ts';
+import { HiveError, invalidInput } from '../../domain/errors.ts';
+import type { Role, Token, TokenProject } from '../../domain/tokens.ts';
+import { randomSecrets } from '../../infrastructure/platform/ids.ts';
 
 /** A new token with its secret. */
 export interface MadeToken {
@@ -12,7 +16,7 @@ export interface MadeToken {
   secret: string;
 }
 
-export interface TokenService {
+export interface TokenService extends Admitting {
   /** A new token; replaces a revoked one of that name. @throws HiveError `invalid_input`. */
   make(request: {
     name: string;
@@ -25,15 +29,14 @@ export interface TokenService {
   /** Makes it invalid at once. @throws HiveError `token_not_found`. */
   revoke(name: string): Promise<Token>;
   list(): Promise<Token[]>;
-  /** The token with this secret; undefined when it is unknown or revoked. */
-  verify(secret: string): Promise<Token | undefined>;
-  /** Whether this token still admits calls with the secret that it was verified with. */
-  holds(token: Token): Promise<boolean>;
-  /** Calls `listener` with the digests of all valid tokens when something may have changed, until the returned function is called. */
-  watch(listener: (valid: ReadonlySet<string>) => void): () => void;
 }
 
-export function createTokens(store: Store, secrets: Secrets): TokenService {
+/** The tokens of a hive. */
+export const tokensOf: (hive: Hive) => TokenService = oncePerHive(({ parts }) =>
+  createTokens(parts.store, randomSecrets),
+);
+
+function createTokens(store: Store, secrets: Secrets): TokenService {
   async function withSecret(
     what: 'made' | 'rotated',
     change: (tx: WriteTx, digest: string) => Promise<Token>,
@@ -114,4 +117,44 @@ async function record(tx: WriteTx, token: Token, change: 'made' | 'rotated' | 'r
 
 function notFound(name: string): HiveError {
   return new HiveError('token_not_found', `There is no token "${name}". See them with: hive token list`);
+}
+
+// ---- One token ----
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** A new token. @throws HiveError `invalid_input` for a name or agent with characters that are not allowed. */
+function createToken(
+  { name, digest, agent, role, projects }: Pick<Token, 'name' | 'digest' | 'agent' | 'role' | 'projects'>,
+  now: string,
+): Token {
+  for (const [what, word] of [
+    ['name', name],
+    ['agent', agent],
+  ] as const) {
+    if (!NAME.test(word))
+      throw invalidInput(
+        `The ${what} "${word}" of a token is not valid: use letters, digits, ".", "_" and "-", at most 64, beginning with a letter or digit.`,
+      );
+  }
+  return { name, digest, agent, role, projects, created_at: now, revoked_at: null };
+}
+
+/** The machine of the sessions that a token admits. */
+export function machineOf({ name }: Pick<Token, 'name'>): string {
+  return `token:${name}`;
+}
+
+/**
+ * The project of a remote agent: the listed one of that name, else one that only this token has. A directory that it
+ * names is on its own machine and gives no access to the project of that directory here.
+ */
+export function projectOfToken<Project extends TokenProject>(token: Token, given: Project): Project {
+  const listed = token.projects.find(({ project }) => project === given.project);
+  return { ...given, project_dir: listed?.project_dir ?? `${machineOf(token)}:${given.project_dir}` };
+}
+
+/** Whether a token still admits new calls. The caller must end sessions that a revoked token admitted before. */
+function isValid(token: Token): boolean {
+  return token.revoked_at === null;
 }

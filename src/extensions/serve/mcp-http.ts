@@ -3,20 +3,21 @@
  * agent and role of its token. Streams can be resumed; an unused connection is closed after a while. Requests of the revision
  * without sessions are taken too (modern-http.ts).
  */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type EventStore,
   StreamableHTTPServerTransport,
 } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { isInitializeRequest, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { notJson, type Refusal as RefusedMessage, readEnvelopes } from '../../adapters/mcp/envelope.ts';
+import type { CallerOfToken, GuardOptions, HttpOptions, McpOverHttp } from '../../adapters/mcp/over-http.ts';
+import { createMcpServer } from '../../adapters/mcp/server.ts';
 import type { Hive } from '../../application/hive.ts';
 import { MCP_PATH, PARENT_PID } from '../../domain/installation.ts';
 import { excessOf } from '../../domain/json.ts';
 import { parseJson } from '../../domain/json-numbers.ts';
-import { machineOf, type Token } from '../../domain/tokens.ts';
-import { notJson, type Refusal as RefusedMessage, readEnvelopes } from './envelope.ts';
+import type { Token } from '../../domain/tokens.ts';
 import {
   createModernEndpoint,
   type ModernEndpoint,
@@ -24,43 +25,7 @@ import {
   readModernPost,
   refuseModern,
 } from './modern-http.ts';
-import { type Connection, createMcpServer } from './server.ts';
-
-interface HttpOptions extends GuardOptions {
-  /** Sessions at the same time; one more is refused. */
-  most_sessions: number;
-  /** How many of these one token may have, so that one agent leaves room for the others. */
-  most_sessions_of_token: number;
-  /** Called with the socket of each request that a token has let in. */
-  onAdmitted?: (socket: Socket) => void;
-  /** A session without a request and without an open stream for this many ms is closed. */
-  idle_ms: number;
-  /** The most bytes a request body may have. */
-  most_bytes: number;
-  project: { project: string; project_dir: string; branch: string | null };
-  make_id: () => string;
-  /** The kind of caller with a token; by default an agent on another machine. */
-  caller?: (token: Token) => CallerOfToken;
-  /** Other handlers behind the same guard, for POST only, by path. */
-  routes?: Readonly<Record<string, Route>>;
-}
-
-type CallerOfToken = Pick<Connection, 'env' | 'trusts_meta' | 'project' | 'machine' | 'parent_pid'>;
-
-type Route = (call: {
-  response: ServerResponse;
-  token: Token;
-  json: unknown;
-  /** Aborted when the token is revoked or gets a new secret. */
-  revoked: AbortSignal;
-}) => Promise<void>;
-
-interface McpOverHttp {
-  listener: RequestListener;
-  /** Lets waiting calls return, then closes every session. */
-  close(): Promise<void>;
-  readonly sessions: number;
-}
+import { machineOf } from './tokens.ts';
 
 interface Session {
   token: string;
@@ -86,7 +51,8 @@ const SWEEP_MS = 30_000;
 const DRAIN_MS = 700;
 
 export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp {
-  const guard = createHttpGuard(hive, options);
+  const { tokens } = options;
+  const guard = createHttpGuard(options);
   const sessions = new Map<string, HttpSession>();
   const clients = new Map<string, ClientOfToken>();
   const routes = new Map(Object.entries(options.routes ?? {}));
@@ -94,7 +60,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
   const answering = new Set<ServerResponse>();
   /** The requests and streams in progress that a token has admitted. */
   const admitted = new Map<AbortController, Token>();
-  const unwatch = hive.tokens.watch((valid) => {
+  const unwatch = tokens.watch((valid) => {
     for (const [ending, { digest }] of admitted) if (!valid.has(digest)) ending.abort();
   });
 
@@ -198,7 +164,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       {
         ...caller,
         stopping: AbortSignal.any([stopping.signal, ending.signal]),
-        stillAdmitted: () => hive.tokens.holds(token),
+        stillAdmitted: () => tokens.holds(token),
         connection_id,
         source: null,
       },
@@ -430,14 +396,6 @@ interface Refusal {
 
 type Admission = { token: Token } | { refusal: Refusal };
 
-interface GuardOptions {
-  /** Host names allowed in Host and Origin, without port. */
-  hosts: ReadonlySet<string>;
-  /** How many requests a token may make at once, and how many it gets back per second. */
-  burst: number;
-  rate: number;
-}
-
 interface HttpGuard {
   admit(request: IncomingMessage): Promise<Admission>;
   /** Counts a long request as several: it takes the server a time for each of its bytes. */
@@ -447,7 +405,7 @@ interface HttpGuard {
 /** So many bytes count as one request. */
 const BYTES_A_REQUEST = 128 * 1024;
 
-function createHttpGuard(hive: Hive, { hosts, burst, rate }: GuardOptions): HttpGuard {
+function createHttpGuard({ tokens, hosts, burst, rate }: GuardOptions): HttpGuard {
   const buckets = new Map<string, { left: number; at: number }>();
 
   /** A rate limit per token name. There are no more names than tokens, so the map does not grow without bound. */
@@ -468,7 +426,7 @@ function createHttpGuard(hive: Hive, { hosts, burst, rate }: GuardOptions): Http
         return refuse(403, 'This Origin is not allowed: see hive serve --allow-host.');
       }
       const secret = /^Bearer (\S{1,200})$/i.exec(headers.authorization ?? '')?.[1];
-      const token = secret === undefined ? undefined : await hive.tokens.verify(secret);
+      const token = secret === undefined ? undefined : await tokens.verify(secret);
       if (token === undefined) {
         return {
           refusal: {
