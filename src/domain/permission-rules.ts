@@ -451,7 +451,7 @@ function placesAfter(
 
 function movedTo({ cwd, resolve }: Place, target: string | undefined): Place {
   if (target === undefined || /^[-~+]|^$/.test(target)) return NOWHERE;
-  const moved = cwd === null ? null : resolve(target);
+  const moved = cwd === null ? null : leadsTo(target, { cwd, resolve });
   // A link out of the directory may lead anywhere, whatever the rule says that it is called.
   const written = absolute(target.replace(/\/+$/, ''), cwd)?.join('/');
   if (cwd === null || moved === null || !(moved === `/${written}` || isInside(cwd, moved))) return NOWHERE;
@@ -560,7 +560,7 @@ function isWithinFolder(texts: readonly string[], { cwd, resolve }: Place): bool
   return [...parts].every((part) => {
     if (part === '') return true;
     if (part.startsWith('~')) return false;
-    const real = resolve(part);
+    const real = leadsTo(part, { cwd, resolve });
     return real !== null && isInside(cwd, real);
   });
 }
@@ -677,7 +677,7 @@ function isPathAllowed(pieces: readonly string[], text: string, { cwd, resolve }
   const wanted = absolute(pieces.join(STAR), cwd);
   // Clients read a home directory, drop outer blanks and compose letters: then the file is another one.
   const isPlain = text !== '' && !text.startsWith('~') && text === text.trim().normalize('NFC');
-  const real = isPlain ? resolve(text) : null;
+  const real = isPlain ? leadsTo(text, { cwd, resolve }) : null;
   if (wanted === null || real === null) return false;
   const given = real.split('/').slice(1);
   const last = wanted.length - 1;
@@ -699,6 +699,23 @@ function absolute(path: string, cwd: string | null): string[] | null {
     if (part !== '' && part !== '.' && part !== '..') parts.push(part);
   }
   return path.endsWith('/') ? null : parts;
+}
+
+/**
+ * Where a path leads; null if that cannot be known. Behind a link, `cd` and some clients go up from the link, and other programs
+ * from where it leads: there a path means two files.
+ */
+function leadsTo(path: string, { cwd, resolve }: Pick<Place, 'cwd' | 'resolve'>): string | null {
+  const real = resolve(path);
+  if (real === null || !path.split('/').includes('..')) return real;
+  const written = asWritten(path, cwd);
+  return written !== null && resolve(written) === real ? real : null;
+}
+
+/** A path from the root, in which each `..` takes away the name before it; null if that cannot be known. */
+function asWritten(path: string, cwd: string | null): string | null {
+  const parts = absolute(path.replace(/\/+$/, ''), cwd);
+  return parts === null ? null : `/${parts.join('/')}`;
 }
 
 /** A star matches no name that begins with a dot: git's hooks and agents' settings have such names. */

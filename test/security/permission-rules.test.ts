@@ -6,6 +6,7 @@
  * @module-tag sqlite
  * @module-tag hook
  */
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -136,6 +137,35 @@ test('a star after cd matches only in the directory that the rule names', () => 
   expect(allowed('A=b GIT_SSH_COMMAND=* git pull', 'A=b GIT_SSH_COMMAND=y git pull')).toBe(false);
   expect(allowed('cd * && cat *', 'cd docs && cat y')).toBe(false);
   expect(allowed('cd sub && cd * && npm test', 'cd sub && cd r && npm test')).toBe(false);
+});
+
+test('nothing is allowed by a path that goes up behind a link, which means another file to a shell than to the kernel', () => {
+  const folder = realpathSync.native(tempFolder());
+  const work = join(folder, 'work');
+  for (const one of ['work/packages/app/deep/er', 'packages'])
+    mkdirSync(join(folder, one), { recursive: true });
+  symlinkSync('deep/er', join(work, 'packages/app/link'));
+  symlinkSync('packages/app/deep', join(work, 'link'));
+  const allowed = (tool: string, input: string, given: Record<string, unknown>): boolean => {
+    const { rules } = readRules([{ decision: 'allow', tool, input }], 'a test');
+    const call = { name: tool, input: given, use_id: null, response: null, own: null };
+    return rulesForTool(rules, call, placeAt(work)).length > 0;
+  };
+  const command = 'cd packages/app/link/../../../../packages && pwd';
+  const { stdout } = spawnSync('sh', ['-c', command], { cwd: work, encoding: 'utf8' });
+  expect(stdout.trim()).toBe(join(folder, 'packages'));
+  expect(allowed('Bash', 'cd packages/* && pwd', { command })).toBe(false);
+  expect(allowed('Bash', 'vitest --root=* run', { command: 'vitest --root=link/../../x run' })).toBe(false);
+  for (const path of [
+    'link/../../x',
+    join(work, 'link/../../x'),
+    join(work, 'packages/app/link/../../../../x'),
+  ])
+    expect([path, allowed('Read', join(work, '*'), { file_path: path })]).toEqual([path, false]);
+  // Where both readings are the same, it is.
+  expect(allowed('Bash', 'cd packages/* && pwd', { command: 'cd packages/app/../app && pwd' })).toBe(true);
+  expect(allowed('Read', join(work, '*'), { file_path: join(work, 'packages/../packages/x') })).toBe(true);
+  expect(allowed('Read', join(work, '*'), { file_path: join(work, 'link/x') })).toBe(true);
 });
 
 test('a rule that denies a link denies what it leads to, by either name', () => {
