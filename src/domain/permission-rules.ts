@@ -137,6 +137,8 @@ export interface Place {
   cwd: string | null;
   /** Where a path really leads, from `cwd`; null if that cannot be known. */
   resolve: (path: string) => string | null;
+  /** The home directory, which a path that begins with `~` may mean. Absent for another machine. */
+  home?: string;
   /**
    * The project of that directory, as its own files prove it, or the directory where no project is around it. Absent for
    * another machine. What the store says of a session's project is not enough for a rule that allows.
@@ -154,7 +156,7 @@ export function rulesForTool(
   place: Place,
 ): PermissionRule[] {
   let denied: readonly string[] | null = null;
-  return rules.filter((rule) => {
+  const matching = rules.filter((rule) => {
     if (rule.decision === 'allow') return isAt(rule, place) && isAllowed(rule, tool, place);
     if (!fits(rule.tool.toLowerCase(), tool.name.toLowerCase())) return false;
     if (rule.input === null) return true;
@@ -162,17 +164,28 @@ export function rulesForTool(
     const patterns = deniedPatterns(rule.input, place);
     return denied.some((text) => patterns.some((pattern) => fits(pattern, text)));
   });
+  // A project that the call runs in is denied what its rules deny, whichever project its session is of.
+  const isHere = (rule: PermissionRule): boolean => place.project_dir !== undefined && isAt(rule, place);
+  return matching.map((rule) =>
+    rule.decision === 'deny' && isHere(rule) ? { ...rule, project: null } : rule,
+  );
 }
 
 /** Whether the directory itself, and not only the record of its session, belongs to the project of a rule. */
 function isAt({ project }: PermissionRule, { project_dir }: Place): boolean {
   if (project === null || project_dir === undefined) return true;
+  return isProject(project, project_dir) || isBelow(project, project_dir);
+}
+
+/** Whether a rule names this project: its directory, or what git keeps in it. */
+function isProject(project: string, project_dir: string): boolean {
   const folder = project.replace(/\/$/, '');
-  return project === project_dir || `${folder}/.git` === project_dir || isBelow(folder, project_dir);
+  return [project, folder, `${folder}/.git`].includes(project_dir);
 }
 
 /** A directory below a project without git; one below another repository has that one as its project. */
-function isBelow(folder: string, project_dir: string): boolean {
+function isBelow(project: string, project_dir: string): boolean {
+  const folder = project.replace(/\/$/, '');
   return folder !== '' && !project_dir.endsWith('/.git') && project_dir.startsWith(`${folder}/`);
 }
 
@@ -194,9 +207,9 @@ function isForSession(
   if (source !== null && source !== session.source) return false;
   if (project === null) return true;
   const { project_dir } = session;
-  if (project === project_dir || `${project.replace(/\/$/, '')}/.git` === project_dir) return true;
+  if (isProject(project, project_dir)) return true;
   // A project that uses another one's name is denied by the other's rules too, but they allow it nothing.
-  return decision === 'deny' && project === session.project;
+  return decision === 'deny' && (project === session.project || isBelow(project, project_dir));
 }
 
 /** Another machine reports its projects itself, so an allowing rule must name the machine. */
@@ -285,7 +298,7 @@ function isAllowed(
     case 'command':
       return isCommandAllowed(input, value, place);
     case 'path':
-      return isPathAllowed(input.split('*'), value, place);
+      return isPathAllowed(atHome(input, place).split('*'), value, place);
     case 'url':
       return isUrlAllowed(input, value);
     case 'text':
@@ -757,46 +770,131 @@ function isHostAllowed(pattern: string, host: string): boolean {
 // A denying rule is compared with everything in the agent's input that it could mean.
 
 /** The texts of an input that a denying rule is compared with. */
-function deniableTexts({ name, input }: HookTool, place: Place): string[] {
+function deniableTexts({ input }: HookTool, place: Place): string[] {
   const texts = new Set([JSON.stringify(input) ?? '']);
   for (const text of textsIn(input)) {
     // A shell joins a line that ends with a backslash and the next one.
-    const plain = text.replace(/\\\n/g, '').replace(/["'\\]/g, '');
-    for (const one of [text, plain, ...plain.split(/[;&|\n(){}`]/)]) {
-      const command = one.replace(/\s+/g, ' ').trim();
-      texts.add(one).add(command).add(command.replace(BEFORE_PROGRAM, ''));
+    const line = text.replace(/\\\n/g, '');
+    const plain = withoutQuotes(line);
+    for (const one of [text, plain, ...plain.split(/[;&|\n(){}`]/)])
+      texts
+        .add(one)
+        .add(inOneLine(one))
+        .add(inOneLine(one.trimStart().replace(BEFORE_PROGRAM, '')));
+    for (const one of wholeCommands(line)) {
+      const command = inOneLine(withoutQuotes(one.trimStart().replace(BEFORE_PROGRAM, '')));
+      texts.add(command).add(command.replace(/^\S*\//, ''));
     }
   }
-  for (const path of pathsIn(name, input)) {
-    const real = path.length <= LONGEST_PATH ? place.resolve(path) : null;
-    if (real !== null) texts.add(real);
-  }
+  for (const path of new Set(pathsIn(input))) for (const file of filesMeant(path, place)) texts.add(file);
   return [...texts];
 }
 
-/** A pattern of a rule that denies; where it begins with a path that contains a link, also with where that leads. */
-function deniedPatterns(input: string, { resolve }: Place): string[] {
-  const star = input.indexOf('*');
-  const path = star === -1 ? input : input.slice(0, Math.max(0, input.lastIndexOf('/', star)));
-  const real = path.startsWith('/') && path.length <= LONGEST_PATH ? resolve(path) : null;
-  return real === null || real === path ? [input] : [input, `${real}${input.slice(path.length)}`];
+/**
+ * A pattern of a rule that denies. One that does not begin at the root is meant from the directory of the agent, as in a rule
+ * that allows, and from that of the project; where it begins with a path that contains a link, it is also meant where that leads.
+ */
+function deniedPatterns(input: string, place: Place): string[] {
+  const { cwd, project_dir = null } = place;
+  const around = input.startsWith('*') ? [] : [cwd, project_dir?.replace(/\/\.git$/, '') ?? null];
+  const folders = input.startsWith('/') ? [''] : around;
+  const whole = folders.flatMap((folder) => {
+    const written = folder === null ? null : asWritten(atHome(input, place).replaceAll('*', STAR), folder);
+    return written === null ? [] : written.replaceAll(STAR, '*');
+  });
+  const all = new Set([input, ...whole]);
+  for (const pattern of whole) {
+    const star = pattern.indexOf('*');
+    const path = star === -1 ? pattern : pattern.slice(0, Math.max(0, pattern.lastIndexOf('/', star)));
+    const real = path !== '' && path.length <= LONGEST_PATH ? place.resolve(path) : null;
+    if (real !== null) all.add(`${real}${pattern.slice(path.length)}`);
+  }
+  return [...all];
 }
 
-/** Words that may stand before the program of a command: keywords of a shell, and variables. */
-const BEFORE_PROGRAM = /^(?:(?:!|if|then|elif|else|while|until|do|time|[A-Za-z_]\w*=\S*) )+/;
+function inOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
 
-/** The files that an input names: what begins like a path with a folder, the file of a tool of files, those of a patch. */
-function* pathsIn(name: string, input: unknown): Generator<string> {
-  const tool = TOOLS.get(name);
-  const file = tool?.kind === 'path' ? textIn(objectIn(input) ?? {}, tool.field) : null;
-  if (file !== null) yield file.trim();
+function withoutQuotes(text: string): string {
+  return text.replace(/["'\\]/g, '');
+}
+
+/** The commands of a line, each with all of its words: what is in quotes or in a substitution ends no command. */
+function* wholeCommands(line: string): Generator<string> {
+  let start = 0;
+  let quote = '';
+  let depth = 0;
+  for (let at = 0; at < line.length; at += 1) {
+    const character = line[at] ?? '';
+    const before = line[at - 1] ?? '';
+    if (character === '\\' && quote !== "'") at += 1;
+    else if (quote !== '') quote = character === quote ? '' : quote;
+    else if (/["'`]/.test(character)) quote = character;
+    else if (character === '(' && (depth > 0 || /[$<>]/.test(before))) depth += 1;
+    else if (character === ')' && depth > 0) depth -= 1;
+    else if (depth === 0 && ENDS_COMMAND.includes(character) && !isOfRedirection(line, at)) {
+      yield line.slice(start, at);
+      start = at + 1;
+    }
+  }
+  yield line.slice(start);
+}
+
+const ENDS_COMMAND = ';&|\n()';
+
+/** Whether a `&` or `|` belongs to a redirection: `2>&1`, `&> log`, `>| log`. */
+function isOfRedirection(line: string, at: number): boolean {
+  return line[at] === '&'
+    ? /[<>]/.test(line[at - 1] ?? '') || line[at + 1] === '>'
+    : line[at] === '|' && line[at - 1] === '>';
+}
+
+/** Words that may stand before the program of a command: keywords and commands of a shell, variables, redirections. */
+const BEFORE_PROGRAM =
+  /^(?:(?:[!{]|if|then|elif|else|while|until|do|time(?:\s+-p)?|coproc|command|builtin|exec|env|nohup|sudo)\s+|[A-Za-z_]\w*\+?=(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])*\s+|\d*(?:&?>>?|>\||[<>]&|<)\s*\S+\s+)+/s;
+
+/** The files that an input names: what begins like a path with a folder, an argument that is called one, those of a patch. */
+function* pathsIn(input: unknown): Generator<string> {
+  for (const [name, value] of Object.entries(objectIn(input) ?? {}))
+    if (typeof value === 'string' && /path|file|dir|folder/i.test(name)) yield value;
   for (const text of textsIn(input)) {
     if (/^[^\s]*\//.test(text)) yield text;
-    for (const [, path = ''] of text.matchAll(PATCHED_FILE)) yield path.trim();
+    for (const [, path = ''] of text.matchAll(PATCHED_FILE)) yield path;
   }
 }
 
-const PATCHED_FILE = /^[ \t]*\*\*\* (?:(?:Add|Delete|Update) File|Move to): (.+)$/gm;
+/** The files that a path may mean to a client: it may drop outer blanks, compose letters, know the home directory, and drop `..` from the text. */
+function* filesMeant(path: string, place: Place): Generator<string> {
+  const bare = withoutOuterBlanks(path);
+  for (const one of new Set([bare, bare.normalize('NFC')].map((text) => atHome(text, place)))) {
+    const written = asWritten(one, place.cwd);
+    // Both lead to the same file unless one of them goes up from a link.
+    const names = written !== null && !one.split('/').includes('..') ? [written] : [one, written];
+    for (const name of names) {
+      if (name === null || name.length > LONGEST_PATH) continue;
+      if (name.startsWith('/')) yield name;
+      const real = place.resolve(name);
+      if (real !== null) yield real;
+    }
+  }
+}
+
+function atHome(path: string, { home }: Place): string {
+  return home !== undefined && /^~(?:\/|$)/.test(path) ? `${home}${path.slice(1)}` : path;
+}
+
+/** Codex drops what Unicode calls white space, which is not quite what JavaScript does. */
+function withoutOuterBlanks(text: string): string {
+  const isBlank = (at: number): boolean => /[\s\u0085]/.test(text[at] ?? '');
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(start)) start += 1;
+  while (start < end && isBlank(end - 1)) end -= 1;
+  return text.slice(start, end);
+}
+
+const PATCHED_FILE =
+  /^(?:[^\S\n\r\u2028\u2029]|\u0085)*\*\*\* (?:(?:Add|Delete|Update) File|Move to): (.+)$/gm;
 const LONGEST_PATH = 4_096;
 
 function* textsIn(value: unknown): Generator<string> {

@@ -9,7 +9,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { decidingRule, type Place, readRules, rulesForTool } from '../../src/domain/permission-rules.ts';
 import { placeAt } from '../../src/infrastructure/platform/place.ts';
 import { ROOT } from '../support/children.ts';
@@ -181,6 +181,90 @@ test('a rule that denies a link denies what it leads to, by either name', () => 
     for (const path of ['live/key', '../data/prod/key', join(folder, 'data/prod/key')])
       expect([input, path, isDenied(input, path)]).toEqual([input, path, true]);
   expect(isDenied('work/live/*', 'key')).toBe(false);
+});
+
+describe('a rule that denies files', () => {
+  let work = '';
+  const isDenied = (input: string, tool: string, given: object, cwd = work): boolean => {
+    const { rules } = readRules([{ decision: 'deny', tool: '*', input }], 'a test');
+    const call = { name: tool, input: given, use_id: null, response: null, own: null };
+    return rulesForTool(rules, call, { ...placeAt(cwd), home: join(work, 'home') }).length > 0;
+  };
+
+  beforeEach(() => {
+    work = realpathSync.native(tempFolder());
+    for (const one of ['prod', 'home/.ssh', 'src/deep', '.git', 'caf\u00e9'])
+      mkdirSync(join(work, one), { recursive: true });
+    writeFileSync(join(work, 'src/a.ts'), '');
+    symlinkSync('src/deep', join(work, 'link'));
+  });
+
+  test.each([
+    'missing/../prod/key',
+    'src/a.ts/../../prod/key',
+    'link/../../prod/key',
+    'link/../prod/key',
+    `${'./'.repeat(3_000)}prod/key`,
+    '~/../prod/key',
+    ' prod/key',
+  ])('denies one by whatever path a client may find it: %s', (path) => {
+    const files = [
+      ['prod/*', ['Read', { file_path: path }]],
+      [join(work, 'prod/*'), ['Read', { file_path: join(work, path.trim()) }]],
+      [join(work, 'prod/*'), ['apply_patch', { command: `*** Begin Patch\n*** Delete File: ${path}\n` }]],
+    ] as const;
+    for (const [input, [tool, given]] of path.startsWith('~') ? [files[0]] : files)
+      expect([input, tool, isDenied(input, tool, given)]).toEqual([input, tool, true]);
+  });
+
+  test('is meant from the directory of the agent and from that of the project, if it does not begin at the root', () => {
+    for (const [input, path] of [
+      ['prod/*', 'prod/key'],
+      ['./prod/*', 'prod/key'],
+      ['.env', '.env'],
+      ['src/../.env', '.env'],
+    ] as const)
+      for (const cwd of [work, join(work, 'src')])
+        expect([input, isDenied(input, 'Write', { file_path: join(work, path) }, cwd)]).toEqual([
+          input,
+          true,
+        ]);
+    expect(isDenied('deep/*', 'Write', { file_path: join(work, 'src/deep/x') }, join(work, 'src'))).toBe(
+      true,
+    );
+    expect(isDenied('prod/*', 'Write', { file_path: join(work, 'src/a.ts') })).toBe(false);
+  });
+
+  test('knows the home directory, letters that are composed, and arguments that are called paths', () => {
+    const key = join(work, 'home/.ssh/key');
+    for (const input of ['~/.ssh/*', join(work, 'home/.ssh/*')])
+      for (const path of ['~/.ssh/key', key]) expect(isDenied(input, 'Read', { file_path: path })).toBe(true);
+    expect(isDenied('caf\u00e9/*', 'Read', { file_path: 'cafe\u0301/menu' })).toBe(true);
+    for (const name of ['path', 'filePath', 'target_file', 'directory'])
+      expect(isDenied(join(work, 'prod'), 'Grep', { pattern: 'x', [name]: 'prod' })).toBe(true);
+    expect(isDenied(join(work, 'prod'), 'Grep', { pattern: 'prod' })).toBe(false);
+  });
+});
+
+test('a rule that denies in a project denies there, whichever project the session is of', () => {
+  const folder = realpathSync.native(tempFolder());
+  const [one, other, plain] = [join(folder, 'one'), join(folder, 'other'), join(folder, 'plain')];
+  for (const made of [join(one, '.git'), other, join(plain, 'sub')]) mkdirSync(made, { recursive: true });
+  const isDenied = (project: string, cwd: string, project_dir: string): boolean => {
+    const { rules } = readRules([{ decision: 'deny', tool: 'Bash', input: 'git push*', project }], 'a test');
+    const call = { name: 'Bash', input: { command: 'git push' }, use_id: null, response: null, own: null };
+    const matching = rulesForTool(rules, call, placeAt(cwd));
+    return decidingRule(matching, { ...SESSION, project_dir }, NOW) !== null;
+  };
+  for (const project of [one, `${one}/`]) {
+    expect(isDenied(project, one, join(one, '.git'))).toBe(true);
+    // The agent went there from another project, or its session was there before it left.
+    expect(isDenied(project, one, other)).toBe(true);
+    expect(isDenied(project, other, join(one, '.git'))).toBe(true);
+    expect(isDenied(project, other, other)).toBe(false);
+  }
+  for (const project of [plain, `${plain}/`])
+    for (const cwd of [plain, join(plain, 'sub')]) expect(isDenied(project, cwd, cwd)).toBe(true);
 });
 
 describe('a rule that allows in a project', () => {

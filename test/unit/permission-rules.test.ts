@@ -445,11 +445,36 @@ describe('a rule that denies', () => {
     'true || ! git push --force',
     'GIT_TRACE=1 LANG=C git push --force',
     'time git  push --force',
+    'GIT_SSH_COMMAND="ssh -i key" git push --force',
+    "A='x y' B=\\  git push --force",
+    '>/dev/null 2>&1 git push --force',
+    'cd sub && time -p git push --force',
+    'cd sub && { git push --force; }',
+    'command git push --force',
+    'sudo env A=b git push --force',
+    '/usr/bin/git push --force',
+    'cd sub && git push -o "a (b); c" --force',
+    "cd sub; git push -o 'a|b' --force 2>&1 | tail",
+    'cd sub && git push $(git remote) --force',
+    'cd sub && git push `git remote` --force',
+    'cd sub && git push origin HEAD@{1} --force',
+    '(cd sub && git push -o "a (b)" --force)',
+    'git add . && git push -o "$(cat <<\'E\'\na (b)\nE\n)" --force',
   ])('denies the command wherever it is in a line: %s', (command) =>
     expect(decision(bash(command), { decision: 'deny', tool: 'Bash', input: 'git push *--force*' })).toBe(
       'deny',
     ),
   );
+
+  test('does not put the words of two commands together', () => {
+    const rule = { decision: 'deny', tool: 'Bash', input: 'git push *--force*' };
+    for (const command of [
+      'ls; git push -v && npm ci --force',
+      'ls "git push --force"',
+      'cd git push --force',
+    ])
+      expect(decision(bash(command), rule), command).toBeNull();
+  });
 
   test.each<[string, object]>([
     ['Read', { file_path: 'prod' }],
@@ -458,6 +483,8 @@ describe('a rule that denies', () => {
     ['NotebookEdit', { notebook_path: 'prod', new_source: 'x' }],
     ['apply_patch', { command: '*** Begin Patch\n*** Update File: prod\n@@\n-a\n+b\n*** End Patch' }],
     ['apply_patch', { command: '*** Begin Patch\n*** Delete File: ./x/../prod \n*** End Patch' }],
+    ['apply_patch', { command: '*** Begin Patch\n\u00a0*** Delete File: prod\u0085\n*** End Patch' }],
+    ['Grep', { pattern: 'x', path: 'prod' }],
     [
       'apply_patch',
       { command: '*** Begin Patch\n*** Update File: x\n*** Move to: prod\n@@\n-a\n+b\n*** End Patch' },
@@ -485,13 +512,15 @@ describe('a rule that denies', () => {
 test('takes time that grows with the length of the command only', () => {
   const rules = readRules(
     [
+      { decision: 'deny', tool: 'Bash', input: 'git push *--force*' },
       { decision: 'deny', tool: 'Bash', input: `${'*a'.repeat(30)}*!` },
       { decision: 'allow', tool: 'Bash', input: `x${' *'.repeat(30)}` },
     ],
     'test',
   ).rules;
   // A matcher that tried every way to fill the stars would not end.
-  expect(rulesForTool(rules, bash('a '.repeat(750_000)), PLACE)).toBeDefined();
+  for (const text of ['a ', '\r', '> ', "A='", '$(', './', '\u0085'])
+    expect(rulesForTool(rules, bash(`/${text.repeat(500_000)}x`), PLACE)).toBeDefined();
 });
 
 test('a rule that is not fully understood is not used, and is reported', () => {

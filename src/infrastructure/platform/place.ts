@@ -1,5 +1,6 @@
 /** Where paths really lead, seen from the directory in which an agent works. */
 import { lstatSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
 import type { Place } from '../../domain/permission-rules.ts';
 import { provenProject } from './project.ts';
 
@@ -8,6 +9,7 @@ export function placeAt(directory: string): Place {
   const cwd = directory.startsWith('/') ? realPath(directory) : null;
   return {
     cwd,
+    home: homedir(),
     project_dir: provenProject(directory),
     resolve(path) {
       if (path.includes('\0')) return null;
