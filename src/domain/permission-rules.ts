@@ -296,7 +296,8 @@ function isAllowed(
   if (value.length > LONGEST_ALLOWED || value.includes('\0')) return false;
   switch (tool.kind) {
     case 'command':
-      return isCommandAllowed(input, value, place);
+      // A rule for several tools that names a folder is about the files in it, and runs none of them.
+      return !(pattern.includes('*') && runsFromFolder(input)) && isCommandAllowed(input, value, place);
     case 'path':
       return isPathAllowed(atHome(input, place).split('*'), value, place);
     case 'url':
@@ -317,6 +318,14 @@ function isToolAllowed(pattern: string, name: string): boolean {
 
 // ---- Commands ----
 
+function runsFromFolder(pattern: string): boolean {
+  const parts = shellParts(pattern, { stars: true }) ?? [];
+  return commandsOf(parts).some((words) => {
+    const { pieces: [first = '', ...stars] = [] } = words[programAt(words)] ?? {};
+    return stars.length > 0 && isFolderNamed(first);
+  });
+}
+
 function isCommandAllowed(pattern: string, command: string, place: Place): boolean {
   // A command that the rule spells out in full is allowed as written, however a shell reads it.
   if (pattern === command && !pattern.includes('*')) return true;
@@ -332,11 +341,25 @@ function isCommandAllowed(pattern: string, command: string, place: Place): boole
     const words = commands[index] ?? [];
     if (other === undefined || part.operator !== other.operator) return false;
     const isCommand = !followsRedirection(wanted, index);
+    if (isCommand && !isTameProgram(words, other.words)) return false;
     const inside = placesAfter(places, words, CHANGES_IN_PART);
     const isAllowed = inside.every((one) => isPartAllowed(part, other, { ...one, isCommand }));
     if (isCommand) places = placesAfterCommand(places, words);
     return isAllowed;
   });
+}
+
+/** The place of the program among the words of a command: behind its variables. */
+function programAt(words: readonly ShellWord[]): number {
+  return words.findIndex(({ pieces }) => !isAssignment(pieces[0] ?? ''));
+}
+
+/** Whether the program that a star matches runs nothing that another star matches: `* test *` does not allow `sh test x`. */
+function isTameProgram(wanted: readonly ShellWord[], given: readonly ShellWord[]): boolean {
+  const at = programAt(wanted);
+  if ((wanted[at]?.pieces.length ?? 1) === 1) return true;
+  const program = given[at];
+  return program !== undefined && programWithOpenCode(wanted.with(at, program)) === null;
 }
 
 function hasStar(parts: readonly ShellPart[]): boolean {
@@ -482,11 +505,12 @@ function isPartAllowed({ words: wanted }: ShellPart, { words: given }: ShellPart
   const takesMore = last !== undefined && place.isCommand && goesOn(last, wanted.length === 1);
   if (given.length < wanted.length || (given.length > wanted.length && !takesMore)) return false;
   const texts = given.map(({ pieces }) => pieces[0] ?? '');
+  const program = place.isCommand ? programAt(wanted) : -1;
   return texts.every((text, index) => {
     const pattern = wanted[index];
     const isText = place.isCommand && takesText(texts, index);
     if (pattern === undefined) return isPlainArgument(text, text, { ...place, isText });
-    return isWordAllowed(pattern, text, { ...place, isText, isCommand: place.isCommand && index === 0 });
+    return isWordAllowed(pattern, text, { ...place, isText, isCommand: index === program });
   });
 }
 
@@ -613,19 +637,32 @@ function isText(text: string, place: Place): boolean {
 const RUNS_A_WORD = new Set(
   (
     'env nice ionice nohup setsid timeout time stdbuf command builtin exec xargs npx bunx pnpx uvx pipx ' +
-    'sh bash dash zsh ksh csh tcsh fish busybox python pypy node nodejs tsx ts-node deno bun perl ruby php lua tclsh wish expect ' +
+    'strace ltrace valgrind unbuffer chrt taskset hyperfine ' +
+    'sh ash bash rbash dash zsh ksh mksh csh tcsh yash fish busybox python pypy node nodejs tsx ts-node deno bun perl ruby php lua tclsh wish expect ' +
     'Rscript julia guile java osascript pwsh source . vi vim nvim emacs gdb lldb tar bsdtar ar'
   ).split(' '),
 );
 /** So do these with their first word: `npm exec *` is `npx *`. */
 const RUNS_A_WORD_AFTER = new Set(
   (
-    'npm exec,npm x,pnpm exec,pnpm dlx,yarn exec,yarn dlx,bun x,deno run,pipx run,uv run,poetry run,pipenv run,' +
-    'bundle exec'
+    'npm exec,npm x,pnpm exec,pnpm dlx,yarn exec,yarn dlx,bun x,bun run,deno run,pipx run,uv run,poetry run,pipenv run,' +
+    'pdm run,hatch run,conda run,bundle exec'
   ).split(','),
 );
 /** Their first word is code. */
 const READS_CODE = new Set('sed gsed awk gawk mawk nawk jq yq dc bc m4 ex ed'.split(' '));
+/** An option behind their first word may name a program or be code, too. */
+const READS_OPTIONS_LATE = new Set([
+  ...READS_CODE,
+  'tar',
+  'bsdtar',
+  'vi',
+  'vim',
+  'nvim',
+  'emacs',
+  'gdb',
+  'lldb',
+]);
 /** Programs that run another one, which any of their words may name. */
 const RUNS_ANY_WORD = new Set(
   (
@@ -637,7 +674,7 @@ const RUNS_ANY_WORD = new Set(
 /** The program in a rule's command that could take what a star matches for a program or for code; null if none could. */
 function programWithOpenCode(words: readonly ShellWord[]): string | null {
   const texts = words.map(({ pieces }) => pieces[0] ?? '');
-  const starAfter = (start: number, files: boolean): number =>
+  const wordWithStar = (start: number, files: boolean): number =>
     words.findIndex(
       ({ pieces }, at) => at >= start && pieces.length > 1 && (files || !isFolderNamed(pieces[0] ?? '')),
     );
@@ -651,18 +688,32 @@ function programWithOpenCode(words: readonly ShellWord[]): string | null {
     }
     const isIn = (known: ReadonlySet<string>): boolean =>
       known.has(program) || known.has(unversioned(program));
-    const isAfter = RUNS_A_WORD_AFTER.has(`${program} ${texts[at + 1]}`);
-    if (!(isAfter || isIn(RUNS_A_WORD) || isIn(READS_CODE) || isIn(RUNS_ANY_WORD))) return null;
-    const star = starAfter(at, isIn(READS_CODE) || isIn(RUNS_ANY_WORD));
-    if (star === -1) return null;
+    const behind = behindSubcommand(program, texts, at);
+    if (behind === null && !(isIn(RUNS_A_WORD) || isIn(READS_CODE) || isIn(RUNS_ANY_WORD))) return null;
+    const found = wordWithStar(at, isIn(READS_CODE) || isIn(RUNS_ANY_WORD));
+    const [word, named = ''] = [words[found], texts[found]];
+    if (word === undefined) return null;
     if (isIn(RUNS_ANY_WORD)) return program;
+    // `pytest*` is the word `pytest`, and the star is what follows it.
+    const isName = named !== '' && goesOn(word, false);
+    const star = isName ? found + 1 : found;
+    if (isName && named.startsWith('-') && isIn(READS_OPTIONS_LATE)) return program;
+    const before = isName && !named.startsWith('-') ? named : (texts[found - 1] ?? '');
     // The next word is the program that it runs, unless an option may have taken that word.
-    at += isAfter ? 2 : 1;
+    at = behind ?? at + 1;
     while (at < star && isBesideTheProgram(texts[at] ?? '')) at += 1;
-    if (at >= star || (texts[at] ?? '').startsWith('-') || (texts[star - 1] ?? '').startsWith('-'))
-      return program;
+    if (at >= star || (texts[at] ?? '').startsWith('-') || before.startsWith('-')) return program;
   }
   return null;
+}
+
+/** Where the first word of a subcommand is that runs it, as of `npm exec`; null for any other one. Options before it may take a word. */
+function behindSubcommand(program: string, texts: readonly string[], at: number): number | null {
+  let next = at + 1;
+  while (texts[next]?.startsWith('-') === true) next += 1;
+  const places = next === at + 1 ? [next] : [next, next + 1];
+  const found = places.find((place) => RUNS_A_WORD_AFTER.has(`${program} ${texts[place]}`));
+  return found === undefined ? null : found + 1;
 }
 
 /** `python` of `python3.12`, `bash` of `bash-5.2`. */
@@ -676,7 +727,7 @@ function isBesideTheProgram(word: string): boolean {
 }
 
 function isAssignment(word: string): boolean {
-  return /^[A-Za-z_]\w*=/.test(word);
+  return /^[A-Za-z_]\w*\+?=/.test(word);
 }
 
 function isWithin(folder: string, path: string): boolean {

@@ -156,15 +156,11 @@ test('nothing is allowed by a path that goes up behind a link, which means anoth
   expect(stdout.trim()).toBe(join(folder, 'packages'));
   expect(allowed('Bash', 'cd packages/* && pwd', { command })).toBe(false);
   expect(allowed('Bash', 'vitest --root=* run', { command: 'vitest --root=link/../../x run' })).toBe(false);
-  for (const path of [
-    'link/../../x',
-    join(work, 'link/../../x'),
-    join(work, 'packages/app/link/../../../../x'),
-  ])
+  for (const path of ['link/../../x', `${work}/link/../../x`, `${work}/packages/app/link/../../../../x`])
     expect([path, allowed('Read', join(work, '*'), { file_path: path })]).toEqual([path, false]);
   // Where both readings are the same, it is.
   expect(allowed('Bash', 'cd packages/* && pwd', { command: 'cd packages/app/../app && pwd' })).toBe(true);
-  expect(allowed('Read', join(work, '*'), { file_path: join(work, 'packages/../packages/x') })).toBe(true);
+  expect(allowed('Read', join(work, '*'), { file_path: `${work}/packages/../packages/x` })).toBe(true);
   expect(allowed('Read', join(work, '*'), { file_path: join(work, 'link/x') })).toBe(true);
 });
 
@@ -207,10 +203,10 @@ describe('a rule that denies files', () => {
     `${'./'.repeat(3_000)}prod/key`,
     '~/../prod/key',
     ' prod/key',
-  ])('denies one by whatever path a client may find it: %s', (path) => {
+  ])('denies one by whatever path a client may find it (%#)', (path) => {
     const files = [
       ['prod/*', ['Read', { file_path: path }]],
-      [join(work, 'prod/*'), ['Read', { file_path: join(work, path.trim()) }]],
+      [join(work, 'prod/*'), ['Read', { file_path: `${work}/${path.trim()}` }]],
       [join(work, 'prod/*'), ['apply_patch', { command: `*** Begin Patch\n*** Delete File: ${path}\n` }]],
     ] as const;
     for (const [input, [tool, given]] of path.startsWith('~') ? [files[0]] : files)

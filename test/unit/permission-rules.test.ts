@@ -52,6 +52,18 @@ describe('a rule that allows a command', () => {
     ['python3.12 -m pytest *', 'python3.12 -m pytest tests'],
     ['base64 *', 'base64 src/a.ts'],
     ['uv run pytest *', 'uv run pytest tests'],
+    ['uv run pytest*', 'uv run pytest tests'],
+    ['uv --offline run pytest *', 'uv --offline run pytest tests'],
+    ['npx jest*', 'npx jest'],
+    ['npx jest*', 'npx jest src'],
+    ['npx jest --ci*', 'npx jest --ci src'],
+    ['python -m pytest*', 'python -m pytest tests'],
+    ['timeout 60 pytest*', 'timeout 60 pytest tests'],
+    ['env CI=1 vitest*', 'env CI=1 vitest src'],
+    ['bun run test*', 'bun run test src'],
+    ['sed -n p*', 'sed -n p src/a.ts'],
+    ['CI=1 * test', 'CI=1 npm test'],
+    ['* run *', 'npm run build'],
     ['npm exec vitest *', 'npm exec vitest src'],
     ['nice -n10 npm test *', 'nice -n10 npm test src'],
     ['jq .name *', 'jq .name package.json'],
@@ -120,6 +132,14 @@ describe('a rule that allows a command', () => {
     ['cat src/*', 'cat src/.?/x'],
     ['ls -*', 'ls -l/etc'],
     ['ls -*', 'ls -l src'],
+    ['npx jest*', 'npx jest-evil'],
+    ['npx jest*', 'npx jests'],
+    ['* *', 'sh src/a.ts'],
+    ['* run *', 'uv run x'],
+    ['* -n *', 'sed -n e'],
+    ['CI=1 * *', 'CI=1 sh x'],
+    ['CI=1 *', 'CI=1 src/a.sh'],
+    ['bin/* *', 'bin/node x'],
     ['* --version', './evil --version'],
     ['* --version', 'A=b --version'],
     ['npm test && npm run lint', 'npm test && npm run lint2'],
@@ -185,6 +205,24 @@ describe('a rule with a star that its program may run', () => {
     'tcsh *',
     'npm exec *',
     'npm exec -- *',
+    'npm exec*',
+    'npm --silent exec *',
+    'npm -w web exec *',
+    'pnpm -r exec *',
+    'uv --offline run *',
+    'bun run *',
+    'npx tsx*',
+    'uv run python*',
+    'sh*',
+    'sed -n*',
+    'sed -n 1p -e*',
+    'tar cf x.tar -I*',
+    'timeout 10*',
+    'timeout -k*',
+    'nice -n 10*',
+    'A+=b env *',
+    'ash *',
+    'strace *',
     'pnpm dlx *',
     'bun x *',
     'uv run *',
@@ -242,6 +280,17 @@ describe('a rule with a star that its program may run', () => {
     // What no command could be is the file or the address of another tool.
     for (const input of ['https://example.org/?a=*', '/demo/[id]/*', '/opt/node/*'])
       expect(readRules([{ decision: 'allow', tool: '*', input }], 'test').problems).toEqual([]);
+  });
+
+  test('is no rule for a program where it names a folder for several tools', () => {
+    for (const name of ['*', 'B*']) {
+      expect(allows('/demo/src/*', bash('/demo/src/evil.sh'), name)).toBe(false);
+      expect(allows('/demo/src/* *', bash('/demo/src/evil.sh x'), name)).toBe(false);
+      expect(allows('CI=1 src/*', bash('CI=1 src/evil.sh'), name)).toBe(false);
+      expect(allows('cat src/*', bash('cat src/a.ts'), name)).toBe(true);
+    }
+    expect(allows('/demo/src/*', tool('Read', { file_path: 'src/a.ts' }), '*')).toBe(true);
+    expect(allows('/demo/src/*', bash('/demo/src/build.sh'))).toBe(true);
   });
 
   test('denies as before', () => {
