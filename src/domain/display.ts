@@ -154,11 +154,12 @@ export function revealedSource(text: string): string {
 
 /**
  * Of a command, a path or another argument: every character that is not plainly what it looks like, such as typographic hyphens
- * and quotes, and words that consist of the twins of ASCII characters. What stays is ASCII, accented Latin letters, words of
- * scripts in general use, and emoji.
+ * and quotes, words that consist of the twins of ASCII characters, and words whose order a display changes. What stays is ASCII,
+ * accented Latin letters, words of scripts in general use, and emoji.
  */
 export function spelledOut(text: string): string {
-  return PLAIN_ASCII.test(text) ? text : shownAt('command', text.replace(BEYOND_ASCII, spellRun));
+  if (PLAIN_ASCII.test(text)) return text;
+  return shownAt('command', inWrittenOrder(text.replace(BEYOND_ASCII, spellRun)));
 }
 
 /** A name or a path, spelled out on one line: in quotes where it has a line break of its own. */
@@ -448,4 +449,27 @@ function spellRun(run: string): string {
   }
   endWord();
   return shown;
+}
+
+/** Of the scripts in general use, those that are written from right to left, with their marks. */
+const RIGHT_TO_LEFT = '\\p{Script=Arabic}\\p{Script=Hebrew}\\p{Script=Thaana}';
+const unorderedRun = onDemand(() => new RegExp(`(?:[${RIGHT_TO_LEFT}]|[^\\p{L}\\n])+`, 'gu'));
+const quotedPhrase = onDemand(
+  () => new RegExp(`(?<!\\\\)(["'])([${RIGHT_TO_LEFT}])[${RIGHT_TO_LEFT}\\p{M}0-9 .,:;!?()-]*\\1`, 'gu'),
+);
+const firstWord = onDemand(() => new RegExp(`^[^${RIGHT_TO_LEFT}]*[${RIGHT_TO_LEFT}\\p{M}]+`, 'u'));
+const orderedLater = onDemand(() => new RegExp(`[0-9${RIGHT_TO_LEFT}]`, 'u'));
+const lettersFromRight = onDemand(() => new RegExp(`[${RIGHT_TO_LEFT}]`, 'gu'));
+
+/**
+ * A display draws a word that is written from right to left, and what follows it up to a letter of another direction, in the other
+ * order: as the target of `>`, such a word is where its source would be, and the sign is drawn as `<`. One word alone stays, and so
+ * does a sentence in quotes.
+ */
+function inWrittenOrder(text: string): string {
+  return text.replace(unorderedRun(), (run) => {
+    const words = run.replace(quotedPhrase(), '$1$2$1');
+    const rest = words.replace(firstWord(), '');
+    return rest !== words && orderedLater().test(rest) ? run.replace(lettersFromRight(), reveal) : run;
+  });
 }

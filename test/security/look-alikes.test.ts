@@ -185,6 +185,36 @@ describe('in the command of a permission', () => {
     expect(between.length).toBeLessThan(2_000);
   });
 
+  test('words from right to left are spelled out where a display would draw the line in another order', () => {
+    const [one, other] = ['\u05d0\u05d1', '\u0645\u0631\u062d'];
+    const spelled = (text: string): string =>
+      text.replace(/[\u0590-\u06ff]/g, (letter) => `<U+0${letter.charCodeAt(0).toString(16).toUpperCase()}>`);
+    // Drawn from left to right, the first of these reads its target and writes nothing.
+    for (const text of [
+      `cat ${one} > ${other}`,
+      `mv ${one} ${one}`,
+      `mv '${one} ${one}' ${other}`,
+      `mv "${one}" "${one}"`,
+      `sh -c '${one} > ${one}'`,
+      `mv \\"${one} 5\\"`,
+      `cp ${one} 1 2`,
+      `rm ${one}12`,
+      `rm -r ${one}/../${other}.x`,
+      `rm ${one}\u05b8 1`,
+    ])
+      expect(spelledOut(text)).toBe(spelled(text));
+    for (const text of [
+      `cat ${one}`,
+      `cat src/${one}.txt > log`,
+      `cp 1 2 ${other}`,
+      `cat ${one}; rm ${other}`,
+      `git commit -m '${one} 2, ${other}: ${one}!'`,
+      `cat ${one}\n${one}`,
+      'cat \u043f\u0440\u0438 > \u6771\u4eac 1',
+    ])
+      expect(spelledOut(text)).toBe(text);
+  });
+
   test('within words, only letters and marks do', () => {
     const inWords = characters.filter((one) => spelledOut(`\u6771${one}\u4eac`).includes(one));
     expect(inWords.filter((one) => !/^[\p{L}\p{M}\p{Emoji_Presentation}]$/u.test(one))).toEqual([]);
@@ -306,8 +336,8 @@ describe('in the command of a permission', () => {
     for (const text of [
       'git commit -m "Größe geändert ✨" && npm test',
       'cat src/日本語.ts デモー/файл.txt',
-      'echo "привет рука" Ελλάδα 한국어 हिन्दी ภาษาไทย مرحبا שלום',
-      'ls 一覧/ノート へや 三一 이응 ארון ماء Հայաստան',
+      'echo "привет рука" Ελλάδα 한국어 हिन्दी ภาษาไทย "مرحبا שלום"',
+      'ls 一覧/ノート へや 三一 이응 ארון Հայաստան ماء',
       'tab\tand\nnewline ~ ^ `x` $HOME',
     ]) {
       expect(spelledOut(text)).toBe(text);
