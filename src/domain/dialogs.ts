@@ -232,7 +232,10 @@ function describe(name: string, input: Raw, cwd: string | undefined): Described 
   const file = path !== null && cwd !== undefined ? relativeTo(cwd, path) : path;
   const command = textIn(input, 'command');
   const mcp = /^mcp__(.+?)__(.+)$/.exec(name);
-  if (mcp !== null) return { ...NOTHING_SHOWN, verb: 'Call', what: `${mcp[2]} of ${mcp[1]}` };
+  // With one more `__` in the name, nobody knows where the server's ends.
+  const isClear = mcp !== null && /^mcp__(.+)__(.+)$/.exec(name)?.[1] === mcp[1];
+  if (mcp !== null)
+    return { ...NOTHING_SHOWN, verb: 'Call', what: isClear ? `${mcp[2]} of ${mcp[1]}` : name };
   if (command !== null) {
     const patch = name === 'apply_patch';
     return {

@@ -15,7 +15,13 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { eventIn } from '../../src/adapters/hooks/connection-hook.ts';
 import { readEvent, readHook } from '../../src/adapters/hooks/hook.ts';
 import { screensOf } from '../../src/cli/output.ts';
-import { DESCRIPTION, dialogFingerprint, dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
+import {
+  DESCRIPTION,
+  dialogFingerprint,
+  dialogOf,
+  promptsOf,
+  summarizeTool,
+} from '../../src/domain/dialogs.ts';
 import { editShown } from '../../src/domain/edits.ts';
 import { likenessOf } from '../../src/domain/likeness.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
@@ -97,6 +103,13 @@ describe('a permission shows everything that it permits', () => {
         '    Tool: Read',
       ].join('\n'),
     );
+  });
+
+  test('a tool of a server is said to be of that one only where its name leaves no doubt', () => {
+    const question = (name: string): string => summarizeTool({ name, input: {} }).question;
+    expect(question('mcp__github__delete_repo')).toBe('Call delete_repo of github?');
+    for (const name of ['mcp__github__evil__delete', 'mcp__github___delete'])
+      expect(question(name)).toBe(`Call ${name}?`);
   });
 
   test('no line of the agent looks like one of Hive', async () => {
