@@ -79,7 +79,10 @@ const FIELDS = new Set([
 /** The problem of a rule; null if it has none. A rule that is only partly understood might do less than intended. */
 function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
   if (raw['decision'] !== 'allow' && raw['decision'] !== 'deny') return 'says neither allow nor deny';
-  if (textIn(raw, 'tool') === null) return 'names no tool';
+  const tool = textIn(raw, 'tool');
+  if (tool === null) return 'names no tool';
+  // As in the settings of Claude Code. No tool is called so, and the rule would never deny anything.
+  if (/[()]/.test(tool)) return `has in its "tool" a pattern that belongs into its "input": ${tool},`;
   if (raw['source'] !== undefined && !SOURCES.some((source) => source === raw['source']))
     return 'names an unknown source';
   const unknown = Object.keys(raw).find((field) => !FIELDS.has(field));
@@ -496,9 +499,9 @@ function movedTo({ cwd, resolve }: Place, target: string | undefined): Place {
 
 /**
  * `isCommand`: the first word is a program, not a file that something is written to or read from. `isText`: the program
- * takes this word as text, whatever it says.
+ * takes this word as text, whatever it says. `isOfGo`: the program is Go.
  */
-type WordPlace = Place & { isCommand: boolean; isText?: boolean };
+type WordPlace = Place & { isCommand: boolean; isText?: boolean; isOfGo?: boolean };
 
 function isPartAllowed({ words: wanted }: ShellPart, { words: given }: ShellPart, place: WordPlace): boolean {
   const last = wanted.at(-1);
@@ -506,11 +509,12 @@ function isPartAllowed({ words: wanted }: ShellPart, { words: given }: ShellPart
   if (given.length < wanted.length || (given.length > wanted.length && !takesMore)) return false;
   const texts = given.map(({ pieces }) => pieces[0] ?? '');
   const program = place.isCommand ? programAt(wanted) : -1;
+  const isOfGo = texts[program] === 'go';
   return texts.every((text, index) => {
     const pattern = wanted[index];
     const isText = place.isCommand && takesText(texts, index);
-    if (pattern === undefined) return isPlainArgument(text, text, { ...place, isText });
-    return isWordAllowed(pattern, text, { ...place, isText, isCommand: index === program });
+    if (pattern === undefined) return isPlainArgument(text, text, { ...place, isText, isOfGo });
+    return isWordAllowed(pattern, text, { ...place, isText, isOfGo, isCommand: index === program });
   });
 }
 
@@ -526,13 +530,18 @@ function goesOn({ pieces }: ShellWord, isOnly: boolean): boolean {
 function isWordAllowed({ pieces }: ShellWord, text: string, place: WordPlace): boolean {
   const [first = ''] = pieces;
   if (pieces.length === 1) return text === first;
-  if (isFolderNamed(first)) return isPlainPath(text) && isPathAllowed(pieces, text, place);
   const filled = fill(pieces, text);
+  if (isFolderNamed(first)) {
+    // The rule may spell out what is in no plain path: `@types/*`, `https://example.org/*`.
+    const isPlain = isPlainPath(text) || (filled?.every(isPlainFragment) === true && !/^[-+]/.test(text));
+    return isPlain && isPathAllowed(pieces, text, place);
+  }
   if (filled === null) return false;
   if (place.isCommand) return isProgramAllowed(pieces, text);
   // If the star matches nothing, the rule spells out the whole word.
-  if (text !== '' && filled.every((part) => part === '')) return true;
-  if (first === '') return isPlainArgument(text, filled.join(''), place);
+  if (first !== '' && filled.every((part) => part === '')) return true;
+  if (first === '')
+    return isPlainArgument(text, filled.join(''), place) || isPlainAround(text, filled, place);
   // `git log*` is the word `log` and what follows it: not `logs`, `log-evil` or `log:evil`.
   if (!first.includes('=') && endsAName(first)) return false;
   if (first.startsWith('-') && !first.includes('=')) return isOption(text, place);
@@ -576,7 +585,22 @@ function isPlainPath(text: string): boolean {
 /** Whether a star may match a word: a plain one, and nothing that leads out of the directory in which the agent works. */
 function isPlainArgument(text: string, filled: string, place: WordPlace): boolean {
   if (place.isText === true) return isText(text, place);
-  return isPlainWord(text) && !hasAsciiTwin(text) && isWithinFolder([text, filled], place);
+  // To Go, `src/...` is what is in the folder src, whatever is called `...` there.
+  const [word = '', part = ''] = [text, filled].map((one) =>
+    place.isOfGo === true ? one.replace(/\/\.{3}$/, '') : one,
+  );
+  return isPlainWord(word) && !hasAsciiTwin(word) && isWithinFolder([word, part], place);
+}
+
+/** The same for a word of which the rule spells out the middle or the end, whatever characters are in that: `*:src/a.ts`. */
+function isPlainAround(text: string, [begin = '', ...more]: readonly string[], place: WordPlace): boolean {
+  return (
+    place.isText !== true &&
+    isPlainWord(begin) &&
+    !hasAsciiTwin(begin) &&
+    more.every(isPlainFragment) &&
+    isWithinFolder([text, begin, ...more], place)
+  );
 }
 
 /** Of an option that a rule leaves open, nobody knows where the value begins, unless there is a `=`. */
@@ -849,11 +873,13 @@ function deniedPatterns(input: string, place: Place): string[] {
   const { cwd, project_dir = null } = place;
   const around = input.startsWith('*') ? [] : [cwd, project_dir?.replace(/\/\.git$/, '') ?? null];
   const folders = input.startsWith('/') ? [''] : around;
+  // Where Claude Code writes a prefix as `git push:*`, a person may have meant that.
+  const prefix = input.endsWith(':*') ? [input.slice(0, -2), `${input.slice(0, -2)} *`] : [];
   const whole = folders.flatMap((folder) => {
     const written = folder === null ? null : asWritten(atHome(input, place).replaceAll('*', STAR), folder);
     return written === null ? [] : written.replaceAll(STAR, '*');
   });
-  const all = new Set([input, ...whole]);
+  const all = new Set([input, ...prefix, ...whole]);
   for (const pattern of whole) {
     const star = pattern.indexOf('*');
     const path = star === -1 ? pattern : pattern.slice(0, Math.max(0, pattern.lastIndexOf('/', star)));

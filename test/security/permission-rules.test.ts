@@ -179,6 +179,24 @@ test('a rule that denies a link denies what it leads to, by either name', () => 
   expect(isDenied('work/live/*', 'key')).toBe(false);
 });
 
+test('a star matches all of a folder as Go writes it, and text that is too long for the name of a file', () => {
+  const folder = realpathSync.native(tempFolder());
+  for (const one of ['pkg', 'cmd']) mkdirSync(join(folder, one));
+  symlinkSync('/etc', join(folder, '...'));
+  symlinkSync('/etc', join(folder, 'out'));
+  const allowed = (input: string, command: string): boolean => {
+    const { rules } = readRules([{ decision: 'allow', tool: 'Bash', input }], 'a test');
+    const call = { name: 'Bash', input: { command }, use_id: null, response: null, own: null };
+    return rulesForTool(rules, call, placeAt(folder)).length > 0;
+  };
+  expect(allowed('go test *', 'go test ./... pkg/...')).toBe(true);
+  expect(allowed('go test*', 'go test out/...')).toBe(false);
+  expect(allowed('cat *', 'cat ./...')).toBe(false);
+  const message = 'a long line '.repeat(30);
+  expect(allowed('git commit -m *', `git commit -m '${message}'`)).toBe(true);
+  expect(allowed('git commit -m *', `git commit -m '/etc/${message}'`)).toBe(false);
+});
+
 describe('a rule that denies files', () => {
   let work = '';
   const isDenied = (input: string, tool: string, given: object, cwd = work): boolean => {

@@ -54,6 +54,12 @@ describe('a rule that allows a command', () => {
     ['uv run pytest *', 'uv run pytest tests'],
     ['uv run pytest*', 'uv run pytest tests'],
     ['uv --offline run pytest *', 'uv --offline run pytest tests'],
+    ['go test*', 'go test ./...'],
+    ['go vet *', 'go vet ./pkg/... cmd/...'],
+    ['git show *:src/a.ts', 'git show HEAD~1:src/a.ts'],
+    ['git push origin *:*', 'git push origin a:b/c'],
+    ['npm install @types/*', 'npm install @types/node'],
+    ['curl https://example.org/*', 'curl https://example.org/a/b'],
     ['npx jest*', 'npx jest'],
     ['npx jest*', 'npx jest src'],
     ['npx jest --ci*', 'npx jest --ci src'],
@@ -132,6 +138,22 @@ describe('a rule that allows a command', () => {
     ['cat src/*', 'cat src/.?/x'],
     ['ls -*', 'ls -l/etc'],
     ['ls -*', 'ls -l src'],
+    ['cat *', 'cat src/...'],
+    ['go vet *', 'go vet ../...'],
+    ['go vet *', 'go vet /...'],
+    ['go vet *', 'go vet ...'],
+    ['go vet *', 'go vet src/.../x'],
+    ['go vet *', 'go vet .git/...'],
+    ['git show *:src/a.ts', 'git show ../x:src/a.ts'],
+    ['git show *:src/a.ts', 'git show -x:src/a.ts'],
+    ['git push origin *:main', 'git push origin +x:main'],
+    ['git push origin *:main', 'git push origin :main'],
+    ['git push origin *:*', 'git push origin a:b:c'],
+    ['npm install @types/*', 'npm install @types/a@b'],
+    ['npm install @types/*', 'npm install @types/../x'],
+    ['curl https://example.org/*', 'curl https://example.org.evil.example/a'],
+    ['curl https://example.org/*', 'curl https://example.org/@evil.example'],
+    ['curl https://example.org/*', 'curl https://example.org/../x'],
     ['npx jest*', 'npx jest-evil'],
     ['npx jest*', 'npx jests'],
     ['* *', 'sh src/a.ts'],
@@ -547,6 +569,15 @@ describe('a rule that denies', () => {
     expect(decision(bash('echo prod'), ...rules)).toBe('allow');
   });
 
+  test('denies a prefix that is written as in Claude Code', () => {
+    const rule = { decision: 'deny', tool: 'Bash', input: 'git push:*' };
+    expect(['git push', 'cd x && git push origin'].map((command) => decision(bash(command), rule))).toEqual([
+      'deny',
+      'deny',
+    ]);
+    expect(decision(bash('git pushy'), rule)).toBeNull();
+  });
+
   test('may give the name of a project; one that allows has to give its directory', () => {
     const demo = (name: string, changes: object): string | null =>
       decision(bash('ls'), { decision: name, tool: '*', ...changes });
@@ -582,6 +613,7 @@ test('a rule that is not fully understood is not used, and is reported', () => {
     { decision: 'allow', tool: 'Bash', input: ' ' },
     { decision: 'allow', tool: 'Bash', project: 'demo' },
     { decision: 'allow', tool: 'mcp__github__list', input: 'x' },
+    { decision: 'deny', tool: 'Bash(git push:*)' },
     'allow',
   ];
   const { rules, problems } = readRules(given, 'trust.json');
@@ -590,6 +622,9 @@ test('a rule that is not fully understood is not used, and is reported', () => {
   expect(problems[2]).toBe('Rule 3 of trust.json has an unknown field "command" and is not used.');
   expect(problems[6]).toBe(
     'Rule 7 of trust.json allows something in the project "demo" without its full directory and is not used.',
+  );
+  expect(problems[8]).toBe(
+    'Rule 9 of trust.json has in its "tool" a pattern that belongs into its "input": Bash(git push:*), and is not used.',
   );
   expect(readRules('x', 'f').problems).toEqual(['f contains no list of rules.']);
 });

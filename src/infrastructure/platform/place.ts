@@ -28,7 +28,9 @@ function realPath(path: string): string | null {
       if (missing.length === 0) return found;
       return `${found === '/' ? '' : found}/${missing.toReversed().join('/')}`;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || isDangling(left)) return null;
+      // No file has a name that is too long.
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (!['ENOENT', 'ENAMETOOLONG'].includes(code) || isDangling(left)) return null;
     }
     const slash = left.lastIndexOf('/');
     const name = left.slice(slash + 1);
