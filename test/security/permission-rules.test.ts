@@ -7,7 +7,7 @@
  * @module-tag hook
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { decidingRule, type Place, readRules, rulesForTool } from '../../src/domain/permission-rules.ts';
@@ -345,6 +345,21 @@ describe('a rule that allows in a project', () => {
     writeFileSync(join(round, 'g/gitdir'), '../.git\n');
     writeFileSync(join(round, 'g/commondir'), `${trusted}/.git\n`);
     expect(allows(trusted, round)).toBe(false);
+  });
+
+  test('allows nothing in a folder of the project that git takes for a repository of its own', () => {
+    const { trusted } = repository();
+    const own = join(trusted, 'src/own');
+    for (const one of ['objects', 'refs', 'deep']) mkdirSync(join(own, one), { recursive: true });
+    expect(allows(trusted, own)).toBe(true);
+    writeFileSync(join(own, 'HEAD'), 'ref: refs/heads/main\n');
+    writeFileSync(
+      join(own, 'config'),
+      '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = deep\n\tfsmonitor = "touch ran; false"\n',
+    );
+    spawnSync('git', ['status'], { cwd: own, env: { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1' } });
+    expect(existsSync(join(own, 'deep/ran'))).toBe(true);
+    for (const cwd of [own, join(own, 'deep')]) expect(allows(trusted, cwd)).toBe(false);
   });
 
   test('allows nothing in another folder that a link within the project leads to', () => {

@@ -43,7 +43,7 @@ export function findProject(directory: string): ProjectContext {
 
 /**
  * The identity of the project of a directory, for a rule that allows something there. What a folder says of itself proves
- * nothing: a `.git` directory is its own identity, and a `.git` file counts only if the repository that it names keeps this
+ * nothing: a `.git` directory is its own identity, as is what git takes for a repository without one, and a `.git` file counts only if the repository that it names keeps this
  * worktree among its own. A link into another project leads to that one.
  */
 export function provenProject(directory: string): string {
@@ -60,8 +60,15 @@ function provenAt(start: string): string {
       if (statSync(dotGit).isDirectory()) return dotGit;
       return repositoryOfWorktree(folder, dotGit) ?? folder;
     }
+    // Git takes the settings of such a folder for those of the repository, and they name programs.
+    if (isBareRepository(folder)) return dotGit;
     if (dirname(folder) === folder) return start;
   }
+}
+
+/** Whether git takes a folder without .git for a repository. */
+function isBareRepository(folder: string): boolean {
+  return ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
 }
 
 /** The common directory of a worktree's repository; null if that repository does not keep this worktree. */
