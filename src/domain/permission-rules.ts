@@ -81,7 +81,7 @@ function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
   if (raw['decision'] !== 'allow' && raw['decision'] !== 'deny') return 'says neither allow nor deny';
   const tool = textIn(raw, 'tool');
   if (tool === null) return 'names no tool';
-  // As in the settings of Claude Code. No tool is called so, and the rule would never deny anything.
+  // Claude Code's settings are written like this. No tool has such a name, so the rule would never deny anything.
   if (/[()]/.test(tool)) return `has in its "tool" a pattern that belongs into its "input": ${tool},`;
   if (raw['source'] !== undefined && !SOURCES.some((source) => source === raw['source']))
     return 'names an unknown source';
@@ -167,7 +167,7 @@ export function rulesForTool(
     const patterns = deniedPatterns(rule.input, place);
     return denied.some((text) => patterns.some((pattern) => fits(pattern, text)));
   });
-  // A project that the call runs in is denied what its rules deny, whichever project its session is of.
+  // A rule that denies in a project counts for each call that runs there, even if the session belongs to another project.
   const isHere = (rule: PermissionRule): boolean => place.project_dir !== undefined && isAt(rule, place);
   return matching.map((rule) =>
     rule.decision === 'deny' && isHere(rule) ? { ...rule, project: null } : rule,
@@ -585,7 +585,7 @@ function isPlainPath(text: string): boolean {
 /** Whether a star may match a word: a plain one, and nothing that leads out of the directory in which the agent works. */
 function isPlainArgument(text: string, filled: string, place: WordPlace): boolean {
   if (place.isText === true) return isText(text, place);
-  // To Go, `src/...` is what is in the folder src, whatever is called `...` there.
+  // To Go, `src/...` is all that the folder src contains, even if it contains a file called `...`.
   const [word = '', part = ''] = [text, filled].map((one) =>
     place.isOfGo === true ? one.replace(/\/\.{3}$/, '') : one,
   );
@@ -858,7 +858,10 @@ function deniableTexts({ input }: HookTool, place: Place): string[] {
         .add(inOneLine(one.trimStart().replace(BEFORE_PROGRAM, '')));
     for (const one of wholeCommands(line)) {
       const command = inOneLine(withoutQuotes(one.trimStart().replace(BEFORE_PROGRAM, '')));
-      texts.add(command).add(command.replace(/^\S*\//, ''));
+      texts
+        .add(inOneLine(withoutQuotes(one)))
+        .add(command)
+        .add(command.replace(/^\S*\//, ''));
     }
   }
   for (const path of new Set(pathsIn(input))) for (const file of filesMeant(path, place)) texts.add(file);
@@ -897,7 +900,7 @@ function withoutQuotes(text: string): string {
   return text.replace(/["'\\]/g, '');
 }
 
-/** The commands of a line, each with all of its words: what is in quotes or in a substitution ends no command. */
+/** The commands of a line, each with all of its words: nothing in quotes or in a substitution ends a command. */
 function* wholeCommands(line: string): Generator<string> {
   let start = 0;
   let quote = '';
@@ -941,7 +944,10 @@ function* pathsIn(input: unknown): Generator<string> {
   }
 }
 
-/** The files that a path may mean to a client: it may drop outer blanks, compose letters, know the home directory, and drop `..` from the text. */
+/**
+ * The files that a path may mean to a client. Clients drop outer blanks, compose letters, expand `~`, and some remove `..` from the
+ * text without looking at links.
+ */
 function* filesMeant(path: string, place: Place): Generator<string> {
   const bare = withoutOuterBlanks(path);
   for (const one of new Set([bare, bare.normalize('NFC')].map((text) => atHome(text, place)))) {

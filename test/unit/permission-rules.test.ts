@@ -537,6 +537,12 @@ describe('a rule that denies', () => {
     ),
   );
 
+  test('denies a command with the words before its program, too', () => {
+    const rule = { decision: 'deny', tool: 'Bash', input: 'sudo git push *--force*' };
+    for (const command of ['sudo git push -v --force', 'cd x && sudo git push -o "a (b)" --force'])
+      expect(decision(bash(command), rule), command).toBe('deny');
+  });
+
   test('does not put the words of two commands together', () => {
     const rule = { decision: 'deny', tool: 'Bash', input: 'git push *--force*' };
     for (const command of [
