@@ -140,6 +140,8 @@ export interface Place {
   cwd: string | null;
   /** Where a path really leads, from `cwd`; null if that cannot be known. */
   resolve: (path: string) => string | null;
+  /** Whether git takes a folder without .git for a repository. Absent for another machine. */
+  isRepository?: (folder: string) => boolean;
   /** The home directory, which a path that begins with `~` may mean. Absent for another machine. */
   home?: string;
   /**
@@ -431,14 +433,25 @@ function placesOfValues(place: Place, commands: Iterable<readonly ShellWord[]>):
       const [word = ''] = pieces;
       const next = words[index + 1]?.pieces[0] ?? '';
       if (FINDS_ELSEWHERE.test(word) || (word === '-c' && FINDS_ELSEWHERE.test(next))) return [NOWHERE];
-      for (const value of valuesOf(word, next)) {
+      const isChange = CHANGES_DIRECTORY.has(word);
+      for (const value of isChange ? [next] : valuesOf(word, next)) {
         // Only an existing folder has itself in it.
         const folder = place.cwd === null ? null : place.resolve(`${value}/.`);
-        if (folder !== null && folder !== place.cwd) found.set(folder, movedTo(place, value));
+        if (folder === null || folder === place.cwd) continue;
+        if (isInRepository(folder, place)) return [NOWHERE];
+        if (!isChange) found.set(folder, movedTo(place, value));
       }
       if (found.size > MOST_FOLDERS) return [NOWHERE];
     }
   return [...found.values()];
+}
+
+/** Whether a folder below that of the agent is in one that git takes for a repository: git runs what the settings in it name. */
+function isInRepository(folder: string, { cwd, isRepository }: Place): boolean {
+  if (isRepository === undefined) return false;
+  for (let one = folder; one !== cwd && one !== ''; one = one.slice(0, one.lastIndexOf('/')))
+    if (isRepository(one)) return true;
+  return false;
 }
 
 const FINDS_ELSEWHERE = /^(?:--git-dir(?:=|$)|GIT_(?:DIR|WORK_TREE|COMMON_DIR)=|core\.worktree=|CDPATH=)/i;

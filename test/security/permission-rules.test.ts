@@ -360,6 +360,25 @@ describe('a rule that allows in a project', () => {
     spawnSync('git', ['status'], { cwd: own, env: { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1' } });
     expect(existsSync(join(own, 'deep/ran'))).toBe(true);
     for (const cwd of [own, join(own, 'deep')]) expect(allows(trusted, cwd)).toBe(false);
+    // Nor does a star lead there.
+    mkdirSync(join(trusted, 'src/other'));
+    for (const input of [
+      'git -C * status',
+      'cd * && git status',
+      'cd src/* && git status',
+      'git -C src/* status',
+    ]) {
+      const { rules } = readRules([{ decision: 'allow', tool: 'Bash', input, project: trusted }], 'a test');
+      for (const [name, expected] of [
+        ['other', 1],
+        ['own', 0],
+        ['own/deep', 0],
+      ] as const) {
+        const command = input.replace(/(?:src\/)?\*/, `src/${name}`);
+        const tool = { name: 'Bash', input: { command }, use_id: null, response: null, own: null };
+        expect([command, rulesForTool(rules, tool, placeAt(trusted)).length]).toEqual([command, expected]);
+      }
+    }
   });
 
   test('allows nothing in another folder that a link within the project leads to', () => {

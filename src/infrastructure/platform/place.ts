@@ -2,7 +2,7 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import type { Place } from '../../domain/permission-rules.ts';
-import { provenProject } from './project.ts';
+import { isBareRepository, provenProject } from './project.ts';
 
 /** Resolves paths as the kernel does: a link is followed before `..` goes up from its target. */
 export function placeAt(directory: string): Place {
@@ -10,6 +10,7 @@ export function placeAt(directory: string): Place {
   return {
     cwd,
     home: homedir(),
+    isRepository: isBareRepository,
     project_dir: provenProject(directory),
     resolve(path) {
       if (path.includes('\0')) return null;

@@ -67,7 +67,7 @@ function provenAt(start: string): string {
 }
 
 /** Whether git takes a folder without .git for a repository. */
-function isBareRepository(folder: string): boolean {
+export function isBareRepository(folder: string): boolean {
   return ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
 }
 
