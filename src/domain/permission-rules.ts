@@ -359,7 +359,7 @@ function programAt(words: readonly ShellWord[]): number {
   return words.findIndex(({ pieces }) => !isAssignment(pieces[0] ?? ''));
 }
 
-/** Whether the program that a star matches runs nothing that another star matches: `* test *` does not allow `sh test x`. */
+/** Whether the program that a star matches runs nothing that another star matches: `* run *` does not allow `uv run x`. */
 function isTameProgram(wanted: readonly ShellWord[], given: readonly ShellWord[]): boolean {
   const at = programAt(wanted);
   if ((wanted[at]?.pieces.length ?? 1) === 1) return true;
