@@ -708,6 +708,14 @@ const RUNS_ANY_WORD = new Set(
   ).split(' '),
 );
 
+/** Words of programs behind which another program stands, which they run: `find src -exec *`, `git bisect run *`. */
+const RUNS_WHAT_FOLLOWS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['find', ['-exec', '-execdir', '-ok', '-okdir']],
+  ['fd', ['-x', '-X', '--exec', '--exec-batch']],
+  ['git', ['run', 'foreach', '--exec']],
+  ['go', ['run', '-exec', '-toolexec']],
+]);
+
 /** The program in a rule's command that could take what a star matches for a program or for code; null if none could. */
 function programWithOpenCode(words: readonly ShellWord[]): string | null {
   const texts = words.map(({ pieces }) => pieces[0] ?? '');
@@ -725,6 +733,14 @@ function programWithOpenCode(words: readonly ShellWord[]): string | null {
     }
     const isIn = (known: ReadonlySet<string>): boolean =>
       known.has(program) || known.has(unversioned(program));
+    const follows = RUNS_WHAT_FOLLOWS.get(program) ?? [];
+    const before_next = texts.findIndex((text, index) => index > at && follows.includes(text));
+    if (before_next !== -1) {
+      at = before_next + 1;
+      const { pieces: [first = '', ...stars] = [] } = words[at] ?? {};
+      if (stars.length > 0 && !isFolderNamed(first)) return program;
+      continue;
+    }
     const behind = behindSubcommand(program, texts, at);
     if (behind === null && !(isIn(RUNS_A_WORD) || isIn(READS_CODE) || isIn(RUNS_ANY_WORD))) return null;
     const found = wordWithStar(at, isIn(READS_CODE) || isIn(RUNS_ANY_WORD));

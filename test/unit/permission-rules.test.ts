@@ -272,6 +272,14 @@ describe('a rule with a star that its program may run', () => {
     'ls | sh *',
     'timeout 10 sh *',
     'env timeout 10 xargs sed *',
+    'find src -name x -exec *',
+    'find src -exec sh *',
+    'fd x --exec *',
+    'git bisect run *',
+    'git submodule foreach *',
+    'git rebase main --exec *',
+    'go run *',
+    'go test -exec *',
   ])('is not used: %s', (input) => {
     const { rules, problems } = readRules([{ decision: 'allow', tool: 'Bash', input }], 'test');
     expect(rules).toEqual([]);
