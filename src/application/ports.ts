@@ -259,7 +259,7 @@ export interface PromptRecords extends PromptReads, Prunable {
   warned(ask_id: string): Promise<boolean>;
   /** Takes a damaged prompt out of the pending ones, and leaves the rest of it as it is. */
   setAside(ask_id: string): Promise<void>;
-  /** Marks the pending prompts of a session as orphaned or not; returns those that changed. */
+  /** Marks the pending prompts of a session as orphaned, unless its run sleeps, or as not orphaned; returns those that changed. */
   setOrphaned(session_id: string, orphaned: boolean): Promise<string[]>;
   /** Moves the open prompts of a session to the one that continues it; returns those that moved. */
   move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;

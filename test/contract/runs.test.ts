@@ -1,9 +1,11 @@
-/** Runs: two processes see at the same time that a run can go on, and one of them starts its agent. */
+/** Runs: two processes see at the same time that a run can go on, and one of them starts its agent; and who its questions are of. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../../src/application/ports.ts';
+import { HiveError } from '../../src/domain/errors.ts';
+import type { Run } from '../../src/domain/runs.ts';
 import type { RunFiles } from '../../src/extensions/runs/files.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
-import { ask, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { runsWith, sleepingRun } from '../support/run-rows.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -62,24 +64,61 @@ test('a run that two processes want to resume is resumed once', async () => {
   expect(await hive.store.read((tx) => tx.runs.get('run-1'))).toMatchObject({ start: 2, exit_code: 0 });
 });
 
-test('a question that a sleeping run waits for does not count as one of an ended session', async () => {
+/** A run whose agent is gone, of a session with two open questions, of which it waits for one; and what looks after it. */
+async function openLeftRun(differing: Partial<Run> = {}) {
   const hive = await openTestHive();
   const { ask_id, session_id } = await ask(hive);
-  await hive.sessions.end(session_id);
-  expect(await hive.prompts.get(ask_id)).toMatchObject({ orphaned: true });
-  const call = { call_id: 'call-1', ask_id, start: 1, deferred: true, given: false };
-  const run = sleepingRun({ session_id, status: 'working', calls: [call] });
+  const other = await ask(hive, { question: 'And then?' });
+  const call = { call_id: null, ask_id, start: 1, deferred: false, given: false };
+  const run = sleepingRun({ session_id, status: 'working', exit_code: 0, calls: [call], ...differing });
   await hive.store.write((tx) => tx.runs.put(run));
   const files: RunFiles = {
     keep: () => 'd',
-    read: () => expect.fail('It was started.'),
+    read() {
+      throw new HiveError('store_unsafe', 'Its file is gone.');
+    },
     start: () => expect.fail('It was started.'),
     count: () => undefined,
     forget: () => undefined,
     output: () => '',
   };
   const runs = runsWith(hive, hive.store, files);
-  onTestFinished(runs.watch({ jobs: 1 }));
-  await eventually(async () => (await hive.store.read((tx) => tx.runs.get('run-1')))?.status === 'sleeping');
-  expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending', orphaned: false });
+  const status = async () => (await hive.store.read((tx) => tx.runs.get('run-1')))?.status;
+  const orphaned = async () => [
+    (await hive.prompts.get(ask_id)).orphaned,
+    (await hive.prompts.get(other.ask_id)).orphaned,
+  ];
+  const look = (): void => onTestFinished(runs.watch({ jobs: 1 }));
+  return { hive, runs, ask_id, session_id, status, orphaned, look };
+}
+
+test('the questions of a sleeping run do not count as those of an ended session, whichever ends first', async () => {
+  const before = await openLeftRun();
+  await before.hive.sessions.end(before.session_id);
+  expect(await before.orphaned()).toEqual([true, true]);
+  before.look();
+  await eventually(async () => (await before.status()) === 'sleeping');
+  expect(await before.orphaned()).toEqual([false, false]);
+
+  // Of an agent that was killed, nobody knows before the next sweep.
+  const after = await openLeftRun();
+  after.look();
+  await eventually(async () => (await after.status()) === 'sleeping');
+  await after.hive.sessions.end(after.session_id);
+  expect(await after.orphaned()).toEqual([false, false]);
+});
+
+test('what is open once a run is over counts as a question of its ended session', async () => {
+  const failed = await openLeftRun({ status: 'sleeping' });
+  await failed.hive.sessions.end(failed.session_id);
+  await failed.hive.prompts.respond({ ask_id: failed.ask_id, decision: 'yes', actor: HUMAN });
+  failed.look();
+  await eventually(async () => (await failed.status()) === 'ended');
+  expect(await failed.orphaned()).toEqual([false, true]);
+
+  const stopped = await openLeftRun({ status: 'sleeping' });
+  await stopped.hive.sessions.end(stopped.session_id);
+  await stopped.runs.stop('run-1');
+  expect(await stopped.hive.prompts.get(stopped.ask_id)).toMatchObject({ status: 'cancelled' });
+  expect(await stopped.orphaned()).toEqual([false, true]);
 });

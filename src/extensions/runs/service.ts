@@ -175,7 +175,7 @@ export function createRuns(parts: RunParts): RunService {
         if (found.start !== start || found.status === 'ended') return found;
         const changed = how(found, tx.now);
         await tx.runs.put(changed);
-        await recordSleep(tx, changed);
+        await recordWaits(tx, changed);
         if (problem !== null) await sayThatItEnded(tx, changed, problem);
         return changed;
       }),
@@ -239,7 +239,9 @@ export function createRuns(parts: RunParts): RunService {
         if (run.status === 'working' && !isLeft(run)) return null;
         const problem =
           'Its row in the store was changed by something other than Hive. It is not started again.';
-        await tx.runs.put(withProblem(run, problem, tx.now));
+        const ended = withProblem(run, problem, tx.now);
+        await tx.runs.put(ended);
+        await recordWaits(tx, ended);
         await sayThatItEnded(tx, run, problem);
         isOver = true;
         return null;
@@ -247,7 +249,7 @@ export function createRuns(parts: RunParts): RunService {
       if (isLeft(run)) {
         run = agentEnded(run, null, tx.now);
         await tx.runs.put(run);
-        await recordSleep(tx, run);
+        await recordWaits(tx, run);
         isOver = run.status === 'ended';
       }
       if (run.status !== 'sleeping' || !(await isAnswered(tx, run))) return null;
@@ -287,6 +289,7 @@ export function createRuns(parts: RunParts): RunService {
         if (prompt !== undefined)
           await recordCancel(tx, prompt, { by: 'hive run', via: 'cli', reason: 'withdrawn' });
       }
+      await recordWaits(tx, ended);
       return { before: found, now: ended };
     });
     await end(before.agent);
@@ -391,8 +394,16 @@ async function sayThatItEnded(tx: WriteTx, { run_id, session_id }: Run, problem:
   });
 }
 
-/** The questions of a sleeping run block it: without their answers its agent is not started again. */
-async function recordSleep(tx: WriteTx, { run_id, session_id, status, calls }: Run): Promise<void> {
+/**
+ * The questions of a sleeping run block it: without their answers its agent is not started again. One that is over waits for
+ * nothing.
+ */
+async function recordWaits(tx: WriteTx, { run_id, session_id, status, calls }: Run): Promise<void> {
+  if (status === 'ended') {
+    await endWait(tx, run_id);
+    // If its session ended while it slept, nobody waits for what is still open.
+    if ((await tx.sessions.get(session_id))?.state === 'ended') await markOrphaned(tx, session_id, true);
+  }
   if (status !== 'sleeping') return;
   // Its session has ended with the agent, but the run waits for them.
   await markOrphaned(tx, session_id, false);

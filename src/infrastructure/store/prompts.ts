@@ -268,8 +268,10 @@ const FROM_KEY = statement(
 /** No list and no count names this status. The rest of the row stays as it was found. */
 const SET_ASIDE = statement(`UPDATE prompts SET status = 'damaged' WHERE ask_id = $1 AND status = 'pending'`);
 
+/** A sleeping run goes on although its session has ended: its questions are no orphans. */
+const SLEEPS = `EXISTS (SELECT 1 FROM runs WHERE runs.session_id = prompts.session_id AND runs.status = 'sleeping')`;
 const SET_ORPHANED = statement(
-  `UPDATE prompts SET orphaned = $2 WHERE ${PENDING_OF} AND orphaned <> $2 RETURNING ask_id`,
+  `UPDATE prompts SET orphaned = $2 WHERE ${PENDING_OF} AND orphaned <> $2 AND ($2 = 0 OR NOT ${SLEEPS}) RETURNING ask_id`,
 );
 const MOVE = 'UPDATE prompts SET session_id = $2, agent = $3, orphaned = 0 WHERE';
 const MOVE_PENDING = statement(`${MOVE} ${PENDING_OF} RETURNING ask_id`);
