@@ -55,8 +55,17 @@ async function openRuns({
     output: () => '',
   };
   const runs = runsWith(hive, store, files);
+  /** Those of a process that dies before it has stopped an agent. */
+  const dying = runsWith(hive, store, files, {
+    processes: {
+      ...processes,
+      interrupt() {
+        throw new Error('This process has died.');
+      },
+    },
+  });
   const hasAgent = async () => (await runs.list({ all: true }))[0]?.agent != null;
-  return { hive, runs, agents, refusals, remembered, hasAgent };
+  return { hive, runs, dying, agents, refusals, remembered, hasAgent };
 }
 
 test('a run whose signal has fired before it begins starts no agent', async () => {
@@ -85,6 +94,17 @@ test('a run that is stopped before its agent is recorded stops that agent', asyn
   });
   expect(await runs.begin(RUN)).toMatchObject({ status: 'ended', problem: 'It was stopped.' });
   expect(await agents[0]?.ended).toBeNull();
+});
+
+test('an agent is stopped although the process that began to stop its run has died', async () => {
+  const { runs, dying, agents, hasAgent } = await openRuns();
+  const began = runs.begin(RUN);
+  await eventually(hasAgent);
+  const [{ run_id } = { run_id: '' }] = await runs.list({ all: false });
+  await expect(dying.stop(run_id)).rejects.toThrow('has died');
+  expect(await runs.stop(run_id)).toMatchObject({ status: 'ended', problem: 'It was stopped.' });
+  expect(await agents[0]?.ended).toBeNull();
+  await began;
 });
 
 test('an agent is recorded, and stopped, although the store is busy for a moment', async () => {

@@ -282,7 +282,8 @@ export function createRuns(parts: RunParts): RunService {
         throw new HiveError('invalid_input', `You have no run ${run_id}. See them with: hive runs`);
       if (found.status === 'ended') return { before: found, now: found };
       const problem = 'It was stopped.';
-      const ended = withProblem(found, problem, tx.now);
+      // With its agent: if this process dies before that has ended, another stop ends it.
+      const ended = { ...withProblem(found, problem, tx.now), agent: found.agent };
       await tx.runs.put(ended);
       for (const { ask_id } of found.calls) {
         const prompt = await tx.prompts.intact(ask_id);
