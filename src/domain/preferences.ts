@@ -156,9 +156,10 @@ export function quietTimes({ from, to }: QuietHours, now: string): QuietTimes {
       momentOf(date.toISOString()).minute_of_day === minuteOf(time) ? date : jumpBefore(date)
     ).toISOString();
   };
-  const ends_at = at(to, 0) > now ? at(to, 0) : at(to, 1);
-  const begins_at = [at(from, 1), at(from, 0)].find((begin) => begin < ends_at) ?? at(from, -1);
-  return { begins_at, ends_at };
+  const end = at(to, 0) > now ? 0 : 1;
+  // By the clock: where it skips both times they are the same moment, and no quiet time.
+  const begin = minuteOf(from) < minuteOf(to) ? end : end - 1;
+  return { begins_at: at(from, begin), ends_at: at(to, end) };
 }
 
 /** When the clock jumped last before this time: a time of day that it skips comes with the jump. */

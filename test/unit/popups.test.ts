@@ -234,6 +234,8 @@ describe('quiet hours as times', () => {
     // Half past two does not come there; the quiet time is over, or begins, when it is three.
     ['America/New_York', '22:00', '02:30', '2026-03-08T04:00', '2026-03-08T03:00', '2026-03-08T07:00'],
     ['America/New_York', '02:30', '09:00', '2026-03-08T04:00', '2026-03-08T07:00', '2026-03-08T13:00'],
+    // Neither half past two nor a quarter to three: there is no quiet time that day.
+    ['America/New_York', '02:30', '02:45', '2026-03-07T12:00', '2026-03-08T07:00', '2026-03-08T07:00'],
     ['America/New_York', '22:00', '07:30', '2026-11-01T04:00', '2026-11-01T02:00', '2026-11-01T12:30'],
   ])('in %s, from %s to %s, at %sZ: %sZ to %sZ', (zone, from, to, now, begins, ends) => {
     vi.stubEnv('TZ', zone);
