@@ -117,6 +117,16 @@ test('a call that does not wait has its result, and one that is refused its erro
     expect((await look(id)).error).toMatchObject({ message: expect.any(String) });
 });
 
+test.each([
+  ['tasks/get', undefined],
+  ['tasks/get', 'x'],
+  ['tasks/cancel', 7],
+])('%s of the task %j, which is none, is a wrong request', async (method, taskId) => {
+  const { look } = await scene();
+  const error = { code: -32602, message: expect.stringContaining('There is no task') };
+  expect(await look(taskId, method)).toMatchObject({ error });
+});
+
 test('a coordinator waits for a question as a task', async () => {
   const { hive, client, call, look } = await scene('coordinator');
   const admitted = call('hivemind_await_ask', { timeout_ms: 1_000 });

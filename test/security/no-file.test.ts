@@ -51,7 +51,7 @@ test.each(KINDS)('a %s as the file of a token is refused with a sentence', async
   expect((await far.done).err).toContain(file);
   const bridge = shell(NO_STORE).start('mcp', ...remote);
   bridge.child.process.stdin.end(
-    `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} })}\n`,
+    `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18' } })}\n`,
   );
   expect(`${(await bridge.done).out}`).toContain(`The token file ${file} cannot be read`);
   const store = tempStore();

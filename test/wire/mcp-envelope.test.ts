@@ -183,6 +183,7 @@ const WRONG: [string, object, string][] = [
   ['a call whose tool is a number', poll(2, { name: 5 }), 'needs the name of a tool'],
   ['a resource without a uri', { ...READ, params: {} }, 'needs the uri of a resource'],
   ['a resource whose uri is none', { ...READ, params: { uri: 'x' } }, 'needs the uri of a resource'],
+  ['a call whose task is a number', poll(2, { task: 7 }), 'Leave the task out'],
   ['a page of tools', { ...LIST, params: { cursor: 'x' } }, 'the list has one page'],
   ['a page of resources', { ...LIST, method: 'resources/list', params: { cursor: 7 } }, 'has one page'],
 ];
@@ -197,6 +198,36 @@ test.each(WRONG)('%s is refused with a sentence, in both revisions', async (_wha
   write(JSON.stringify({ ...request, id: 3, params: { ...params, _meta: envelope() } }));
   expect(await answered(3)).toMatchObject({ error });
 });
+
+/** Requests that only the older revision has. */
+const WRONG_BEFORE: [string, object, string][] = [
+  [
+    'a subscription without a uri',
+    { ...LIST, method: 'resources/subscribe', params: {} },
+    'subscribe needs the uri of a resource',
+  ],
+  [
+    'the end of a subscription whose uri is a number',
+    { ...LIST, method: 'resources/unsubscribe', params: { uri: 7 } },
+    'unsubscribe needs the uri of a resource',
+  ],
+  ['a greeting without a revision', { ...HELLO, id: 2, params: {} }, 'initialize needs a protocolVersion'],
+];
+
+test.each(WRONG_BEFORE)(
+  '%s is refused with a sentence, and in the new revision as a method that it has not',
+  async (_what, request, sentence) => {
+    const { write, answered } = await rawClient();
+    write(JSON.stringify(HELLO));
+    write(JSON.stringify(request));
+    expect(await answered(2)).toMatchObject({
+      error: { code: -32602, message: expect.stringContaining(sentence) },
+    });
+    const { params } = request as { params: object };
+    write(JSON.stringify({ ...request, id: 3, params: { ...params, _meta: envelope() } }));
+    expect(await answered(3)).toMatchObject({ error: { code: -32601 } });
+  },
+);
 
 test('a request with fields that no request has is answered', async () => {
   const { write, answered } = await rawClient();

@@ -9,6 +9,7 @@ import {
   type JSONRPCMessage,
   RELATED_TASK_META_KEY,
 } from '@modelcontextprotocol/sdk/types.js';
+import { isRemoved } from './modern.ts';
 
 /** The answer to something that is no message. Its id is null where none could be read. */
 export interface Refusal {
@@ -53,14 +54,16 @@ export function readEnvelope(value: unknown): Envelope {
   // The protocol layer drops a message with any other field, and says nothing.
   for (const name of Object.keys(value)) if (!KNOWN.has(name)) delete value[name];
   if (value['method'] === 'initialize') introduce(value);
-  return { message: value as unknown as JSONRPCMessage };
+  const read = value as unknown as JSONRPCMessage;
+  const wrong = value['id'] === undefined || isRemoved(read) ? null : wrongRequest(value);
+  return wrong === null ? { message: read } : { refusal: refusal(idIn(value), INVALID_PARAMS, wrong) };
 }
 
 const KNOWN: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
 
 type Problem = [code: number, message: string];
 
-/** Why this is no message, or no request that its method takes; null if it is one. */
+/** Why this is no message; null if it is one. */
 function problemOf(message: Fields, written_id: unknown): Problem | null {
   const { jsonrpc, id, method, params } = message;
   if (jsonrpc !== '2.0') return [INVALID_REQUEST, 'A message has "jsonrpc": "2.0".'];
@@ -80,22 +83,34 @@ function problemOf(message: Fields, written_id: unknown): Problem | null {
     ];
   if (written_id === null && !method.startsWith('notifications/'))
     return [INVALID_REQUEST, 'The id of a request is a text or a whole number, not null.'];
-  const wrong = id === undefined ? null : wrongParam(method, params ?? {});
-  return wrong === null ? null : [INVALID_PARAMS, wrong];
+  return null;
 }
 
 const LISTS: ReadonlySet<string> = new Set(['tools/list', 'resources/list', 'resources/templates/list']);
+const OF_RESOURCES: ReadonlySet<string> = new Set([
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+]);
 
-/** A fault in the params of a method, as a sentence; the protocol layer would answer with the report of its validator. */
-function wrongParam(method: string, { name, uri, cursor }: Fields): string | null {
+/** A fault in the params of a request, as a sentence; the protocol layer would answer with the report of its validator. */
+function wrongRequest(request: Fields): string | null {
+  const method = String(request['method']);
+  const { name, uri, cursor, task } = (request['params'] ?? {}) as Fields;
+  if (method === 'initialize' && !isInitializeRequest(request))
+    return 'initialize needs a protocolVersion, which is a text; its capabilities and clientInfo are JSON objects with the fields of MCP.';
   if (method === 'tools/call' && typeof name !== 'string')
     return 'tools/call needs the name of a tool, which is a text: {"name": "hivemind_status", "arguments": {}}.';
-  if (method === 'resources/read' && !(typeof uri === 'string' && URL.canParse(uri)))
-    return 'resources/read needs the uri of a resource, such as hive://prompts/ASK_ID.';
+  if (method === 'tools/call' && !(task === undefined || (isFields(task) && isCount(task['ttl']))))
+    return 'The task of tools/call is a JSON object whose ttl is a number. Leave the task out.';
+  if (OF_RESOURCES.has(method) && !(typeof uri === 'string' && URL.canParse(uri)))
+    return `${method} needs the uri of a resource, such as hive://prompts/ASK_ID.`;
   if (LISTS.has(method) && cursor !== undefined && cursor !== '')
     return `There is no page of ${method} with this cursor: the list has one page. Leave the cursor out.`;
   return null;
 }
+
+const isCount = (value: unknown): boolean => value === undefined || typeof value === 'number';
 
 /** Whether the protocol layer understands the `_meta` of a request; what it does not, it drops, and says nothing. */
 function hasMeta(request: Fields, meta: unknown): boolean {

@@ -98,6 +98,11 @@ export function envelopeOf(message: JSONRPCMessage): Json | null {
   return VERSION_KEY in meta ? meta : null;
 }
 
+/** Whether a client of the new revision makes a request that this revision has no longer: it is refused for that, whatever it says. */
+export function isRemoved(message: JSONRPCMessage): boolean {
+  return 'method' in message && REMOVED.has(message.method) && envelopeOf(message) !== null;
+}
+
 /** Why this envelope cannot be served; null if it can. */
 export function refuseEnvelope(envelope: Json): Failure | null {
   const requested = envelope[VERSION_KEY];
