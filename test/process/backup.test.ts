@@ -1,5 +1,5 @@
 /** `hive store backup` and `hive store restore`: a store comes back whole, whatever lies where it was. */
-import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
@@ -91,6 +91,8 @@ describe('a backup', () => {
   });
 });
 
+const isDraft = (name: string): boolean => name.includes('.new-');
+
 describe('restoring', () => {
   let kept = '';
   type Happens = (store: string) => void;
@@ -118,8 +120,25 @@ describe('restoring', () => {
       (name) => name.endsWith('-wal') && /before/.test(name),
     );
     expect(readFileSync(join(dirname(store), aside))).toEqual(log);
-    expect(namesIn(dirname(store)).filter((name) => /restoring|probing|copying/.test(name))).toEqual([]);
+    expect(namesIn(dirname(store)).filter(isDraft)).toEqual([]);
     expect(statSync(kept).size).toBeGreaterThan(0);
+  });
+
+  test('several times at once removes no draft of another one', async () => {
+    const source = tempStore();
+    const hive = await openTestHive(source);
+    await ask(hive, { question: 'Kept?' });
+    await hive.close();
+    const backup = join(tempFolder(), 'backup.db');
+    expect((await shell(source).hive('store', 'backup', backup)).code).toBe(0);
+    const store = await killed(['Lost?']);
+    const begun = Array.from({ length: 4 }, () => shell(store).start('store', 'restore', backup));
+    const ended = await Promise.all(begun.map(({ done }) => done));
+    // One may find that another one has just opened what it has restored.
+    expect(ended.filter(({ code, err }) => code !== 0 && !/ is open in /.test(err))).toEqual([]);
+    expect(await listed(store)).toEqual(['Kept?']);
+    expect(findDamage(store)).toEqual([]);
+    expect(namesIn(dirname(store)).filter(isDraft)).toEqual([]);
   });
 
   test('can be undone: what was set aside is a store with its log', async () => {
@@ -225,6 +244,6 @@ describe('restoring', () => {
     const ran = await shell(store, { CLAUDECODE: '1' }).hive('store', 'restore', backup);
     expect(ran).toMatchObject({ code: 7, err: expect.stringMatching(/Only a human may restore a backup/) });
     expect(await listed(store)).toEqual(['Kept?']);
-    expect(existsSync(`${store}.restoring`)).toBe(false);
+    expect(namesIn(dirname(store)).filter(isDraft)).toEqual([]);
   });
 });

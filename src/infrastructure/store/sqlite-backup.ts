@@ -20,8 +20,7 @@ export function backUp(path: string, file: string): void {
   if (existsSync(file)) throw occupied(file);
   if (!existsSync(dirname(file)))
     throw new HiveError('invalid_input', `There is no folder ${dirname(file)}, so no backup was made in it.`);
-  // A name of its own: two that begin at once with one file would remove each other's draft.
-  const draft = `${file}.${randomIds.make('new')}`;
+  const draft = newDraft(file);
   try {
     copyStoreFile(path, draft);
     giveName(draft, file);
@@ -67,7 +66,7 @@ export function draftOf(file: string, path: string): string {
   checkHeader(file);
   const isStore = existsSync(path) && statSync(path).ino === statSync(file).ino;
   if (!isStore && isLogForeign(file, () => markOf(file))) throw foreignLog(file);
-  const draft = `${path}.restoring`;
+  const draft = newDraft(path);
   makeFolders(dirname(path));
   refuseUsed(path);
   copyStoreFile(file, draft, isStore);
@@ -90,6 +89,11 @@ export function putInPlace(draft: string, path: string): string | null {
   return there ? aside : log;
 }
 
+/** A name of its own: two processes that begin at once with one file would remove each other's draft. */
+function newDraft(file: string): string {
+  return `${file}.${randomIds.make('new')}`;
+}
+
 /** Removes a draft and what SQLite and the doorbell have left beside it. */
 export function removeDraft(draft: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal', '-bell'])
@@ -99,8 +103,7 @@ export function removeDraft(draft: string): void {
 /** Looks by another name, under which there is no log: it is not known yet whether the log belongs to the file. */
 function refuseUsed(path: string): void {
   if (!existsSync(path)) return;
-  const probe = `${path}.probing`;
-  removeDraft(probe);
+  const probe = newDraft(path);
   linkSync(path, probe);
   try {
     if (isUnused(probe)) return;

@@ -238,7 +238,7 @@ function foreign(path: string): HiveError {
 // none sees a half-made file.
 
 /** The end of a draft's name, after the name of the store, until it is linked into place. */
-const DRAFT = /^\.(new-|copying$|restoring$|probing$)/;
+const DRAFT = /^\.(new-|copying$)/;
 
 /** The name of a draft remains where a process was killed just after it had linked it into place. */
 function removeDrafts(path: string): void {
