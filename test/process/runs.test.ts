@@ -1,11 +1,12 @@
 /** `hive run` without a client: what it refuses, what it prints, and the server that it adds to Claude Code. */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, HIVE } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
+import { openTestHive } from '../support/hive.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -31,12 +32,12 @@ test.each([
 });
 
 /** A program with the name of Claude Code that does this; and the folder with what Hive keeps of runs, once they are over. */
-function claude(does: string) {
+function claude(does: string, store = tempStore()) {
   const [home, folder] = [tempFolder(), tempFolder()];
   const program = join(folder, 'claude');
   if (does !== '') writeFileSync(program, `#!/bin/sh\n${does}\n`, { mode: 0o700 });
   const kept = () => readdirSync(join(home, '.local/state/hive/runs')).map((name) => name.split('.')[1]);
-  return { program, kept, ...shell(tempStore(), { HOME: home }) };
+  return { program, home, kept, ...shell(store, { HOME: home }) };
 }
 
 test('what an agent says on stderr is printed there when its run has ended', async () => {
@@ -54,6 +55,25 @@ test('a run whose program is missing says what to check, and leaves nothing but 
   expect(code).toBe(1);
   expect(err).toMatch(/^hive: run-\w+ has ended: .* Check that it is installed, or give its path\.\n$/);
   expect(kept().sort()).toEqual(['err', 'out']);
+});
+
+test('a run that ends before its agent is started says why', async () => {
+  const store = tempStore();
+  const { program, home, start } = claude('exec sleep 60', store);
+  const locked = await openTestHive(store);
+  const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>();
+  const writing = locked.store.write(() => unlocked);
+  const running = start('run', '--', program, '-p', 'go');
+  // It has written what it starts, and waits for the store.
+  const folder = join(home, '.local/state/hive/runs');
+  const written = () => (existsSync(folder) ? readdirSync(folder).filter((name) => /json$/.test(name)) : []);
+  await eventually(async () => written().length === 1);
+  rmSync(join(folder, written()[0] ?? ''));
+  unlock();
+  await writing;
+  const { code, err } = await running.done;
+  expect(code).toBe(1);
+  expect(err).toMatch(/^hive: run-\w+ has ended: .*\n$/);
 });
 
 test('a run that is stopped says so', async () => {

@@ -1,5 +1,5 @@
 /** `hive run` and `hive runs`: headless agents that end while their human thinks. Only a human starts one. */
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
@@ -104,7 +104,9 @@ async function start(hive: Hive, words: string[], options: RunOptions): Promise<
   return run.exit_code === 0 ? EXIT.done : EXIT.error;
 }
 
+/** An agent that was never started has printed nothing. */
 async function copyFile(path: string, output: NodeJS.WritableStream): Promise<void> {
+  if (!existsSync(path)) return;
   await pipeline(createReadStream(path), output, { end: false });
 }
 
