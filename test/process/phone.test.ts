@@ -207,6 +207,19 @@ test('without an inbox there is no code, and its address is forgotten when the s
   expect(await invite()).toContain('No inbox is served');
 });
 
+test('once one of two servers of the inbox has ended, the address of the other one is known', async () => {
+  const { store, env, served } = await home();
+  const second = await serveWith(store, env, '--inbox-url', 'https://second.example.org');
+  const hive = await openHive({ store, env: childEnvironment(store, env) });
+  onTestFinished(() => hive.close());
+  const address = () => devicesOf(hive).served();
+  expect(address()).toBe('https://second.example.org/inbox');
+  await second.child.kill('SIGTERM');
+  expect(address()).toBe(`${ORIGIN}/inbox`);
+  await served.child.kill('SIGTERM');
+  expect(address()).toBeNull();
+});
+
 test('an Emacs that serves agents serves the inbox, too, and its desk knows the address', async () => {
   const store = tempStore();
   const args = ['--serve', '0', '--inbox-url', ORIGIN];

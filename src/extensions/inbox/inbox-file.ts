@@ -29,20 +29,25 @@ export function inboxPlace(env: Readonly<Record<string, string | undefined>>): I
     const { text, problems } = readPrivately(inboxFile(env, store_id));
     return problems.length > 0 ? null : servedFrom(text);
   };
+  const isServing = ({ pid, started_at }: Served): boolean => processes.startedAt(pid) === started_at;
   return {
     read(store_id) {
       const served = found(store_id);
       // One that was killed has left its file behind.
-      return served !== null && processes.startedAt(served.pid) === served.started_at ? served.address : null;
+      return served !== null && isServing(served) ? served.address : null;
     },
     write(store_id, address) {
       const file = inboxFile(env, store_id);
       const { pid } = process;
+      const before = found(store_id);
+      const put = (served: Served): void => replaceDurably(file, `${JSON.stringify(served)}\n`);
       makeFolders(dirname(file));
-      replaceDurably(file, `${JSON.stringify({ address, pid, started_at: processes.startedAt(pid) })}\n`);
+      put({ address, pid, started_at: processes.startedAt(pid) });
       return () => {
-        // Another process may serve it since.
-        if (found(store_id)?.pid === pid) rmSync(file, { force: true });
+        // Another process may serve it since, or as it did before: an Emacs beside a hive serve.
+        if (found(store_id)?.pid !== pid) return;
+        if (before !== null && before.pid !== pid && isServing(before)) put(before);
+        else rmSync(file, { force: true });
       };
     },
   };
