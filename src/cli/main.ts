@@ -1,6 +1,8 @@
 /** The command line. Each command is a file of its own, which is loaded when it is called and parses its own options. */
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { HiveError } from '../domain/errors.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
 import { VERSION } from '../version.ts';
 import { EXIT, exitCodeOfError } from './exit-codes.ts';
 import { type Commands, EXTENSION_COMMANDS } from './extensions.ts';
@@ -158,6 +160,7 @@ export async function main(): Promise<void> {
   const isAll = called === '--all' || (HELP.has(called) && words.includes('--all'));
   const program = await commandLine(called, isAll);
   try {
+    refuseLostBytes();
     if (isAll) program.help();
     const [about = '-'] = called === 'help' ? words : [];
     if (!about.startsWith('-') && !program.commands.some((command) => command.name() === about))
@@ -174,6 +177,19 @@ export async function main(): Promise<void> {
       process.exitCode = exitCodeOfError(error);
     } else throw error;
   }
+}
+
+/** Node reads the bytes of an argument that are not UTF-8 as U+FFFD: they would be lost without a word. */
+function refuseLostBytes(): void {
+  if (!process.argv.some((word) => word.includes('\uFFFD'))) return;
+  let given: Buffer;
+  try {
+    given = readFileSync('/proc/self/cmdline');
+  } catch {
+    // Only Linux says what was given.
+    return;
+  }
+  if (!isUtf8(given)) throw invalidInput('An argument is not UTF-8. Nothing was done.');
 }
 
 /** Commander also throws where it has shown a help: for a person who asked, or in place of a command that is missing. */

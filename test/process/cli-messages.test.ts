@@ -1,8 +1,11 @@
 /** The shared buffer from a shell: a person's, and an agent's. */
+import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parseShared } from '../../src/domain/messages.ts';
+import { childEnvironment, HIVE } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { openTestHive } from '../support/hive.ts';
 import { join as joinHive, post } from '../support/messages.ts';
@@ -79,6 +82,21 @@ describe('posting', () => {
       err: expect.stringContaining('The text on stdin is not UTF-8. Nothing was posted.'),
     });
     expect((await person.hive('messages', '--all', '--json')).json().messages).toEqual([]);
+  });
+
+  test('refuses a body in an argument that is not UTF-8, and takes the character that stands for such a byte', async () => {
+    const store = tempStore();
+    const post = (word: string) =>
+      promisify(execFile)('sh', ['-c', `exec "$0" "$1" post "$(printf '${word}')"`, process.execPath, HIVE], {
+        env: childEnvironment(store),
+      });
+    await expect(post('Caf\\351')).rejects.toMatchObject({
+      code: 2,
+      stderr: 'hive: An argument is not UTF-8. Nothing was done.\n',
+    });
+    await post('Caf\uFFFD');
+    const { messages } = (await shell(store).hive('messages', '--all', '--json')).json();
+    expect(messages).toMatchObject([{ body: 'Caf\uFFFD' }]);
   });
 
   test('accepts every field of a message, and its body from stdin', async () => {
