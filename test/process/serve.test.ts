@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { tokensOf } from '../../src/extensions/serve/tokens.ts';
+import { HIVE } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { answerRequests, seated } from '../support/coordinators.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
@@ -292,7 +293,12 @@ describe('tokens', () => {
 
   test.each([
     ['role', ['--role', 'coordinater'], /'coordinater' is invalid/],
-    ['project', ['--project', '/nowhere/here'], /There is no --project \/nowhere\/here\. No token was made/],
+    [
+      'project',
+      ['--project', '/nowhere/here'],
+      /--project \/nowhere\/here is not a directory\. No token was made/,
+    ],
+    ['project', ['--project', HIVE], /bin\/hive is not a directory\. No token was made/],
   ])('are not made for a %s that does not exist', async (_what, options, err) => {
     const person = shell(tempStore());
     expect(await person.hive('token', 'make', 'ada', ...options)).toMatchObject({

@@ -1,5 +1,5 @@
 /** `hive token`: who may reach this hive over HTTP. Refused under an agent: only a human gives out tokens. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../../application/hive.ts';
@@ -33,8 +33,8 @@ export function defineToken(command: Command): void {
         agent: options.agent,
         role: options.role,
         projects: options.project?.map((directory) => {
-          if (!existsSync(directory))
-            throw invalidInput(`There is no --project ${directory}. No token was made.`);
+          if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+            throw invalidInput(`--project ${directory} is not a directory. No token was made.`);
           const { project, project_dir } = hive.findProject(directory);
           return { project, project_dir };
         }),
