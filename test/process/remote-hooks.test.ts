@@ -111,6 +111,26 @@ describe('a hook of another machine', () => {
       );
   });
 
+  test('says that its token file contains something else, and does not show that', async () => {
+    const served = await serve(tempStore());
+    const file = join(tempFolder(), 'token');
+    writeFileSync(file, 'hive_first\nhive_second\n');
+    const said = `The token file ${file} contains something other than one token.`;
+    const { err } = await runRemoteHook(served, FAR_START, file);
+    expect(err).toContain(said);
+    expect(await wakerOf(served.url, file)).toContain(said);
+    const bridge = spawnHive(['mcp', '--url', served.url, '--token-file', file], childEnvironment(NO_STORE));
+    let out = '';
+    bridge.process.stdout.on('data', (chunk) => {
+      out += String(chunk);
+    });
+    const params = { protocolVersion: '2025-06-18' };
+    bridge.process.stdin.end(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`);
+    await bridge.exited;
+    expect(out).toContain(said);
+    expect(`${err}${out}${bridge.stderr()}`).not.toContain('hive_first');
+  });
+
   test('is not needed for a title: without one an agent has the name that its token gives it', async () => {
     const served = await serve(tempStore());
     const hive = await openTestHive(served.store);

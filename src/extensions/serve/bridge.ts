@@ -13,7 +13,7 @@ import { hookRoute, LineTransport } from '../../adapters/mcp/stdio.ts';
 import type { ConnectionHook } from '../../application/hook-context.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { PARENT_PID } from '../../domain/installation.ts';
-import { untrusted } from './sending.ts';
+import { noToken, untrusted } from './sending.ts';
 
 export interface BridgeOptions {
   url: URL;
@@ -342,7 +342,7 @@ function requestId(message: JSONRPCMessage): RequestId | null {
   return 'method' in message && 'id' in message ? message.id : null;
 }
 
-/** @throws HiveError `invalid_input` when there is no such file. */
+/** @throws HiveError `invalid_input` when there is no such file, or no token in it. */
 function tokenIn(path: string, readFile: BridgeOptions['readFile']): string {
   let token: string;
   try {
@@ -350,7 +350,8 @@ function tokenIn(path: string, readFile: BridgeOptions['readFile']): string {
   } catch (error) {
     throw new HiveError('invalid_input', `The token file ${path} cannot be read (${String(error)}).`);
   }
-  if (token === '') throw new HiveError('invalid_input', `The token file ${path} is empty.`);
+  const refusal = noToken(path, token);
+  if (refusal !== null) throw new HiveError('invalid_input', refusal);
   return token;
 }
 

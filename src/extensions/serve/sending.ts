@@ -26,6 +26,15 @@ export function untrusted(host: string, code: unknown): string | null {
     : null;
 }
 
+/** Why the content of a token file is no token, without showing it; null if it is one. */
+export function noToken(path: string, content: string): string | null {
+  if (content === '')
+    return `The token file ${path} is empty. Make a new secret with hive token rotate NAME on the machine that runs hive serve, and write it into this file.`;
+  return /^[!-~]+$/.test(content)
+    ? null
+    : `The token file ${path} contains something other than one token. Write into it what hive token make or hive token rotate prints, and nothing else.`;
+}
+
 export interface RemoteHook {
   url: string;
   token_file: string;
@@ -138,10 +147,8 @@ function tokenIn(path: string): string {
   } catch (error) {
     throw new Refused(`The token file ${path} cannot be read (${String(error)}).`);
   }
-  if (token === '')
-    throw new Refused(
-      `The token file ${path} is empty. Make a new secret with hive token rotate NAME on the machine that runs hive serve, and write it into this file.`,
-    );
+  const refusal = noToken(path, token);
+  if (refusal !== null) throw new Refused(refusal);
   return token;
 }
 
