@@ -327,19 +327,28 @@ rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismis
   (setq truncate-lines t bidi-paragraph-direction 'left-to-right)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-rules-refresh))))
 
+(defun hive-rules--row (decision what project &rest cells)
+  "Return the row of DECISION, WHAT, PROJECT and CELLS.
+In a narrow window WHAT is shorter, so that the end of a rule, and its
+line in the file, are on the screen."
+  (let ((width (max 16 (min 38 (- (or (hive-wrap-room) 93) 55)))))
+    (apply #'format "  %-5s  %s  %s  %5s  %5s  %s\n" decision
+           (truncate-string-to-width what width nil ?\s "…")
+           (truncate-string-to-width project 12 nil ?\s "…")
+           cells)))
+
 (defun hive-rules--insert-row (thing &rest cells)
   "Insert CELLS as the row of THING, a rule or a proposal."
   (hive-text-part (or (plist-get thing :rule_id) (plist-get thing :key))
-    (insert (propertize (concat (apply #'format "  %-5s  %-38s  %-12s  %5s  %5s  %s" cells) "\n")
-                        'hive-rule thing))))
+    (insert (propertize (apply #'hive-rules--row cells) 'hive-rule thing))))
 
 (defun hive-rules--insert-rule (rule)
   "Insert the row of RULE."
   (hive-rules--insert-row
    rule
    (hive-rules--decision rule)
-   (truncate-string-to-width (hive-rules--what rule) 38 nil nil "…")
-   (truncate-string-to-width (hive-rules--project rule) 12 nil nil "…")
+   (hive-rules--what rule)
+   (hive-rules--project rule)
    (plist-get rule :uses)
    (hive-text-age (plist-get rule :last_used_at))
    (concat (if (hive-rpc-true-p rule :expired) (propertize (hive-words "ended") 'face 'hive-warning)
@@ -352,8 +361,8 @@ rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismis
     (hive-rules--insert-row
      proposal
      (hive-rules--decision rule)
-     (truncate-string-to-width (hive-rules--what rule) 38 nil nil "…")
-     (truncate-string-to-width (hive-rules--project rule) 12 nil nil "…")
+     (hive-rules--what rule)
+     (hive-rules--project rule)
      (plist-get proposal :allowed) "" (hive-words "proposed"))))
 
 (defun hive-rules--heading (text)
@@ -383,9 +392,9 @@ rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismis
        (hive-words "Rules in %s" (abbreviate-file-name (or (plist-get list :path) ""))))
       (if (not rules) (insert (hive-words "  None yet.  Press A at a permission to make one.") "\n")
         (insert (propertize
-                 (format "  %-5s  %-38s  %-12s  %5s  %5s  %s\n" "" (hive-words "Rule")
-                         (hive-words 'column-project) (hive-words "Used")
-                         (hive-words "Last") (hive-words 'rule-ends))
+                 (hive-rules--row "" (hive-words "Rule") (hive-words 'column-project)
+                                  (hive-words "Used") (hive-words "Last")
+                                  (hive-words 'rule-ends))
                  'face 'hive-shadow))
         (mapc #'hive-rules--insert-rule rules)))))
 

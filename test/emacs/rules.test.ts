@@ -26,7 +26,7 @@ let emacs: EmacsTerminal;
 beforeEach(async () => {
   home = await openHome();
   hive = await openTestHive(home.store);
-  emacs = await home.emacs();
+  emacs = await home.emacs(undefined, { columns: 80, lines: 24 });
   await emacs.said(/Registered this seat/);
 });
 afterEach(() => home.close());
@@ -65,7 +65,7 @@ test('A shows the rule with what it would have answered; RET writes it and also 
   expect(written()).not.toContain('npm test');
   await emacs.keys('Enter');
   await emacs.until(
-    /Allow this, and let the rule "Bash npm test\*" answer in your place from now on\? \(y or n\)/,
+    /Allow this, and let the rule "Bash npm test\*" answer in your place from now on\?\\?\s*\(y or n\)/,
   );
   await emacs.keys('y');
   const output = said(await printed)?.hookSpecificOutput;
@@ -74,7 +74,8 @@ test('A shows the rule with what it would have answered; RET writes it and also 
     permission_rules: [{ tool: 'Bash', input: 'npm test*', project: '/home/user/project' }],
   });
   await command('hive-rules');
-  await emacs.until(/allow +Bash npm test\* +project +0 /);
+  // 80 columns have room for the end and the line, too.
+  await emacs.until(/allow +Bash npm test\* +project +0 +\d{4}-\d\d-\d\d +:\d+$/m);
   await emacs.keys('t');
   await emacs.until(/This rule answers in your place:[\s\S]*2 that you allowed, 1 that you denied/);
   await emacs.keys('q');
