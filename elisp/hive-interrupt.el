@@ -305,7 +305,7 @@ the error when there are none."
                  nil t nil nil current)))
       (or (cdr (assoc name alist))
           (hive-model-session-of among name)
-          (hive-fail "Nobody was interrupted: type or choose the title of an agent")))))
+          (hive-fail "No agent was chosen: type or choose the title of one")))))
 
 ;;;###autoload
 (defun hive-interrupt (turn note)

@@ -269,6 +269,11 @@
     (let ((asked (hive-test-with-inputs (list "Codex-c") (let ((current-prefix-arg '(4))) (call-interactively #'hive-interrupt)))))
       (should (equal '("Withdraw the interrupt for: " "Codex-c") (car asked))))
     (hive-test-wait 5 said)
+    ;; Nothing about interrupting, because this is the opposite.
+    (hive-test-with-inputs (list "")
+      (should (equal "No agent was chosen: type or choose the title of one"
+                     (cadr (should-error (let ((current-prefix-arg '(4))) (call-interactively #'hive-interrupt))
+                                         :type 'user-error)))))
     ;; That it was withdrawn is notified as well, and shown once.
     (hive-interrupt-test-tell (hive-interrupt-test-turn "c" :interrupts (hive-interrupt-test-stop "i-2" "withdrawn")))
     (hive-test-call 'fake/ask nil)
