@@ -149,7 +149,7 @@ async function addresseeOf(hive: Hive, caller: Caller, options: MentionsOptions)
 async function list(
   hive: Hive,
   { session_id, handle, carrier }: Whose,
-  { status, limit, cursor, json }: MentionsOptions,
+  { status, limit, cursor, json, session, asAgent }: MentionsOptions,
 ): Promise<ExitCode> {
   const open = status === 'unprocessed' && cursor === undefined;
   const { items, next_cursor } = open
@@ -168,8 +168,13 @@ async function list(
   for (const mention of items) show(mention);
   if (items.length === 0)
     remark(`There are no ${status === 'any' ? '' : `${status} `}mentions of ${handle}.`);
-  else if (open)
-    remark('Mark them processed with: hive mentions process ID…, or: hive mentions process --all');
+  else if (open) {
+    // Without it, the same commands would process the caller's own.
+    const whose = `${session === undefined ? '' : ` --session ${handle}`}${asAgent === true ? ' --as-agent' : ''}`;
+    remark(
+      `Mark them processed with: hive mentions process ID…${whose}, or: hive mentions process --all${whose}`,
+    );
+  }
   const left = summary.unprocessed - items.length;
   if (open && left > 0)
     remark(

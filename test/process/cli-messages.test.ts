@@ -166,6 +166,17 @@ describe('mentions', () => {
     expect(mentions).toMatchObject([{ processed_by: 'alice', processed_via: 'cli' }]);
   });
 
+  test('are listed with the command that processes them, also those of another session', async () => {
+    const { person, alice } = await shells();
+    await person.hive('post', '@alice @bobby hello');
+    expect((await alice.hive('mentions')).err).toContain('or: hive mentions process --all\n');
+    expect((await person.hive('mentions', '--session', 'bob')).err).toContain(
+      'hive mentions process ID… --session bobby, or: hive mentions process --all --session bobby\n',
+    );
+    const listed = await alice.hive('mentions', '--session', 'bobby', '--as-agent');
+    expect(listed.err).toContain('hive mentions process --all --session bobby --as-agent\n');
+  });
+
   test('that do not exist, and unknown words, are refused', async () => {
     const person = shell(tempStore());
     expect(await person.hive('mentions', 'process', 'mention-none')).toMatchObject({ code: 1 });
