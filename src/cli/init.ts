@@ -447,6 +447,7 @@ async function setUp(
   if (changes.length > 0 && options.yes !== true) {
     const agreed = await agree(direction, parts, changes, choice);
     if (agreed === null) {
+      if (options.json === true) printJson({ changed: [] });
       remark('Nothing was written.');
       return EXIT.notAccepted;
     }

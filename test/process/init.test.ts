@@ -88,6 +88,14 @@ describe('hive init', () => {
     expect(statSync(join(folder, '.claude.json')).mode & 0o777).toBe(0o640);
   });
 
+  it('that nobody agrees to prints JSON, too: no file is changed', async () => {
+    const { folder, person } = home();
+    const refused = await person.hive('init', 'emacs', '--json');
+    expect(refused).toMatchObject({ code: 6, err: expect.stringContaining('Nothing was written.') });
+    expect(refused.json()).toEqual({ changed: [] });
+    expect(filesIn(folder)).toEqual({});
+  });
+
   it('and uninit leave nothing where there was nothing before', async () => {
     const { folder, person } = home();
     await init(person);
