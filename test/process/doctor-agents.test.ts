@@ -51,6 +51,20 @@ function change({ folder }: Home, name: string, edit: (text: string) => string):
 }
 
 describe('hive doctor', () => {
+  it('gives no advice on what is as it should be', async () => {
+    const { folder, person } = home();
+    const permissions = async (): Promise<Found | undefined> =>
+      (await person.hive('doctor', '--json'))
+        .json()
+        .checks.find(({ name }: { name: string }) => name === 'Permissions');
+    expect(await permissions()).toMatchObject({ state: 'ok', advice: null });
+    chmodSync(join(folder, 'state/hive.db'), 0o644);
+    expect(await permissions()).toMatchObject({
+      state: 'broken',
+      advice: expect.stringContaining('run: chmod 700'),
+    });
+  });
+
   it('says how to set up agents that are not set up', async () => {
     const { 'Claude Code': claude, Codex: codex } = await home().doctor();
     expect(claude).toEqual({

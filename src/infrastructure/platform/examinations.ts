@@ -58,6 +58,7 @@ function storeFile(address: string): Check[] {
   const folder = dirname(address);
   const open = statSync(folder).mode & 0o077;
   const damage = findDamage(address);
+  const isPrivate = (mode & 0o077) === 0 && open === 0;
   const text = `${address}, ${(size / 1024 / 1024).toFixed(1)} MB`;
   return [
     {
@@ -68,9 +69,11 @@ function storeFile(address: string): Check[] {
     },
     {
       name: 'Permissions',
-      state: (mode & 0o077) === 0 && open === 0 ? 'ok' : 'broken',
+      state: isPrivate ? 'ok' : 'broken',
       text: `folder ${octal(statSync(folder).mode)}, file ${octal(mode)}`,
-      advice: `other users of this machine can read what agents ask and you answer; run: chmod 700 '${folder}' && chmod 600 '${address}'`,
+      advice: isPrivate
+        ? null
+        : `other users of this machine can read what agents ask and you answer; run: chmod 700 '${folder}' && chmod 600 '${address}'`,
     },
   ];
 }
