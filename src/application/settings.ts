@@ -14,6 +14,7 @@ import {
   type Setting,
   type StoreSettings,
   showSetting,
+  valueAt,
 } from '../domain/settings.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import type { Check } from './world.ts';
@@ -116,7 +117,11 @@ function placeOf({ scope }: Setting, seat: string): string {
 
 async function settingAt(tx: ReadTx, setting: Setting, seat: string): Promise<StoredSetting> {
   const stored = await tx.desks.preferences(placeOf(setting, seat));
-  return { ...setting, value: stored[setting.key] ?? setting.default, origin: originOf(stored, setting.key) };
+  return {
+    ...setting,
+    value: valueAt(setting, stored[setting.key] ?? setting.default, tx.now),
+    origin: originOf(stored, setting.key),
+  };
 }
 
 /** Stores changes to a seat, or to all seats; if anything changed, an event notifies every desk. Returns what is stored. */

@@ -132,6 +132,10 @@ async function set(
   const seat = phone?.device_id ?? thisSeat();
   const now = new Date().toISOString();
   const parsed = value === null ? null : parseSetting(setting, value, now);
+  if (phone !== null && value !== null && parsed === null)
+    throw invalidInput(
+      `A phone without ${setting.key} of its own has those of the seat at which it was paired. To go back to them, use --unset.`,
+    );
   const before = await find();
   const stored = await hive.settings.set(setting, parsed, seat, 'cli', {
     by: humanName(process.env),

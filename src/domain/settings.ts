@@ -288,8 +288,11 @@ export function parseSetting({ key, type }: Setting, given: string, now: string)
       if (!/^\d/.test(text)) throw wrong('yes, no, or a duration such as 90m or 2h');
       return timeAfter(now, parseDuration(text));
     case 'hours': {
+      // As no hours are shown.
+      if (text === showSetting(null)) return null;
       const [, from, to] = HOURS.exec(text) ?? [];
-      if (from === undefined || to === undefined) throw wrong('two times of day, such as 22:00-07:30');
+      if (from === undefined || to === undefined)
+        throw wrong('two times of day, such as 22:00-07:30, or none');
       return { from, to };
     }
     case 'names': {
@@ -300,6 +303,11 @@ export function parseSetting({ key, type }: Setting, given: string, now: string)
       return names;
     }
   }
+}
+
+/** A stored value as it applies now: what was set for some time is off once that has passed. */
+export function valueAt({ type }: Pick<Setting, 'type'>, stored: unknown, now: string): unknown {
+  return type.kind === 'yes_no_or_duration' && typeof stored === 'string' && stored <= now ? false : stored;
 }
 
 /** A value as a person types it. */

@@ -59,6 +59,9 @@ describe('hive config', () => {
       phone_after: 60,
       quiet_hours: { from: '22:00', to: '07:30' },
     });
+    const none = await config('quiet_hours', 'none');
+    expect(none).toMatchObject({ code: 2, out: '' });
+    expect(none.err).toContain('has those of the seat at which it was paired');
     const unset = await config('quiet_hours', '--unset');
     expect(unset.out).toBe('quiet_hours: 22:00-07:30\n');
     expect((await config('quiet_hours')).err).toContain('from the seat at which it was paired');
@@ -80,7 +83,12 @@ describe('hive config', () => {
     const shown = await person.hive('config', 'quiet_hours');
     expect(shown.out).toBe('22:00-07:30\n');
     expect(shown.err).toContain('Set with hive config; the default is none.');
+    expect((await person.hive('config', 'quiet_hours', 'none')).out).toBe('quiet_hours: none\n');
+    expect((await person.hive('config', 'quiet_hours')).err).toContain('This is the default.');
+    await person.hive('config', 'quiet_hours', '22:00-07:30');
     expect((await person.hive('config', 'quiet_hours', '--unset')).out).toBe('quiet_hours: none\n');
+    await person.hive('config', 'do_not_disturb', '0s');
+    expect((await person.hive('config', 'do_not_disturb')).out).toBe('no\n');
     expect((await person.hive('config', 'quiet_hours', '--json')).json()).toMatchObject({
       setting: { value: null, origin: 'default' },
     });

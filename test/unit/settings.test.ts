@@ -11,6 +11,7 @@ import {
   SETTINGS,
   settingNamed,
   showSetting,
+  valueAt,
 } from '../../src/domain/settings.ts';
 import { preferencesParams } from '../../src/schemas/desks.ts';
 
@@ -77,6 +78,7 @@ describe('a value', () => {
     ['do_not_disturb', 'true', true],
     ['do_not_disturb', '2h', '2026-03-01T14:00:00.000Z'],
     ['quiet_hours', '22:00-07:30', { from: '22:00', to: '07:30' }],
+    ['quiet_hours', 'none', null],
     ['muted_projects', 'shop, tools', ['shop', 'tools']],
     ['muted_agents', 'Claude-abc12', ['Claude-abc12']],
     ['muted_agents', 'none', []],
@@ -97,7 +99,7 @@ describe('a value', () => {
     ['retention_days', '0', 'takes a whole number from 1 to 36500'],
     ['do_not_disturb', 'soon', 'takes yes, no, or a duration such as 90m or 2h'],
     ['do_not_disturb', '2 hours', 'is not a duration'],
-    ['quiet_hours', '22:00-25:00', 'takes two times of day, such as 22:00-07:30'],
+    ['quiet_hours', '22:00-25:00', 'takes two times of day, such as 22:00-07:30, or none, not'],
     ['muted_projects', 'shop,', 'takes names separated by commas'],
     ['gate', 'blck', 'gate takes one of strict, block, remind, off, not "blck".'],
     ['dialog_wait', '0', 'dialog_wait takes usual, on, off, or seconds from 1 to 86400'],
@@ -118,6 +120,14 @@ describe('a value', () => {
     ] as const)
       expect(showSetting(parse(key, text))).toBe(text);
     for (const nothing of [null, []]) expect(showSetting(nothing)).toBe('none');
+  });
+
+  test('that was set for some time is off once that has passed', () => {
+    const until = parse('do_not_disturb', '2h');
+    expect(valueAt(settingNamed('do_not_disturb'), until, NOW)).toBe(until);
+    expect(valueAt(settingNamed('do_not_disturb'), until, '2026-03-01T14:00:00.000Z')).toBe(false);
+    expect(valueAt(settingNamed('do_not_disturb'), true, NOW)).toBe(true);
+    expect(valueAt(settingNamed('mention_ttl'), '24h', NOW)).toBe('24h');
   });
 
   test('any input is accepted or refused with a sentence, and a number is always within its limits', () => {
