@@ -255,7 +255,7 @@ export function showPrompts(prompts: readonly Prompt[]): void {
       statusOf(prompt),
       age(prompt.created_at),
       prompt.kind === 'permission' ? `${prompt.urgency}, permission` : prompt.urgency,
-      `${prompt.to ?? '-'}${prompt.claimed_by === null || prompt.status !== 'pending' ? '' : ` (${prompt.claimed_by} is answering)`}`,
+      `${prompt.to ?? '-'}${prompt.escalated_at === null ? '' : ', now everybody'}${prompt.claimed_by === null || prompt.status !== 'pending' ? '' : ` (${prompt.claimed_by} is answering)`}`,
       `${sourcePrefix(prompt.source)}${calledBy(prompt)}`,
       prompt.project,
       `${noteCount(prompt)}${prompt.question}`,

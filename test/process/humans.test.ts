@@ -145,6 +145,8 @@ test('the command line: teams, questions to them, who is here', async () => {
   const { prompts } = (await person.hive('list', '--to', 'bob', '--json')).json();
   expect(prompts.map(({ ask_id }: { ask_id: string }) => ask_id)).toEqual([asked.ask_id]);
   expect((await person.hive('list')).out).toMatch(/FOR[\s\S]*Ops[\s\S]*Ada/);
+  await person.hive('ask', 'Anybody?', '--to', 'ops', '--escalate-after', '1s');
+  await eventually(async () => /Ops, now everybody .*Anybody/.test((await person.hive('list')).out));
   expect((await person.hive('status')).out).toMatch(/desk +Ada[\s\S]*team +Ops +Ada, Bob/);
   expect(await person.hive('team', 'remove', 'nobody')).toMatchObject({
     code: 1,
