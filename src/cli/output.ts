@@ -298,7 +298,10 @@ export function readAnswer(prompt: Prompt): string {
   if (terminal === null) return '';
   try {
     showToConfirm(terminal, prompt);
-    writeSync(terminal, 'Your answer: ');
+    writeSync(
+      terminal,
+      prompt.multi_select ? 'Your answer (separate several options with commas): ' : 'Your answer: ',
+    );
     return readLine(terminal);
   } finally {
     closeSync(terminal);
@@ -338,8 +341,21 @@ export function confirmTyped(lines: readonly string[], question: string): boolea
 
 function linesToConfirm(prompt: Prompt): string[] {
   if (prompt.kind === 'permission') return permissionLines(prompt).map((text) => `  ${revealed(text)}`);
-  const options = prompt.options.map(({ label }) => line(label)).join(' | ');
-  return [...revealed(prompt.question).split('\n'), ...(options === '' ? [] : [`Options: ${options}`])];
+  const { question, context, notes, options } = prompt;
+  const indented = (text: string): string[] =>
+    revealed(text)
+      .replace(/^(?=.)/gm, '  ')
+      .split('\n');
+  const labels = options.map(({ label }) => line(label)).join(' | ');
+  return [
+    ...revealed(question).split('\n'),
+    ...(context === null ? [] : ['', ...indented(context.trimEnd()), '']),
+    ...notes.flatMap(({ text, at }) => indented(`Added ${age(at)} ago: ${text}`)),
+    ...(labels === '' ? [] : [`Options: ${labels}`]),
+    ...options.flatMap(({ label, description }) =>
+      description === null ? [] : indented(`${line(label)}: ${description}`),
+    ),
+  ];
 }
 
 /** The terminal of this process; null where it has none. */

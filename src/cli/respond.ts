@@ -93,13 +93,13 @@ async function answering(
   options: AnswerOptions,
   isAmendment: boolean,
 ): Promise<Answering> {
-  const { select, comment } = options;
+  const { comment } = options;
   const { id, decision: word } = wordsOf(given.id, given.decision, options);
-  if (word !== undefined && select !== undefined)
+  if (word !== undefined && options.select !== undefined)
     throw invalidInput(
       'Give a decision or --select, not both. (Put --select last: it takes every word after it.)',
     );
-  const isMissing = word === undefined && select === undefined;
+  const isMissing = word === undefined && options.select === undefined;
   if (isMissing && id !== undefined && !isAtTerminal()) throw invalidInput(giveAnswer(id));
   if (id === undefined && isAmendment) throw invalidInput(NAME_IT);
   const found = await findActor(hive, { action: 'answer', coordinates: true }, options);
@@ -110,6 +110,7 @@ async function answering(
   if (prompt.status === 'responded' && !isAmendment && wouldAsk) return { prompt, command: null };
   const decision = isMissing ? readAnswer(prompt) : word;
   if (decision === '') throw invalidInput(giveAnswer(ask_id));
+  const select = options.select ?? severalOf(prompt, decision);
   // Of a permission all is displayed, and a yes typed.
   const actor = confirmActor(hive, found, prompt, { decision, selected: select }, isMissing);
   const displayed_digest = prompt.kind === 'permission' ? permissionDigest(prompt) : null;
@@ -121,6 +122,14 @@ async function answering(
     if (seat.text !== null) remark(seat.text);
   }
   return { prompt, command: { ask_id, decision, selected: select, comment, actor, displayed_digest } };
+}
+
+/** The options in a decision that names several of them, as in `ham, cheese`; a list without a label is free text. */
+function severalOf({ multi_select, options }: Prompt, decision: string | undefined): string[] | undefined {
+  const labels = options.map(({ label }) => label);
+  if (!multi_select || decision === undefined || labels.includes(decision.trim())) return undefined;
+  const named = decision.split(',').map((word) => word.trim());
+  return named.every((word) => labels.includes(word)) ? named : undefined;
 }
 
 async function respond(

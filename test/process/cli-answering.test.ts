@@ -8,6 +8,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { shell } from '../support/cli.ts';
+import { introduce, openTestHive } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';
 
 describe('answering', () => {
@@ -88,6 +89,57 @@ describe('answering', () => {
     expect((await person.hive('poll', urgent, '--json')).json()).toMatchObject({ decision: 'go' });
     const asked = await person.terminal(['respond'], 'Your answer:', 'no');
     expect(asked.out).toMatch(/Later\?[\s\S]*Answered \S+ \(unattested\): no/);
+  });
+
+  it('shows the context, the notes and what the options mean, a screen at a time', async () => {
+    const store = tempStore();
+    const person = shell(store);
+    const hive = await openTestHive(store);
+    const session = await introduce(hive);
+    const context = Array.from({ length: 40 }, (_, n) => `step ${n + 1}`).join('\n');
+    const options = [{ label: 'now', description: 'Users are offline' }, 'later'];
+    const { prompt } = await hive.prompts.ask({ question: 'Deploy?', context, options }, session);
+    await hive.prompts.note(prompt.ask_id, 'The tests passed.', session);
+    const more: [string, string] = ['Enter for more', ''];
+    const asked = await person.terminal(['respond'], ...more, more, ['Your answer:', 'later']);
+    expect(asked.code).toBe(0);
+    expect(asked.out).toMatch(/Deploy\?\r?\n\r?\n {2}step 1\r?\n[\s\S]* {2}step 40\r?\n/);
+    expect(asked.out).toMatch(
+      / {2}Added \d+ m?s ago: The tests passed\.\r?\nOptions: now \| later\r?\n {2}now: Users are offline\r?\n/,
+    );
+  });
+
+  it('takes several options that are typed with commas between them, and says that it does', async () => {
+    const person = shell(tempStore());
+    const ask = [
+      'ask',
+      'Toppings?',
+      '--multi',
+      '--option',
+      'ham',
+      '--option',
+      'cheese',
+      '--option',
+      'salt, pepper',
+    ];
+    const ask_id = (await person.hive(...ask)).out.trim();
+    const asked = await person.terminal(['respond', ask_id], 'several options with commas): ', 'cheese,ham');
+    expect(asked).toMatchObject({ code: 0, out: expect.stringContaining(': ham, cheese') });
+    expect((await person.hive('poll', ask_id, '--json')).json()).toMatchObject({
+      selected: ['ham', 'cheese'],
+    });
+    // An option with a comma is one, and what names anything else is free text.
+    for (const [answer, selected] of [
+      ['salt, pepper', ['salt, pepper']],
+      ['ham, please', []],
+    ] as const) {
+      const other = (await person.hive(...ask)).out.trim();
+      await person.hive('respond', other, answer);
+      expect((await person.hive('poll', other, '--json')).json()).toMatchObject({
+        decision: answer,
+        selected,
+      });
+    }
   });
 
   it('refuses before it asks for a yes', async () => {
