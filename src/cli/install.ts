@@ -350,6 +350,7 @@ async function uninstall(options: FolderOptions): Promise<void> {
       'Hive cannot ask for confirmation without a terminal. Use --yes to remove Hive without asking. Nothing was removed.',
     );
   if (!yes && !/^y(es)?$/i.test(await ask('Continue? [y/N] '))) {
+    say('Nothing was removed.');
     process.exitCode = NOT_ACCEPTED;
     return;
   }

@@ -454,6 +454,8 @@ describe('hive uninstall', () => {
     const { code, err } = await place.person.hive('uninstall');
     expect(code).toBe(1);
     expect(err).toContain('Nothing was removed.');
+    const declined = await place.person.terminal(['uninstall'], 'Continue?', 'n');
+    expect(declined).toMatchObject({ code: 6, out: expect.stringContaining('Nothing was removed.') });
     expect(lstatSync(join(place.folder, '.local/bin/hive')).isSymbolicLink()).toBe(true);
   });
 });
