@@ -379,6 +379,8 @@ The same key un-snoozes one that is snoozed."
 It returns by itself; its agent keeps waiting.  If it is snoozed
 already, un-snooze it, or with MINUTES, snooze it for that long.
 Return non-nil if it is snoozed."
+  (when (and minutes (< minutes 1))
+    (hive-fail "Nothing was snoozed: a question is snoozed for one minute or more"))
   (hive-sidecar-demand)
   (let* ((id (plist-get prompt :ask_id))
          (back (and (null minutes)

@@ -64,7 +64,7 @@ export async function findActor(
     throw new HiveError(
       'not_allowed',
       coordinates === true
-        ? `${ACTOR.onlyHuman(action, caller.agent_because)} An agent that its human lets be a coordinator does it with its tools of Hive.`
+        ? `${ACTOR.onlyHuman(action, caller.agent_because)} A coordinator does this with Hive's MCP tools.`
         : `${ACTOR.onlyHuman(action, caller.agent_because)} To act in its own name, the agent adds --as-agent.`,
     );
   const session = await registerCaller(hive, caller);

@@ -218,6 +218,8 @@
     (hive-list-test-key "u")
     (hive-list-test-key "s")
     (hive-test-wait 5 (= 2 (cl-count-if #'hive-prompt-snoozed-p (hive-prompts))))
+    (should-error (hive-list-snooze '-) :type 'user-error)
+    (should (= 2 (cl-count-if #'hive-prompt-snoozed-p (hive-prompts))))
     (should-not (hive-list--marked))
     ;; One of these is awake: all are to be snoozed.
     (hive-list-toggle-marks)

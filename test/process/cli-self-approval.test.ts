@@ -47,7 +47,7 @@ describe('no self-approval (invariant 9)', () => {
     const agent = person.as({ HIVE_AGENT: 'builder' });
     expect(await agent.hive('respond', ask_id, 'yes', '--as-agent')).toMatchObject({ code: 2, out: '' });
     expect(await agent.hive('interrupt', '--all', '--as-agent')).toMatchObject({ code: 2, out: '' });
-    expect((await agent.hive('respond', ask_id, 'yes')).err).toContain('lets be a coordinator');
+    expect((await agent.hive('respond', ask_id, 'yes')).err).toContain('A coordinator does this');
     expect((await person.hive('poll', ask_id)).code).toBe(3);
   });
 
