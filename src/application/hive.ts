@@ -1,6 +1,6 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
 import { userOfSeat } from '../domain/humans.ts';
-import type { Place } from '../domain/permission-rules.ts';
+import type { Place } from '../domain/places.ts';
 import type { Seat, SeatKey } from '../domain/seats.ts';
 import type { Trust } from '../domain/trust.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';

@@ -1,7 +1,7 @@
 /** Where a hook runs, how it comes over a connection or goes to another machine, and what a hook handler gets: one event, one transaction and the verdict of the earlier handlers. */
 import type { EditTools } from '../domain/edits.ts';
 import type { HookClient, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
-import type { Place } from '../domain/permission-rules.ts';
+import type { Place } from '../domain/places.ts';
 import type { Preferences } from '../domain/preferences.ts';
 import type { RunStart } from '../domain/runs.ts';
 import type { Seat } from '../domain/seats.ts';

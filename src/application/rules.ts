@@ -4,7 +4,8 @@
  * something, so only a process whose seat is registered changes the file, as with an answer that permits something.
  */
 import { HiveError, invalidInput } from '../domain/errors.ts';
-import { hasExpired, NOWHERE, type PermissionRule, type Place } from '../domain/permission-rules.ts';
+import { hasExpired, type PermissionRule } from '../domain/permission-rules.ts';
+import { NOWHERE, type Place } from '../domain/places.ts';
 import {
   defaultExpiry,
   draftsFor,

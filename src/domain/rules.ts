@@ -3,18 +3,17 @@
  * rules the history suggests by itself. Whether a rule matches a call is decided in permission-rules.ts alone. Nothing
  * here permits anything: a rule counts once the human has it in their own file. Pure: the caller resolves paths.
  */
+import { beginPlainly, commandsOf } from './allowed-commands.ts';
 import {
-  beginPlainly,
-  commandsOf,
   decidingRule,
   type PermissionRule,
-  type Place,
   type RuledSession,
   readRules,
   rulesForTool,
   toolKind,
 } from './permission-rules.ts';
 import { digestOf, mayAllow } from './permissions.ts';
+import type { Place } from './places.ts';
 import type { Prompt } from './prompts.ts';
 import { type ShellPart, type ShellWord, shellParts } from './shell-words.ts';
 import { type ShownCall, shownCall } from './shown-calls.ts';

@@ -5,12 +5,8 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  decidingRule,
-  type PermissionRule,
-  type Place,
-  rulesForTool,
-} from '../../src/domain/permission-rules.ts';
+import { decidingRule, type PermissionRule, rulesForTool } from '../../src/domain/permission-rules.ts';
+import type { Place } from '../../src/domain/places.ts';
 import { type PastCall, pastCall, proposeRules, readDraft } from '../../src/domain/rules.ts';
 import { placeAt } from '../../src/infrastructure/platform/place.ts';
 import { beforeFile } from '../support/lifetime.ts';

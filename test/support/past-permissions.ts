@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { readClaudeCode } from '../../src/adapters/hooks/hook.ts';
 import { ALLOW, DENY, dialogFingerprint, dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
-import type { Place } from '../../src/domain/permission-rules.ts';
+import type { Place } from '../../src/domain/places.ts';
 
 import type { PastPermission } from '../../src/domain/rules.ts';
 import { newPrompt } from './new-prompt.ts';

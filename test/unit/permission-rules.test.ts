@@ -2,13 +2,8 @@
 import { posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { HookTool } from '../../src/domain/hooks.ts';
-import {
-  decidingRule,
-  NOWHERE,
-  type Place,
-  readRules,
-  rulesForTool,
-} from '../../src/domain/permission-rules.ts';
+import { decidingRule, readRules, rulesForTool } from '../../src/domain/permission-rules.ts';
+import { NOWHERE, type Place } from '../../src/domain/places.ts';
 import { everyCharacter } from '../support/unicode.ts';
 
 const NOW = '2026-11-23T12:00:00.000Z';

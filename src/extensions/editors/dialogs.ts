@@ -17,12 +17,8 @@ import {
 import type { Hive } from '../../application/hive.ts';
 import { giveNotice } from '../../application/notices.ts';
 import type { ReadTx, WriteTx } from '../../application/ports.ts';
-import {
-  decidingRule,
-  type PermissionRule,
-  type Place,
-  rulesForTool,
-} from '../../domain/permission-rules.ts';
+import { decidingRule, type PermissionRule, rulesForTool } from '../../domain/permission-rules.ts';
+import type { Place } from '../../domain/places.ts';
 import { checkRequest, keptLabel, OPEN_LIMIT, type Prompt } from '../../domain/prompts.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { labelled } from '../../domain/sources.ts';

@@ -7,7 +7,7 @@ import { INBOX_PATH, inboxAddress, type StartInbox } from '../../adapters/inbox.
 import type { Hive } from '../../application/hive.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { MCP_PATH } from '../../domain/installation.ts';
-import { NOWHERE } from '../../domain/permission-rules.ts';
+import { NOWHERE } from '../../domain/places.ts';
 import { isLoopback } from '../../domain/tokens.ts';
 import { EDIT_TOOLS_ELSEWHERE } from '../../infrastructure/platform/edits.ts';
 import { readFileOnly } from '../../infrastructure/platform/files.ts';

@@ -1,7 +1,7 @@
 /** Where paths really lead, seen from the directory in which an agent works. */
 import { lstatSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import type { Place } from '../../domain/permission-rules.ts';
+import type { Place } from '../../domain/places.ts';
 import { isBareRepository, provenProject } from './project.ts';
 
 /** Resolves paths as the kernel does: a link is followed before `..` goes up from its target. */

@@ -1,0 +1,466 @@
+/**
+ * Which commands a permission rule allows: word by word, as every shell reads them. What only some shell understands is not
+ * allowed, nor is a star where a program would read what it matches as another program or as code.
+ */
+import { hasAsciiTwin } from './display.ts';
+import { fill } from './patterns.ts';
+import { absolute, isInside, isPathAllowed, leadsTo, NOWHERE, type Place } from './places.ts';
+import { type ShellPart, type ShellWord, shellParts } from './shell-words.ts';
+
+/** Whether the program of a rule may be any file of a folder: the rule begins with the folder and a star. */
+export function runsFromFolder(pattern: string): boolean {
+  const parts = shellParts(pattern, { stars: true }) ?? [];
+  return commandsOf(parts).some((words) => {
+    const { pieces: [first = '', ...stars] = [] } = words[programAt(words)] ?? {};
+    return stars.length > 0 && isFolderNamed(first);
+  });
+}
+
+/** Whether a rule with this pattern allows a command that runs in this place. */
+export function isCommandAllowed(pattern: string, command: string, place: Place): boolean {
+  // A command that the rule spells out in full is allowed as written, however a shell reads it.
+  if (pattern === command && !pattern.includes('*')) return true;
+  const wanted = shellParts(pattern, { stars: true });
+  const given = shellParts(command);
+  if (wanted === null || given === null || wanted.length !== given.length) return false;
+  if (hasStar(wanted) && ![wanted, given].every(beginPlainly)) return false;
+  const commands = commandsOf(wanted);
+  // A change of the directory may also fail, so what follows must be allowed in each directory in which it may run.
+  let places: readonly Place[] = [place, ...placesOfValues(place, new Set(commandsOf(given)))];
+  return wanted.every((part, index) => {
+    const other = given[index];
+    const words = commands[index] ?? [];
+    if (other === undefined || part.operator !== other.operator) return false;
+    const isCommand = !followsRedirection(wanted, index);
+    if (isCommand && !isTameProgram(words, other.words)) return false;
+    const inside = placesAfter(places, words, CHANGES_IN_PART);
+    const isAllowed = inside.every((one) => isPartAllowed(part, other, { ...one, isCommand }));
+    if (isCommand) places = placesAfterCommand(places, words);
+    return isAllowed;
+  });
+}
+
+/** The place of the program among the words of a command: behind its variables. */
+function programAt(words: readonly ShellWord[]): number {
+  return words.findIndex(({ pieces }) => !isAssignment(pieces[0] ?? ''));
+}
+
+/** Whether the program that a star matches runs nothing that another star matches: `* run *` does not allow `uv run x`. */
+function isTameProgram(wanted: readonly ShellWord[], given: readonly ShellWord[]): boolean {
+  const at = programAt(wanted);
+  if ((wanted[at]?.pieces.length ?? 1) === 1) return true;
+  const program = given[at];
+  return program !== undefined && programWithOpenCode(wanted.with(at, program)) === null;
+}
+
+/** Whether a word of a rule has a star. */
+export function hasStar(parts: readonly ShellPart[]): boolean {
+  return parts.some(({ words }) => words.some(({ pieces }) => pieces.length > 1));
+}
+
+function isRedirection(operator: string | null): boolean {
+  return operator !== null && /[<>]/.test(operator);
+}
+
+/** Whether a part is the file of a redirection, and what follows it of the same command. */
+function followsRedirection(parts: readonly ShellPart[], index: number): boolean {
+  return isRedirection(parts[index - 1]?.operator ?? null);
+}
+
+/** The command that each part belongs to, without the files of its redirections: `git -C src > log add *` is `git -C src add *`. */
+export function commandsOf(parts: readonly ShellPart[]): readonly (readonly ShellWord[])[] {
+  let command: ShellWord[] = [];
+  return parts.map(({ words }, index) => {
+    const isSame = followsRedirection(parts, index);
+    if (!isSame) command = [];
+    command.push(...(isSame ? words.slice(1) : words));
+    return command;
+  });
+}
+
+/** Behind these words of a shell the program is another word than the first. */
+const KEYWORDS = new Set(
+  'if then elif else while until do for case select function coproc repeat foreach noglob nocorrect'.split(
+    ' ',
+  ),
+);
+
+/** Whether the program of each command is where it is looked for: behind no keyword, and behind no redirection. */
+export function beginPlainly(parts: readonly ShellPart[]): boolean {
+  return parts.every(({ words, operator }, index) => {
+    // To dash, `a &> log b` is two commands, and the second one is b.
+    if (followsRedirection(parts, index))
+      return words.length === 1 || !/^&/.test(parts[index - 1]?.operator ?? '');
+    if (KEYWORDS.has(words[0]?.pieces[0] ?? '')) return false;
+    return !isRedirection(operator) || words.some(({ pieces }) => !isAssignment(pieces[0] ?? ''));
+  });
+}
+
+/** The places after a command that may change the directory; behind a word that is not understood, nobody knows it. */
+function placesAfterCommand(places: readonly Place[], words: readonly ShellWord[]): readonly Place[] {
+  const changes = ({ pieces }: ShellWord): boolean => CHANGES_DIRECTORY.has(pieces[0] ?? '');
+  if (!words.some(changes)) return places;
+  const command = words.slice(words.findIndex(({ pieces }) => !BEFORE_BUILTIN.test(pieces[0] ?? '')));
+  const [first] = command;
+  if (first === undefined || !changes(first)) return [...places, NOWHERE];
+  return placesAfter(places, command, CHANGES_DIRECTORY);
+}
+
+/** `command -p cd x` and `builtin -- cd x` change the directory, too. */
+const BEFORE_BUILTIN = /^(?:command|builtin|-p|--)$/;
+
+/**
+ * The folders that the values of options and variables name, anywhere in a command line: a program may work in one of them.
+ * Where git finds its files elsewhere, nobody knows the place.
+ */
+function placesOfValues(place: Place, commands: Iterable<readonly ShellWord[]>): readonly Place[] {
+  const found = new Map<string, Place>();
+  for (const words of commands)
+    for (const [index, { pieces }] of words.entries()) {
+      const [word = ''] = pieces;
+      const next = words[index + 1]?.pieces[0] ?? '';
+      if (FINDS_ELSEWHERE.test(word) || (word === '-c' && FINDS_ELSEWHERE.test(next))) return [NOWHERE];
+      const isChange = CHANGES_DIRECTORY.has(word);
+      for (const value of isChange ? [next] : valuesOf(word, next)) {
+        // Only an existing folder has itself in it.
+        const folder = place.cwd === null ? null : place.resolve(`${value}/.`);
+        if (folder === null || folder === place.cwd) continue;
+        if (isInRepository(folder, place)) return [NOWHERE];
+        if (!isChange) found.set(folder, movedTo(place, value));
+      }
+      if (found.size > MOST_FOLDERS) return [NOWHERE];
+    }
+  return [...found.values()];
+}
+
+/** Whether a folder below that of the agent is in one that git takes for a repository: git runs what the settings in it name. */
+function isInRepository(folder: string, { cwd, isRepository }: Place): boolean {
+  if (isRepository === undefined) return false;
+  for (let one = folder; one !== cwd && one !== ''; one = one.slice(0, one.lastIndexOf('/')))
+    if (isRepository(one)) return true;
+  return false;
+}
+
+const FINDS_ELSEWHERE = /^(?:--git-dir(?:=|$)|GIT_(?:DIR|WORK_TREE|COMMON_DIR)=|core\.worktree=|CDPATH=)/i;
+const MOST_FOLDERS = 16;
+
+/** The places of an option's or a variable's value: after `=`, behind its letters, or in the next word. */
+function valuesOf(word: string, next: string): string[] {
+  const assigned = /^[^=]*=(.+)$/s.exec(word)?.[1];
+  if (!word.startsWith('-')) return assigned === undefined ? [] : [assigned];
+  if (assigned !== undefined) return [assigned];
+  const joined = /^-[^-]+$/s.test(word) ? [word.slice(2), /C(.+)$/s.exec(word)?.[1] ?? ''] : [];
+  return [...joined, next].filter((value) => value !== '' && !value.startsWith('-'));
+}
+
+const CHANGES_DIRECTORY = new Set(['cd', 'chdir', 'pushd', 'popd']);
+/** Options of git, make, npm and others: they work in the directory that follows. */
+const CHANGES_IN_PART = new Set(['-C', '--prefix', '--directory', '--cwd', '--dir', '--work-tree']);
+const MOST_PLACES = 8;
+
+/** The places in which something may run after the words that change the directory: also the earlier ones. */
+function placesAfter(
+  places: readonly Place[],
+  words: readonly ShellWord[],
+  changing: ReadonlySet<string>,
+): readonly Place[] {
+  let found = places;
+  words.forEach(({ pieces }, index) => {
+    const [word = ''] = pieces;
+    const [, option = '', value] = /^(-C|--[a-z-]+=)(.+)?$/s.exec(word) ?? [];
+    const isInline =
+      option !== '' && (value !== undefined || pieces.length > 1) && changing.has(option.replace(/=$/, ''));
+    if (!isInline && !changing.has(word)) return;
+    const next = words[index + 1]?.pieces;
+    const target = isInline
+      ? pieces.length === 1
+        ? value
+        : undefined
+      : next?.length === 1
+        ? next[0]
+        : undefined;
+    // In a directory that the rule leaves open, a star matches no path; a star that is the directory itself is judged before.
+    if (target === undefined && !isInline && changing === CHANGES_IN_PART) {
+      if (words.filter((one) => one.pieces.length > 1).length <= 1) return;
+    }
+    found = found.length > MOST_PLACES ? [NOWHERE] : [...found, ...found.map((one) => movedTo(one, target))];
+  });
+  return found;
+}
+
+function movedTo({ cwd, resolve }: Place, target: string | undefined): Place {
+  if (target === undefined || /^[-~+]|^$/.test(target)) return NOWHERE;
+  const moved = cwd === null ? null : leadsTo(target, { cwd, resolve });
+  // A link out of the directory may lead anywhere, whatever the rule says that it is called.
+  const written = absolute(target.replace(/\/+$/, ''), cwd)?.join('/');
+  if (cwd === null || moved === null || !(moved === `/${written}` || isInside(cwd, moved))) return NOWHERE;
+  return { cwd: moved, resolve: (path) => resolve(path.startsWith('/') ? path : `${moved}/${path}`) };
+}
+
+/**
+ * `isCommand`: the first word is a program, not a file that something is written to or read from. `isText`: the program
+ * takes this word as text, whatever it says. `isOfGo`: the program is Go.
+ */
+type WordPlace = Place & { isCommand: boolean; isText?: boolean; isOfGo?: boolean };
+
+function isPartAllowed({ words: wanted }: ShellPart, { words: given }: ShellPart, place: WordPlace): boolean {
+  const last = wanted.at(-1);
+  const takesMore = last !== undefined && place.isCommand && goesOn(last, wanted.length === 1);
+  if (given.length < wanted.length || (given.length > wanted.length && !takesMore)) return false;
+  const texts = given.map(({ pieces }) => pieces[0] ?? '');
+  const program = place.isCommand ? programAt(wanted) : -1;
+  const isOfGo = texts[program] === 'go';
+  return texts.every((text, index) => {
+    const pattern = wanted[index];
+    const isText = place.isCommand && takesText(texts, index);
+    if (pattern === undefined) return isPlainArgument(text, text, { ...place, isText, isOfGo });
+    return isWordAllowed(pattern, text, { ...place, isText, isOfGo, isCommand: index === program });
+  });
+}
+
+const endsAName = (text: string): boolean => /[\p{L}\p{N}]$/u.test(text);
+
+/** Whether further words may follow: after `npm test *` and `npm test*`, not after `cat src/*` and `ls -*`. */
+function goesOn({ pieces }: ShellWord, isOnly: boolean): boolean {
+  const [first = '', last] = pieces;
+  if (pieces.length !== 2 || last !== '') return false;
+  return first === '' ? !isOnly : !/[/=]/.test(first) && endsAName(first);
+}
+
+function isWordAllowed({ pieces }: ShellWord, text: string, place: WordPlace): boolean {
+  const [first = ''] = pieces;
+  if (pieces.length === 1) return text === first;
+  const filled = fill(pieces, text);
+  if (isFolderNamed(first)) {
+    // The rule may spell out what is in no plain path: `@types/*`, `https://example.org/*`.
+    const isPlain = isPlainPath(text) || (filled?.every(isPlainFragment) === true && !/^[-+]/.test(text));
+    return isPlain && isPathAllowed(pieces, text, place);
+  }
+  if (filled === null) return false;
+  if (place.isCommand) return isProgramAllowed(pieces, text);
+  // If the star matches nothing, the rule spells out the whole word.
+  if (first !== '' && filled.every((part) => part === '')) return true;
+  if (first === '')
+    return isPlainArgument(text, filled.join(''), place) || isPlainAround(text, filled, place);
+  // `git log*` is the word `log` and what follows it: not `logs`, `log-evil` or `log:evil`.
+  if (!first.includes('=') && endsAName(first)) return false;
+  if (first.startsWith('-') && !first.includes('=')) return isOption(text, place);
+  return filled.every(isPlainFragment) && isWithinFolder([text, ...filled], place);
+}
+
+/** A star never matches the path of a program; after a program's name it matches what follows. */
+function isProgramAllowed(pieces: readonly string[], text: string): boolean {
+  return (
+    pieces.length === 2 &&
+    (pieces.every((piece) => piece === '') ? /^\w[\w.+-]*$/.test(text) : pieces[0] === text)
+  );
+}
+
+function isFolderNamed(first: string): boolean {
+  return first.includes('/') && !/^-|=/.test(first);
+}
+
+// The list has what a star may match, and not what it may not: each program has its own idea of what `=`, `:`, `@`, `+`, a
+// blank and a quote mean. A plain word is a name, a number, a path or a revision of git, and hardly any program reads more
+// into it. Those that do are listed below.
+
+// Expressions with classes of Unicode take up to a millisecond to make, so they are made in functions: most hooks have no rule.
+
+function isPlainWord(text: string): boolean {
+  return /^(?:\.\/?|(?:\.?\/)?[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+-]*(?:\/[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+-]*)*\/?(?:[~^]+\p{N}*)*)$/u.test(
+    text,
+  );
+}
+
+/** Characters that a star may match within a word whose beginning the rule spells out. */
+function isPlainFragment(text: string): boolean {
+  return /^[\p{L}\p{M}\p{N}_./+-]*$/u.test(text) && !hasAsciiTwin(text);
+}
+
+/** A word in a folder that the rule names. With `-` or `+` first it is an option to most programs, even where such a folder exists. */
+function isPlainPath(text: string): boolean {
+  return /^(?![-+])[\p{L}\p{M}\p{N}_./+, -]+$/u.test(text) && !hasAsciiTwin(text);
+}
+
+/** Whether a star may match a word: a plain one, and nothing that leads out of the directory in which the agent works. */
+function isPlainArgument(text: string, filled: string, place: WordPlace): boolean {
+  if (place.isText === true) return isText(text, place);
+  // To Go, `src/...` is all that the folder src contains, even if it contains a file called `...`.
+  const [word = '', part = ''] = [text, filled].map((one) =>
+    place.isOfGo === true ? one.replace(/\/\.{3}$/, '') : one,
+  );
+  return isPlainWord(word) && !hasAsciiTwin(word) && isWithinFolder([word, part], place);
+}
+
+/** The same for a word of which the rule spells out the middle or the end, whatever characters are in that: `*:src/a.ts`. */
+function isPlainAround(text: string, [begin = '', ...more]: readonly string[], place: WordPlace): boolean {
+  return (
+    place.isText !== true &&
+    isPlainWord(begin) &&
+    !hasAsciiTwin(begin) &&
+    more.every(isPlainFragment) &&
+    isWithinFolder([text, begin, ...more], place)
+  );
+}
+
+/** Of an option that a rule leaves open, nobody knows where the value begins, unless there is a `=`. */
+function isOption(text: string, place: WordPlace): boolean {
+  if (/^--?[A-Za-z0-9][\w-]*$/.test(text)) return true;
+  const value = /^--?[A-Za-z0-9][\w-]*=(.+)$/s.exec(text)?.[1];
+  return value !== undefined && isPlainArgument(value, value, { ...place, isText: false });
+}
+
+const MOST_PARTS = 32;
+
+/** Whether nothing in a word leads out of the directory in which the agent works, however a program may split the word. */
+function isWithinFolder(texts: readonly string[], { cwd, resolve }: Place): boolean {
+  // Nothing leads out of the root directory, so there a star matches no path.
+  if (cwd === null || cwd === '/') return false;
+  const parts = new Set(texts.flatMap((text) => [text, ...text.split(/[=:,@]/)]));
+  if (parts.size > MOST_PARTS) return false;
+  return [...parts].every((part) => {
+    if (part === '') return true;
+    if (part.startsWith('~')) return false;
+    const real = leadsTo(part, { cwd, resolve });
+    return real !== null && isInside(cwd, real);
+  });
+}
+
+/** The programs that take a word as text: all of their words, or what follows one of these options. */
+const TAKES_TEXT: ReadonlyMap<string, readonly string[] | 'all'> = new Map(
+  Object.entries({
+    git: ['-m', '--message'],
+    gh: ['-t', '--title', '-b', '--body'],
+    jest: ['-t'],
+    vitest: ['-t'],
+    grep: 'all',
+    rg: 'all',
+    echo: 'all',
+  } as const),
+);
+
+function takesText(words: readonly string[], index: number): boolean {
+  const where = TAKES_TEXT.get(words[0] ?? '');
+  return where === 'all' || (where?.includes(words[index - 1] ?? '') ?? false);
+}
+
+/** Text in quotes may say anything but be an option; a file that it might name is in the directory. */
+function isText(text: string, place: Place): boolean {
+  return text !== '' && !/^\s*-/.test(text) && isWithinFolder([text], place);
+}
+
+// In a rule for one of the following programs a star comes only after the program or the code that they run:
+// `timeout 60 npm test *`, `sed -n 1,9p *`, `node scripts/build.mjs *`.
+
+/** They run their first word or the file that it names, or take it for options. A star in a folder that the rule names is a file. */
+const RUNS_A_WORD = new Set(
+  (
+    'env nice ionice nohup setsid timeout time stdbuf command builtin exec xargs npx bunx pnpx uvx pipx ' +
+    'strace ltrace valgrind unbuffer chrt taskset hyperfine ' +
+    'sh ash bash rbash dash zsh ksh mksh csh tcsh yash fish busybox python pypy node nodejs tsx ts-node deno bun perl ruby php lua tclsh wish expect ' +
+    'Rscript julia guile java osascript pwsh source . vi vim nvim emacs gdb lldb tar bsdtar ar'
+  ).split(' '),
+);
+/** So do these with their first word: `npm exec *` is `npx *`. */
+const RUNS_A_WORD_AFTER = new Set(
+  (
+    'npm exec,npm x,pnpm exec,pnpm dlx,yarn exec,yarn dlx,bun x,bun run,deno run,pipx run,uv run,poetry run,pipenv run,' +
+    'pdm run,hatch run,conda run,bundle exec'
+  ).split(','),
+);
+/** Their first word is code. */
+const READS_CODE = new Set('sed gsed awk gawk mawk nawk jq yq dc bc m4 ex ed'.split(' '));
+/** An option behind their first word may name a program or be code, too. */
+const READS_OPTIONS_LATE = new Set([
+  ...READS_CODE,
+  'tar',
+  'bsdtar',
+  'vi',
+  'vim',
+  'nvim',
+  'emacs',
+  'gdb',
+  'lldb',
+]);
+/** Programs that run another one, which any of their words may name. */
+const RUNS_ANY_WORD = new Set(
+  (
+    'sudo doas su runuser pkexec ssh watch eval parallel script tmux screen at batch crontab trap alias systemd-run nsenter unshare ' +
+    'chroot flock docker podman kubectl'
+  ).split(' '),
+);
+
+/** Words of programs behind which another program stands, which they run: `find src -exec *`, `git bisect run *`. */
+const RUNS_WHAT_FOLLOWS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['find', ['-exec', '-execdir', '-ok', '-okdir']],
+  ['fd', ['-x', '-X', '--exec', '--exec-batch']],
+  ['git', ['run', 'foreach', '--exec']],
+  ['go', ['run', '-exec', '-toolexec']],
+]);
+
+/** The program in a rule's command that could take what a star matches for a program or for code; null if none could. */
+export function programWithOpenCode(words: readonly ShellWord[]): string | null {
+  const texts = words.map(({ pieces }) => pieces[0] ?? '');
+  const wordWithStar = (start: number, files: boolean): number =>
+    words.findIndex(
+      ({ pieces }, at) => at >= start && pieces.length > 1 && (files || !isFolderNamed(pieces[0] ?? '')),
+    );
+  for (let at = 0; at < words.length; ) {
+    const program = (texts[at] ?? '').replace(/^.*\//s, '');
+    if (isAssignment(program)) {
+      // Many a variable names a program: GIT_SSH_COMMAND, PAGER.
+      if ((words[at]?.pieces.length ?? 0) > 1) return texts[at] ?? program;
+      at += 1;
+      continue;
+    }
+    const isIn = (known: ReadonlySet<string>): boolean =>
+      known.has(program) || known.has(unversioned(program));
+    const follows = RUNS_WHAT_FOLLOWS.get(program) ?? [];
+    const before_next = texts.findIndex((text, index) => index > at && follows.includes(text));
+    if (before_next !== -1) {
+      at = before_next + 1;
+      const { pieces: [first = '', ...stars] = [] } = words[at] ?? {};
+      if (stars.length > 0 && !isFolderNamed(first)) return program;
+      continue;
+    }
+    const behind = behindSubcommand(program, texts, at);
+    if (behind === null && !(isIn(RUNS_A_WORD) || isIn(READS_CODE) || isIn(RUNS_ANY_WORD))) return null;
+    const found = wordWithStar(at, isIn(READS_CODE) || isIn(RUNS_ANY_WORD));
+    const [word, named = ''] = [words[found], texts[found]];
+    if (word === undefined) return null;
+    if (isIn(RUNS_ANY_WORD)) return program;
+    // `pytest*` is the word `pytest`, and the star is what follows it.
+    const isName = named !== '' && goesOn(word, false);
+    const star = isName ? found + 1 : found;
+    if (isName && named.startsWith('-') && isIn(READS_OPTIONS_LATE)) return program;
+    const before = isName && !named.startsWith('-') ? named : (texts[found - 1] ?? '');
+    // The next word is the program that it runs, unless an option may have taken that word.
+    at = behind ?? at + 1;
+    while (at < star && isBesideTheProgram(texts[at] ?? '')) at += 1;
+    if (at >= star || (texts[at] ?? '').startsWith('-') || before.startsWith('-')) return program;
+  }
+  return null;
+}
+
+/** Where the first word of a subcommand is that runs it, as of `npm exec`; null for any other one. Options before it may take a word. */
+function behindSubcommand(program: string, texts: readonly string[], at: number): number | null {
+  let next = at + 1;
+  while (texts[next]?.startsWith('-') === true) next += 1;
+  const places = next === at + 1 ? [next] : [next, next + 1];
+  const found = places.find((place) => RUNS_A_WORD_AFTER.has(`${program} ${texts[place]}`));
+  return found === undefined ? null : found + 1;
+}
+
+/** `python` of `python3.12`, `bash` of `bash-5.2`. */
+function unversioned(program: string): string {
+  return program.replace(/-?\d[\d.]*$/, '');
+}
+
+/** A variable, a number, or an option that takes no word: `env A=b`, `timeout 10s`, `sed -n`; and `python -m pytest`. */
+function isBesideTheProgram(word: string): boolean {
+  return isAssignment(word) || /^(?:[\d.]+[smhd]?|-[a-z]?\d+|-[ioe]L|-[0eimnpvz]|--)$/.test(word);
+}
+
+function isAssignment(word: string): boolean {
+  return /^[A-Za-z_]\w*\+?=/.test(word);
+}

@@ -1,0 +1,146 @@
+/** What a permission rule that denies is compared with: everything in the agent's input that it could mean. */
+import type { HookTool } from './hooks.ts';
+import { objectIn } from './json.ts';
+import { STAR } from './patterns.ts';
+import { asWritten, atHome, type Place } from './places.ts';
+
+/** The texts of an input that a denying rule is compared with. */
+export function deniableTexts({ input }: HookTool, place: Place): string[] {
+  const texts = new Set([JSON.stringify(input) ?? '']);
+  for (const text of textsIn(input)) {
+    // A shell joins a line that ends with a backslash and the next one.
+    const line = text.replace(/\\\n/g, '');
+    const plain = withoutQuotes(line);
+    for (const one of [text, plain, ...plain.split(/[;&|\n(){}`]/)])
+      texts
+        .add(one)
+        .add(inOneLine(one))
+        .add(inOneLine(one.trimStart().replace(BEFORE_PROGRAM, '')));
+    for (const one of wholeCommands(line)) {
+      const command = inOneLine(withoutQuotes(one.trimStart().replace(BEFORE_PROGRAM, '')));
+      texts
+        .add(inOneLine(withoutQuotes(one)))
+        .add(command)
+        .add(command.replace(/^\S*\//, ''));
+    }
+  }
+  for (const path of new Set(pathsIn(input))) for (const file of filesMeant(path, place)) texts.add(file);
+  return [...texts];
+}
+
+/**
+ * A pattern of a rule that denies. One that does not begin at the root is meant from the directory of the agent, as in a rule
+ * that allows, and from that of the project; where it begins with a path that contains a link, it is also meant where that leads.
+ */
+export function deniedPatterns(input: string, place: Place): string[] {
+  const { cwd, project_dir = null } = place;
+  const around = input.startsWith('*') ? [] : [cwd, project_dir?.replace(/\/\.git$/, '') ?? null];
+  const folders = input.startsWith('/') ? [''] : around;
+  // Where Claude Code writes a prefix as `git push:*`, a person may have meant that.
+  const prefix = input.endsWith(':*') ? [input.slice(0, -2), `${input.slice(0, -2)} *`] : [];
+  const whole = folders.flatMap((folder) => {
+    const written = folder === null ? null : asWritten(atHome(input, place).replaceAll('*', STAR), folder);
+    return written === null ? [] : written.replaceAll(STAR, '*');
+  });
+  const all = new Set([input, ...prefix, ...whole]);
+  for (const pattern of whole) {
+    const star = pattern.indexOf('*');
+    const path = star === -1 ? pattern : pattern.slice(0, Math.max(0, pattern.lastIndexOf('/', star)));
+    const real = path !== '' && path.length <= LONGEST_PATH ? place.resolve(path) : null;
+    if (real !== null) all.add(`${real}${pattern.slice(path.length)}`);
+  }
+  return [...all];
+}
+
+function inOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+function withoutQuotes(text: string): string {
+  return text.replace(/["'\\]/g, '');
+}
+
+/** The commands of a line, each with all of its words: nothing in quotes or in a substitution ends a command. */
+function* wholeCommands(line: string): Generator<string> {
+  let start = 0;
+  let quote = '';
+  let depth = 0;
+  for (let at = 0; at < line.length; at += 1) {
+    const character = line[at] ?? '';
+    const before = line[at - 1] ?? '';
+    if (character === '\\' && quote !== "'") at += 1;
+    else if (quote !== '') quote = character === quote ? '' : quote;
+    else if (/["'`]/.test(character)) quote = character;
+    else if (character === '(' && (depth > 0 || /[$<>]/.test(before))) depth += 1;
+    else if (character === ')' && depth > 0) depth -= 1;
+    else if (depth === 0 && ENDS_COMMAND.includes(character) && !isOfRedirection(line, at)) {
+      yield line.slice(start, at);
+      start = at + 1;
+    }
+  }
+  yield line.slice(start);
+}
+
+const ENDS_COMMAND = ';&|\n()';
+
+/** Whether a `&` or `|` belongs to a redirection: `2>&1`, `&> log`, `>| log`. */
+function isOfRedirection(line: string, at: number): boolean {
+  return line[at] === '&'
+    ? /[<>]/.test(line[at - 1] ?? '') || line[at + 1] === '>'
+    : line[at] === '|' && line[at - 1] === '>';
+}
+
+/** Words that may stand before the program of a command: keywords and commands of a shell, variables, redirections. */
+const BEFORE_PROGRAM =
+  /^(?:(?:[!{]|if|then|elif|else|while|until|do|time(?:\s+-p)?|coproc|command|builtin|exec|env|nohup|sudo)\s+|[A-Za-z_]\w*\+?=(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])*\s+|\d*(?:&?>>?|>\||[<>]&|<)\s*\S+\s+)+/s;
+
+/** The files that an input names: what begins like a path with a folder, an argument that is called one, those of a patch. */
+function* pathsIn(input: unknown): Generator<string> {
+  for (const [name, value] of Object.entries(objectIn(input) ?? {}))
+    if (typeof value === 'string' && /path|file|dir|folder/i.test(name)) yield value;
+  for (const text of textsIn(input)) {
+    if (/^[^\s]*\//.test(text)) yield text;
+    for (const [, path = ''] of text.matchAll(PATCHED_FILE)) yield path;
+  }
+}
+
+/**
+ * The files that a path may mean to a client. Clients drop outer blanks, compose letters, expand `~`, and some remove `..` from the
+ * text without looking at links.
+ */
+function* filesMeant(path: string, place: Place): Generator<string> {
+  const bare = withoutOuterBlanks(path);
+  for (const one of new Set([bare, bare.normalize('NFC')].map((text) => atHome(text, place)))) {
+    const written = asWritten(one, place.cwd);
+    // Both lead to the same file unless one of them goes up from a link.
+    const names = written !== null && !one.split('/').includes('..') ? [written] : [one, written];
+    for (const name of names) {
+      if (name === null || name.length > LONGEST_PATH) continue;
+      if (name.startsWith('/')) yield name;
+      const real = place.resolve(name);
+      if (real !== null) yield real;
+    }
+  }
+}
+
+/** Codex drops what Unicode calls white space, which is not quite what JavaScript does. */
+function withoutOuterBlanks(text: string): string {
+  const isBlank = (at: number): boolean => /[\s\u0085]/.test(text[at] ?? '');
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(start)) start += 1;
+  while (start < end && isBlank(end - 1)) end -= 1;
+  return text.slice(start, end);
+}
+
+const PATCHED_FILE =
+  /^(?:[^\S\n\r\u2028\u2029]|\u0085)*\*\*\* (?:(?:Add|Delete|Update) File|Move to): (.+)$/gm;
+const LONGEST_PATH = 4_096;
+
+function* textsIn(value: unknown): Generator<string> {
+  const open = [value];
+  for (let one = open.pop(); open.length > 0 || one !== undefined; one = open.pop()) {
+    if (typeof one === 'string') yield one;
+    else if (one !== null && typeof one === 'object')
+      for (const inner of Object.values(one)) open.push(inner);
+  }
+}
