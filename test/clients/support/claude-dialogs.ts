@@ -55,10 +55,15 @@ export async function run(
 
 export async function asked(hive: OpenedHive, count = 1): Promise<Prompt[]> {
   let prompts: Prompt[] = [];
-  await eventually(async () => {
+  const come = eventually(async () => {
     prompts = (await hive.prompts.list({ status: 'pending', limit: 10 })).items;
     return prompts.length === count;
   }, 10_000);
+  await come.catch(async (error: Error) => {
+    const { items } = await hive.prompts.list({ limit: 10 });
+    const all = items.map(({ context, status, cancel_reason }) => ({ context, status, cancel_reason }));
+    throw new Error(`${error.message}, which are ${count} prompts of ${JSON.stringify(all)}`);
+  });
   return prompts;
 }
 
