@@ -1,4 +1,5 @@
 /** A session of Claude Code in its terminal that asks something, and the desk that answers. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { permissionDigest } from '../../../src/domain/permissions.ts';
 import type { Prompt } from '../../../src/domain/prompts.ts';
@@ -6,6 +7,7 @@ import type { OpenedHive } from '../../../src/open-hive.ts';
 import { ROOT } from '../../support/children.ts';
 import { openDesk } from '../../support/dialogs.ts';
 import { HUMAN } from '../../support/hive.ts';
+import { tempFolder } from '../../support/temp.ts';
 import { eventually } from '../../support/wait.ts';
 import { bash, startModel, type ToolUse } from './anthropic.ts';
 import type { ChatTerminal } from './chat-terminal.ts';
@@ -36,6 +38,7 @@ export async function run(
   {
     desk = true,
     settings = {},
+    servers,
     ...more
   }: { desk?: boolean; settings?: Readonly<Record<string, unknown>> } & Pick<
     ClaudeRun,
@@ -48,7 +51,14 @@ export async function run(
     step === 1 ? { calls: [calls].flat() } : { text: 'all done' },
   );
   const { hive: _, ...rest } = world;
-  const claude = await openClaude({ ...rest, model, allowed: null, ...more });
+  const listed = join(tempFolder(), 'listed');
+  const env = { TOOLS_LISTED: listed };
+  const started = servers && {
+    servers: Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, { ...server, env }])),
+  };
+  const claude = await openClaude({ ...rest, model, allowed: null, ...started, ...more });
+  // The client does not wait for its servers, and runs calls of tools that it does not know yet one after the other.
+  if (servers !== undefined) await eventually(() => existsSync(listed), 60_000, 'the tools of the server');
   await claude.say('please begin');
   return { ...world, model, claude };
 }

@@ -1,4 +1,5 @@
 // An MCP server of somebody else's: one tool has a form filled in before it answers, another a page visited, and one only reads.
+import { writeFileSync } from 'node:fs';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';
@@ -22,4 +23,12 @@ const reads = { inputSchema: { what: z.string() }, annotations: { readOnlyHint: 
 server.registerTool('look', { description: 'Look at it.', ...reads }, async ({ what }) => ({
   content: [{ type: 'text', text: `saw ${what}` }],
 }));
-await server.connect(new StdioServerTransport());
+const { TOOLS_LISTED: listed } = process.env;
+const transport = new StdioServerTransport();
+const send = transport.send.bind(transport);
+transport.send = async (message) => {
+  await send(message);
+  // From here on its client knows what the tools are.
+  if (message.result?.tools !== undefined && listed !== undefined) writeFileSync(listed, '');
+};
+await server.connect(transport);
