@@ -7,7 +7,8 @@ import type { RunFiles, StartedAgent } from '../../src/extensions/runs/files.ts'
 import type { NewRun } from '../../src/extensions/runs/service.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { openTestHive } from '../support/hive.ts';
-import { runsWith, sleepingRun } from '../support/run-rows.ts';
+import { sleepingRun } from '../support/run-rows.ts';
+import { runsWith } from '../support/runs.ts';
 import { eventually } from '../support/wait.ts';
 
 const COMMAND = { program: 'claude', options: [], prompt: 'go' };

@@ -6,7 +6,8 @@ import type { Run } from '../../src/domain/runs.ts';
 import type { RunFiles } from '../../src/extensions/runs/files.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
-import { runsWith, sleepingRun } from '../support/run-rows.ts';
+import { sleepingRun } from '../support/run-rows.ts';
+import { runsWith } from '../support/runs.ts';
 import { eventually } from '../support/wait.ts';
 
 test('a run that two processes want to resume is resumed once', async () => {

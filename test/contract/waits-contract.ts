@@ -1,6 +1,5 @@
 /** Waits: which questions block their agent, since when, and that they come first. */
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { Run } from '../../src/domain/runs.ts';
 import { STANDING_LEASE } from '../../src/domain/waits.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -8,6 +7,7 @@ import { fireDialog, openDesk } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { ask, HUMAN, introduce, introduction, openTestHive } from '../support/hive.ts';
 import { recordedEvent } from '../support/hooks.ts';
+import { sleepingRun } from '../support/run-rows.ts';
 import { eventually } from '../support/wait.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -25,25 +25,6 @@ function wait(hive: OpenedHive, ask_id: string, waiter = 'session-1'): () => Pro
   onTestFinished(async () => void (await end()));
   return end;
 }
-
-const SLEEPING: Omit<Run, 'session_id'> = {
-  run_id: 'run-1',
-  status: 'sleeping',
-  seat: 'ada@test',
-  machine: 'test',
-  digest: 'd',
-  patience_ms: A_MINUTE,
-  start: 1,
-  heard: 1,
-  crashes: 0,
-  keeper: null,
-  agent: null,
-  calls: [],
-  exit_code: null,
-  problem: null,
-  created_at: '2026-11-22T12:00:00.000Z',
-  changed_at: '2026-11-22T12:00:00.000Z',
-};
 
 const blockedSince = async (hive: OpenedHive, ask_id: string): Promise<string | null> =>
   (await hive.prompts.get(ask_id)).blocked_since;
@@ -204,7 +185,7 @@ export function waitsContract(engine: StoreEngine): void {
   test('a question of a session that is gone is no orphan while a run of that session sleeps', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const { ask_id, session_id } = await ask(hive);
-    await hive.store.write((tx) => tx.runs.put({ ...SLEEPING, session_id }));
+    await hive.store.write((tx) => tx.runs.put(sleepingRun({ session_id })));
     await hive.sessions.end(session_id);
     expect(await hive.prompts.get(ask_id)).toMatchObject({ orphaned: false });
   });
