@@ -22,8 +22,15 @@ export function isCommandAllowed(pattern: string, command: string, place: Place)
   if (pattern === command && !pattern.includes('*')) return true;
   const wanted = shellParts(pattern, { stars: true });
   const given = shellParts(command);
-  if (wanted === null || given === null || wanted.length !== given.length) return false;
-  if (hasStar(wanted) && ![wanted, given].every(beginPlainly)) return false;
+  if (wanted === null || given === null) return false;
+  if (!hasStar(wanted)) return isLineAllowed(wanted, given, place);
+  return (
+    beginPlainly(wanted) && linesWithout(given, place).some((line) => isLineAllowed(wanted, line, place))
+  );
+}
+
+function isLineAllowed(wanted: readonly ShellPart[], given: readonly ShellPart[], place: Place): boolean {
+  if (wanted.length !== given.length || (hasStar(wanted) && !beginPlainly(given))) return false;
   const commands = commandsOf(wanted);
   // A change of the directory may also fail, so what follows must be allowed in each directory in which it may run.
   let places: readonly Place[] = [place, ...placesOfValues(place, new Set(commandsOf(given)))];
@@ -38,6 +45,49 @@ export function isCommandAllowed(pattern: string, command: string, place: Place)
     if (isCommand) places = placesAfterCommand(places, words);
     return isAllowed;
   });
+}
+
+/**
+ * A command line, and the same without what does nothing but lead to it or shorten its output: first `cd DIR &&` with the agent's
+ * own directory, then each of its last parts such as `2>&1` and `| tail -20`. The longest line comes first.
+ */
+export function linesWithout(given: readonly ShellPart[], place: Place): (readonly ShellPart[])[] {
+  const lines: (readonly ShellPart[])[] = [given];
+  const [first] = given;
+  if (first !== undefined && staysInPlace(first, place)) lines.push(given.slice(1));
+  return lines.flatMap((line) => {
+    const shorter = [line];
+    for (let rest = line; endsTamely(rest); ) {
+      rest = [...rest.slice(0, -2), ...rest.slice(-2, -1).map(({ words }) => ({ words, operator: null }))];
+      shorter.push(rest);
+    }
+    return shorter;
+  });
+}
+
+/** `cd DIR &&` with the directory in which the command runs anyway. Only a path from the root is the same with any CDPATH. */
+function staysInPlace({ words, operator }: ShellPart, { cwd, resolve }: Place): boolean {
+  const [program, folder = ''] = textsOf(words);
+  if (program !== 'cd' || words.length !== 2 || operator !== '&&' || cwd === null) return false;
+  return folder.startsWith('/') && leadsTo(folder, { cwd, resolve }) === cwd;
+}
+
+/** Whether the last part only says where messages go, or which lines of the output are shown. */
+function endsTamely(parts: readonly ShellPart[]): boolean {
+  const operator = parts.at(-2)?.operator ?? '';
+  const [first = '', ...more] = textsOf(parts.at(-1)?.words ?? []);
+  const rest = more.join(' ');
+  if (/^[12]?>&$/.test(operator)) return more.length === 0 && /^[12]$/.test(first);
+  if (/^[12]?>$/.test(operator)) return more.length === 0 && first === '/dev/null';
+  if (operator !== '|') return false;
+  if (first === 'head' || first === 'tail') return /^(?:-(?:n ?)?\d+)?$/.test(rest);
+  if (first === 'grep')
+    return more.filter((word) => !/^-[EFcinovwx]+$/.test(word)).length === 1 && !more.at(-1)?.startsWith('-');
+  return first === 'wc' && rest === '-l';
+}
+
+function textsOf(words: readonly ShellWord[]): string[] {
+  return words.map(({ pieces }) => pieces[0] ?? '');
 }
 
 /** The place of the program among the words of a command: behind its variables. */
@@ -207,7 +257,7 @@ function isPartAllowed({ words: wanted }: ShellPart, { words: given }: ShellPart
   const last = wanted.at(-1);
   const takesMore = last !== undefined && place.isCommand && goesOn(last, wanted.length === 1);
   if (given.length < wanted.length || (given.length > wanted.length && !takesMore)) return false;
-  const texts = given.map(({ pieces }) => pieces[0] ?? '');
+  const texts = textsOf(given);
   const program = place.isCommand ? programAt(wanted) : -1;
   const isOfGo = texts[program] === 'go';
   return texts.every((text, index) => {
@@ -400,7 +450,7 @@ const RUNS_WHAT_FOLLOWS: ReadonlyMap<string, readonly string[]> = new Map([
 
 /** The program in a rule's command that could take what a star matches for a program or for code; null if none could. */
 export function programWithOpenCode(words: readonly ShellWord[]): string | null {
-  const texts = words.map(({ pieces }) => pieces[0] ?? '');
+  const texts = textsOf(words);
   const wordWithStar = (start: number, files: boolean): number =>
     words.findIndex(
       ({ pieces }, at) => at >= start && pieces.length > 1 && (files || !isFolderNamed(pieces[0] ?? '')),

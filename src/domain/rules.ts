@@ -3,7 +3,7 @@
  * rules the history suggests by itself. Whether a rule matches a call is decided in permission-rules.ts alone. Nothing
  * here permits anything: a rule counts once the human has it in their own file. Pure: the caller resolves paths.
  */
-import { beginPlainly, commandsOf } from './allowed-commands.ts';
+import { beginPlainly, commandsOf, linesWithout } from './allowed-commands.ts';
 import {
   decidingRule,
   type PermissionRule,
@@ -167,7 +167,7 @@ export function draftsFor(call: PastCall, place: Place, now: string): RuleDraft[
     known === null
       ? [null]
       : known.kind === 'command'
-        ? [value, openCommand(value)]
+        ? [value, openCommand(value, place)]
         : known.kind === 'path'
           ? [place.resolve(value), ...foldersFor(value, place)]
           : known.kind === 'url'
@@ -243,10 +243,14 @@ const OPEN_HEADS: readonly (readonly string[])[] = (
   .split('|')
   .map((head) => head.split(' '));
 
-/** The command with a star for the plain words that it need not keep; null where nothing can be left open. */
-function openCommand(command: string): string | null {
-  const parts = command.includes('*') ? null : shellParts(command);
-  if (parts === null) return null;
+/**
+ * The command with a star for the plain words that it need not keep, and without what a rule with a star needs not say; null
+ * where nothing can be left open.
+ */
+function openCommand(command: string, place: Place): string | null {
+  const given = command.includes('*') ? null : shellParts(command);
+  const parts = given === null ? undefined : linesWithout(given, place).at(-1);
+  if (parts === undefined) return null;
   let text = '';
   let before: string | null = null;
   for (const part of parts) {

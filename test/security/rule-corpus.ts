@@ -402,7 +402,7 @@ const MUTATIONS: readonly Mutation[] = [
         ' &> x',
         ' >| x',
         ' <> x',
-        ' 2>&1',
+        ' 2>&7',
         ' <<< x',
         ' << E\nx\nE',
         ' 3<x',

@@ -92,8 +92,9 @@ describe('what a permission suggests', () => {
     ['npm test src/a.ts', ['npm test src/a.ts', 'npm test*']],
     ['git log --oneline -5 main', ['git log --oneline -5 main']],
     ['git log --oneline main src/a.ts', ['git log --oneline main src/a.ts', 'git log --oneline main *']],
-    ['cat src/a.ts | head -n 5', ['cat src/a.ts | head -n 5', 'cat* | head -n 5']],
-    ['cd src && npm test a.ts 2>&1', ['cd src && npm test a.ts 2>&1', 'cd src && npm test* 2>&1']],
+    ['cat src/a.ts | sort', ['cat src/a.ts | sort', 'cat* | sort*']],
+    ['cd src && npm test a.ts 2>&1', ['cd src && npm test a.ts 2>&1', 'cd src && npm test*']],
+    [`cd ${CWD} && npm test 2>&1 | tail -20`, [`cd ${CWD} && npm test 2>&1 | tail -20`, 'npm test*']],
     ['grep -rn "two words" src', ['grep -rn "two words" src', "grep -rn 'two words' *"]],
   ])('%s: the command, and what may be left open', (command, expected) => {
     expect(inputs(bash(command))).toEqual(expected);
@@ -108,6 +109,7 @@ describe('what a permission suggests', () => {
     'cat a | tee b',
     'find src -delete | xargs rm',
     'git status; rm -r x',
+    'rm -r dist 2>&1 | tail -3',
     'FOO=1 npm test',
   ])('%s: nothing but the command itself', (command) => {
     expect(inputs(bash(command))).toEqual([command]);
