@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { type ActorOptions, BY, type Caller, findActor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { promptNamed } from './named.ts';
 import { type Format, print, printJson, remark, stateOf } from './output.ts';
 import { withHive } from './program.ts';
 
@@ -10,15 +11,16 @@ type CancelOptions = Format & ActorOptions;
 
 export function defineCancel(command: Command): void {
   command
-    .argument('<id>', 'the ask_id of the question')
+    .argument('<id>', 'the ask_id of the question, or how it begins')
     .option('--by <name>', BY)
     .option('--as-agent', "an agent cancels another session's question, which is recorded")
     .option('--json', 'print JSON')
     .action((id: string, options: CancelOptions) => withHive(options, (hive) => cancel(hive, id, options)));
 }
 
-async function cancel(hive: Hive, ask_id: string, options: CancelOptions): Promise<ExitCode> {
-  const found = await hive.prompts.get(ask_id);
+async function cancel(hive: Hive, id: string, options: CancelOptions): Promise<ExitCode> {
+  const found = await promptNamed(hive, id, { status: 'pending' });
+  const { ask_id } = found;
   const action = {
     action: "cancel another session's question",
     isOwn: ({ session_id }: Caller) => session_id === found.session_id,

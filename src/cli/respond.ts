@@ -8,6 +8,7 @@ import type { Prompt } from '../domain/prompts.ts';
 import { seatSecret } from '../infrastructure/platform/seat-file.ts';
 import { type ActorOptions, BY, confirmActor, findActor, isAtTerminal } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { ID, promptNamed } from './named.ts';
 import { currentAnswer, type Format, mark, print, printJson, readAnswer, remark } from './output.ts';
 import { withHive } from './program.ts';
 import { SOMEBODY } from './sentences.ts';
@@ -40,8 +41,7 @@ export function defineRespond(command: Command): void {
 
 // ---- Which question ----
 
-const ID = /^ask-/;
-/** How many are searched for a prefix. */
+/** Among so many the most urgent one is looked for. */
 const MOST = 1_000;
 
 /** One word that is no id is the answer to the most urgent question: `hive respond yes`. */
@@ -53,21 +53,6 @@ function wordsOf(
   if (id === undefined || decision !== undefined || select !== undefined || ID.test(id))
     return { id, decision };
   return { id: undefined, decision: id };
-}
-
-async function promptNamed(hive: Hive, id: string, isAmendment: boolean): Promise<Prompt> {
-  if ((await hive.prompts.find(id)) !== undefined) return hive.prompts.get(id);
-  const filter = isAmendment ? {} : ({ status: 'pending' } as const);
-  const { items } = await hive.prompts.list({ ...filter, limit: MOST });
-  const prefix = ID.test(id) ? id : `ask-${id}`;
-  const found = items.filter(({ ask_id }) => ask_id.startsWith(prefix));
-  // An empty variable of a script names no question, even if there is only one.
-  const isNamed = found.length === 1 && prefix !== 'ask-';
-  if (found.length > 0 && !isNamed) {
-    const ids = found.map(({ ask_id }) => ask_id);
-    throw invalidInput(`"${id}" does not name one of these: ${ids.join(', ')}. Give one more letter.`);
-  }
-  return found[0] ?? hive.prompts.get(id);
 }
 
 /** The one that a desk would show first; one whose session has ended only if there is no other. */
@@ -103,7 +88,10 @@ async function answering(
   if (isMissing && id !== undefined && !isAtTerminal()) throw invalidInput(giveAnswer(id));
   if (id === undefined && isAmendment) throw invalidInput(NAME_IT);
   const found = await findActor(hive, { action: 'answer', coordinates: true }, options);
-  const prompt = id === undefined ? await mostUrgent(hive) : await promptNamed(hive, id, isAmendment);
+  const prompt =
+    id === undefined
+      ? await mostUrgent(hive)
+      : await promptNamed(hive, id, isAmendment ? {} : { status: 'pending' });
   const { ask_id } = prompt;
   // A script's answer is kept beside the one that stands; a person at a terminal would be asked for a yes first.
   const wouldAsk = isMissing || isAtTerminal() || prompt.kind === 'permission';

@@ -76,6 +76,11 @@ describe('answering', () => {
     // The word in front of every id can be left out.
     expect((await person.hive('respond', second.slice(4, -1), 'yes')).out).toContain(`Answered ${second}`);
     expect((await person.hive('respond', 'ask-none', 'yes')).err).toContain('ask-none');
+    // Those that are settled are not meant.
+    const third = (await person.hive('ask', 'C?')).out.trim();
+    expect((await person.hive('cancel', '')).code).toBe(2);
+    expect((await person.hive('cancel', 'ask-')).code).toBe(2);
+    expect((await person.hive('cancel', third.slice(4, -1))).out).toBe(`Cancelled ${third}.\n`);
   });
 
   it('without an id takes the most urgent at a terminal, shows it, and asks for what is missing', async () => {
