@@ -204,10 +204,19 @@ describe('a rule that allows a command', () => {
 
 test('a star in an open word matches letters, digits and what is in names and paths, of all characters', () => {
   const { rules } = readRules([{ decision: 'allow', tool: 'Bash', input: 'npm test *' }], 'test');
-  const taken = (text: string): boolean =>
+  const isTaken = (text: string): boolean =>
     rulesForTool(rules, bash(`npm test 'a${text}b'`), PLACE).length > 0;
+  // Together, and each half by itself where not all of them are matched.
+  const taken = (some: readonly string[]): readonly string[] => {
+    if (isTaken(some.join(''))) return some;
+    const half = Math.floor(some.length / 2);
+    return half === 0 ? [] : [...taken(some.slice(0, half)), ...taken(some.slice(half))];
+  };
   // A quote would end the word.
-  const all = everyCharacter().filter((one) => one !== "'" && taken(one));
+  const characters = everyCharacter().filter((one) => one !== "'");
+  const all = Array.from({ length: Math.ceil(characters.length / 256) }, (_, at) =>
+    taken(characters.slice(at * 256, (at + 1) * 256)),
+  ).flat();
   expect(all.filter((one) => !/^[\p{L}\p{M}\p{N}_.+/-]$/u.test(one))).toEqual([]);
   // Nothing that is another way to write an ASCII character.
   expect(all.filter((one) => one > '\u007f' && /^[\x00-\x7f]+$/.test(one.normalize('NFKC')))).toEqual([]);
@@ -635,7 +644,7 @@ test('takes time that grows with the length of the command only', () => {
   ).rules;
   // A matcher that tried every way to fill the stars would not end.
   for (const text of ['a ', '\r', '> ', "A='", '$(', './', '\u0085'])
-    expect(rulesForTool(rules, bash(`/${text.repeat(500_000)}x`), PLACE)).toBeDefined();
+    expect(rulesForTool(rules, bash(`/${text.repeat(100_000)}x`), PLACE)).toBeDefined();
 });
 
 test('a rule that is not fully understood is not used, and is reported', () => {

@@ -32,9 +32,8 @@ describe("agents' text on its way to a notification server", () => {
   });
 
   it('fits, well-formed, whatever comes in', () => {
-    const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 2_000 }), fc.constant('é'.repeat(130_000)));
     fc.assert(
-      fc.property(text, (given) => {
+      fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (given) => {
         const title = plainTitle(given);
         expect(Buffer.byteLength(title)).toBeLessThanOrEqual(1_025);
         expect(title.isWellFormed()).toBe(true);
@@ -43,7 +42,7 @@ describe("agents' text on its way to a notification server", () => {
         expect(title.startsWith('-')).toBe(false);
         expect(Buffer.byteLength(plainLabel(given))).toBeLessThanOrEqual(64);
       }),
-      { numRuns: 200 },
+      { numRuns: 200, examples: [['é'.repeat(130_000)]] },
     );
   });
 });
