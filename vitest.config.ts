@@ -18,10 +18,10 @@ const EXTENSIONS = [
   'test/{emacs,fuzz,process,wire}/{acp,agent-shell*,attach,eca,editor-methods,editors,opencode}.test.ts',
   'test/security/{attached,editors}.test.ts',
   'test/{emacs,process,security}/{devices,door,inbox,phone,push,pushes}.test.ts',
-  'test/{contract,process}/{migrate,postgres*}.test.ts',
+  'test/{contract,process,security}/{migrate,postgres*}.test.ts',
   'test/{contract,process,security,wire}/{agent-sdk,run-agents,runs}.test.ts',
   'test/unit/{devices,inbox-address,markdown,postgres-tls,pushes,qr,runs}.test.ts',
-  'test/{emacs,process,security}/{crowded-server,remote-*,serve,serving,token}.test.ts',
+  'test/{emacs,process,security}/{crowded-server,remote-*,serve,serve-modern,serving,token}.test.ts',
 ];
 
 function project(name: string, ...folders: string[]) {

@@ -4,11 +4,10 @@
  * @module-tag one-winner
  * @module-tag library
  */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
 import { introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
-import { race } from '../support/race.ts';
-import { sharedPostgres } from '../support/shared-postgres.ts';
+import { race, SHORT } from '../support/race.ts';
 import { tempStore } from '../support/temp.ts';
 
 const PROMPTS = 300;
@@ -49,17 +48,8 @@ test(`${RACERS.length} processes race to answer the same ${PROMPTS} prompts: eac
   expect(winners.filter((count) => count > 0).length).toBeGreaterThan(1);
 });
 
-/** The long version is in test/long/race.test.ts. */
-const SHORT = { processes: 4, asks: 200 };
-
 test(`${SHORT.processes} processes ask and answer at once over SQLite: each of ${SHORT.asks} questions is answered once, none is lost`, {
   tags: ['sqlite'],
 }, async () => {
   await race(tempStore(), SHORT);
-});
-
-test('the same over PostgreSQL', { tags: ['postgres'] }, async () => {
-  const server = await sharedPostgres();
-  onTestFinished(() => server.stop());
-  await race(server.address('race'), SHORT);
 });

@@ -13,6 +13,9 @@ export interface Race {
   asks: number;
 }
 
+/** The long version is in test/long/race.test.ts. */
+export const SHORT: Race = { processes: 4, asks: 200 };
+
 export async function race(address: string, { processes, asks }: Race): Promise<void> {
   const hive = await withoutQuotas(await openTestHive(address));
   const names = Array.from({ length: processes }, (_, n) => `player-${n}`);
