@@ -42,13 +42,14 @@ export async function within(
   limit_ms: number,
 ): Promise<boolean> {
   const started = performance.now();
-  while (!(await condition())) {
-    const waited_ms = performance.now() - started;
-    if (waited_ms > limit_ms) return false;
-    // A look costs the processor something, and what has taken long may take a tenth longer.
-    await sleep(Math.min(5 + waited_ms / 10, 30));
+  for (;;) {
+    const looked = performance.now();
+    if (await condition()) return true;
+    const now = performance.now();
+    if (now - started > limit_ms) return false;
+    // A look costs the processor something, a program's start most, and what has taken long may take a tenth longer.
+    await sleep(Math.max(2 * (now - looked), Math.min(5 + (now - started) / 10, 30)));
   }
-  return true;
 }
 
 /**
