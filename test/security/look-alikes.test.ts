@@ -81,9 +81,9 @@ describe('a word of mixed scripts', () => {
   });
 
   test('takes linear time', () => {
-    // In quadratic time these would take hours.
+    // In quadratic time these would take many minutes.
     for (const part of ['a\u0430', 'a\u0430 ', '\u0430 ', 'a1', '\u0430_'])
-      expect(revealed(part.repeat(500_000)).length).toBeGreaterThan(500_000);
+      expect(revealed(part.repeat(100_000)).length).toBeGreaterThan(100_000);
   });
 });
 
@@ -136,15 +136,16 @@ describe('what a display draws as nothing', () => {
   });
 
   test('of whatever character, each level shows it, or spells it out', () => {
-    for (const character of everyCharacter()) {
-      const code = character.codePointAt(0) ?? 0;
-      const isSpelled = (text: string): boolean => /^x(?:<U\+[0-9A-F]{4,6}>|\^[\x3f-\x5f])y$/.test(text);
-      for (const show of [revealed, revealedSource, spelledOut]) {
-        const shown = show(`x${character}y`);
-        if (shown === `x${character}y`) expect(isHidden(character), code.toString(16)).toBe(false);
-        else expect(isSpelled(shown), `${code.toString(16)}: ${shown}`).toBe(true);
-      }
-    }
+    const isSpelled = (text: string): boolean => /^x(?:<U\+[0-9A-F]{4,6}>|\^[\x3f-\x5f])y$/.test(text);
+    const isRight = (character: string, shown: string): boolean =>
+      shown === `x${character}y` ? !isHidden(character) : isSpelled(shown);
+    const wrong = everyCharacter().flatMap((character) =>
+      [revealed, revealedSource, spelledOut]
+        .map((show) => show(`x${character}y`))
+        .filter((shown) => !isRight(character, shown))
+        .map((shown) => `${character.codePointAt(0)?.toString(16)}: ${shown}`),
+    );
+    expect(wrong).toEqual([]);
   });
 });
 
@@ -382,7 +383,7 @@ describe('in the command of a permission', () => {
 
   test('takes linear time', () => {
     for (const part of ['\u00a0', '\u6771', '\u6771 ', 'a\u0430', '\u0441\u043e', '\u0441 ', '✨', 'e\u0301'])
-      expect(spelledOut(part.repeat(200_000)).length).toBeGreaterThanOrEqual(200_000);
+      expect(spelledOut(part.repeat(50_000)).length).toBeGreaterThanOrEqual(50_000);
   });
 });
 

@@ -8,7 +8,14 @@ const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
  * Every character that Unicode has assigned. Of each run of unassigned, private or surrogate code points, which are all
  * alike, the first and the last.
  */
-export function everyCharacter(): string[] {
+export function everyCharacter(): readonly string[] {
+  characters ??= findCharacters();
+  return characters;
+}
+
+let characters: readonly string[] | undefined;
+
+function findCharacters(): string[] {
   const found: string[] = [];
   let run = -1;
   let last = '';
