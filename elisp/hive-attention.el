@@ -118,9 +118,7 @@ It replies with all current settings, including stored ones."
               (let ((now (plist-get result :preferences)))
                 (hive-rpc-run-hook 'hive-attention-functions now)
                 (when then (funcall then now))))
-   :error (lambda (err)
-            (hive-announce
-             "Hive could not save the preference: %s" (hive-text-line (plist-get err :text) 200)))))
+   :error (hive-announcing "Hive could not save the preference: %s")))
 
 (add-hook 'hive-connected-hook #'hive-attention-send)
 

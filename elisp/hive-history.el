@@ -115,8 +115,7 @@ That is the mode line of a file, and links of Org."
                 (if (and next (< (length found) hive-history--export-most))
                     (hive-history--export-fetch search file next found)
                   (hive-history--save (nreverse found) file next))))
-   :error (lambda (err)
-            (hive-announce 'export-failed (hive-text-line (plist-get err :text) 200)))))
+   :error (hive-announcing 'export-failed)))
 
 (defun hive-history--save (entries file older)
   "Write ENTRIES to FILE; with OLDER, say that there are more."

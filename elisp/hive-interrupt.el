@@ -370,9 +370,7 @@ reports the results."
      :success (lambda (result)
                 (hive-notify-say "%s" (hive-interrupt--summary
                                        (append (plist-get result :outcomes) nil))))
-     :error (lambda (err)
-              (hive-announce "Hive could not interrupt all agents: %s"
-                             (hive-text-line (plist-get err :text) 200))))
+     :error (hive-announcing "Hive could not interrupt all agents: %s"))
     (hive-say "Asked all running agents to stop…")))
 
 ;;;; Withdrawing a request
@@ -395,8 +393,7 @@ reports the results."
                   (hive-announce "Withdrew the interrupt for %s" agent)))
      :error (lambda (err)
               (funcall mark (hive-text-title turn))
-              (hive-announce "Hive could not withdraw the interrupt: %s"
-                             (hive-text-line (plist-get err :text) 200))))))
+              (funcall (hive-announcing "Hive could not withdraw the interrupt: %s") err)))))
 
 (provide 'hive-interrupt)
 ;;; hive-interrupt.el ends here

@@ -185,9 +185,7 @@ what was done.  Call THEN when that is stored."
                     (left (plist-get result :remaining)))
                 (hive-announce "Marked %s done; %s left" (hive-count done "mention") left))
               (when then (funcall then)))
-   :error (lambda (err)
-            (hive-announce "Hive could not mark the mention done: %s"
-                           (hive-text-line (plist-get err :text) 200)))))
+   :error (hive-announcing "Hive could not mark the mention done: %s")))
 
 ;;;; Loops
 
@@ -248,7 +246,7 @@ what was done.  Call THEN when that is stored."
                                "Muted the pair %s: mentions of each other reach neither")
                              (hive-loop-text loop))
               (hive-mentions--fetch-loops))
-   :error (lambda (err) (hive-announce 'from-sidecar (hive-text-line (plist-get err :text) 200)))))
+   :error (hive-announcing 'from-sidecar)))
 
 (defun hive-mentions--write-loop (loop)
   "Begin a message to the two agents of LOOP, in their shared buffer."

@@ -10,6 +10,7 @@
 ;;
 ;;     (hive-say "Writing %s…" file)             show it in the echo area now
 ;;     (hive-announce "%s has ended" agent)      show it when the human is free
+;;     (hive-announcing "Not posted: %s")        return a function that shows it with an error
 ;;     (hive-fail "No question on this line")    signal a `user-error'
 ;;     (hive-words "Answer to %s: " agent)       return it, for a prompt or a buffer
 ;;
@@ -229,6 +230,7 @@ see `hive-announce'."
 ;; Most files are loaded before that one.
 (autoload 'hive-announce "hive-notify")
 (autoload 'hive-announce-in "hive-notify")
+(autoload 'hive-announcing "hive-notify")
 
 (defun hive-fail (sentence &rest args)
   "Signal a `user-error' with SENTENCE, filled in with ARGS as by `hive-words'."

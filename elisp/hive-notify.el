@@ -91,6 +91,15 @@ Like `hive-notify-say', wait until the human is free."
   (declare (compiler-macro hive-messages-check))
   (hive-notify-say "%s" (apply #'hive-words sentence args)))
 
+(defun hive-announcing (sentence &rest args)
+  "Return a function that announces SENTENCE with ARGS and an error.
+It is for the argument ERROR of `hive-rpc-request'; the text of the
+error comes behind ARGS."
+  (declare (compiler-macro (lambda (form)
+                             (apply #'hive-messages-check form sentence 'error args))))
+  (lambda (err)
+    (apply #'hive-announce sentence (append args (list (hive-text-line (plist-get err :text) 400))))))
+
 (defun hive-announce-in (buffer sentence show)
   "Announce SENTENCE, and if BUFFER still exists, call SHOW with it there."
   (when (buffer-live-p buffer)

@@ -27,10 +27,6 @@
 A camera reads it only if its blocks are lighter than the rest."
   :group 'hive)
 
-(defun hive-phone--failed (err)
-  "Show ERR, of a request about phones."
-  (hive-announce 'from-sidecar (hive-text-line (plist-get err :text) 400)))
-
 (defun hive-phone--name (phone)
   "Return the name of PHONE, which the phone has chosen."
   (hive-text-line (plist-get phone :name) 60))
@@ -127,7 +123,7 @@ This buffer shows when a phone has used it."
         (hive-rpc-request
          'phone/paired (list :code code)
          :success (lambda (result) (hive-phone--found buffer code result))
-         :error #'hive-phone--failed)))))
+         :error (hive-announcing 'from-sidecar))))))
 
 (defun hive-phone--found (buffer code result)
   "Show in BUFFER the phone in RESULT, which has used CODE."
@@ -169,7 +165,7 @@ refused: then somebody else has used the code."
      ;; The key of this phrase: the store may have another one by now.
      (list :device_id (plist-get phone :device_id) :key (plist-get phone :key))
      :success (lambda (_result) (hive-phone--look))
-     :error #'hive-phone--failed)))
+     :error (hive-announcing 'from-sidecar))))
 
 ;;;###autoload
 (defun hive-phone (&optional url)
@@ -187,7 +183,7 @@ If none is served, try as often as TRIES says, then offer to serve it."
    'phone/invite (list :url url)
    :success #'hive-phone--show
    :error (lambda (err)
-            (cond ((or url (not (eq 'invalid_input (plist-get err :name)))) (hive-phone--failed err))
+            (cond ((or url (not (eq 'invalid_input (plist-get err :name)))) (funcall (hive-announcing 'from-sidecar) err))
                   ((> tries 0) (hive-later 0.5 #'hive-phone--invite url (1- tries)))
                   (t (hive-phone--offer))))))
 
@@ -292,7 +288,7 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
                        (unless tabulated-list-entries
                          (substitute-command-keys
                           (hive-words "\\<hive-phone-list-mode-map>No phone is paired.  \\[hive-phone] pairs one."))))))))
-     :error #'hive-phone--failed)))
+     :error (hive-announcing 'from-sidecar))))
 
 (defun hive-phone--at-point ()
   "Return the phone on this line."
@@ -312,7 +308,7 @@ It has to be paired again to come in."
                         (hive-announce 'from-sidecar (hive-text-line problem 400))
                       (hive-announce "Revoked %s; it has no access any more" name)))
                   (hive-phone--refresh))
-       :error #'hive-phone--failed))))
+       :error (hive-announcing 'from-sidecar)))))
 
 (defun hive-phone-allow ()
   "Let the phone on this line allow what agents ask for.
@@ -329,7 +325,7 @@ Its key is then listed among your seats, in your own file."
        :success (lambda (result)
                   (hive-announce 'from-sidecar (hive-text-line (plist-get result :text) 600))
                   (hive-phone--refresh))
-       :error #'hive-phone--failed))))
+       :error (hive-announcing 'from-sidecar)))))
 
 ;;;###autoload
 (defun hive-phone-list ()

@@ -388,8 +388,7 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
                 (hive-prompt--show-changes
                  buffer :prompt (plist-get result :prompt) :events (plist-get result :events)
                  :changed (append (plist-get result :changed_files) nil)))
-     :error (lambda (err)
-              (hive-announce 'prompt-fetch-failed (hive-text-line (plist-get err :text) 200))))
+     :error (hive-announcing 'prompt-fetch-failed))
     (hive-rpc-request
      'prompt/list (list :agent (plist-get prompt :agent) :limit 20)
      :success (lambda (result)

@@ -196,8 +196,7 @@ The buffer follows what the agent adds while the human types."
   (hive-rpc-request
    'prompt/get (list :ask_id (plist-get prompt :ask_id))
    :success (lambda (result) (funcall then (plist-get result :prompt)))
-   :error (lambda (err)
-            (hive-announce 'prompt-fetch-failed (hive-text-line (plist-get err :text) 200)))))
+   :error (hive-announcing 'prompt-fetch-failed)))
 
 (defun hive-read--fetch (prompt buffer)
   "Fetch the whole context of PROMPT, and print it in BUFFER."

@@ -339,8 +339,7 @@ Emacs says so, and reaches the agent even if Emacs or the sidecar crashes."
                     (hive-announce 'cancelled agent)
                   (hive-announce "Not cancelled: %s's question is already %s" agent
                                  (hive-respond-fate (plist-get result :prompt)))))
-     :error (lambda (err)
-              (hive-announce 'cancel-failed (hive-text-line (plist-get err :text) 200))))))
+     :error (hive-announcing 'cancel-failed))))
 
 (defun hive-cancel-ended ()
   "Cancel the questions of sessions that have ended, and return them.
@@ -358,7 +357,7 @@ Nobody waits for their answers."
        'prompt/cancel (list :ask_id (plist-get prompt :ask_id) :by (hive-human-name))
        :success (lambda (result) (funcall known (if (hive-rpc-true-p result :accepted) 1 0)))
        :error (lambda (err)
-                (hive-announce 'cancel-failed (hive-text-line (plist-get err :text) 200))
+                (funcall (hive-announcing 'cancel-failed) err)
                 (funcall known 0))))
     ended))
 
@@ -389,11 +388,9 @@ Return non-nil if it is snoozed."
     (hive-rpc-request
      'prompt/snooze (list :ask_id id
                           :until (unless back (hive-text-before (* -60 minutes))))
-     :error (lambda (err)
-              (hive-announce (if back
+     :error (hive-announcing (if back
                                  "Hive could not un-snooze the question: %s"
-                               "Hive could not snooze the question: %s")
-                             (hive-text-line (plist-get err :text) 200))))
+                               "Hive could not snooze the question: %s")))
     (let ((agent (hive-text-title prompt 40)))
       (if back (hive-say "Un-snoozed %s" agent)
         (hive-say 'snoozed agent (hive-count minutes "minute"))))

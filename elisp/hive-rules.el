@@ -56,10 +56,6 @@
     (if project (hive-text-line (file-name-nondirectory (directory-file-name project)) 20)
       (hive-words 'rule-everywhere))))
 
-(defun hive-rules--failed (err)
-  "Show ERR, of a request about rules."
-  (hive-announce 'from-sidecar (hive-text-line (plist-get err :text) 300)))
-
 ;;;; One rule and what it would have done
 
 (defconst hive-rule--name "*hive rule*" "The name of the buffer of one rule.")
@@ -196,7 +192,7 @@
                     (when (eq rule hive-rule--rule)
                       (setq hive-rule--trial (plist-get result :trial))
                       (hive-rule--print)))))
-     :error #'hive-rules--failed)))
+     :error (hive-announcing 'from-sidecar))))
 
 (defun hive-rule--change (field value)
   "Set FIELD of the rule of this buffer to VALUE, and try it again."
@@ -262,7 +258,7 @@ one, too."
     (hive-rpc-request
      'rule/add (list :rule (hive-rule--sent hive-rule--rule))
      :success (lambda (result) (hive-rule--added buffer (plist-get result :rule) prompt))
-     :error #'hive-rules--failed)))
+     :error (hive-announcing 'from-sidecar))))
 
 (defun hive-rule--added (buffer rule prompt)
   "Report RULE, now in the file, and close BUFFER, where it was displayed.
@@ -294,7 +290,7 @@ written before you say so."
                             hive-rule--trial (plist-get result :trial))
                       (hive-rule--print)))))
      :error (lambda (err)
-              (hive-rules--failed err)
+              (funcall (hive-announcing 'from-sidecar) err)
               (when (buffer-live-p buffer)
                 (let ((window (get-buffer-window buffer)))
                   (when window (quit-window t window))))))))
@@ -434,7 +430,7 @@ line in the file, are on the screen."
                   (with-current-buffer buffer
                     (setq hive-rules--list result)
                     (hive-rules--print)))))
-   :error #'hive-rules--failed))
+   :error (hive-announcing 'from-sidecar)))
 
 (defun hive-rules--refresh-shown ()
   "Refresh the list if it exists."
@@ -477,7 +473,7 @@ revoked only after you have confirmed it."
                 (hive-announce "Revoked the rule \"%s\"; its text is in the kill ring"
                                (hive-text-line (plist-get rule :name) 60))
                 (hive-rules--refresh-shown))
-     :error #'hive-rules--failed)))
+     :error (hive-announcing 'from-sidecar))))
 
 (defun hive-rules-dismiss ()
   "Dismiss the proposal on this line; it will not be proposed again."
@@ -489,7 +485,7 @@ revoked only after you have confirmed it."
      :success (lambda (_)
                 (hive-announce "Dismissed the proposal; it will not be proposed again")
                 (hive-rules--refresh-shown))
-     :error #'hive-rules--failed)))
+     :error (hive-announcing 'from-sidecar))))
 
 ;;;###autoload
 (defun hive-rules ()

@@ -118,9 +118,7 @@ of an Emacs that is not."
   (when (yes-or-no-p (hive-words "Let the seat %s (key %s) grant permissions to agents? " name key))
     (hive-rpc-request 'seat/register (list :name name :key key)
                       :success #'hive-seat--state
-                      :error (lambda (err)
-                               (hive-announce 'from-sidecar
-                                              (hive-text-line (plist-get err :text) 300))))))
+                      :error (hive-announcing 'from-sidecar))))
 
 (provide 'hive-seat)
 ;;; hive-seat.el ends here

@@ -476,10 +476,7 @@ mentions hold, `room' how it notices other messages."
                               :by (hive-human-name)
                               (nth 1 setting) value)
      :success (lambda (_) (hive-announce "Changed the setting %s of %s" (car setting) handle))
-     :error (lambda (err)
-              (hive-announce "Hive could not change the setting: %s"
-                             (hive-text-line (plist-get err :text) 200))))))
-
+     :error (hive-announcing "Hive could not change the setting: %s"))))
 
 ;;;; Opening a row
 

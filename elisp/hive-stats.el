@@ -242,9 +242,7 @@ NAME returns what to show for the name of one."
                     (when (= days hive-stats--days)
                       (setq hive-stats--stats (plist-get result :stats))
                       (hive-stats--print)))))
-     :error (lambda (err)
-              (hive-announce "Hive could not count the questions: %s"
-                             (hive-text-line (plist-get err :text) 200))))))
+     :error (hive-announcing "Hive could not count the questions: %s"))))
 
 (defun hive-stats-set-days (days)
   "Show the statistics of the last DAYS days."

@@ -97,9 +97,7 @@ They go before the search among the processes of this Emacs.")
                ((and (eq from (selected-window)) (not (hive-notify-busy-p)))
                 (pop-to-buffer buffer))
                (t (display-buffer buffer)))))
-     :error (lambda (err)
-              (hive-announce "Hive could not find out where %s runs: %s"
-                             name (hive-text-line (plist-get err :text) 200))))))
+     :error (hive-announcing "Hive could not find out where %s runs: %s" name))))
 
 ;;;; Outside of this Emacs
 

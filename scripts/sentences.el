@@ -13,7 +13,7 @@
 
 (require 'cl-lib)
 
-(defconst sentences-functions '("hive-words" "hive-say" "hive-announce" "hive-fail")
+(defconst sentences-functions '("hive-words" "hive-say" "hive-announce" "hive-announcing" "hive-fail")
   "The functions whose first argument is a sentence.")
 
 (defun sentences-of (form)
