@@ -141,7 +141,6 @@ That is the mode line of a file, and links of Org."
 (defvar-local hive-history--entries nil "What was found so far, newest first.")
 (defvar-local hive-history--cursor nil "Where older entries follow, or nil.")
 (defvar-local hive-history--nothing (hive-words 'loading) "Why no entry is shown, in words.")
-(defvar-local hive-history--fetch-number 0 "Counts the searches: only the newest is shown.")
 
 (defvar hive-history-mode-map
   (let ((map (make-sparse-keymap)) (filters (make-sparse-keymap)))
@@ -219,42 +218,35 @@ was found into a file, as Org or Markdown.
 
 ;;;; Searching
 
-(defun hive-history--fetch (buffer cursor)
-  "Run the search of BUFFER; with CURSOR, fetch the page there."
-  (with-current-buffer buffer
-    (let ((ticket (cl-incf hive-history--fetch-number)))
-      (hive-rpc-request
-       'history/search `( :limit ,hive-history--page ,@hive-history--search
-                          ,@(when cursor (list :cursor cursor)))
-       :timeout 30
-       :success (lambda (result)
-                  (when (buffer-live-p buffer)
-                    (with-current-buffer buffer
-                      (when (= ticket hive-history--fetch-number)
-                        (setq hive-history--entries
-                              (append (and cursor hive-history--entries)
-                                      (append (plist-get result :entries) nil))
-                              hive-history--nothing (hive-words "Nothing was found.")
-                              hive-history--cursor (plist-get result :next_cursor))
-                        (hive-history--print)))))
-       :error (lambda (err)
-                (hive-announce-in
-                 buffer
-                 (hive-words "Hive could not search the history: %s"
-                             (hive-text-line (plist-get err :text) 200))
-                 (lambda (sentence)
-                   (when (= ticket hive-history--fetch-number)
-                     (setq hive-history--nothing sentence)
-                     (hive-history--print)))))))))
+(defun hive-history--fetch (&optional cursor)
+  "Run the search of this buffer; with CURSOR, fetch the page there."
+  (hive-rpc-fetch
+   'history/search `( :limit ,hive-history--page ,@hive-history--search
+                      ,@(when cursor (list :cursor cursor)))
+   :then (lambda (result)
+           (setq hive-history--entries (append (and cursor hive-history--entries)
+                                               (append (plist-get result :entries) nil))
+                 hive-history--nothing (hive-words "Nothing was found.")
+                 hive-history--cursor (plist-get result :next_cursor))
+           (hive-history--print))
+   :failure "Hive could not search the history: %s"
+   :problem (lambda (sentence _err)
+              (setq hive-history--nothing sentence)
+              (hive-history--print))))
 
-(defun hive-history--go (search)
-  "Show the results of SEARCH."
+(defun hive-history--begin (search)
+  "Let this buffer show the results of SEARCH, which are still to be fetched."
+  (hive-rpc-forget-fetch 'history/search)
   (setq hive-history--search search
         hive-history--entries nil
         hive-history--nothing (hive-words 'loading)
         hive-history--cursor nil)
-  (hive-history--print)
-  (hive-history--fetch (current-buffer) nil))
+  (hive-history--print))
+
+(defun hive-history--go (search)
+  "Show the results of SEARCH."
+  (hive-history--begin search)
+  (hive-history--fetch))
 
 (defun hive-history--by (key value)
   "Search with VALUE for KEY; with an empty VALUE, without that filter."
@@ -309,23 +301,18 @@ history, an agent, a project or a time to which it is limited stays."
 Nothing is fetched yet: that is what reverting the buffer does."
   (set-buffer (get-buffer-create hive-history--name))
   (unless (derived-mode-p 'hive-history-mode) (hive-history-mode))
-  (setq hive-history--search search
-        hive-history--entries nil
-        hive-history--nothing (hive-words 'loading)
-        hive-history--cursor nil)
-  (cl-incf hive-history--fetch-number)
-  (hive-history--print))
+  (hive-history--begin search))
 
 (defun hive-history-again ()
   "Run the same search again."
   (interactive nil hive-history-mode)
-  (hive-history--fetch (current-buffer) nil))
+  (hive-history--fetch))
 
 (defun hive-history-older ()
   "Also show older entries."
   (interactive nil hive-history-mode)
   (unless hive-history--cursor (hive-fail 'nothing-older))
-  (hive-history--fetch (current-buffer) hive-history--cursor))
+  (hive-history--fetch hive-history--cursor))
 
 (defun hive-history-open ()
   "Open the question or the message at point."

@@ -50,7 +50,6 @@
 (defvar-local hive-list--cursors nil
   "The cursors of this page and the pages before it, newest first.")
 (defvar-local hive-list--next nil "The cursor of the next page.")
-(defvar-local hive-list--fetch-number 0 "The number of the last fetch; the results of earlier ones are ignored.")
 
 (defun hive-list-live-p ()
   "Return non-nil if the view is of the model: nothing of it is fetched."
@@ -150,31 +149,21 @@ What only questions have, their kind and recipient, no row has."
 (defun hive-list-fetch (then)
   "Fetch this page of settled questions.
 Call THEN in the list's buffer when it has arrived, or if that failed."
-  (let ((buffer (current-buffer)) (ticket (cl-incf hive-list--fetch-number)))
-    (hive-rpc-request
-     'prompt/list
-     `( :status ,(alist-get hive-list--view hive-list-views) :limit ,hive-list-rows
-        ,@hive-list--filter
-        ,@(when (car hive-list--cursors) (list :cursor (car hive-list--cursors))))
-     :timeout 30
-     :success (lambda (result)
-                (when (buffer-live-p buffer)
-                  (with-current-buffer buffer
-                    (when (= ticket hive-list--fetch-number)
-                      (setq hive-list--page (append (plist-get result :prompts) nil)
-                            hive-list--next (plist-get result :next_cursor)
-                            hive-list--total (plist-get result :total)
-                            hive-list--problem nil)
-                      (funcall then)))))
-     :error (lambda (err)
-              (hive-announce-in
-               buffer
-               (hive-words "Hive could not fetch the list: %s"
-                           (hive-text-line (plist-get err :text) 200))
-               (lambda (sentence)
-                 (when (= ticket hive-list--fetch-number)
-                   (setq hive-list--problem sentence)
-                   (funcall then))))))))
+  (hive-rpc-fetch
+   'prompt/list
+   `( :status ,(alist-get hive-list--view hive-list-views) :limit ,hive-list-rows
+      ,@hive-list--filter
+      ,@(when (car hive-list--cursors) (list :cursor (car hive-list--cursors))))
+   :then (lambda (result)
+           (setq hive-list--page (append (plist-get result :prompts) nil)
+                 hive-list--next (plist-get result :next_cursor)
+                 hive-list--total (plist-get result :total)
+                 hive-list--problem nil)
+           (funcall then))
+   :failure "Hive could not fetch the list: %s"
+   :problem (lambda (sentence _err)
+              (setq hive-list--problem sentence)
+              (funcall then))))
 
 ;;;; Changing view and page
 
@@ -188,7 +177,7 @@ Call THEN in the list's buffer when it has arrived, or if that failed."
         hive-list--problem nil
         hive-list--cursors nil
         hive-list--next nil)
-  (cl-incf hive-list--fetch-number))           ; ignore a fetch under way
+  (hive-rpc-forget-fetch 'prompt/list))
 
 (defun hive-list-page-turn (forward)
   "Go to the next page if FORWARD, else to the previous one.

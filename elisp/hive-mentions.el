@@ -419,43 +419,32 @@ session.
 (defun hive-mentions--fetch (&optional more)
   "Fetch the mentions and print them; with MORE, the next page of them.
 Without MORE, as many pages are fetched as were shown."
-  (let ((buffer (current-buffer)) (cursor (and more hive-mentions--cursor)))
-    (hive-rpc-request
-     'mention/list
-     `( :limit ,(if more hive-mentions--page
-                  (let ((pages (ceiling (length hive-mentions--mentions) hive-mentions--page)))
-                    (min hive-mentions--most (* hive-mentions--page (max 1 pages)))))
-        ,@(when hive-mentions--session (list :session hive-mentions--session))
-        ,@(unless hive-mentions--history (list :status "unprocessed"))
-        ,@(when more (list :cursor cursor)))
-     :success
-     (lambda (page)
-       (when (buffer-live-p buffer)
-         (with-current-buffer buffer
-           ;; A page that was asked for twice is added once.
-           (when (or (not more) (equal cursor hive-mentions--cursor))
-             (let ((mentions (append (plist-get page :mentions) nil)))
-               (setq hive-mentions--mentions
-                     (if more (append hive-mentions--mentions mentions) mentions)
-                     hive-mentions--nothing (hive-words "No open mentions.")
-                     hive-mentions--cursor (plist-get page :next_cursor)
-                     hive-mentions--addressee (plist-get page :session_id)
-                     hive-mentions--summary (plist-get page :summary)))
-             (hive-mentions--print)
-             (hive-wrap-heed (point-min) (point-max))
-             (force-mode-line-update)))))
-     :error (lambda (err)
-              (hive-announce-in
-               buffer
-               (hive-words "Hive could not fetch the mentions: %s"
-                           (hive-text-line (plist-get err :text) 200))
-               (lambda (sentence)
-                 ;; A session that does not exist has no buffer.
-                 (if (and (eq (plist-get err :name) 'session_not_found)
-                          (not hive-mentions--addressee))
-                     (kill-buffer)
-                   (setq hive-mentions--nothing sentence)
-                   (hive-mentions--print))))))))
+  (hive-rpc-fetch
+   'mention/list
+   `( :limit ,(if more hive-mentions--page
+                (let ((pages (ceiling (length hive-mentions--mentions) hive-mentions--page)))
+                  (min hive-mentions--most (* hive-mentions--page (max 1 pages)))))
+      ,@(when hive-mentions--session (list :session hive-mentions--session))
+      ,@(unless hive-mentions--history (list :status "unprocessed"))
+      ,@(when more (list :cursor hive-mentions--cursor)))
+   :then (lambda (page)
+           (setq hive-mentions--mentions (append (and more hive-mentions--mentions)
+                                                 (append (plist-get page :mentions) nil))
+                 hive-mentions--nothing (hive-words "No open mentions.")
+                 hive-mentions--cursor (plist-get page :next_cursor)
+                 hive-mentions--addressee (plist-get page :session_id)
+                 hive-mentions--summary (plist-get page :summary))
+           (hive-mentions--print)
+           (hive-wrap-heed (point-min) (point-max))
+           (force-mode-line-update))
+   :failure "Hive could not fetch the mentions: %s"
+   :problem (lambda (sentence err)
+              ;; A session that does not exist has no buffer.
+              (if (and (eq (plist-get err :name) 'session_not_found)
+                       (not hive-mentions--addressee))
+                  (kill-buffer)
+                (setq hive-mentions--nothing sentence)
+                (hive-mentions--print)))))
 
 (defun hive-mentions--changed (mention)
   "Fetch again in buffers that may show MENTION, once for several of them."

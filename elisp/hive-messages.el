@@ -229,7 +229,6 @@ see `hive-announce'."
 
 ;; Most files are loaded before that one.
 (autoload 'hive-announce "hive-notify")
-(autoload 'hive-announce-in "hive-notify")
 (autoload 'hive-announcing "hive-notify")
 
 (defun hive-fail (sentence &rest args)

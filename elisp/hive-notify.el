@@ -100,12 +100,6 @@ error comes behind ARGS."
   (lambda (err)
     (apply #'hive-announce sentence (append args (list (hive-text-line (plist-get err :text) 400))))))
 
-(defun hive-announce-in (buffer sentence show)
-  "Announce SENTENCE, and if BUFFER still exists, call SHOW with it there."
-  (when (buffer-live-p buffer)
-    (with-current-buffer buffer (funcall show sentence)))
-  (hive-announce "%s" sentence))
-
 (defun hive-notify--soon (delay)
   "Check in DELAY seconds whether the human is free."
   (when hive-notify--timer (cancel-timer hive-notify--timer))

@@ -281,36 +281,25 @@ older ones, \\[revert-buffer] fetches them again.
 
 (defun hive-outreach--fetch (cursor)
   "Fetch the newest items, or with CURSOR, the page there.
-What arrives in the meantime is newer than the page.  A later fetch
-replaces this one."
+What arrives in the meantime is newer than the page."
   (let ((kind hive-outreach--kind) (arrivals (list 'arrivals)))
     (setq hive-outreach--arrivals arrivals)
-    (hive-rpc-request
+    (hive-rpc-fetch
      'outreach/list `( :limit ,hive-outreach--page ,@(when kind (list :kind kind))
                        ,@(when cursor (list :cursor cursor)))
-     :success
-     (lambda (result)
-       (let ((buffer (get-buffer hive-outreach--name)))
-         (when (and buffer (eq arrivals (buffer-local-value 'hive-outreach--arrivals buffer)))
-           (with-current-buffer buffer
+     :then (lambda (result)
              (setq hive-outreach--items (append (and cursor hive-outreach--items)
                                                 (append (plist-get result :outreach) nil))
                    hive-outreach--cursor (plist-get result :next_cursor)
                    hive-outreach--nothing (hive-words "Nothing here yet.")
                    hive-outreach--arrivals nil)
-             (mapc #'hive-outreach--take (reverse (cdr arrivals))))
-           (hive-outreach--print))))
-     :error
-     (lambda (err)
-       (hive-announce-in
-        (get-buffer hive-outreach--name)
-        (hive-words "Hive could not fetch the cards, pings and reports: %s"
-                    (hive-text-line (plist-get err :text) 200))
-        (lambda (sentence)
-          (when (eq arrivals hive-outreach--arrivals)
-            (setq hive-outreach--nothing sentence
-                  hive-outreach--arrivals nil)
-            (hive-outreach--print))))))))
+             (mapc #'hive-outreach--take (reverse (cdr arrivals)))
+             (hive-outreach--print))
+     :failure "Hive could not fetch the cards, pings and reports: %s"
+     :problem (lambda (sentence _err)
+                (setq hive-outreach--nothing sentence
+                      hive-outreach--arrivals nil)
+                (hive-outreach--print)))))
 
 ;;;; Commands
 

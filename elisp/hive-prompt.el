@@ -360,7 +360,7 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
   (hive-text-guard-files)
   (hive-wrap-words)
   (hive-fold-prepare)
-  (setq-local revert-buffer-function #'hive-prompt--revert
+  (setq-local revert-buffer-function #'hive-prompt--fetch
               hive-prompt-at-point-function (lambda () hive-prompt--prompt))
   (setq bidi-paragraph-direction 'left-to-right)
   (add-hook 'hive-changed-hook #'hive-prompt--refresh-changed))
@@ -376,44 +376,30 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
                (now (hive-model-prompt (plist-get shown :ask_id))))
           (when (and now (cl-some (lambda (key) (not (equal (plist-get now key) (plist-get shown key))))
                                   '(:status :notes)))
-            (hive-prompt--fetch buffer)))))))
+            (hive-prompt--fetch)))))))
 
-(defun hive-prompt--fetch (buffer)
-  "Fetch the question of BUFFER, and print it when it has arrived."
-  (let* ((prompt (buffer-local-value 'hive-prompt--prompt buffer))
-         (id (plist-get prompt :ask_id)))
-    (hive-rpc-request
+(defun hive-prompt--fetch (&rest _)
+  "Fetch the question of this buffer, and print it when it has arrived."
+  (let ((id (plist-get hive-prompt--prompt :ask_id)))
+    (hive-rpc-fetch
      'prompt/get (list :ask_id id)
-     :success (lambda (result)
-                (hive-prompt--show-changes
-                 buffer :prompt (plist-get result :prompt) :events (plist-get result :events)
-                 :changed (append (plist-get result :changed_files) nil)))
-     :error (hive-announcing 'prompt-fetch-failed))
-    (hive-rpc-request
-     'prompt/list (list :agent (plist-get prompt :agent) :limit 20)
-     :success (lambda (result)
-                (hive-prompt--show-changes
-                 buffer :others
-                 (cl-remove id (append (plist-get result :prompts) nil) :test #'equal
-                            :key (lambda (other) (plist-get other :ask_id))))))))
-
-(cl-defun hive-prompt--show-changes (buffer &key prompt events changed (others nil others-p))
-  "Show PROMPT, EVENTS and files CHANGED, or OTHERS, in BUFFER if it is live."
-  (when (buffer-live-p buffer)
-    (with-current-buffer buffer
-      (when prompt
-        ;; The note in the buffer may be above what the window shows.
-        (dolist (file (cl-set-difference changed hive-prompt--changed :test #'equal))
-          (hive-announce 'diff-changed (hive-text-line file 60)))
-        (setq hive-prompt--prompt prompt
-              hive-prompt--events events
-              hive-prompt--changed changed))
-      (when others-p (setq hive-prompt--others others))
-      (hive-prompt--print))))
-
-(defun hive-prompt--revert (&rest _)
-  "Fetch the question again."
-  (hive-prompt--fetch (current-buffer)))
+     :then (lambda (result)
+             (let ((changed (append (plist-get result :changed_files) nil)))
+               ;; The note in the buffer may be above what the window shows.
+               (dolist (file (cl-set-difference changed hive-prompt--changed :test #'equal))
+                 (hive-announce 'diff-changed (hive-text-line file 60)))
+               (setq hive-prompt--prompt (plist-get result :prompt)
+                     hive-prompt--events (plist-get result :events)
+                     hive-prompt--changed changed)
+               (hive-prompt--print)))
+     :failure 'prompt-fetch-failed)
+    (hive-rpc-fetch
+     'prompt/list (list :agent (plist-get hive-prompt--prompt :agent) :limit 20)
+     :then (lambda (result)
+             (setq hive-prompt--others
+                   (cl-remove id (append (plist-get result :prompts) nil) :test #'equal
+                              :key (lambda (other) (plist-get other :ask_id))))
+             (hive-prompt--print)))))
 
 ;;;; Commands
 
@@ -436,8 +422,8 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
       (unless (derived-mode-p 'hive-prompt-mode) (hive-prompt-mode))
       (setq hive-prompt--prompt prompt)
       (hive-prompt--print)
-      (hive-text-to-top))
-    (hive-prompt--fetch buffer)
+      (hive-text-to-top)
+      (hive-prompt--fetch))
     buffer))
 
 (defun hive-prompt-shown ()

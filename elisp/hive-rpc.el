@@ -531,6 +531,34 @@ defaults to `hive-rpc-connection'."
          (signal 'quit nil)))))
   nil)
 
+(defvar-local hive-rpc--fetches nil "The newest fetch for this buffer of each method, an alist.")
+
+(cl-defun hive-rpc-fetch (method params &key then failure problem (timeout 30))
+  "Send the request METHOD with PARAMS on behalf of the current buffer.
+Call THEN with the result in this buffer, unless it is gone by then or
+has sent METHOD again.  An error is announced with FAILURE, a sentence
+as for `hive-words', and PROBLEM is called with that and the error, as
+THEN is; without FAILURE, it is logged.  TIMEOUT is in seconds."
+  (let ((buffer (current-buffer)) (fetch (list method)))
+    (setf (alist-get method hive-rpc--fetches) fetch)
+    (cl-flet ((in-buffer (function &rest args)
+                (when (and function (buffer-live-p buffer))
+                  (with-current-buffer buffer
+                    (when (eq fetch (alist-get method hive-rpc--fetches))
+                      (apply function args))))))
+      (hive-rpc-request
+       method params :timeout timeout
+       :success (lambda (result) (in-buffer then result))
+       :error (and failure
+                   (lambda (err)
+                     (let ((sentence (hive-words failure (hive-text-line (plist-get err :text) 400))))
+                       (in-buffer problem sentence err)
+                       (hive-announce "%s" sentence))))))))
+
+(defun hive-rpc-forget-fetch (method)
+  "Ignore the reply to METHOD, if this buffer has fetched it and waits."
+  (setf (alist-get method hive-rpc--fetches) nil))
+
 (defconst hive-rpc--again-seconds 10 "After how many seconds a request is sent again.")
 
 (defun hive-rpc-again (err fetch)

@@ -180,19 +180,15 @@
 
 (defun hive-rule--try ()
   "Ask the sidecar what the rule of this buffer would have answered."
-  (let ((buffer (current-buffer)) (rule hive-rule--rule))
-    (setq hive-rule--trial nil)
-    (hive-rule--print)
-    (hive-rpc-request
-     'rule/try (list :rule (hive-rule--sent rule)) :timeout 60
-     :success (lambda (result)
-                (when (buffer-live-p buffer)
-                  (with-current-buffer buffer
-                    ;; It may have been edited again.
-                    (when (eq rule hive-rule--rule)
-                      (setq hive-rule--trial (plist-get result :trial))
-                      (hive-rule--print)))))
-     :error (hive-announcing 'from-sidecar))))
+  (setq hive-rule--trial nil)
+  (hive-rule--print)
+  (hive-rpc-fetch
+   'rule/try (list :rule (hive-rule--sent hive-rule--rule))
+   :timeout 60
+   :then (lambda (result)
+           (setq hive-rule--trial (plist-get result :trial))
+           (hive-rule--print))
+   :failure 'from-sidecar))
 
 (defun hive-rule--change (field value)
   "Set FIELD of the rule of this buffer to VALUE, and try it again."
@@ -278,22 +274,18 @@ It says what the rule would have answered in the past.  Nothing is
 written before you say so."
   (unless (hive-permission-p prompt) (hive-fail "Rules answer permissions only"))
   (hive-rule--show nil prompt)
-  (let ((buffer (get-buffer hive-rule--name)))
-    (hive-rpc-request
-     'rule/propose (list :ask_id (plist-get prompt :ask_id)) :timeout 60
-     :success (lambda (result)
-                (when (buffer-live-p buffer)
-                  (with-current-buffer buffer
-                    (when (eq prompt hive-rule--prompt)
-                      (setq hive-rule--rule (plist-get result :rule)
-                            hive-rule--inputs (plist-get result :inputs)
-                            hive-rule--trial (plist-get result :trial))
-                      (hive-rule--print)))))
-     :error (lambda (err)
-              (funcall (hive-announcing 'from-sidecar) err)
-              (when (buffer-live-p buffer)
-                (let ((window (get-buffer-window buffer)))
-                  (when window (quit-window t window))))))))
+  (hive-rpc-fetch
+   'rule/propose (list :ask_id (plist-get prompt :ask_id))
+   :timeout 60
+   :then (lambda (result)
+           (setq hive-rule--rule (plist-get result :rule)
+                 hive-rule--inputs (plist-get result :inputs)
+                 hive-rule--trial (plist-get result :trial))
+           (hive-rule--print))
+   :failure 'from-sidecar
+   :problem (lambda (_sentence _err)
+              (let ((window (get-buffer-window)))
+                (when window (quit-window t window))))))
 
 ;;;; All rules
 
@@ -422,19 +414,17 @@ line in the file, are on the screen."
 (defun hive-rules-refresh ()
   "Fetch the rules and print them."
   (interactive nil hive-rules-mode)
-  (hive-rpc-request
+  (hive-rpc-fetch
    'rule/list nil
-   :success (lambda (result)
-              (let ((buffer (get-buffer hive-rules--name)))
-                (when buffer
-                  (with-current-buffer buffer
-                    (setq hive-rules--list result)
-                    (hive-rules--print)))))
-   :error (hive-announcing 'from-sidecar)))
+   :then (lambda (result)
+           (setq hive-rules--list result)
+           (hive-rules--print))
+   :failure 'from-sidecar))
 
 (defun hive-rules--refresh-shown ()
   "Refresh the list if it exists."
-  (when (get-buffer hive-rules--name) (hive-rules-refresh)))
+  (let ((buffer (get-buffer hive-rules--name)))
+    (when buffer (with-current-buffer buffer (hive-rules-refresh)))))
 
 (defun hive-rules-visit ()
   "Visit the rule on this line in its file; open a proposal."

@@ -230,19 +230,14 @@ NAME returns what to show for the name of one."
 
 (defun hive-stats--fetch ()
   "Fetch the statistics for this buffer and print it."
-  (let ((buffer (current-buffer)) (days hive-stats--days))
-    (hive-rpc-request
-     'stats/read
-     (list :since (format-time-string "%FT%T.000Z" (hive-stats--beginning days) t))
-     :timeout 60
-     :success (lambda (result)
-                (when (buffer-live-p buffer)
-                  (with-current-buffer buffer
-                    ;; The period may have been changed again.
-                    (when (= days hive-stats--days)
-                      (setq hive-stats--stats (plist-get result :stats))
-                      (hive-stats--print)))))
-     :error (hive-announcing "Hive could not count the questions: %s"))))
+  (hive-rpc-fetch
+   'stats/read
+   (list :since (format-time-string "%FT%T.000Z" (hive-stats--beginning hive-stats--days) t))
+   :timeout 60
+   :then (lambda (result)
+           (setq hive-stats--stats (plist-get result :stats))
+           (hive-stats--print))
+   :failure "Hive could not count the questions: %s"))
 
 (defun hive-stats-set-days (days)
   "Show the statistics of the last DAYS days."

@@ -14,7 +14,8 @@
 (require 'cl-lib)
 
 (defconst sentences-functions '("hive-words" "hive-say" "hive-announce" "hive-announcing" "hive-fail")
-  "The functions whose first argument is a sentence.")
+  "The functions whose first argument is a sentence.
+So is the argument FAILURE of `hive-rpc-fetch'.")
 
 (defun sentences-of (form)
   "Return the strings that FORM, the first argument of such a function, can be."
@@ -29,7 +30,7 @@
     (with-temp-buffer
       (insert-file-contents file)
       (set-syntax-table emacs-lisp-mode-syntax-table)
-      (while (re-search-forward (concat "(" (regexp-opt sentences-functions t) "[ \n]") nil t)
+      (while (re-search-forward (concat "\\(?:(" (regexp-opt sentences-functions) "\\|:failure\\)[ \n]") nil t)
         (let ((line (line-number-at-pos (match-beginning 0)))
               (state (save-excursion (syntax-ppss (match-beginning 0)))))
           (unless (or (nth 3 state) (nth 4 state))

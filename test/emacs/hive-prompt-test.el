@@ -140,7 +140,7 @@
 
 (ert-deftest hive-prompt-shows-what-is-added-while-it-is-open ()
   (let ((hive-model--prompts (make-hash-table :test #'equal)) (prompt (hive-test-prompt)) fetched)
-    (cl-letf (((symbol-function 'hive-prompt--fetch) (lambda (buffer) (push buffer fetched))))
+    (cl-letf (((symbol-function 'hive-prompt--fetch) (lambda (&rest _) (push (current-buffer) fetched))))
       (hive-prompt-test-shown prompt nil
         (puthash (plist-get prompt :ask_id) prompt hive-model--prompts)
         (hive-prompt--refresh-changed)
