@@ -157,8 +157,7 @@ It is a plist with :decision, :comment and :by; it may be late."
   (let* ((alist (hive-read-candidates answered #'hive-amend--line))
          (line (completing-read
                 (hive-words "Correct which answer (default %s): " (hive-text-line (caar alist) 60))
-                (hive-read-table (mapcar #'car alist) 'hive-prompt
-                                 (lambda (lines) (mapcar (lambda (line) (list line "" "")) lines)))
+                (hive-read-table alist 'hive-prompt #'ignore)
                 nil t nil nil (caar alist))))
     (cdr (assoc line alist))))
 

@@ -161,19 +161,13 @@ Its keys are what to show, its values arguments of `hive-mute-popups'."
                (list (hive-words 'filter-project (hive-text-line project 60)) :muted_projects project))
              projects))))
 
-(defun hive-attention--mute-affix (lines alist)
-  "Annotate LINES, keys of ALIST: the handle of an agent, and whether it is muted."
-  (mapcar (lambda (line)
-            (pcase-let ((`(,field ,name) (cdr (assoc line alist))))
-              (list line ""
-                    (propertize
-                     (concat (if (eq field :muted_agents) (concat "  " (hive-text-line name 24)) "")
-                             (if (member name (if (eq field :muted_agents) hive-attention--muted-agents
-                                                hive-attention--muted))
-                                 (hive-words "  off")
-                               ""))
-                     'face 'completions-annotations))))
-          lines))
+(defun hive-attention--mute-annotation (arguments)
+  "Return what ARGUMENTS of `hive-mute-popups' are about, and whether it is muted."
+  (pcase-let* ((`(,field ,name) arguments) (agent (eq field :muted_agents)))
+    (concat (if agent (concat "  " (hive-text-line name 24)) "")
+            (if (member name (if agent hive-attention--muted-agents hive-attention--muted))
+                (hive-words "  off")
+              ""))))
 
 (defun hive-attention--read-mute ()
   "Let the human choose an agent or a project.
@@ -183,8 +177,8 @@ one that is not offered is a project."
   (let* ((alist (hive-attention--mutable))
          (name (string-trim
                 (completing-read (hive-words "Turn popups off or on for: ")
-                                 (hive-read-table (mapcar #'car alist) 'hive-session
-                                                  (lambda (lines) (hive-attention--mute-affix lines alist))))))
+                                 (hive-read-table alist 'hive-session
+                                                  #'hive-attention--mute-annotation))))
          (handle (string-remove-prefix "@" name)))
     (cond ((cdr (assoc name alist)))
           ((or (string-prefix-p "@" name)
@@ -218,20 +212,13 @@ is muted where that is announced, in `hive-notices' and `hive'."
       (`(:from ,from :to ,to) (concat from "-" to))
       (_ (format "%s" value)))))
 
-(defun hive-attention--stored ()
-  "Return the part of `hive-attention-settings' that is stored."
-  (cl-remove 'connection hive-attention-settings :key #'cadr))
-
-(defun hive-attention--setting-affix (names)
-  "Annotate NAMES of settings with their values and what they mean."
-  (mapcar (lambda (name)
-            (pcase-let ((`(,scope ,text . ,_) (alist-get (intern name) hive-attention-settings)))
-              (list name ""
-                    (concat (make-string (max 1 (- 16 (string-width name))) ?\s)
-                            (propertize (format "%-12s " (hive-attention--shown (intern name) scope))
-                                        'face 'completions-common-part)
-                            (propertize text 'face 'completions-annotations)))))
-          names))
+(defun hive-attention--setting-annotation (setting)
+  "Return the value of SETTING and what it means, in columns."
+  (pcase-let ((`(,key ,scope ,text . ,_) setting))
+    (concat (make-string (max 1 (- 16 (string-width (symbol-name key)))) ?\s)
+            (propertize (format "%-12s " (hive-attention--shown key scope))
+                        'face 'completions-common-part)
+            text)))
 
 (defconst hive-attention--hours
   (let ((time "\\(?:[01][0-9]\\|2[0-3]\\):[0-5][0-9]")) (format "\\`%s *- *%s\\'" time time))
@@ -282,9 +269,11 @@ Return nil if the setting does not take it."
 The value `default' restores its default.  A setting that is in the
 option `hive-settings' is set again when Emacs next connects."
   (interactive
-   (let* ((stored (mapcar (lambda (setting) (symbol-name (car setting))) (hive-attention--stored)))
+   (let* ((stored (cl-remove 'connection hive-attention-settings :key #'cadr))
           (name (completing-read (hive-words "Setting: ")
-                                 (hive-read-table stored 'hive-setting #'hive-attention--setting-affix)
+                                 (hive-read-table (mapcar (lambda (setting) (cons (symbol-name (car setting)) setting))
+                                                          stored)
+                                                  'hive-setting #'hive-attention--setting-annotation)
                                  nil t)))
      (when (string-empty-p name) (hive-fail 'nothing-chosen))
      (list (intern name) (hive-attention--read-value (intern name)))))

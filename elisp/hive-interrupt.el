@@ -272,20 +272,12 @@ buffer shows, or the agent whose terminal or buffer it is."
                                  (hive-terminal-buffer (plist-get session :pid)))))
                return id))))
 
-(defun hive-interrupt--affix (alist)
-  "Return an affixation function for ALIST, a name and a turn each."
-  (lambda (lines)
-    (mapcar (lambda (line)
-              (let ((turn (cdr (assoc line alist))))
-                (list line ""
-                      (propertize
-                       (concat "  " (hive-text-line (plist-get turn :project) 24)
-                               "  " (hive-turns-doing turn)
-                               "  " (hive-text-line (plist-get turn :agent) 24)
-                               (if (hive-interrupt--pending turn)
-                                   (hive-words "  asked to stop") ""))
-                       'face 'completions-annotations))))
-            lines)))
+(defun hive-interrupt--annotation (turn)
+  "Return what is behind the title of the agent of TURN, for completion."
+  (concat "  " (hive-text-line (plist-get turn :project) 24)
+          "  " (hive-turns-doing turn)
+          "  " (hive-text-line (plist-get turn :agent) 24)
+          (if (hive-interrupt--pending turn) (hive-words "  asked to stop") "")))
 
 (defun hive-interrupt--read (prompt among none)
   "Let the human choose a turn AMONG some and return it.
@@ -300,7 +292,7 @@ the error when there are none."
     (let ((name (completing-read
                  (format-prompt (hive-words prompt) current)
                  (hive-read-or-handle
-                  (hive-read-table (mapcar #'car alist) 'hive-turn (hive-interrupt--affix alist))
+                  (hive-read-table alist 'hive-turn #'hive-interrupt--annotation)
                   (mapcar (lambda (turn) (plist-get turn :agent)) among))
                  nil t nil nil current)))
       (or (cdr (assoc name alist))

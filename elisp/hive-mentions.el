@@ -573,8 +573,7 @@ yours."
 (defun hive-mentions--read-handle ()
   "Ask whose mentions to show: return a handle, or nil for the human's."
   (let ((name (completing-read (hive-words "Mentions of (empty for yours): ")
-                               (hive-read-table (mapcar #'hive-text-title (hive-model-sessions))
-                                                'hive-session #'hive-read-session-affix))))
+                               (hive-read-session-table (hive-model-sessions)))))
     (unless (member (downcase name) '("" "human"))
       (or (plist-get (hive-model-session-of (hive-model-sessions) name) :handle) name))))
 

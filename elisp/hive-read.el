@@ -329,19 +329,13 @@ semicolon or a dash, or else free text."
 (defvar hive-read-history nil "Minibuffer history of answers.")
 
 (defun hive-read--annotation (prompt)
-  "Return the annotation of the candidate PROMPT."
-  (propertize (format "  %s%s  %s%s"
-                      (hive-human-label prompt)
-                      (hive-text-line (plist-get prompt :project) 24)
-                      (hive-prompt-waits prompt)
-                      (if (hive-permission-p prompt)
-                          (concat "  " (hive-words "permission"))
-                        ""))
-              'face 'completions-annotations))
-
-(defun hive-read--mark (prompt)
-  "Return the mark of PROMPT's urgency, two columns wide."
-  (pcase (hive-prompt-rank prompt) (0 "! ") (2 "· ") (_ "  ")))
+  "Return the annotations of the candidate PROMPT, for `hive-read-table'."
+  (list (pcase (hive-prompt-rank prompt) (0 "! ") (2 "· ") (_ "  "))
+        (format "  %s%s  %s%s"
+                (hive-human-label prompt)
+                (hive-text-line (plist-get prompt :project) 24)
+                (hive-prompt-waits prompt)
+                (if (hive-permission-p prompt) (concat "  " (hive-words "permission")) ""))))
 
 (defun hive-read-candidates (things line)
   "Return an alist of distinct lines and THINGS, in order.
@@ -394,36 +388,40 @@ A batch is its first question with the list as :batch."
 Questions that are alike can be chosen together: then return the first
 with all of them as :batch."
   (let* ((alist (hive-read-candidates (hive-read--offered waiting) #'hive-read-question-line))
-         (prompts (map-into alist '(hash-table :test equal)))
-         (affix (lambda (lines)
-                  (mapcar (lambda (line)
-                            (let ((prompt (gethash line prompts)))
-                              (list line (hive-read--mark prompt)
-                                    (hive-read--annotation prompt))))
-                          lines)))
          (line (completing-read
                 (hive-words "Answer (%d pending, default %s): "
                             (length waiting) (hive-text-line (caar alist) 60))
-                (hive-read-table (mapcar #'car alist) 'hive-question affix
-                                 (lambda (line)
-                                   (hive-text-line (plist-get (gethash line prompts) :project) 40)))
+                (hive-read-table alist 'hive-question #'hive-read--annotation
+                                 (lambda (prompt) (hive-text-line (plist-get prompt :project) 40)))
                 nil t nil nil (caar alist))))
-    (gethash line prompts)))
+    (cdr (assoc line alist))))
 
-(defun hive-read-table (candidates category affix &optional group)
-  "Return a completion table of CANDIDATES of CATEGORY, in their order.
-AFFIX is the affixation function.  GROUP returns the name of the group
-of a candidate."
-  (lambda (string predicate action)
-    (if (eq action 'metadata)
-        `(metadata (category . ,category)
-                   (affixation-function . ,affix)
-                   ,@(when group
-                       `((group-function . ,(lambda (line transform)
-                                              (if transform line (funcall group line))))))
-                   (display-sort-function . identity)
-                   (cycle-sort-function . identity))
-      (complete-with-action action candidates string predicate))))
+(defun hive-read-table (alist category annotate &optional group)
+  "Return a completion table of ALIST, lines and things, in this order.
+CATEGORY is theirs.  ANNOTATE is a function of a thing that returns what
+is shown behind its line, or a list of what is before and behind it.
+GROUP, if any, returns the name of the group of a thing."
+  (let ((things (map-into alist '(hash-table :test equal))))
+    (lambda (string predicate action)
+      (if (eq action 'metadata)
+          `(metadata (category . ,category)
+                     (affixation-function
+                      . ,(lambda (lines)
+                           (mapcar (lambda (line) (hive-read--affixed line (funcall annotate (gethash line things))))
+                                   lines)))
+                     ,@(when group
+                         `((group-function . ,(lambda (line transform)
+                                                (if transform line (funcall group (gethash line things)))))))
+                     (display-sort-function . identity)
+                     (cycle-sort-function . identity))
+        (complete-with-action action alist string predicate)))))
+
+(defun hive-read--affixed (line note)
+  "Return LINE and what is before and behind it, which is in NOTE."
+  (pcase-let ((`(,before ,behind) (if (consp note) note (list "" note))))
+    (setq behind (copy-sequence (or behind "")))
+    (add-face-text-property 0 (length behind) 'completions-annotations t behind)
+    (list line before behind)))
 
 (defun hive-read-or-handle (table handles)
   "Return a completion table that takes what TABLE has, or one of HANDLES.
@@ -436,20 +434,18 @@ Agents are shown by title; whoever knows a handle can type that."
             action (if (all-completions string table predicate) table handles) string predicate))
           (t (complete-with-action action table string predicate)))))
 
-(defun hive-read-session-affix (titles)
-  "Return TITLES of living sessions, with project, state, age and handle each."
-  (let ((sessions (hive-model-sessions)))
-    (mapcar (lambda (title)
-              (let ((session (hive-model-session-of sessions title)))
-                (list title ""
-                      (propertize
-                       (format "  %s  %s  %s  %s"
-                               (hive-text-line (plist-get session :project) 24)
-                               (hive-text-value (plist-get session :state) 8)
-                               (hive-text-age (plist-get session :last_seen_at))
-                               (hive-text-line (plist-get session :handle) 24))
-                       'face 'completions-annotations))))
-            titles)))
+(defun hive-read-session-table (sessions)
+  "Return a completion table of the titles of SESSIONS, or of handles of theirs."
+  (hive-read-or-handle
+   (hive-read-table (mapcar (lambda (session) (cons (hive-text-title session) session)) sessions)
+                    'hive-session
+                    (lambda (session)
+                      (format "  %s  %s  %s  %s"
+                              (hive-text-line (plist-get session :project) 24)
+                              (hive-text-value (plist-get session :state) 8)
+                              (hive-text-age (plist-get session :last_seen_at))
+                              (hive-text-line (plist-get session :handle) 24))))
+   (mapcar #'hive-model-handle sessions)))
 
 (defun hive-read-agent (prompt things)
   "Ask with PROMPT, as for `hive-words', for the agent of one of THINGS.
@@ -457,19 +453,13 @@ Agents are offered by title, with project and handle each.  Return a
 handle, or what was typed if it is none."
   (let* ((agents (hive-model-agents things))
          (alist (hive-read-candidates agents #'hive-text-title))
-         (affix (lambda (titles)
-                  (mapcar (lambda (title)
-                            (let ((thing (cdr (assoc title alist))))
-                              (list title ""
-                                    (propertize
-                                     (format "  %s  %s"
-                                             (hive-text-line (plist-get thing :project) 24)
-                                             (hive-text-line (hive-model-handle thing) 24))
-                                     'face 'completions-annotations))))
-                          titles)))
          (name (completing-read (hive-words prompt)
                                 (hive-read-or-handle
-                                 (hive-read-table (mapcar #'car alist) 'hive-session affix)
+                                 (hive-read-table alist 'hive-session
+                                                  (lambda (thing)
+                                                    (format "  %s  %s"
+                                                            (hive-text-line (plist-get thing :project) 24)
+                                                            (hive-text-line (hive-model-handle thing) 24))))
                                  (mapcar #'hive-model-handle agents)))))
     (or (hive-model-handle (cdr (assoc name alist))) name)))
 
@@ -576,10 +566,9 @@ It begins with the :lead of PROMPT, if any, instead of the agent."
             (hive-text-line (plist-get prompt :question) 240)
             (if what (format " (%s)" what) "") " ")))
 
-(defun hive-read--one (prompt-line labels affix strict default &optional typed)
-  "Read one of LABELS with PROMPT-LINE, or free text unless STRICT.
-AFFIX annotates; DEFAULT is what an empty answer means; TYPED is the
-initial input."
+(defun hive-read--one (prompt-line table strict default &optional typed)
+  "Read an entry of TABLE with PROMPT-LINE, or free text unless STRICT.
+DEFAULT is what an empty answer means; TYPED is the initial input."
   (minibuffer-with-setup-hook
       (lambda ()
         ;; Free text may contain spaces and question marks.
@@ -589,8 +578,7 @@ initial input."
           (define-key map "?" #'self-insert-command)
           (use-local-map map)))
     (let ((completion-ignore-case t))
-      (completing-read prompt-line (hive-read-table labels 'hive-option affix)
-                       nil strict typed 'hive-read-history default))))
+      (completing-read prompt-line table nil strict typed 'hive-read-history default))))
 
 (defun hive-read--labels (options)
   "Return an alist of the displayed and the real labels of OPTIONS."
@@ -611,30 +599,25 @@ initial input."
                         alist)))
              (and same (null (cdr same)) (car same))))))
 
-(defun hive-read--affix (options alist &optional chosen)
-  "Return an affixation function for OPTIONS, displayed as in ALIST.
-CHOSEN is a function that returns the labels chosen so far."
-  (lambda (lines)
-    (mapcar
-     (lambda (line)
-       (let* ((label (cdr (assoc line alist)))
-              (option (cl-find label (append options nil) :test #'equal
-                               :key (lambda (option) (plist-get option :label))))
-              (description (plist-get option :description)))
-         (list line
-               (cond ((not (and chosen label)) "")
-                     ((member label (funcall chosen)) "[x] ")
-                     (t "[ ] "))
-               (if description
-                   (propertize (concat "  " (hive-text-line description 120))
-                               'face 'completions-annotations)
-                 ""))))
-     lines)))
+(defun hive-read--table (alist options &optional chosen)
+  "Return a completion table of ALIST, lines and labels of OPTIONS.
+A line without a label is something else that can be chosen.  CHOSEN is
+a list of the labels that are chosen, if there can be several, or t."
+  (hive-read-table
+   alist 'hive-option
+   (lambda (label)
+     (let ((description (plist-get (cl-find label (append options nil) :test #'equal
+                                            :key (lambda (option) (plist-get option :label)))
+                                   :description)))
+       (list (cond ((not (and chosen label)) "")
+                   ((and (consp chosen) (member label chosen)) "[x] ")
+                   (t "[ ] "))
+             (and description (concat "  " (hive-text-line description 120))))))))
 
 (defun hive-read-template (line templates &optional typed)
   "Read one of TEMPLATES, or free text, with the prompt LINE.
 TYPED is the initial input."
-  (hive-read--one line templates (hive-read--affix nil nil) nil nil typed))
+  (hive-read--one line (hive-read--table (mapcar #'list templates) nil) nil nil typed))
 
 (defun hive-read--text (prompt)
   "Read an answer to PROMPT, which has no options."
@@ -659,8 +642,7 @@ Half an option counts only if the human confirms it."
                     (lambda ()
                       (hive-read--one
                        (hive-read-prompt-line prompt (hive-read--offer alist free))
-                       (append (mapcar #'car alist) templates)
-                       (hive-read--affix options alist)
+                       (hive-read--table (append alist (mapcar #'list templates)) options)
                        (not free) nil typed)))
             meant (cond ((hive-read--meant typed alist) (hive-read--chosen typed alist))
                         ((or (not free) (member typed templates)
@@ -701,8 +683,6 @@ the answer, or if options are chosen, a comment."
          (alist (hive-read--labels options))
          (free (hive-rpc-true-p prompt :allow_free_text))
          (keep (if free #'hive-read-noted #'funcall))
-         (affix (lambda (chosen)
-                  (hive-read--affix options alist (lambda () chosen))))
          (chosen nil) (own nil) (typed (and free hive-read-typed)) (done nil))
     (while (not done)
       (let* ((names (mapconcat #'hive-text-line (reverse chosen) ", "))
@@ -715,8 +695,8 @@ the answer, or if options are chosen, a comment."
                          (concat (hive-read--offer alist free)
                                  (if chosen (hive-words "; chosen: %s; empty RET sends" names)
                                    (hive-words "; RET adds one, empty RET sends"))))
-                        (cons finish (mapcar #'car alist))
-                        (funcall affix chosen) (not free) finish typed))))
+                        (hive-read--table (cons (list finish) alist) options (or chosen t))
+                        (not free) finish typed))))
              (ended (or (string-blank-p text) (equal text finish)))
              (meant (cond (ended nil)
                           ((hive-read--meant text alist) text)

@@ -353,12 +353,7 @@ Of one that works it is the end, of one that is done the first line."
       (or (hive-sessions-at-point) (hive-fail "There is no session on this line"))
     (let* ((sessions (or (hive-model-sessions) (hive-sidecar-demand)
                          (hive-fail 'no-agents)))
-           (name (completing-read (hive-words "Session: ")
-                                  (hive-read-or-handle
-                                   (hive-read-table (mapcar #'hive-text-title sessions)
-                                                    'hive-session #'hive-read-session-affix)
-                                   (mapcar (lambda (session) (plist-get session :handle)) sessions))
-                                  nil t)))
+           (name (completing-read (hive-words "Session: ") (hive-read-session-table sessions) nil t)))
       (or (hive-model-session-of sessions name)
           (hive-fail "No session chosen")))))
 

@@ -115,28 +115,21 @@ begins; one without replies is left out."
         (remhash thread threads)))
     (nreverse order)))
 
-(defun hive-shared--thread-affix (threads)
-  "Return the affixation function for the names of THREADS."
-  (lambda (names)
-    (mapcar (lambda (name)
-              (pcase-let* ((`(,_name ,thread ,messages) (assoc name threads))
-                           (last (car messages)))
-                (list name ""
-                      (propertize
-                       (hive-words
-                        "  %s, the last by %s %s ago%s" (hive-count (length messages) "message")
-                        (hive-text-author last 20) (hive-text-age (plist-get last :at))
-                        (if (string-prefix-p "msg-" thread) ""
-                          (concat ": " (hive-text-line (plist-get (car (last messages)) :body) 40))))
-                       'face 'completions-annotations))))
-            names)))
+(defun hive-shared--thread-annotation (thread)
+  "Return what is behind the name of THREAD, which has its id and its messages."
+  (pcase-let* ((`(,id ,messages) thread) (last (car messages)))
+    (hive-words
+     "  %s, the last by %s %s ago%s" (hive-count (length messages) "message")
+     (hive-text-author last 20) (hive-text-age (plist-get last :at))
+     (if (string-prefix-p "msg-" id) ""
+       (concat ": " (hive-text-line (plist-get (car (last messages)) :body) 40))))))
 
 (defun hive-shared--read-thread ()
   "Let the human choose a thread, or name a new one."
   (let* ((threads (hive-shared--threads))
          (name (string-trim (completing-read (hive-words "Thread: ")
-                                             (hive-read-table (mapcar #'car threads) 'hive-thread
-                                                              (hive-shared--thread-affix threads))))))
+                                             (hive-read-table threads 'hive-thread
+                                                              #'hive-shared--thread-annotation)))))
     (when (string-empty-p name) (hive-fail 'nothing-chosen))
     (or (nth 1 (assoc name threads)) name)))
 

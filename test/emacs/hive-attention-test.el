@@ -313,8 +313,10 @@
            (hive-settings '((gate . block)))
            (told nil) (said nil) (asked nil))
       (should (equal '("block" "none" "no" "on_ping")
-                     (mapcar (lambda (line) (nth 0 (split-string (substring-no-properties (nth 2 line)))))
-                             (hive-attention--setting-affix '("gate" "quiet_hours" "sound" "report_policy")))))
+                     (mapcar (lambda (key)
+                               (car (split-string (hive-attention--setting-annotation
+                                                   (assq key hive-attention-settings)))))
+                             '(gate quiet_hours sound report_policy))))
       (cl-letf (((symbol-function 'completing-read)
                  (lambda (prompt &rest _) (push prompt asked) (pop answers)))
                 ((symbol-function 'hive-attention-tell)

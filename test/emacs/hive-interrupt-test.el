@@ -86,11 +86,10 @@
     (hive-interrupt-test-tell (hive-interrupt-test-turn "a" :agent_title "Fix the date"))
     (hive-interrupt-test-tell (hive-interrupt-test-turn "b" :agent_title "shop 2" :project "shop"))
     (hive-test-wait 5 (= 2 (length (hive-turns-running))))
-    (let* ((alist (mapcar (lambda (turn) (cons (hive-text-title turn) turn)) (hive-turns-running)))
-           (shown (funcall (hive-interrupt--affix alist) '("Fix the date" "shop 2"))))
+    (let ((shown (mapcar #'hive-interrupt--annotation (hive-turns-running))))
       ;; Each has what tells it from the others.
-      (should (string-match-p "demo  running .*Codex-a" (nth 2 (car shown))))
-      (should (string-match-p "shop  running .*Codex-b" (nth 2 (cadr shown)))))
+      (should (string-match-p "demo  running .*Codex-a" (car shown)))
+      (should (string-match-p "shop  running .*Codex-b" (cadr shown))))
     (cl-letf (((symbol-function 'completing-read)
                (lambda (prompt _table &rest more)
                  (push (list prompt (nth 4 more)) said)
@@ -106,7 +105,7 @@
         (should (equal '("Interrupt (default shop 2): " "shop 2") (pop said)))))))
 
 (ert-deftest hive-interrupt-takes-a-handle-that-is-typed ()
-  (let ((table (hive-read-or-handle (hive-read-table '("shop" "shop 2") 'hive-turn #'identity)
+  (let ((table (hive-read-or-handle (hive-read-table '(("shop") ("shop 2")) 'hive-turn #'identity)
                                     '("Claude-aa" "Claude-ab"))))
     (should (equal '("shop" "shop 2") (all-completions "" table)))
     (should (equal "shop" (try-completion "s" table)))

@@ -402,7 +402,8 @@ Return what was there, newest first."
 
 (ert-deftest hive-respond-options-show-their-descriptions ()
   (let* ((alist (hive-read--labels hive-respond-test-options))
-         (rows (funcall (hive-read--affix hive-respond-test-options alist) (mapcar #'car alist))))
+         (metadata (completion-metadata "" (hive-read--table alist hive-respond-test-options) nil))
+         (rows (funcall (completion-metadata-get metadata 'affixation-function) (mapcar #'car alist))))
     (should (equal (nth 2 (car rows)) "  Do it now"))
     (should (equal (nth 2 (cadr rows)) ""))))
 
