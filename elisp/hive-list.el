@@ -207,9 +207,7 @@ AGENT is a title or a handle; the beginning is enough."
 (defvar hive-list--preview-window nil "The window that was made for the preview, or nil.")
 (defvar hive-list--preview-timer nil "The timer of the next preview, or nil.")
 
-(declare-function hive-list-menu "hive-menu")
 (autoload 'hive-list-menu "hive-menu" "The keys of the status buffer." t)
-(declare-function hive-menu "hive-menu")
 (autoload 'hive-menu "hive-menu" "All that Hive does." t)
 
 (define-derived-mode hive-list-mode tabulated-list-mode "Hive"

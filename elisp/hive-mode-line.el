@@ -87,10 +87,6 @@ In a small frame it is half of that frame.")
 
 (defvar hive-indicator)
 
-(declare-function hive-next "hive-next")
-(declare-function hive-list "hive-list")
-(declare-function hive-interrupt "hive-interrupt")
-
 ;; They have a background of their own, as that of the mode line may be any.
 
 (defface hive-mode-line-critical

@@ -183,12 +183,6 @@ They come first, so the others are not looked at."
            while (hive-prompt-blocked-p prompt)
            count (hive-model--counts-p prompt)))
 
-(defun hive-prompts-blocking (session-id)
-  "Return the first question that blocks the session SESSION-ID, or nil."
-  (cl-loop for prompt in (hive-prompts)
-           while (hive-prompt-blocked-p prompt)
-           when (equal session-id (plist-get prompt :session_id)) return prompt))
-
 (defun hive-prompts-rank ()
   "Return the rank of the most urgent question that counts, or nil if none does.
 Among those that block, and among the others, the most urgent is first."

@@ -311,7 +311,6 @@ It is below what a permission displays: nothing of it is allowed."
 
 ;;;; The mode
 
-(declare-function hive-prompt-menu "hive-menu")
 (autoload 'hive-prompt-menu "hive-menu" "The keys in the buffer of a question." t)
 
 (defvar hive-prompt-mode-map
