@@ -286,8 +286,7 @@ the error when there are none."
   (hive-sidecar-demand)
   (let* ((alist (mapcar (lambda (turn) (cons (hive-text-title turn 60) turn)) among))
          (here (hive-interrupt--session-here))
-         (current (car (cl-find here alist :test #'equal
-                                :key (lambda (entry) (plist-get (cdr entry) :session_id))))))
+         (current (car (rassoc (hive-find :session_id here among) alist))))
     (unless alist (hive-fail none))
     (let ((name (completing-read
                  (format-prompt (hive-words prompt) current)

@@ -445,8 +445,7 @@ Without it, that is the view of questions that was shown last."
 
 (defun hive-list--prompt-at-point ()
   "Return the prompt at point, or nil."
-  (cl-find (tabulated-list-get-id) hive-list--shown :test #'equal
-           :key (lambda (prompt) (plist-get prompt :ask_id))))
+  (hive-find :ask_id (tabulated-list-get-id) hive-list--shown))
 
 (defun hive-list-quit ()
   "Leave the buffer, and remove its filters.
@@ -487,14 +486,12 @@ The value is a list, which is empty if there is none."
         (id (tabulated-list-get-id)))
     (cond (section (hive-list--members (car section)))
           (row (hive-list--questions-of (hive-row-session-id row)))
-          (t (cl-remove id hive-list--shown :test-not #'equal
-                        :key (lambda (prompt) (plist-get prompt :ask_id)))))))
+          (t (hive-filter :ask_id id hive-list--shown)))))
 
 (defun hive-list--questions-of (session-id)
   "Return the pending questions of SESSION-ID, which may be nil."
   (and session-id
-       (cl-remove session-id (hive-prompts) :test-not #'equal
-                  :key (lambda (prompt) (plist-get prompt :session_id)))))
+       (hive-filter :session_id session-id (hive-prompts))))
 
 (defun hive-list-selected ()
   "Return the questions that a command is about, in order.
@@ -802,8 +799,7 @@ Its window is never selected."
   (setq hive-list--preview-timer nil)
   (when (and (eq list (window-buffer)) (not (active-minibuffer-window)))
     (with-current-buffer list
-      (let ((prompt (cl-find id hive-list--shown :test #'equal
-                             :key (lambda (prompt) (plist-get prompt :ask_id)))))
+      (let ((prompt (hive-find :ask_id id hive-list--shown)))
         (when (and prompt hive-list-follow (equal id (tabulated-list-get-id)))
           (hive-rpc-guarded (lambda () (hive-list--display-preview prompt))))))))
 

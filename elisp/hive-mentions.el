@@ -202,8 +202,7 @@ what was done.  Call THEN when that is stored."
     (hive-rpc-request
      'mention/loops nil
      :success (lambda (result)
-                (let ((loops (cl-remove "tripped" (append (plist-get result :loops) nil) :test-not #'equal
-                                        :key (lambda (loop) (plist-get loop :state)))))
+                (let ((loops (hive-filter :state "tripped" (plist-get result :loops))))
                   (unless (equal loops hive-loops)
                     (setq hive-loops loops)
                     (hive-notify-refresh)

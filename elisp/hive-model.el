@@ -590,9 +590,7 @@ Sessions of PROJECT-DIR come first; those that take no mentions are
 left out."
   (let* ((sessions (cl-remove-if-not (lambda (session) (hive-rpc-true-p session :shared))
                                      (hive-model-sessions)))
-         (near (cl-remove-if-not (lambda (session)
-                                   (equal project-dir (plist-get session :project_dir)))
-                                 sessions))
+         (near (hive-filter :project_dir project-dir sessions))
          (all (append near (cl-set-difference sessions near))))
     (delete-dups
      (append (cl-mapcan (lambda (session)
@@ -606,7 +604,7 @@ left out."
 (defun hive-model-session-named (name)
   "Return the session that a mention of NAME means: its handle or its title."
   (let ((sessions (hive-model-sessions)))
-    (or (cl-find name sessions :test #'equal :key (lambda (session) (plist-get session :handle)))
+    (or (hive-find :handle name sessions)
         (cl-find name sessions :test #'cl-equalp :key #'hive-model-title-name))))
 
 (defun hive-model--annotation (name)

@@ -214,8 +214,7 @@ human has snoozed or opened in the meantime."
   "Show NOTICE and keep it."
   (let ((id (plist-get notice :notice_id)))
     ;; A fetch may have found it in the store before it arrived here.
-    (unless (and id (cl-find id hive-notify--list :test #'equal
-                             :key (lambda (kept) (plist-get kept :notice_id))))
+    (unless (and id (hive-find :notice_id id hive-notify--list))
       (hive-notify--keep (cons notice hive-notify--list))))
   (unless (hive-notify--said-p notice)
     (hive-announce 'from-sidecar

@@ -49,10 +49,8 @@
 
 (defun hive-permission-refuses-p (prompt label)
   "Return non-nil if choosing LABEL in PROMPT permits nothing."
-  (cl-some (lambda (option)
-             (and (equal label (plist-get option :label))
-                  (hive-rpc-true-p option :refuses)))
-           (append (plist-get prompt :options) nil)))
+  (cl-some (lambda (option) (hive-rpc-true-p option :refuses))
+           (hive-filter :label label (plist-get prompt :options))))
 
 (defun hive-permission-allows-p (prompt answer)
   "Return non-nil if ANSWER to PROMPT could permit something.
@@ -606,9 +604,7 @@ a list of the labels that are chosen, if there can be several, or t."
   (hive-read-table
    alist 'hive-option
    (lambda (label)
-     (let ((description (plist-get (cl-find label (append options nil) :test #'equal
-                                            :key (lambda (option) (plist-get option :label)))
-                                   :description)))
+     (let ((description (plist-get (hive-find :label label options) :description)))
        (list (cond ((not (and chosen label)) "")
                    ((and (consp chosen) (member label chosen)) "[x] ")
                    (t "[ ] "))

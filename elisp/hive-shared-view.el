@@ -257,8 +257,7 @@ Return the new ones."
         ;; After paging back, what a reply answers is shown, too.
         (dolist (message (cdr (memq (car (last new)) hive-shared-messages)))
           (when (and (plist-get message :reply_to)
-                     (cl-find (plist-get message :reply_to) new :test #'equal
-                              :key (lambda (one) (plist-get one :message_id))))
+                     (hive-find :message_id (plist-get message :reply_to) new))
             (hive-shared-adorn message from)))
         (when hive-shared-news (hive-shared-show-news))))
     new))

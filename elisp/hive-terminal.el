@@ -81,9 +81,7 @@ They go before the search among the processes of this Emacs.")
      'session/list (list :state "alive" :limit 500)
      :success
      (lambda (result)
-       (let* ((session (cl-find session-id (append (plist-get result :sessions) nil)
-                                :test #'equal
-                                :key (lambda (session) (plist-get session :session_id))))
+       (let* ((session (hive-find :session_id session-id (plist-get result :sessions)))
               (machine (or (plist-get session :machine) ""))
               (pid (or (plist-get session :pid) (plist-get session :shell_pid)))
               (buffer (and session (hive-terminal-buffer pid))))

@@ -19,6 +19,7 @@
 (require 'hive-messages)
 (require 'hive-names)
 (require 'iso8601)
+(require 'seq)
 (require 'subr-x)
 
 ;;;; Wrapping long lines
@@ -546,6 +547,16 @@ This is an overlay, so that there is no line for point to be on."
       (overlay-put overlay 'hive-nothing t)
       (overlay-put overlay 'after-string
                    (propertize (concat " " sentence) 'face 'hive-shadow 'cursor t)))))
+
+;;;; What the sidecar sends
+
+(defun hive-find (key value things)
+  "Return the first of THINGS, plists in a list or a vector, whose KEY is VALUE."
+  (seq-find (lambda (thing) (equal value (plist-get thing key))) things))
+
+(defun hive-filter (key value things)
+  "Return those of THINGS, plists in a list or a vector, whose KEY is VALUE."
+  (seq-filter (lambda (thing) (equal value (plist-get thing key))) things))
 
 ;;;; Files
 
