@@ -238,7 +238,7 @@ which your text is then a comment."
   (let* ((prompt hive-compose--prompt)
          (fate (hive-respond-settled-since prompt)))
     ;; A percent sign in a header line is a directive.
-    (replace-regexp-in-string
+    (string-replace
      "%" "%%"
      (if fate
          (propertize (if (hive-respond-lost-p prompt)
@@ -263,8 +263,7 @@ which your text is then a comment."
                (if (append (plist-get prompt :options) nil)
                    (substitute-command-keys
                     (hive-words "\\<hive-compose-mode-map>  \\[hive-compose-choose] option"))
-                 "")))
-     t t)))
+                 ""))))))
 
 ;;;; The question above the answer
 
@@ -424,9 +423,7 @@ With an empty LABEL, your text is the answer itself."
                            (unless (string-empty-p text) (list :comment text))))))
     (when (and (string-empty-p text) (null option))
       (hive-fail 'no-answer (hive-respond-still prompt)))
-    (when (and option (hive-respond-confirmed-p prompt answer)
-               (not (y-or-n-p (hive-words 'permission? (hive-text-line option 60)))))
-      (hive-fail 'no-answer (hive-respond-still prompt)))
+    (when option (hive-respond-confirm prompt answer))
     (hive-respond-send prompt answer)
     (hive-draft-keep (plist-get prompt :ask_id) "")
     (setq hive-compose--prompt nil)     ; do not save the draft again

@@ -100,6 +100,13 @@ for a remote directory."
               :project (if (string-empty-p name) own name)
               :project_dir (directory-file-name (or git own)))))))
 
+(defun hive-place-from (thing)
+  "Return the place of THING, a plist from the sidecar; nil if that is everyone's."
+  (when (plist-get thing :project_dir)
+    (list :confirmed t
+          :project (plist-get thing :project)
+          :project_dir (plist-get thing :project_dir))))
+
 (defun hive-place-params (place)
   "Return the request parameters for PLACE: its identity, or a directory in it."
   (let ((project-dir (and (plist-get place :confirmed) (plist-get place :project_dir))))

@@ -253,7 +253,7 @@ what was done.  Call THEN when that is stored."
   (require 'hive-shared)
   (let* ((handles (cl-remove "unverified" (append (plist-get loop :handles) nil) :test #'equal))
          (session (cl-some #'hive-model-session-named handles)))
-    (hive-shared-display (hive-shared-buffer (and session (hive-mentions--place session)))
+    (hive-shared-display (hive-shared-buffer (hive-place-from session))
                          hive-shared-position)
     (widen)
     (goto-char (point-max))
@@ -311,7 +311,8 @@ A loop that is over has nothing to decide about."
 (defun hive-mentions--header ()
   "Return the header line: the summary."
   (let ((summary hive-mentions--summary))
-    (replace-regexp-in-string
+    ;; A percent sign in a header line is a directive.
+    (string-replace
      "%" "%%"
      (if (null summary)
          (concat " " (hive-mentions--whose))
@@ -325,8 +326,7 @@ A loop that is over has nothing to decide about."
           (if hive-mentions--session
               (hive-words
                "; %d hold it, %d tool calls denied" (count :gating) (count :denials))
-            ""))))
-     t t)))
+            "")))))))
 
 ;;;; The buffer: mentions
 
@@ -497,21 +497,13 @@ With a prefix argument, ask for a NOTE about what was done."
     (when (y-or-n-p (hive-words "%s: mark all %d done? " (hive-mentions--whose) count))
       (hive-mentions-process nil :all t :session hive-mentions--session :note note))))
 
-(defun hive-mentions--place (mention)
-  "Return the place of MENTION, or nil if it went to everyone."
-  (let ((project-dir (plist-get mention :project_dir)))
-    (when project-dir
-      (list :confirmed t
-            :project (plist-get mention :project)
-            :project_dir project-dir))))
-
 (defun hive-check-mentions-reply ()
   "Reply to the mention at point in the shared buffer of its project."
   (interactive nil hive-check-mentions-mode)
   (let ((mention (hive-mentions--demand)))
     ;; The shared buffer shows mentions and therefore loads this file.
     (require 'hive-shared)
-    (hive-shared-display (hive-shared-buffer (hive-mentions--place mention))
+    (hive-shared-display (hive-shared-buffer (hive-place-from mention))
                          hive-shared-position)
     (hive-shared-begin-reply mention)))
 
@@ -532,7 +524,7 @@ yours."
           ;; Check first: with an address in front, the text is never blank.
           (hive-post-check text)
           (hive-post-send (concat (hive-post-address mention) text)
-                          :place (hive-mentions--place mention)
+                          :place (hive-place-from mention)
                           :reply-to (plist-get mention :message_id))
           'answered))
       (concat (plist-get mention :message_id) "-reply"))

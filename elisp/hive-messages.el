@@ -114,7 +114,6 @@
       (prompt-fetch-failed . "Hive could not fetch the question: %s")
       (prompt-closed . "This question is no longer pending")
       (with-words . "%s, with these words: ")
-      (permission? . "This is a PERMISSION.  Answer \"%s\"? ")
 
       ;; Diffs
       (diff-no-file . "There is no diff of a file here")

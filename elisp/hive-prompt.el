@@ -557,9 +557,7 @@ It is written only when you say so."
     (hive-fail 'prompt-closed))
   (let ((answer (append (list :decision label :selected (vector label))
                         (and words (list :comment words)))))
-    (when (and (hive-respond-confirmed-p hive-prompt--prompt answer)
-               (not (y-or-n-p (hive-words 'permission? (hive-text-line label 60)))))
-      (hive-fail 'no-answer (hive-respond-still hive-prompt--prompt)))
+    (hive-respond-confirm hive-prompt--prompt answer)
     ;; With the claim it is known that the notes shown here were read.
     (hive-respond-claim hive-prompt--prompt)
     (hive-respond-send hive-prompt--prompt answer)))

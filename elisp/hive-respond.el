@@ -129,6 +129,13 @@ It is if it may allow something and is not delayed.  Signal a
       (hive-permission-demand prompt answer)
       (not (hive-respond-undo-delay prompt answer)))))
 
+(defun hive-respond-confirm (prompt answer)
+  "Let the human confirm ANSWER to PROMPT, if it must be; signal if they do not."
+  (when (and (hive-respond-confirmed-p prompt answer)
+             (not (y-or-n-p (hive-words "This is a PERMISSION.  Answer \"%s\"? "
+                                        (hive-text-line (plist-get answer :decision) 60)))))
+    (hive-fail 'no-answer (hive-respond-still prompt))))
+
 (defvar hive-respond-delayed-hook nil "Run when an answer was given that is delayed before it is sent.")
 
 (defun hive-respond-send (prompt answer)

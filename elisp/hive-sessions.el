@@ -368,16 +368,6 @@ Of one that works it is the end, of one that is done the first line."
     (if row (and (hive-row-session-id row) (hive-row-thing row))
       (hive-model-session (plist-get (hive-prompt-at-point) :session_id)))))
 
-(defun hive-sessions--title (session)
-  "Return the title of SESSION for display."
-  (hive-text-title session 60))
-
-(defun hive-sessions--place (session)
-  "Return the place of SESSION."
-  (list :confirmed t
-        :project (plist-get session :project)
-        :project_dir (plist-get session :project_dir)))
-
 ;;;; Commands: going to its project
 
 (defun hive-session-visit (session)
@@ -394,7 +384,7 @@ Of one that works it is the end, of one that is done the first line."
   "Open the shared buffer of the project of SESSION."
   (declare (modes hive-list-mode))
   (interactive (list (hive-sessions--which)))
-  (hive-shared-display (hive-shared-buffer (hive-sessions--place session))
+  (hive-shared-display (hive-shared-buffer (hive-place-from session))
                        hive-shared-position))
 
 ;;;; Commands: talking
@@ -408,12 +398,12 @@ holds an agent whose mentions only remind, too."
    (let ((session (hive-sessions--which)))
      (list session
            (hive-post-read (hive-words (if current-prefix-arg "Urgent message to @%s: " 'tell)
-                                       (hive-sessions--title session))
-                           (hive-sessions--place session) (plist-get session :handle))
+                                       (hive-text-title session 60))
+                           (hive-place-from session) (plist-get session :handle))
            current-prefix-arg)))
   (hive-post-check body)
   (hive-post-send (format "@%s %s" (plist-get session :handle) body)
-                  :place (hive-sessions--place session)
+                  :place (hive-place-from session)
                   :priority (and urgent "urgent"))
   (hive-post-say-queued))
 
@@ -460,12 +450,12 @@ mentions hold, `room' how it notices other messages."
   (interactive
    (let* ((session (hive-sessions--which))
           (name (completing-read
-                 (hive-words "Change which setting of %s: " (hive-sessions--title session))
+                 (hive-words "Change which setting of %s: " (hive-text-title session 60))
                  (mapcar #'car hive-sessions--settings) nil t))
           (setting (or (assoc name hive-sessions--settings)
                        (hive-fail 'nothing-chosen))))
      (list session setting (hive-sessions--value setting))))
-  (let ((handle (hive-sessions--title session)))
+  (let ((handle (hive-text-title session 60)))
     (hive-rpc-request
      'session/configure (list :session_id (plist-get session :session_id)
                               :by (hive-human-name)
@@ -484,7 +474,7 @@ About a loop, let the human decide."
       ('session (hive-session-visit thing))
       ('held (hive-session-mentions thing))
       (_ (hive-shared-display
-          (hive-shared-buffer (and (plist-get thing :project_dir) (hive-sessions--place thing)))
+          (hive-shared-buffer (hive-place-from thing))
           hive-shared-position)))))
 
 (provide 'hive-sessions)

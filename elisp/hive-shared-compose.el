@@ -204,8 +204,7 @@ Where two have the same name, it has the directory behind it."
                 (cons (if (= 1 (cl-count name names :test #'equal)) (hive-text-line name 60)
                         (format "%s (%s)" (hive-text-line name 60)
                                 (hive-text-line (plist-get session :project_dir) 60)))
-                      (list :confirmed t :project name
-                            :project_dir (plist-get session :project_dir)))))
+                      (hive-place-from session))))
             sessions)))
 
 (defun hive-shared-read-project (projects &optional here)
@@ -281,11 +280,7 @@ processed, unless the session's mentions only remind."
   (hive-post-check body)
   (let ((session (hive-model-session-named handle)))
     (hive-post-send (format "@%s %s" handle body)
-                    :place (if session
-                               (list :confirmed t
-                                     :project (plist-get session :project)
-                                     :project_dir (plist-get session :project_dir))
-                             (or place (hive-place-of)))))
+                    :place (if session (hive-place-from session) (or place (hive-place-of)))))
   (hive-post-say-queued))
 
 (defun hive-shared-compose--demand-name (handle)

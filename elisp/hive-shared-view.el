@@ -411,10 +411,8 @@ If there would be a gap between both, start again with the last ones."
          (last (hive-shared-last)))
     (setq hive-shared--stale nil)
     (when (plist-get page :project_dir)
-      (setq hive-shared-place (list :confirmed t
-                                    :directory (plist-get hive-shared-place :directory)
-                                    :project (plist-get page :project)
-                                    :project_dir (plist-get page :project_dir)))
+      (setq hive-shared-place (append (hive-place-from page)
+                                      (list :directory (plist-get hive-shared-place :directory))))
       (funcall hive-shared-name-function))
     ;; After paging back, stay there; the last messages are not shown.
     (unless (and last hive-shared-later)

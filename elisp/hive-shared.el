@@ -273,12 +273,7 @@ in and in those whose shared buffers are open."
 
 (defun hive-shared--show (mention)
   "Show the shared buffer of MENTION, without selecting it."
-  (let* ((project-dir (plist-get mention :project_dir))
-         (buffer (hive-shared-buffer
-                  (when project-dir
-                    (list :confirmed t
-                          :project (plist-get mention :project)
-                          :project_dir project-dir)))))
+  (let ((buffer (hive-shared-buffer (hive-place-from mention))))
     (unless (hive-display-visible-p buffer)
       (save-selected-window
         (display-buffer buffer (hive-shared--action))))))
@@ -425,7 +420,7 @@ Whether it was posted to everyone, only its message says."
   "Return the header line."
   (let ((target (hive-shared-target))
         (open (hive-mentions-count #'hive-shared--mention-here-p)))
-    (concat " " (replace-regexp-in-string "%" "%%" (hive-shared--name) t t)
+    (concat " " (string-replace "%" "%%" (hive-shared--name))
             (cond ((not (hive-sidecar-connected-p)) (hive-words "   not connected"))
                   (hive-shared--fetch "   …")
                   (t (hive-words "   %d shown" (hive-shared-count))))
@@ -433,8 +428,8 @@ Whether it was posted to everyone, only its message says."
             (if hive-shared-news (hive-words "   %d new" (car hive-shared-news)) "")
             (if (> open 0) (hive-words "   %d for you" open) "")
             (if (string-empty-p target) ""
-              (concat "   " (replace-regexp-in-string "%" "%%" target t t)))
-            (replace-regexp-in-string "%" "%%" (hive-shared--here) t t))))
+              (concat "   " (string-replace "%" "%%" target)))
+            (string-replace "%" "%%" (hive-shared--here)))))
 
 (defconst hive-shared--most-here 4 "How many agents are named in the header line.")
 
