@@ -186,7 +186,7 @@ further permissions, whose text it has as well."
   "Return non-nil if the current buffer has the text of PROMPT."
   (equal (plist-get prompt :ask_id) (plist-get hive-display--prompt :ask_id)))
 
-(defun hive-display--open-p (buffer)
+(defun hive-display-open-p (buffer)
   "Return non-nil if BUFFER has a text that was not displayed in full."
   (and (buffer-live-p buffer)
        (let ((prompt (buffer-local-value 'hive-display--prompt buffer)))
@@ -196,7 +196,7 @@ further permissions, whose text it has as well."
 
 (defun hive-display-record ()
   "Note which texts are on the screen now."
-  (setq hive-display--buffers (cl-remove-if-not #'hive-display--open-p hive-display--buffers))
+  (setq hive-display--buffers (cl-remove-if-not #'hive-display-open-p hive-display--buffers))
   (cond ((null hive-display--buffers)
          (remove-hook 'post-command-hook #'hive-display-record))
         ;; With keys waiting, nothing is displayed before they are read.

@@ -138,6 +138,9 @@
 (defvar-local hive-prompt--changed nil "The files that were written since they were shown as diffs.")
 (defvar-local hive-prompt--others nil "Other questions of the same agent.")
 
+(defconst hive-prompt--pause 60 "Seconds after which the ages in the buffer are printed again.")
+(defvar-local hive-prompt--timer nil "The timer that does so.")
+
 ;;;; Printing
 
 (defun hive-prompt--heading (text)
@@ -361,10 +364,29 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
   (hive-fold-prepare)
   (setq-local revert-buffer-function #'hive-prompt--fetch
               hive-prompt-at-point-function (lambda () hive-prompt--prompt))
-  (setq bidi-paragraph-direction 'left-to-right)
+  (setq bidi-paragraph-direction 'left-to-right
+        hive-prompt--timer (hive-every hive-prompt--pause #'hive-prompt--tick (current-buffer)))
+  (add-hook 'kill-buffer-hook #'hive-prompt--end nil t)
   (add-hook 'hive-changed-hook #'hive-prompt--refresh-changed))
 
 ;;;; Updating
+
+(defun hive-prompt--end ()
+  "Cancel the timer, as the buffer is being killed."
+  (cancel-timer hive-prompt--timer))
+
+(defun hive-prompt--tick (buffer)
+  "Print BUFFER again, with the ages that things have now.
+Only one that is in a window is printed, and none whose text is needed
+as it is: the human searches or selects there, or has not yet read all
+of a permission."
+  (when (get-buffer-window buffer t)
+    (with-current-buffer buffer
+      (unless (or (bound-and-true-p isearch-mode)
+                  (region-active-p)
+                  (buffer-narrowed-p)
+                  (and (hive-prompt-unanswered-p hive-prompt--prompt) (hive-display-open-p buffer)))
+        (hive-rpc-guarded #'hive-prompt--print)))))
 
 (defun hive-prompt--refresh-changed ()
   "Update the buffers of questions that changed."

@@ -66,6 +66,30 @@
         (should (equal '("Allow" "Deny") sent))
         (should (equal 1 (length asked)))))))
 
+;;;; Ages
+
+(ert-deftest hive-prompt-ages-follow-the-clock-while-it-is-in-a-window ()
+  (dolist (case '((nil . "asked 2h ago") (t . "asked 5m ago")))
+    (save-window-excursion
+      (hive-prompt-test-shown
+          (hive-test-prompt :kind (if (car case) "permission" "question") :digest "d" :question "one\ntwo"
+                            :created_at (hive-text-before 300))
+          nil
+        (should (string-search "asked 5m ago" (buffer-string)))
+        (hive-test-run-timers 7200)
+        ;; Nobody sees it.
+        (should (string-search "asked 5m ago" (buffer-string)))
+        (set-window-buffer nil (current-buffer))
+        (goto-char (point-min))
+        (search-forward "tw")
+        (hive-test-run-timers 7200)
+        ;; What was displayed of a permission stays known, while it is read.
+        (should (string-search (cdr case) (buffer-string)))
+        (should (looking-at "o$"))
+        (hive-display-whole hive-prompt--prompt)
+        (hive-test-run-timers 7200)
+        (should (string-search "asked 2h ago" (buffer-string)))))))
+
 ;;;; Its buffer, and what moves from it
 
 (ert-deftest hive-prompt-the-buffer-is-named-by-agent-and-question-and-found-again ()
