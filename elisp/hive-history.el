@@ -201,20 +201,29 @@ was found into a file, as Org or Markdown.
   (tabulated-list-print t)
   (hive-text-say-empty (unless hive-history--entries
                          (or (hive-sidecar-absence) hive-history--nothing)))
-  (setq mode-line-process
-        ;; A percent sign in a mode line is a directive.
-        (string-replace
-         "%" "%%"
-         (concat (cl-loop for (key value) on hive-history--search by #'cddr
-                          for words = (pcase key
-                                        (:agent 'filter-agent) (:project 'filter-project)
-                                        (:since "since %s") (:until "until %s")
-                                        (_ 'filter-text))
-                          for shown = (if (eq key :agent) (hive-model-title-of value hive-history--entries 30)
-                                      (hive-text-line value 30))
-                          concat (concat " " (hive-words words shown)))
-                 (format " %d%s" (length hive-history--entries)
-                         (if hive-history--cursor "+" ""))))))
+  (let ((query (plist-get hive-history--search :query))
+        (limits (hive-history--limits)))
+    ;; A percent sign in a mode line or a header line is a directive.
+    (setq mode-line-process
+          (string-replace "%" "%%" (format "%s %d%s"
+                                           (if query (concat " " (hive-words 'filter-text (hive-text-line query 30))) "")
+                                           (length hive-history--entries)
+                                           (if hive-history--cursor "+" ""))))
+    (if (null limits) (tabulated-list-init-header)
+      ;; Behind the titles of the columns, 80 columns have no room for them.
+      (setq header-line-format
+            (propertize (string-replace "%" "%%" (hive-words " only %s" (string-join limits ", ")))
+                        'face 'hive-warning)))))
+
+(defun hive-history--limits ()
+  "Return to what the search is limited besides its text, in words."
+  (cl-loop for (key value) on hive-history--search by #'cddr
+           for limit = (pcase key
+                         (:agent (hive-words 'filter-agent (hive-model-title-of value hive-history--entries 30)))
+                         (:project (hive-words 'filter-project (hive-text-line value 30)))
+                         (:since (hive-words "since %s" (hive-history-export-time value)))
+                         (:until (hive-words "until %s" (hive-history-export-time value))))
+           when limit collect limit))
 
 ;;;; Searching
 

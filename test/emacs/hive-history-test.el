@@ -49,9 +49,13 @@
       (should (equal "drop" (plist-get search :query)))
       (should (equal "Codex-1" (plist-get search :agent)))
       (should (string-match-p "\\`\\(2025-12-31\\|2026-01-01\\)T" (plist-get search :since))))
+    ;; The mode line has no room for them in 80 columns.
+    (should (equal " only agent Codex-1, since 2026-01-01 00:00" header-line-format))
     (hive-history-older)
     (hive-test-wait 5 (= 4 (length hive-history--entries)))
-    (should (equal "c-1" (plist-get (car (last (hive-history-test-searches))) :cursor)))))
+    (should (equal "c-1" (plist-get (car (last (hive-history-test-searches))) :cursor)))
+    (hive-history-by-nothing)
+    (should-not (string-search "only" (format "%s" header-line-format)))))
 
 (ert-deftest hive-history-keeps-its-limits-in-its-buffer-only ()
   (hive-history-test (list (hive-history-test-entry)) nil
@@ -71,7 +75,7 @@
     (hive-history-test-shown "tests")
     (hive-test-with-inputs (list "tests") (call-interactively #'hive-history-by-agent))
     (should (equal "Codex-1" (plist-get (car (last (hive-test-wait 5 (cdr (hive-history-test-searches))))) :agent)))
-    (hive-test-wait 5 (string-match-p "agent tests" mode-line-process))))
+    (hive-test-wait 5 (string-match-p "agent tests" (format "%s" header-line-format)))))
 
 (ert-deftest hive-history-ret-opens-questions-and-messages ()
   (hive-history-test (list (hive-history-test-entry :kind "message" :text "whole\ntext" :status nil :decision nil)
