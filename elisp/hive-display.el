@@ -114,7 +114,8 @@ No echo area has room for more.")
         (window-text-pixel-size window nil nil hive-display--widest)))))
 
 ;; What was measured can be drawn otherwise: a window may refuse to shrink, and
-;; another message, another frame or another size may come at any time.
+;; another message, another frame or another size may come at any time.  So may
+;; a child frame, in which packages show completions.
 
 (defun hive-display-draw (text)
   "Show TEXT in the echo area; return nil if not all of it is on the screen.
@@ -133,8 +134,20 @@ Otherwise return a function that returns non-nil as long as it is."
                       (and (equal text (current-message))
                            (eq frame (selected-frame))
                            (= width (window-body-width window t))
-                           (<= height (window-body-height window t))))))
+                           (<= height (window-body-height window t))
+                           (not (hive-display--covered-p window))))))
       (and height (funcall there-p) there-p))))
+
+(defun hive-display--covered-p (window)
+  "Return non-nil if a child frame covers part of WINDOW.
+WINDOW is as wide as its frame."
+  (pcase-let ((`(,_ ,top ,_ ,bottom) (window-pixel-edges window)))
+    (cl-some (lambda (frame)
+               (and (eq (frame-parent frame) (window-frame window))
+                    (frame-visible-p frame)
+                    (let ((begin (cdr (frame-position frame))))
+                      (and (< begin bottom) (> (+ begin (frame-outer-height frame)) top)))))
+             (frame-list))))
 
 (defun hive-display--height (text window)
   "Return how high TEXT is as WINDOW draws it, in pixels.

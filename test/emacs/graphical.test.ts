@@ -128,6 +128,21 @@ describe('a graphical Emacs', () => {
     expect(await answerTo(ask_id)).toMatchObject({ decision: 'no', selected: ['no'], via: 'emacs' });
   });
 
+  test('what a child frame covers of the echo area does not count as displayed', async () => {
+    const isDrawn = (value: 't' | 'nil') =>
+      eventually(async () => (await emacs.value('(and (hive-display-draw "Deploy?") t)')) === value);
+    await isDrawn('t');
+    // As a completion shows it, at the top of its parent first.
+    await emacs.value(`(setq child (make-frame (list (cons 'parent-frame (selected-frame)) '(minibuffer . nil)
+      '(no-accept-focus . t) '(no-focus-on-map . t) '(left . 0) '(top . 0) '(width . 20) '(height . 3))))`);
+    await isDrawn('t');
+    await emacs.value('(set-frame-position child 0 (- (frame-pixel-height) 20))');
+    await isDrawn('nil');
+    await emacs.value('(make-frame-invisible child)');
+    await isDrawn('t');
+    await emacs.value('(delete-frame child)');
+  });
+
   test('a key in another frame answers nothing until the question was shown there', async () => {
     const ask_id = await ask('In which frame?', 'critical');
     await emacs.value("(global-set-key [f5] 'hive-next)");
