@@ -112,6 +112,23 @@ They say how it is to be sent."
   "Return the settings of a draft that is sent beside the options LABELS."
   (and labels (list :options (vconcat (mapcar #'hive-text-sendable labels)))))
 
+(defun hive-draft-id (id labels)
+  "Return the id of the draft of words beside the options LABELS.
+ID is that of the draft that is sent without any."
+  (if labels (concat id "-option-" (secure-hash 'sha1 (hive-draft-settings (hive-draft-with-options labels))))
+    id))
+
+(defun hive-compose--ids (ask-id)
+  "Return the ids of the drafts of answers to ASK-ID, the newest first."
+  (let ((name (file-name-base (hive-compose--file ask-id))))
+    (and (file-directory-p hive-drafts-directory)
+         (mapcar (lambda (file) (concat ask-id (string-remove-prefix name (file-name-base (car file)))))
+                 (sort (directory-files-and-attributes
+                        hive-drafts-directory nil
+                        (concat "\\`" (regexp-quote name) "\\(?:-option-[0-9a-f]+\\)?\\.txt\\'"))
+                       (lambda (a b) (time-less-p (file-attribute-modification-time (cdr b))
+                                                  (file-attribute-modification-time (cdr a)))))))))
+
 ;;;; Drafts in buffers
 
 (defvar-local hive-compose--timer nil "The idle timer that will save the draft.")
@@ -206,7 +223,8 @@ One that is open in a buffer stays."
       (dolist (one (list id (hive-compose-correction-id id)))
         (hive-compose-keep one "")
         (hive-compose-keep (hive-compose-note-id one) ""))
-      (hive-compose-keep (hive-compose--with-id id) ""))))
+      (dolist (one (hive-compose--ids id))
+        (hive-draft-write one "" nil "" nil)))))
 
 (add-hook 'hive-outbox-stored-functions #'hive-compose--stored)
 
@@ -330,8 +348,12 @@ which your text is then a comment."
 (defun hive-compose--keep-answer ()
   "Save the draft of the answer, with the options that are chosen."
   (when hive-compose--prompt
-    (hive-draft-keep (plist-get hive-compose--prompt :ask_id) (hive-compose-text)
+    (hive-draft-keep (hive-compose--id) (hive-compose-text)
                      (hive-draft-with-options hive-compose--options))))
+
+(defun hive-compose--id ()
+  "Return the id of the draft of this buffer."
+  (hive-draft-id (plist-get hive-compose--prompt :ask_id) hive-compose--options))
 
 (defun hive-compose--killed ()
   "Release the question, as the buffer is being killed.
@@ -347,8 +369,9 @@ If the draft cannot be saved, put it into the kill ring."
 Refuse a question that is already answered, unless it has a draft."
   (let* ((id (plist-get prompt :ask_id))
          (name (format "*hive answer: %s*" id))
+         (kept (car (hive-compose--ids id)))
          (buffer (progn
-                   (unless (or (get-buffer name) (hive-compose-draft id))
+                   (unless (or (get-buffer name) kept)
                      (setq prompt (hive-respond-open prompt)))
                    (get-buffer-create name))))
     (hive-respond-claim prompt)
@@ -356,8 +379,8 @@ Refuse a question that is already answered, unless it has a draft."
       (unless (derived-mode-p 'hive-compose-mode)
         (hive-compose-mode)
         (hive-compose--print prompt)
-        (let ((draft (hive-draft-read id))
-              (options (plist-get (hive-draft-with id) :options)))
+        (let ((draft (hive-draft-read (or kept id)))
+              (options (plist-get (hive-draft-with (or kept id)) :options)))
           (when draft (insert draft))
           (setq hive-compose--options
                 (delq nil (mapcar (lambda (option) (hive-read-label prompt option)) options))))
@@ -425,7 +448,7 @@ With an empty LABEL, your text is the answer itself."
       (hive-fail 'no-answer (hive-respond-still prompt)))
     (when option (hive-respond-confirm prompt answer))
     (hive-respond-send prompt answer)
-    (hive-draft-keep (plist-get prompt :ask_id) "")
+    (hive-draft-keep (hive-compose--id) "")
     (setq hive-compose--prompt nil)     ; do not save the draft again
     (quit-window t)))
 

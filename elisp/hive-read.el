@@ -469,7 +469,7 @@ handle, or what was typed if it is none."
 (autoload 'hive-compose-draft "hive-compose")
 (autoload 'hive-draft-watch "hive-compose")
 (autoload 'hive-draft-settings "hive-compose")
-(autoload 'hive-draft-with "hive-compose")
+(autoload 'hive-draft-id "hive-compose")
 (autoload 'hive-draft-with-options "hive-compose")
 (autoload 'hive-draft-write "hive-compose")
 
@@ -497,17 +497,14 @@ Return what it returns.  If that is answered, delete the draft; else, or
 if it fails or Emacs ends, what was typed is the draft.  ID is that of
 the draft, if it is not that of PROMPT; with PROMPT nil, what is read is
 a message.  With OPTIONS, a list of labels, what is read are words
-beside them, and their draft keeps them.  A draft with any others is not
-offered: it would be sent without those."
-  (let* ((id (or id (plist-get prompt :ask_id)))
+beside them, which have a draft of their own: it keeps the labels."
+  (let* ((id (hive-draft-id (or id (plist-get prompt :ask_id)) options))
          (settings (hive-draft-with-options options))
          (with (hive-draft-settings settings))
          (as-draft (lambda (text)
                      (if settings (unless (string-blank-p text) text)
                        (hive-read--as-draft prompt text))))
-         (draft (and (member (plist-get (hive-draft-with id) :options)
-                             (list nil (plist-get settings :options)))
-                     (funcall as-draft (or (hive-compose-draft id) ""))))
+         (draft (funcall as-draft (or (hive-compose-draft id) "")))
          (known (or draft ""))
          (hive-read-typed draft)
          (hive-read--keep

@@ -293,7 +293,7 @@ Return what was there, newest first."
       ;; Elsewhere RET would send the words without their option, or with another one.
       (should (equal '(nil) (hive-respond-test-typing '(("When?" "")) (hive-respond))))
       (should (equal '(nil) (hive-respond-test-typing '(("No" "")) (hive-next--comment batch '("No")))))
-      (should (equal "in" (hive-compose-draft id)))
+      (should (equal "in" (hive-compose-draft (hive-draft-id id '("Later")))))
       (hive-compose (car batch))
       (should (equal '("in" "Later") (list (hive-compose-text) (car hive-compose--options))))
       (let ((kill-buffer-query-functions nil)) (kill-buffer))
@@ -304,6 +304,28 @@ Return what was there, newest first."
       (should (equal "in May, or June" (plist-get (car (hive-test-answers)) :comment)))
       (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
       (should-not (directory-files hive-drafts-directory nil "txt\\'")))))
+
+(ert-deftest hive-respond-words-beside-two-options-are-two-drafts ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options))
+    (hive-test-wait 5 (hive-prompts))
+    (let ((batch (list (car (hive-prompts)))))
+      (cl-flet ((beside (label typed)
+                  (hive-respond-test-typing `((,label ,typed)) (hive-next--comment batch (list label)))))
+        (beside "Later" "in")
+        (beside "No" "never")
+        (should (equal '("in") (beside "Later" " May")))
+        (should (equal '("never") (beside "No" "")))
+        (should (equal '("in May") (beside "Later" "")))
+        ;; A buffer has the newest of them.
+        (save-window-excursion
+          (hive-compose (car batch))
+          (should (equal '("in May" ("Later")) (list (hive-compose-text) hive-compose--options)))
+          (hive-compose-send))
+        (hive-test-wait 5 (hive-test-answers))
+        (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
+        (should-not (directory-files hive-drafts-directory nil "txt\\'"))))))
 
 (ert-deftest hive-respond-words-beside-several-options-are-a-draft-with-all-of-them ()
   (hive-test-with-desk nil
