@@ -90,7 +90,6 @@ With nil, return the number of all."
 (defvar hive-mentions--fresh nil "Mentions that were not announced yet, newest first.")
 (defvar hive-mentions--arrivals nil
   "During a fetch, a cons whose cdr is what arrived since, newest first.")
-(defvar hive-mentions--timer nil "The timer that will announce them, or nil.")
 
 (defconst hive-mentions--together 0.3
   "Mentions that arrive within so many seconds are announced in one line.")
@@ -101,13 +100,10 @@ With nil, return the number of all."
     (hive-rpc-run-hook 'hive-mentions-arrived-functions mention))
   (when (and mentions hive-notify-echo)
     (setq hive-mentions--fresh (append (reverse mentions) hive-mentions--fresh))
-    (unless hive-mentions--timer
-      (setq hive-mentions--timer
-            (hive-later hive-mentions--together #'hive-mentions--announce)))))
+    (hive-rpc-once hive-mentions--together #'hive-mentions--announce)))
 
 (defun hive-mentions--announce ()
   "Announce in one line the new mentions that are still open and not suppressed."
-  (setq hive-mentions--timer nil)
   (let* ((fresh (cl-remove-if-not (lambda (mention)
                                     (and (hive-mentions-open-p mention)
                                          (not (hive-notify-suppressed-p mention))))
@@ -193,11 +189,8 @@ what was done.  Call THEN when that is stored."
 ;; to it, here or in a terminal.  Only the sidecar knows that, so it is asked
 ;; after each event that may have ended a loop.
 
-(defvar hive-mentions--loop-timer nil "The timer of the next fetch of the loops, or nil.")
-
 (defun hive-mentions--fetch-loops ()
   "Fetch the loops."
-  (setq hive-mentions--loop-timer nil)
   (when (hive-sidecar-connected-p)
     (hive-rpc-request
      'mention/loops nil
@@ -211,9 +204,7 @@ what was done.  Call THEN when that is stored."
 
 (defun hive-mentions--loops-soon (&rest _)
   "Fetch the loops soon."
-  (unless hive-mentions--loop-timer
-    (setq hive-mentions--loop-timer
-          (hive-later hive-mentions--together #'hive-mentions--fetch-loops))))
+  (hive-rpc-once hive-mentions--together #'hive-mentions--fetch-loops))
 
 (defun hive-mentions--loops-may-end (&rest _)
   "Fetch the loops soon, if there are any: the human may have prompted an agent."
@@ -381,7 +372,6 @@ A loop that is over has nothing to decide about."
 
 (defvar-local hive-mentions--history nil "Non-nil to also show done and expired mentions.")
 (defvar-local hive-mentions--addressee nil "The session id whose mentions are shown.")
-(defvar-local hive-mentions--fetch-timer nil "The timer of the next fetch, or nil.")
 
 (defvar hive-check-mentions-mode-map
   (let ((map (make-sparse-keymap)))
@@ -450,18 +440,13 @@ Without MORE, as many pages are fetched as were shown."
   (dolist (buffer (buffer-list))
     (when (provided-mode-derived-p (buffer-local-value 'major-mode buffer)
                                    'hive-check-mentions-mode)
-      (with-current-buffer buffer
-        (when (and (equal hive-mentions--addressee (plist-get mention :session_id))
-                   (not hive-mentions--fetch-timer))
-          (setq hive-mentions--fetch-timer
-                (hive-later 0.3 #'hive-mentions--later buffer)))))))
+      (when (equal (buffer-local-value 'hive-mentions--addressee buffer) (plist-get mention :session_id))
+        (hive-rpc-once hive-mentions--together #'hive-mentions--fetch-in buffer)))))
 
-(defun hive-mentions--later (buffer)
+(defun hive-mentions--fetch-in (buffer)
   "Fetch the mentions of BUFFER again."
   (when (buffer-live-p buffer)
-    (with-current-buffer buffer
-      (setq hive-mentions--fetch-timer nil)
-      (hive-rpc-guarded #'hive-mentions--fetch))))
+    (with-current-buffer buffer (hive-mentions--fetch))))
 
 ;;;; Commands
 

@@ -129,9 +129,7 @@
 (defvar-local hive-outreach--nothing (hive-words 'loading) "Why no item is shown, in words.")
 (defvar-local hive-outreach--arrivals nil
   "During a fetch, a cons whose cdr is what arrived since, newest first.")
-(defvar hive-outreach--timer nil "The timer of the next printing, or nil.")
 (defvar hive-outreach--arrived nil "The items to be announced, newest first.")
-(defvar hive-outreach--say-timer nil "The timer that will announce them, or nil.")
 
 ;;;; Announcing what arrives
 
@@ -152,12 +150,7 @@
   "Announce ITEM soon, with other arrivals, if it is for the human."
   (when (member (plist-get item :kind) '("ping" "card"))
     (push item hive-outreach--arrived)
-    (unless hive-outreach--say-timer
-      (setq hive-outreach--say-timer
-            (hive-later hive-outreach--pause
-                        (lambda ()
-                          (setq hive-outreach--say-timer nil)
-                          (hive-rpc-guarded #'hive-outreach--say-arrived)))))))
+    (hive-rpc-once hive-outreach--pause #'hive-outreach--say-arrived)))
 
 (defun hive-outreach--say-arrived ()
   "Announce what arrived: each in a line, or many in one line."
@@ -202,12 +195,8 @@
 
 (defun hive-outreach--soon ()
   "Print the buffer soon, once for several items."
-  (unless (or hive-outreach--timer (null (get-buffer hive-outreach--name)))
-    (setq hive-outreach--timer
-          (hive-later hive-outreach--pause
-                      (lambda ()
-                        (setq hive-outreach--timer nil)
-                        (hive-rpc-guarded #'hive-outreach--print))))))
+  (when (get-buffer hive-outreach--name)
+    (hive-rpc-once hive-outreach--pause #'hive-outreach--print)))
 
 ;;;; The mode
 

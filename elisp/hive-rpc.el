@@ -70,6 +70,18 @@
       (apply function args)
     ((error quit) (hive-rpc-log "error: %S" oops) nil)))
 
+(defvar hive-rpc--planned (make-hash-table :test #'equal)
+  "The calls that `hive-rpc-once' has planned: functions and their arguments.")
+
+(defun hive-rpc-once (seconds function &rest args)
+  "Call FUNCTION with ARGS in SECONDS, unless that is planned already."
+  (let ((call (cons function args)))
+    (unless (gethash call hive-rpc--planned)
+      (puthash call t hive-rpc--planned)
+      (hive-later seconds (lambda ()
+                            (remhash call hive-rpc--planned)
+                            (apply #'hive-rpc-guarded call))))))
+
 (defun hive-rpc-run-hook (hook &rest args)
   "Call each function of HOOK with ARGS; one that fails does not stop the others."
   (run-hook-wrapped hook (lambda (function) (apply #'hive-rpc-guarded function args) nil)))

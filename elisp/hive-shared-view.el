@@ -555,8 +555,6 @@ If there would be a gap between both, start again with the last ones."
       (when (hive-shared-ours-p message)
         (hive-rpc-guarded #'hive-shared-receive message)))))
 
-(defvar hive-shared--timer-of-sessions nil "The timer of the next fetch of the sessions, or nil.")
-
 (defconst hive-shared--together 0.5
   "Mentions that change within so many seconds cause one fetch of the sessions.")
 
@@ -565,10 +563,8 @@ If there would be a gap between both, start again with the last ones."
 Otherwise update who is held, if that is shown: how many mentions a
 session has is only in the list of sessions."
   (if (not (equal hive-mentions-human (plist-get mention :session_id)))
-      (when (and (not hive-shared--timer-of-sessions)
-                 (cl-some (lambda (buffer) (get-buffer-window buffer t)) (hive-shared-buffers)))
-        (setq hive-shared--timer-of-sessions
-              (hive-later hive-shared--together #'hive-shared--fetch-sessions)))
+      (when (cl-some (lambda (buffer) (get-buffer-window buffer t)) (hive-shared-buffers))
+        (hive-rpc-once hive-shared--together #'hive-shared--fetch-sessions))
     (dolist (buffer (hive-shared-buffers))
       (with-current-buffer buffer
         (let ((message (hive-shared-message (plist-get mention :message_id))))
@@ -576,7 +572,6 @@ session has is only in the list of sessions."
 
 (defun hive-shared--fetch-sessions ()
   "Fetch the sessions, with how many mentions hold them."
-  (setq hive-shared--timer-of-sessions nil)
   (when (hive-sidecar-connected-p) (hive-model-refresh-sessions)))
 
 ;;;; Names

@@ -69,7 +69,7 @@
     (let ((hive-outreach--pause 3600))
       (dotimes (n 5)
         (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "ping" :message (format "m%d" n)))))
-    (timer-event-handler hive-outreach--say-timer)
+    (hive-test-run-timers 3600)
     (should (string-match-p "\\`5 messages from agents; the latest: \\[bg] Codex-1 (demo): m4  M-x hive-outreach\\'" (car said)))
     (should-not (cdr said))
     ;; A few are shown one by one, in order.
