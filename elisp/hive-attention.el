@@ -152,8 +152,7 @@ Its keys are what to show, its values arguments of `hive-mute-popups'."
   (let* ((things (append (hive-prompts) (hive-model-sessions)
                          (mapcar (lambda (handle) (list :agent handle)) hive-attention--muted-agents)))
          (agents (hive-read-candidates (hive-model-agents things) #'hive-text-title))
-         (projects (delete-dups (append (delq nil (mapcar (lambda (thing) (plist-get thing :project))
-                                                          things))
+         (projects (delete-dups (append (hive-values :project things)
                                         (copy-sequence hive-attention--muted)))))
     (append
      (mapcar (lambda (agent) (list (car agent) :muted_agents (hive-model-handle (cdr agent)))) agents)

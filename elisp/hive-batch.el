@@ -327,7 +327,6 @@ A decision that may grant a permission is confirmed first."
 
 (defvar hive-batch-mode-map
   (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map special-mode-map)
     (define-key map "a" #'hive-batch-answer-shown)
     (define-key map (kbd "RET") #'hive-batch-answer-shown)
     map)
@@ -382,9 +381,7 @@ A decision that may grant a permission is confirmed first."
   (interactive nil hive-batch-mode)
   (let ((buffer (current-buffer)))
     (hive-batch-answer hive-batch--current)
-    (when (buffer-live-p buffer)
-      (let ((window (get-buffer-window buffer)))
-        (if window (quit-window t window) (kill-buffer buffer))))))
+    (hive-text-close buffer)))
 
 (provide 'hive-batch)
 ;;; hive-batch.el ends here

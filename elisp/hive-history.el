@@ -365,13 +365,9 @@ AGENT is a title or a handle; the beginning is enough."
 
 (defun hive-history-by-project (project)
   "Find only entries of PROJECT; if empty, of all projects."
-  (interactive (list (completing-read (hive-words "Only project: ") (hive-history--known :project)))
+  (interactive (list (completing-read (hive-words "Only project: ") (hive-values :project hive-history--entries)))
                hive-history-mode)
   (hive-history--by :project project))
-
-(defun hive-history--known (key)
-  "Return the distinct values of KEY among the results."
-  (delete-dups (delq nil (mapcar (lambda (entry) (plist-get entry key)) hive-history--entries))))
 
 (defun hive-history-since (moment)
   "Find only entries since MOMENT: 2026-01-31, or 7d for a week ago."

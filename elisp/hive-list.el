@@ -74,14 +74,7 @@ Of what they do, only the beginning and the end of a turn are reported."
 
 (defun hive-list--known (key)
   "Return the distinct values of KEY in the shown and the pending questions."
-  (let ((seen (make-hash-table :test #'equal)) values)
-    (dolist (prompts (list hive-list--shown (hive-prompts)))
-      (dolist (prompt prompts)
-        (let ((value (plist-get prompt key)))
-          (unless (gethash value seen)
-            (puthash value t seen)
-            (push value values)))))
-    (nreverse values)))
+  (hive-values key (append hive-list--shown (hive-prompts))))
 
 (defun hive-list-filter-agent (agent)
   "Show only the questions from AGENT; if empty, from all agents.
@@ -112,7 +105,7 @@ AGENT is a title or a handle; the beginning is enough."
 (defun hive-list-filter-for (name)
   "Show only the questions for NAME, a human or a team; if empty, all."
   (interactive (list (completing-read (hive-words "Questions for: ")
-                                      (append (delq nil (hive-list--known :to))
+                                      (append (hive-list--known :to)
                                               (list (hive-human-name)))))
                hive-list-mode)
   (hive-list--filter-by :to name))
@@ -260,22 +253,6 @@ updates itself.
 
 ;;;; Following the model
 
-(defconst hive-list--hooks
-  '((hive-changed-hook . hive-list--changed)
-    (hive-sidecar-state-hook . hive-list--changed)
-    (hive-model-sessions-changed-hook . hive-list--session-changed)
-    (hive-turns-changed-functions . hive-list--turn-changed)
-    (hive-mentions-changed-functions . hive-list--mention-changed))
-  "The hooks that run when the buffer may have changed, and the functions on them.")
-
-(defun hive-list--follow ()
-  "Begin to update the buffer."
-  (pcase-dolist (`(,hook . ,function) hive-list--hooks) (add-hook hook function)))
-
-(defun hive-list--unfollow ()
-  "Stop updating the buffer, which is gone."
-  (pcase-dolist (`(,hook . ,function) hive-list--hooks) (remove-hook hook function)))
-
 (defun hive-list--wait-p ()
   "Return non-nil if this buffer must not change now.
 Either no window shows it, or the human is about to use the region or
@@ -287,7 +264,7 @@ searches: a search goes on from the number of a position."
 (defun hive-list--changed ()
   "Update the buffer, or if that must wait, note that it is stale."
   (let ((buffer (get-buffer hive-list-name)))
-    (if (not buffer) (hive-list--unfollow)
+    (when buffer
       (with-current-buffer buffer
         (cond ((hive-list--wait-p) (setq hive-list--stale t))
               ;; A search or a fetch covers many changes.
@@ -304,7 +281,7 @@ searches: a search goes on from the number of a position."
 (defun hive-list--agents-changed (&optional fetch)
   "Update the buffer soon if agents are in it; call FETCH then, if it is not nil."
   (let ((buffer (get-buffer hive-list-name)))
-    (if (not buffer) (hive-list--unfollow)
+    (when buffer
       (with-current-buffer buffer
         (when (hive-list-agents-p)
           (if (get-buffer-window nil t) (hive-list--later fetch)
@@ -323,6 +300,12 @@ searches: a search goes on from the number of a position."
 How many mentions a session has is only in the list of sessions."
   (unless (equal hive-mentions-human (plist-get mention :session_id))
     (hive-list--agents-changed #'hive-model-refresh-sessions)))
+
+(add-hook 'hive-changed-hook #'hive-list--changed)
+(add-hook 'hive-sidecar-state-hook #'hive-list--changed)
+(add-hook 'hive-model-sessions-changed-hook #'hive-list--session-changed)
+(add-hook 'hive-turns-changed-functions #'hive-list--turn-changed)
+(add-hook 'hive-mentions-changed-functions #'hive-list--mention-changed)
 
 (defun hive-list--refresh-buffer (buffer)
   "Update BUFFER, and fetch what has changed."
@@ -406,7 +389,6 @@ Without it, that is the view of questions that was shown last."
   (let ((buffer (get-buffer-create hive-list-name)))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-list-mode) (hive-list-mode))
-      (hive-list--follow)
       (let ((new (= (point-min) (point-max)))
             (view (or view (if (hive-list-agents-p) 'waiting hive-list--view))))
         (if (not (eq view hive-list--view)) (hive-list--go view hive-list--filter)

@@ -91,10 +91,6 @@ Only you can read it."
   "Return the HMAC-SHA256 of BYTES with KEY in hex."
   (rfc2104-hash (lambda (text) (secure-hash 'sha256 text)) 64 32 key bytes))
 
-(defun hive-outbox--stored-key ()
-  "Return the key in `hive-outbox-key-file', or nil."
-  (hive-seat-stored-key hive-outbox-key-file))
-
 (defun hive-outbox--key ()
   "Return the key of the outbox; create it if there is none."
   (or (hive-seat-key-in hive-outbox-key-file)
@@ -242,7 +238,7 @@ Each has :verified t or nil: whether it was written with our key."
                  ;; Reading a named pipe would wait for its writer.
                  (when (file-regular-p file) (insert-file-contents-literally file))
                  (buffer-string)))
-        (key (hive-outbox--stored-key)))
+        (key (hive-seat-stored-key hive-outbox-key-file)))
     (delq nil (mapcar (lambda (line) (hive-outbox--read-line key line))
                       ;; A line without a newline is incomplete.
                       (butlast (split-string bytes "\n"))))))

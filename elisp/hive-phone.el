@@ -41,7 +41,6 @@ A camera reads it only if its blocks are lighter than the rest."
 
 (defvar hive-phone-mode-map
   (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map special-mode-map)
     (define-key map (kbd "c") #'hive-phone-compare)
     (define-key map (kbd "w") #'hive-phone-copy)
     (define-key map (kbd "s") #'hive-phone-serve)
@@ -229,7 +228,6 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
 
 (defvar hive-phone-list-mode-map
   (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map tabulated-list-mode-map)
     (define-key map (kbd "k") #'hive-phone-revoke)
     (define-key map (kbd "a") #'hive-phone-allow)
     (define-key map (kbd "+") #'hive-phone)

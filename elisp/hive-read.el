@@ -136,9 +136,7 @@ The buffer follows what the agent adds while the human types."
             (unless (plist-get prompt :batch) (add-hook 'hive-changed-hook look)))
           (funcall read))
       (remove-hook 'hive-changed-hook look)
-      (when (buffer-live-p buffer)
-        (let ((window (get-buffer-window buffer)))
-          (if window (quit-window t window) (kill-buffer buffer)))))))
+      (hive-text-close buffer))))
 
 (defun hive-read--show-new-notes (prompt buffer)
   "Show in BUFFER what was added to PROMPT since it was printed."

@@ -271,11 +271,11 @@ this Emacs."
    (silent :initform 0 :documentation "The number of successive requests without a reply."))
   :documentation "A JSON-RPC connection that works outside the process filter.")
 
-(defun hive-rpc-pipe-open (command environment on-notified on-exit)
+(defun hive-rpc-open (command environment on-exit)
   "Start COMMAND, a list, in ENVIRONMENT and return a connection to it.
-As deferred work, call ON-NOTIFIED with the connection, the method and
-the params of each notification, and ON-EXIT with the connection when
-the process has ended.  The program must exist: see `executable-find'."
+As deferred work, handle each notification, and call ON-EXIT with the
+connection when the process has ended.  The program must exist: see
+`executable-find'."
   ;; It needs a buffer: without one, Emacs makes a visible one.  jsonrpc kills
   ;; any buffer with the name that it wants for its own.
   (let* ((unused (generate-new-buffer " *hive sidecar stderr*" t))
@@ -285,7 +285,7 @@ the process has ended.  The program must exist: see `executable-find'."
          (args (list :name "hive" :process start
                      :notification-dispatcher
                      (lambda (&rest notification)
-                       (apply #'hive-rpc-later on-notified notification))
+                       (apply #'hive-rpc-later #'hive-rpc--notified notification))
                      :on-shutdown
                      (lambda (conn)
                        (delete-process stderr)
@@ -414,14 +414,6 @@ A stream that is out of step never recovers."
 
 ;;;; The pipe: its process
 
-(defun hive-rpc-pipe-last-words (conn)
-  "Return the last lines that CONN's process wrote to standard error."
-  (reverse (slot-value conn 'said)))
-
-(defun hive-rpc-pipe-exit-status (conn)
-  "Return the exit status of CONN's process."
-  (process-exit-status (jsonrpc--process conn)))
-
 (defun hive-rpc-pipe-live-p (conn)
   "Return non-nil while the process of CONN is alive."
   (and conn (process-live-p (jsonrpc--process conn))))
@@ -447,12 +439,6 @@ that have no method are from a newer sidecar and are ignored."
 JSON's false is not nil in Lisp."
   (not (memq (plist-get thing key) '(nil :json-false))))
 
-(defun hive-rpc-open (command environment on-exit)
-  "Start COMMAND, a list, in ENVIRONMENT and return a connection to it.
-Call ON-EXIT, as deferred work, with the connection when the process
-has ended.  The program must exist: see `executable-find'."
-  (hive-rpc-pipe-open command environment #'hive-rpc--notified on-exit))
-
 (defun hive-rpc--notified (conn method params)
   "Handle the notification METHOD of CONN with PARAMS."
   ;; A connection that was dropped may still send notifications.
@@ -463,7 +449,7 @@ has ended.  The program must exist: see `executable-find'."
   "Ask CONN's process to exit, and kill it if it has not after 2 seconds.
 Return at once."
   (when (hive-rpc-pipe-live-p conn)
-    (hive-rpc-tell 'shutdown nil :conn conn :id t)
+    (hive-rpc-request 'shutdown nil :conn conn)
     (hive-rpc-tell 'exit nil :conn conn)
     (hive-later 2 (lambda ()
                     (when (hive-rpc-pipe-live-p conn)
@@ -582,16 +568,13 @@ the next one fetches everything anyway."
     (hive-later hive-rpc--again-seconds
                 (lambda () (when (hive-sidecar-connected-p) (hive-rpc-guarded fetch))))))
 
-(cl-defun hive-rpc-tell (method params &key (conn hive-rpc-connection) id)
-  "Send the notification METHOD, a symbol, with PARAMS to CONN.
-With ID, send a request and ignore the reply."
+(cl-defun hive-rpc-tell (method params &key (conn hive-rpc-connection))
+  "Send the notification METHOD, a symbol, with PARAMS to CONN."
   (when (hive-rpc-pipe-live-p conn)
-    (if id
-        (hive-rpc-request method params :conn conn)
-      (hive-rpc-guarded
-       (lambda ()
-         (hive-rpc-pipe-sending conn
-           (jsonrpc-notify conn method (or params (make-hash-table)))))))))
+    (hive-rpc-guarded
+     (lambda ()
+       (hive-rpc-pipe-sending conn
+         (jsonrpc-notify conn method (or params (make-hash-table))))))))
 
 ;;;; The state of the sidecar
 
@@ -748,7 +731,7 @@ Each returns a new plist.")
 (defun hive-rpc--ended (conn)
   "Handle the end of CONN's process: plan a restart, or report a problem."
   (when (eq conn hive-rpc--process)
-    (let ((status (hive-rpc-pipe-exit-status conn))
+    (let ((status (process-exit-status (jsonrpc--process conn)))
           (words (hive-rpc--last-words conn))
           (greeted (eq conn hive-rpc-connection)))
       (setq hive-rpc--process nil
@@ -776,7 +759,7 @@ Each returns a new plist.")
 
 (defun hive-rpc--last-words (conn)
   "Return the most useful line of CONN's standard error, or nil."
-  (let ((lines (hive-rpc-pipe-last-words conn)))
+  (let ((lines (reverse (slot-value conn 'said))))
     (or (cl-find-if (lambda (line) (string-match-p "\\`hive\\|\\bNode\\b" line)) lines)
         (car (last lines)))))
 

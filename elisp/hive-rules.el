@@ -68,7 +68,6 @@
 
 (defvar hive-rule-mode-map
   (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map special-mode-map)
     (define-key map (kbd "e") #'hive-rule-edit)
     (define-key map (kbd "x") #'hive-rule-set-end)
     (define-key map (kbd "p") #'hive-rule-toggle-project)
@@ -263,9 +262,7 @@ Unless PROMPT is nil, allow it."
                  (or (plist-get rule :expires) (hive-words 'rule-never)))
   (when (and prompt (hive-prompt-unanswered-p prompt))
     (hive-respond-send prompt (list :decision "Allow" :selected ["Allow"])))
-  (when (buffer-live-p buffer)
-    (let ((window (get-buffer-window buffer)))
-      (if window (quit-window t window) (kill-buffer buffer))))
+  (hive-text-close buffer)
   (hive-rules--refresh-shown))
 
 (defun hive-rule-for (prompt)
@@ -295,7 +292,6 @@ written before you say so."
 
 (defvar hive-rules-mode-map
   (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map special-mode-map)
     (define-key map (kbd "RET") #'hive-rules-visit)
     (define-key map (kbd "n") #'hive-rules-next)
     (define-key map (kbd "p") #'hive-rules-previous)

@@ -209,7 +209,6 @@ NAME returns what to show for the name of one."
 
 (defvar hive-stats-mode-map
   (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map special-mode-map)
     (define-key map (kbd "d") #'hive-stats-set-days)
     map)
   "Keymap of `hive-stats-mode'.")

@@ -329,13 +329,11 @@ The title is at most WIDTH columns wide.  A title that says the project
                 ""
               (format " (%s)" project)))))
 
-(defun hive-text--author-id (message)
-  "Return the id of the session that wrote MESSAGE, a message or a mention."
-  (plist-get message (if (plist-get message :mention_id) :from_session_id :session_id)))
-
 (defun hive-text-author-title (message)
-  "Return the title of the session that wrote MESSAGE, or nil if none is known."
-  (gethash (hive-text--author-id message) hive-text-titles))
+  "Return the title of the session that wrote MESSAGE, a message or a mention.
+Return nil if none is known."
+  (gethash (plist-get message (if (plist-get message :mention_id) :from_session_id :session_id))
+           hive-text-titles))
 
 (defun hive-text-author (message width)
   "Return the name of the author of MESSAGE, at most WIDTH columns wide.
@@ -531,6 +529,12 @@ Positions stay where they are, as of `hive-text-keep-places'."
     (widen)
     (hive-text-keep-places (lambda () (erase-buffer) (funcall print)))))
 
+(defun hive-text-close (buffer)
+  "Kill BUFFER, if it still exists, and let its window show what it showed before."
+  (when (buffer-live-p buffer)
+    (let ((window (get-buffer-window buffer)))
+      (if window (quit-window t window) (kill-buffer buffer)))))
+
 (defun hive-text-to-top ()
   "Go to the beginning of this buffer, in each of its windows."
   (goto-char (point-min))
@@ -553,6 +557,10 @@ This is an overlay, so that there is no line for point to be on."
 (defun hive-find (key value things)
   "Return the first of THINGS, plists in a list or a vector, whose KEY is VALUE."
   (seq-find (lambda (thing) (equal value (plist-get thing key))) things))
+
+(defun hive-values (key things)
+  "Return the distinct values of KEY in THINGS, a list of plists, but nil."
+  (delete-dups (delq nil (mapcar (lambda (thing) (plist-get thing key)) things))))
 
 (defun hive-filter (key value things)
   "Return those of THINGS, plists in a list or a vector, whose KEY is VALUE."

@@ -31,7 +31,7 @@
   (hive-test-with-process nil
     (hive-test-connect)
     (let ((got 0) (text (make-string 102400 ?ä)) (hive-rpc-test-told nil))
-      (hive-rpc-tell 'fake/burst '(:count 40 :size 102400 :method "test/told") :id t)
+      (hive-rpc-request 'fake/burst '(:count 40 :size 102400 :method "test/told"))
       (dotimes (_ 40)
         (hive-rpc-request 'fake/echo (list :text text)
                           :timeout 60
@@ -44,7 +44,7 @@
   (hive-test-with-process nil
     (hive-test-connect)
     (let ((hive-rpc-test-told nil))
-      (hive-rpc-tell 'fake/burst '(:count 40 :size 102400 :method "test/echoes") :id t)
+      (hive-rpc-request 'fake/burst '(:count 40 :size 102400 :method "test/echoes"))
       (hive-test-wait 30 (= 40 (length hive-rpc-test-told)))
       (should (hive-test-call 'fake/echo '(:still "alive"))))))
 
@@ -52,7 +52,7 @@
   (hive-test-with-process nil
     (hive-test-connect)
     (let ((hive-rpc-test-told nil))
-      (hive-rpc-tell 'fake/burst '(:count 2000 :method "test/told") :id t)
+      (hive-rpc-request 'fake/burst '(:count 2000 :method "test/told"))
       (hive-test-wait 20 (= 2000 (length hive-rpc-test-told)))
       (should (equal (number-sequence 1999 0 -1) hive-rpc-test-told)))))
 

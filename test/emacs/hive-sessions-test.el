@@ -102,7 +102,8 @@
     (hive-test-wait 5 (hive-sessions-test-cells "Claude-zzz99"))
     (kill-buffer "*hive*")
     (hive-shared-test-do "join" :session_id "yyy99-session")
-    (hive-test-wait 5 (not (memq #'hive-list--session-changed hive-model-sessions-changed-hook)))))
+    (hive-test-wait 5 (hive-model-session "yyy99-session"))
+    (should-not (get-buffer "*hive*"))))
 
 (ert-deftest hive-sessions/texts-of-agents-are-inert ()
   (hive-sessions-test-with

@@ -157,7 +157,7 @@
     (hive-test-connect)
     (setq hive-rpc--delay 32
           hive-rpc--born (- (hive-now) 61))
-    (hive-rpc-tell 'fake/die '(:status 1) :id t)
+    (hive-rpc-request 'fake/die '(:status 1))
     (hive-test-wait 5 (eq hive-sidecar-state 'waiting))
     (should (= hive-rpc--delay 2))))
 
