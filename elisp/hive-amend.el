@@ -24,7 +24,6 @@
 (require 'hive-outbox)
 (require 'hive-read)
 (require 'hive-respond)
-(require 'hive-rpc)
 (require 'hive-text)
 (require 'seq)
 (require 'subr-x)

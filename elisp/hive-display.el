@@ -16,7 +16,6 @@
 
 (require 'cl-lib)
 (require 'hive-text)
-(require 'subr-x)
 
 ;;;; What was displayed
 

@@ -25,7 +25,6 @@
 (require 'hive-rpc)
 (require 'hive-terminal)
 (require 'hive-text)
-(require 'map)
 
 (defcustom hive-editors '(agent-shell eca)
   "The packages whose agents are in Hive, too.

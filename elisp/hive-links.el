@@ -18,7 +18,6 @@
 ;;; Code:
 
 (require 'button)
-(require 'cl-lib)
 (require 'hive-messages)
 (require 'hive-text)
 (require 'puny)

@@ -17,7 +17,6 @@
 (require 'hive-human)
 (require 'hive-messages)
 (require 'hive-model)
-(require 'hive-notify)
 (require 'hive-read)
 (require 'hive-rpc)
 (require 'hive-sessions)

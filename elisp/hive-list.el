@@ -192,7 +192,6 @@ AGENT is a title or a handle; the beginning is enough."
   "Keymap of `hive-list-mode'.")
 
 (defvar-local hive-list--timer nil "The timer that updates the ages.")
-(defvar-local hive-list--soon nil "The timer of the next update, or nil.")
 (defvar-local hive-list--fetches nil "What the next update fetches: functions.")
 
 (defvar-local hive-list--previewed nil "The id of the question that was previewed last.")
@@ -274,9 +273,7 @@ searches: a search goes on from the number of a position."
 (defun hive-list--later (&optional fetch)
   "Update the buffer soon; call FETCH then, if it is not nil."
   (when fetch (cl-pushnew fetch hive-list--fetches))
-  (unless hive-list--soon
-    (setq hive-list--soon
-          (hive-later hive-list--pause #'hive-list--refresh-buffer (current-buffer)))))
+  (hive-rpc-once hive-list--pause #'hive-list--refresh-buffer (current-buffer)))
 
 (defun hive-list--agents-changed (&optional fetch)
   "Update the buffer soon if agents are in it; call FETCH then, if it is not nil."
@@ -311,7 +308,6 @@ How many mentions a session has is only in the list of sessions."
   "Update BUFFER, and fetch what has changed."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
-      (setq hive-list--soon nil)
       (when (hive-sidecar-connected-p)
         (mapc #'hive-rpc-guarded (prog1 hive-list--fetches (setq hive-list--fetches nil))))
       (if (hive-list--wait-p) (setq hive-list--stale t)
@@ -350,8 +346,7 @@ How many mentions a session has is only in the list of sessions."
 (defun hive-list--end ()
   "Cancel the timers, as the buffer is being killed."
   (hive-list--end-preview)
-  (when hive-list--timer (cancel-timer hive-list--timer))
-  (when hive-list--soon (cancel-timer hive-list--soon)))
+  (when hive-list--timer (cancel-timer hive-list--timer)))
 
 ;;;; Commands
 

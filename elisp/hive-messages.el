@@ -28,7 +28,6 @@
 
 ;;; Code:
 
-(require 'cl-lib)
 (require 'macroexp)
 
 ;;;; What is said in more than one place

@@ -17,7 +17,6 @@
 (require 'cl-lib)
 (require 'hive-amend)
 (require 'hive-batch)
-(require 'hive-compose)
 (require 'hive-display)
 (require 'hive-human)
 (require 'hive-interrupt)

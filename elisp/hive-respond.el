@@ -23,7 +23,6 @@
 (require 'hive-read)
 (require 'hive-rpc)
 (require 'hive-text)
-(require 'seq)
 (require 'subr-x)
 
 (declare-function hive-batch-answer "hive-batch")

@@ -13,7 +13,6 @@
 
 ;;; Code:
 
-(require 'cl-lib)
 (require 'hive-messages)
 (require 'hive-rpc)
 (require 'hive-text)

@@ -20,7 +20,6 @@
 
 (require 'cl-lib)
 (require 'hive-display)
-(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-rpc)
 (require 'hive-shared-view)

@@ -16,10 +16,8 @@
 
 (require 'cl-lib)
 (require 'hive-messages)
-(require 'hive-notify)
 (require 'hive-rpc)
 (require 'hive-text)
-(require 'subr-x)
 (require 'svg)
 
 ;;;; State
