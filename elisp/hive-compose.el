@@ -336,14 +336,13 @@ which your text is then a comment."
 
 (defun hive-compose--refresh ()
   "Update the header line of each answer buffer, and show new notes."
-  (dolist (buffer (buffer-list))
-    (when (eq (buffer-local-value 'major-mode buffer) 'hive-compose-mode)
-      (with-current-buffer buffer
-        (force-mode-line-update)
-        (let ((now (and hive-compose--prompt
-                        (hive-model-prompt (plist-get hive-compose--prompt :ask_id)))))
-          (when (and now (not (equal (plist-get now :notes) (plist-get hive-compose--prompt :notes))))
-            (hive-compose--fetch buffer now)))))))
+  (dolist (buffer (hive-buffers 'hive-compose-mode))
+    (with-current-buffer buffer
+      (force-mode-line-update)
+      (let ((now (and hive-compose--prompt
+                      (hive-model-prompt (plist-get hive-compose--prompt :ask_id)))))
+        (when (and now (not (equal (plist-get now :notes) (plist-get hive-compose--prompt :notes))))
+          (hive-compose--fetch buffer now))))))
 
 (defun hive-compose--keep-answer ()
   "Save the draft of the answer, with the options that are chosen."

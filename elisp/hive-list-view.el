@@ -278,19 +278,12 @@ If it is as before, it is one of OLD, the former headings by key."
             (t (cl-incf count)
                (when (hive-permission-p item) (cl-incf permissions))
                (when (hive-list--marked-p item) (cl-incf marked)))))
-    (if (and before
-             (= count (hive-list-section-count before))
-             (= permissions (hive-list-section-permissions before))
-             (= marked (hive-list-section-marked before))
-             (= rows (hive-list-section-rows before))
-             (= unread (hive-list-section-unread before))
-             (eq more (hive-list-section-more before))
-             (eq folded (hive-list-section-folded before)))
-        before
-      (hive-list-section-make
-       :key key :name (hive-list--section-name key items)
-       :count count :permissions permissions :marked marked :rows rows :unread unread
-       :more more :folded folded))))
+    (let ((now (hive-list-section-make
+                :key key :name (if before (hive-list-section-name before)
+                                 (hive-list--section-name key items))
+                :count count :permissions permissions :marked marked :rows rows :unread unread
+                :more more :folded folded)))
+      (if (equal now before) before now))))
 
 (defun hive-list--section-name (key items)
   "Return what the heading of the section KEY, which has ITEMS, is called."

@@ -437,11 +437,9 @@ Without MORE, as many pages are fetched as were shown."
 
 (defun hive-mentions--changed (mention)
   "Fetch again in buffers that may show MENTION, once for several of them."
-  (dolist (buffer (buffer-list))
-    (when (provided-mode-derived-p (buffer-local-value 'major-mode buffer)
-                                   'hive-check-mentions-mode)
-      (when (equal (buffer-local-value 'hive-mentions--addressee buffer) (plist-get mention :session_id))
-        (hive-rpc-once hive-mentions--together #'hive-mentions--fetch-in buffer)))))
+  (dolist (buffer (hive-buffers 'hive-check-mentions-mode))
+    (when (equal (buffer-local-value 'hive-mentions--addressee buffer) (plist-get mention :session_id))
+      (hive-rpc-once hive-mentions--together #'hive-mentions--fetch-in buffer))))
 
 (defun hive-mentions--fetch-in (buffer)
   "Fetch the mentions of BUFFER again."

@@ -390,14 +390,13 @@ of a permission."
 
 (defun hive-prompt--refresh-changed ()
   "Update the buffers of questions that changed."
-  (dolist (buffer (buffer-list))
-    (when (eq (buffer-local-value 'major-mode buffer) 'hive-prompt-mode)
-      (with-current-buffer buffer
-        (let* ((shown hive-prompt--prompt)
-               (now (hive-model-prompt (plist-get shown :ask_id))))
-          (when (and now (cl-some (lambda (key) (not (equal (plist-get now key) (plist-get shown key))))
-                                  '(:status :notes)))
-            (hive-prompt--fetch)))))))
+  (dolist (buffer (hive-buffers 'hive-prompt-mode))
+    (with-current-buffer buffer
+      (let* ((shown hive-prompt--prompt)
+             (now (hive-model-prompt (plist-get shown :ask_id))))
+        (when (and now (cl-some (lambda (key) (not (equal (plist-get now key) (plist-get shown key))))
+                                '(:status :notes)))
+          (hive-prompt--fetch))))))
 
 (defun hive-prompt--fetch (&rest _)
   "Fetch the question of this buffer, and print it when it has arrived."
@@ -426,11 +425,10 @@ of a permission."
 
 (defun hive-prompt-find-buffer (prompt)
   "Return the buffer of PROMPT, or nil if there is none."
-  (cl-find-if (lambda (buffer)
-                (and (eq (buffer-local-value 'major-mode buffer) 'hive-prompt-mode)
-                     (equal (plist-get prompt :ask_id)
-                            (plist-get (buffer-local-value 'hive-prompt--prompt buffer) :ask_id))))
-              (buffer-list)))
+  (seq-find (lambda (buffer)
+              (equal (plist-get prompt :ask_id)
+                     (plist-get (buffer-local-value 'hive-prompt--prompt buffer) :ask_id)))
+            (hive-buffers 'hive-prompt-mode)))
 
 (defun hive-prompt-buffer (prompt)
   "Return the buffer of PROMPT; details are added when they arrive."

@@ -347,10 +347,7 @@ Return the position of the first."
 
 (defun hive-shared-buffers ()
   "Return the shared buffers."
-  (cl-remove-if-not (lambda (buffer)
-                      (provided-mode-derived-p (buffer-local-value 'major-mode buffer)
-                                               'hive-shared-mode))
-                    (buffer-list)))
+  (hive-buffers 'hive-shared-mode))
 
 (defun hive-shared--params (more)
   "Return the request parameters for a page of this buffer, with MORE."
@@ -430,7 +427,7 @@ If there would be a gap between both, start again with the last ones."
 
 (defun hive-shared--fill ()
   "Fetch older messages until there are as many as there should be."
-  (hive-shared--back (- hive-shared-limit (hive-shared-count))
+  (hive-shared--page (- hive-shared-limit (hive-shared-count)) t
                      (lambda ()
                        (when (and hive-shared-earlier
                                   (< (hive-shared-count) hive-shared-limit))
@@ -438,39 +435,35 @@ If there would be a gap between both, start again with the last ones."
 
 ;;;; Pages
 
-(defun hive-shared--back (count &optional then)
-  "Fetch COUNT messages before the first one; call THEN afterwards."
+(defun hive-shared--page (count back &optional then)
+  "Fetch COUNT messages behind the last one, or with BACK before the first.
+As many at the other end are removed as there are too many.  Call THEN
+afterwards."
   (hive-shared--request
-   (list :before (plist-get (hive-shared-first) :seq) :limit (max 1 (min 500 count)))
+   (list (if back :before :after) (plist-get (if back (hive-shared-first) (hive-shared-last)) :seq)
+         :limit (max 1 (min 500 count)))
    (lambda (page)
      (hive-shared-show (hive-shared--messages-of page))
-     (setq hive-shared-earlier (eq t (plist-get page :more)))
+     (set (if back 'hive-shared-earlier 'hive-shared-later) (eq t (plist-get page :more)))
      (let ((excess (- (hive-shared-count) (* 2 hive-shared-limit))))
-       (when (> excess 0) (hive-shared-drop-last excess)))
+       (when (> excess 0)
+         (if back (hive-shared-drop-last excess) (hive-shared-drop-first excess))))
      (hive-shared-edges)
      (when then (funcall then)))))
 
 (defun hive-shared-page-back ()
   "Show older messages."
   (interactive nil hive-shared-mode)
-  (cond ((not hive-shared-earlier) (hive-fail "There are no earlier messages"))
-        (t (hive-sidecar-demand)
-           (hive-shared--back hive-shared-limit))))
+  (unless hive-shared-earlier (hive-fail "There are no earlier messages"))
+  (hive-sidecar-demand)
+  (hive-shared--page hive-shared-limit t))
 
 (defun hive-shared-page-forward ()
   "Show newer messages, after you have paged back."
   (interactive nil hive-shared-mode)
-  (cond
-   ((not hive-shared-later) (hive-fail "There are no later messages"))
-   (t (hive-sidecar-demand)
-      (hive-shared--request
-       (list :after (plist-get (hive-shared-last) :seq) :limit (min 500 hive-shared-limit))
-       (lambda (page)
-         (hive-shared-show (hive-shared--messages-of page))
-         (setq hive-shared-later (eq t (plist-get page :more)))
-         (let ((excess (- (hive-shared-count) (* 2 hive-shared-limit))))
-           (when (> excess 0) (hive-shared-drop-first excess)))
-         (hive-shared-edges))))))
+  (unless hive-shared-later (hive-fail "There are no later messages"))
+  (hive-sidecar-demand)
+  (hive-shared--page hive-shared-limit nil))
 
 (defun hive-shared-latest ()
   "Show the last messages and go to where you write."

@@ -529,6 +529,12 @@ Positions stay where they are, as of `hive-text-keep-places'."
     (widen)
     (hive-text-keep-places (lambda () (erase-buffer) (funcall print)))))
 
+(defun hive-buffers (mode)
+  "Return the buffers whose major mode is MODE, or derived from it."
+  (seq-filter (lambda (buffer)
+                (provided-mode-derived-p (buffer-local-value 'major-mode buffer) mode))
+              (buffer-list)))
+
 (defun hive-text-close (buffer)
   "Kill BUFFER, if it still exists, and let its window show what it showed before."
   (when (buffer-live-p buffer)
