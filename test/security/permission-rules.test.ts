@@ -382,6 +382,23 @@ describe('a rule that allows in a project', () => {
     }
   });
 
+  test('allows nothing in a folder of the project that git takes for a worktree of a repository beside it', () => {
+    const { trusted } = repository();
+    const own = join(trusted, 'src/own');
+    for (const one of ['common/objects', 'common/refs', 'deep']) mkdirSync(join(own, one), { recursive: true });
+    const files: Readonly<Record<string, string>> = {
+      HEAD: 'ref: refs/heads/main\n',
+      commondir: 'common\n',
+      'config.worktree': '[core]\n\tbare = false\n\tworktree = deep\n',
+      'common/config':
+        '[core]\n\trepositoryformatversion = 1\n\tfsmonitor = "touch ran; false"\n[extensions]\n\tworktreeConfig = true\n',
+    };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(own, name), text);
+    spawnSync('git', ['status'], { cwd: own, env: { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1' } });
+    expect(existsSync(join(own, 'deep/ran'))).toBe(true);
+    for (const cwd of [own, join(own, 'deep')]) expect(allows(trusted, cwd)).toBe(false);
+  });
+
   test('allows nothing in another folder that a link within the project leads to', () => {
     const { trusted, folder } = repository();
     mkdirSync(join(folder, 'evil'));

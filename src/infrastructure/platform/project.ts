@@ -66,9 +66,10 @@ function provenAt(start: string): string {
   }
 }
 
-/** Whether git takes a folder without .git for a repository. */
+/** Whether git takes a folder without .git for a repository: what is missing in it may be where its `commondir` says. */
 export function isBareRepository(folder: string): boolean {
-  return ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
+  const has = (name: string): boolean => existsSync(join(folder, name));
+  return has('HEAD') && (has('commondir') || ['objects', 'refs'].every(has));
 }
 
 /** The common directory of a worktree's repository; null if that repository does not keep this worktree. */
