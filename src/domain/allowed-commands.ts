@@ -445,8 +445,13 @@ const RUNS_WHAT_FOLLOWS: ReadonlyMap<string, readonly string[]> = new Map([
   ['find', ['-exec', '-execdir', '-ok', '-okdir']],
   ['fd', ['-x', '-X', '--exec', '--exec-batch']],
   ['git', ['run', 'foreach', '--exec']],
-  ['go', ['run', '-exec', '-toolexec']],
+  ['go', ['run', '-exec', '--exec', '-toolexec', '--toolexec']],
 ]);
+
+/** Whether a star of such a word is what the program runs: `go run*`, `git rebase --exec=*`. */
+function isRunByStar({ pieces: [first = '', ...stars] }: ShellWord, follows: readonly string[]): boolean {
+  return stars.length > 0 && follows.includes(first.replace(/=.*/s, ''));
+}
 
 /** The program in a rule's command that could take what a star matches for a program or for code; null if none could. */
 export function programWithOpenCode(words: readonly ShellWord[]): string | null {
@@ -466,6 +471,7 @@ export function programWithOpenCode(words: readonly ShellWord[]): string | null 
     const isIn = (known: ReadonlySet<string>): boolean =>
       known.has(program) || known.has(unversioned(program));
     const follows = RUNS_WHAT_FOLLOWS.get(program) ?? [];
+    if (words.some((word, index) => index > at && isRunByStar(word, follows))) return program;
     const before_next = texts.findIndex((text, index) => index > at && follows.includes(text));
     if (before_next !== -1) {
       at = before_next + 1;

@@ -310,6 +310,13 @@ describe('a rule with a star that its program may run', () => {
     'git rebase main --exec *',
     'go run *',
     'go test -exec *',
+    'go run*',
+    'go test -exec=*',
+    'go build --toolexec *',
+    'find src -exec*',
+    'git bisect run*',
+    'git rebase main --exec=*',
+    'git rebase main --exec=npm*',
   ])('is not used: %s', (input) => {
     const { rules, problems } = readRules([{ decision: 'allow', tool: 'Bash', input }], 'test');
     expect(rules).toEqual([]);
