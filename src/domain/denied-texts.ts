@@ -1,13 +1,12 @@
 /** What a permission rule that denies is compared with: everything in the agent's input that it could mean. */
 import type { HookTool } from './hooks.ts';
-import { objectIn } from './json.ts';
 import { STAR } from './patterns.ts';
 import { asWritten, atHome, type Place } from './places.ts';
 
 /** The texts of an input that a denying rule is compared with. */
 export function deniableTexts({ input }: HookTool, place: Place): string[] {
   const texts = new Set([JSON.stringify(input) ?? '']);
-  for (const text of textsIn(input)) {
+  for (const { text } of textsIn(input)) {
     // A shell joins a line that ends with a backslash and the next one.
     const line = text.replace(/\\\n/g, '');
     const plain = withoutQuotes(line);
@@ -96,10 +95,8 @@ const BEFORE_PROGRAM =
 
 /** The files that an input names: what begins like a path with a folder, an argument that is called one, those of a patch. */
 function* pathsIn(input: unknown): Generator<string> {
-  for (const [name, value] of Object.entries(objectIn(input) ?? {}))
-    if (typeof value === 'string' && /path|file|dir|folder/i.test(name)) yield value;
-  for (const text of textsIn(input)) {
-    if (/^[^\s]*\//.test(text)) yield text;
+  for (const { name, text } of textsIn(input)) {
+    if (/path|file|dir|folder/i.test(name) || /^[^\s]*\//.test(text)) yield text;
     for (const [, path = ''] of text.matchAll(PATCHED_FILE)) yield path;
   }
 }
@@ -136,11 +133,14 @@ const PATCHED_FILE =
   /^(?:[^\S\n\r\u2028\u2029]|\u0085)*\*\*\* (?:(?:Add|Delete|Update) File|Move to): (.+)$/gm;
 const LONGEST_PATH = 4_096;
 
-function* textsIn(value: unknown): Generator<string> {
-  const open = [value];
-  for (let one = open.pop(); open.length > 0 || one !== undefined; one = open.pop()) {
-    if (typeof one === 'string') yield one;
-    else if (one !== null && typeof one === 'object')
-      for (const inner of Object.values(one)) open.push(inner);
+/** Every text of an input, with the name of the argument that it is, or in whose list it is. */
+function* textsIn(input: unknown): Generator<{ name: string; text: string }> {
+  const open = [{ name: '', value: input }];
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    const { name, value } = one;
+    if (typeof value === 'string') yield { name, text: value };
+    else if (value !== null && typeof value === 'object')
+      for (const [key, inner] of Object.entries(value))
+        open.push({ name: Array.isArray(value) ? name : key, value: inner });
   }
 }

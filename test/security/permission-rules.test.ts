@@ -258,6 +258,10 @@ describe('a rule that denies files', () => {
     for (const name of ['path', 'filePath', 'target_file', 'directory'])
       expect(isDenied(join(work, 'prod'), 'Grep', { pattern: 'x', [name]: 'prod' })).toBe(true);
     expect(isDenied(join(work, 'prod'), 'Grep', { pattern: 'prod' })).toBe(false);
+    // Also in a list, and where a tool takes several of them.
+    for (const given of [{ files: ['prod'] }, { edits: [{ path: 'prod', text: 'x' }] }])
+      expect(isDenied(join(work, 'prod'), 'mcp__files__edit', given)).toBe(true);
+    expect(isDenied(join(work, 'prod'), 'mcp__files__edit', { edits: [{ text: 'prod' }] })).toBe(false);
   });
 });
 
@@ -385,7 +389,8 @@ describe('a rule that allows in a project', () => {
   test('allows nothing in a folder of the project that git takes for a worktree of a repository beside it', () => {
     const { trusted } = repository();
     const own = join(trusted, 'src/own');
-    for (const one of ['common/objects', 'common/refs', 'deep']) mkdirSync(join(own, one), { recursive: true });
+    for (const one of ['common/objects', 'common/refs', 'deep'])
+      mkdirSync(join(own, one), { recursive: true });
     const files: Readonly<Record<string, string>> = {
       HEAD: 'ref: refs/heads/main\n',
       commondir: 'common\n',

@@ -234,7 +234,7 @@ function rulesFor(
 ): PermissionRule[] {
   const { changes, rest } = dialog;
   const tool = { ...dialog.tool, use_id: null, response: null, own: null };
-  const beside = { ...tool, input: [changes.map(({ path, after }) => [path, after]), rest] };
+  const beside = { ...tool, input: [changes.map(({ path, after }) => ({ path, after })), rest] };
   const denying = rules.filter(({ decision }) => decision === 'deny');
   const allowing = isWhollyInput(dialog) ? rules.filter(({ decision }) => decision === 'allow') : [];
   return [...rulesForTool([...denying, ...allowing], tool, place), ...rulesForTool(denying, beside, place)];
