@@ -84,7 +84,7 @@ async function main(
         return { trust: humanTrust(env), place: placeAt(cwd) };
       },
       editTools: async (cwd) => (await import('../infrastructure/platform/edits.ts')).editToolsAt(cwd),
-      codexListens: () => existsSync(codexSocket(env) ?? ''),
+      codexListens: () => existsSync(codexSocket(env)),
       // A hook may wait for the human as long as it is configured to; the limit is for the store.
       async withoutTimeLimit(work) {
         clearTimeout(limit);

@@ -126,7 +126,7 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
       readTail: files.readTail,
       human: async (cwd) => ({ trust: humanTrust(env), place: placeAt(cwd) }),
       editTools: async (cwd) => editToolsAt(cwd),
-      codexListens: () => existsSync(codexSocket(env) ?? ''),
+      codexListens: () => existsSync(codexSocket(env)),
     });
     await wire.serve(createMcpServer(hive, connection, role), onHook);
     endSoon();

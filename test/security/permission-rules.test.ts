@@ -8,8 +8,9 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { decidingRule, readRules, rulesForTool } from '../../src/domain/permission-rules.ts';
 import type { Place } from '../../src/domain/places.ts';
 import { placeAt } from '../../src/infrastructure/platform/place.ts';
@@ -263,6 +264,12 @@ describe('a rule that denies files', () => {
       expect(isDenied(join(work, 'prod'), 'mcp__files__edit', given)).toBe(true);
     expect(isDenied(join(work, 'prod'), 'mcp__files__edit', { edits: [{ text: 'prod' }] })).toBe(false);
   });
+});
+
+test.each(['', 'ada'])('the home directory of a rule is the one of the system where HOME is %j', (home) => {
+  vi.stubEnv('HOME', home);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(placeAt('/').home).toBe(userInfo().homedir);
 });
 
 test('a rule that denies in a project denies there, whichever project the session is of', () => {

@@ -2,6 +2,7 @@
  * Hive's part of a client's file, added and removed without changing any other byte: examples. Any file is tried in
  * test/fuzz/installation.test.ts.
  */
+import { userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { toolsFor } from '../../src/adapters/mcp/server.ts';
 import { PLUGIN_SERVER, SERVER_NAME, toolRules } from '../../src/domain/installation.ts';
@@ -316,6 +317,7 @@ describe('a variable that is empty', () => {
   it.each([
     [codexPaths({ ...home, CODEX_HOME: '' }).config, '/home/ada/.codex/config.toml'],
     [codexSocket({ ...home, CODEX_HOME: '' }), '/home/ada/.codex/app-server-control/app-server-control.sock'],
+    [codexSocket({ HOME: '' }), `${userInfo().homedir}/.codex/app-server-control/app-server-control.sock`],
     [shellFile({ ...home, SHELL: '/bin/zsh', ZDOTDIR: '' }), '/home/ada/.zshrc'],
     [shellFile({ ...home, SHELL: '/bin/fish', XDG_CONFIG_HOME: '' }), '/home/ada/.config/fish/config.fish'],
   ])('counts as not set: %s', (path, expected) => {

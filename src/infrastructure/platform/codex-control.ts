@@ -22,7 +22,6 @@ export function createCodexControl(env: Environment): CodexControl {
   const path = codexSocket(env);
 
   async function ask(request: Request, receive: Receive): Promise<boolean | null> {
-    if (path === null) return false;
     try {
       return await talk(path, request, receive);
     } catch {

@@ -120,8 +120,8 @@ export function userName(): string {
 // ---- Codex ----
 // Here, and not with the control socket, because a hook needs it and must load nothing for it.
 
-/** The socket of the Codex daemon: `$CODEX_HOME/app-server-control/app-server-control.sock`, by default under ~/.codex; null without a home. */
-export function codexSocket(env: Readonly<Record<string, string | undefined>>): string | null {
-  const home = env['CODEX_HOME'] || (env['HOME'] === undefined ? null : `${env['HOME']}/.codex`);
-  return home === null ? null : `${home}/app-server-control/app-server-control.sock`;
+/** The socket of the Codex daemon: `$CODEX_HOME/app-server-control/app-server-control.sock`, by default under ~/.codex. */
+export function codexSocket(env: Environment): string {
+  const home = env['CODEX_HOME'] || `${homeOf(env)}/.codex`;
+  return `${home}/app-server-control/app-server-control.sock`;
 }

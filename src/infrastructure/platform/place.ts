@@ -1,7 +1,7 @@
 /** Where paths really lead, seen from the directory in which an agent works. */
 import { lstatSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import type { Place } from '../../domain/places.ts';
+import { homeOf } from './platform.ts';
 import { isBareRepository, provenProject } from './project.ts';
 
 /** Resolves paths as the kernel does: a link is followed before `..` goes up from its target. */
@@ -9,7 +9,7 @@ export function placeAt(directory: string): Place {
   const cwd = directory.startsWith('/') ? realPath(directory) : null;
   return {
     cwd,
-    home: homedir(),
+    home: homeOf(process.env),
     isRepository: isBareRepository,
     project_dir: provenProject(directory),
     resolve(path) {

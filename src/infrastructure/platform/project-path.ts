@@ -1,14 +1,14 @@
 /** PATH without the programs of a project: a folder that was merely cloned must not choose what Hive starts. */
 import { existsSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { homeOf } from './platform.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The repository around a folder. Null for one that contains the person's home: what is there is their own. */
 export function ownProject(folder: string): string | null {
   const whole = wholeRepository(folder);
-  return leadsInto(whole, homedir()) ? null : whole;
+  return leadsInto(whole, homeOf(process.env)) ? null : whole;
 }
 
 /** The entries of PATH that are relative or empty, or lead into the project. */
