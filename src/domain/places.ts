@@ -60,7 +60,7 @@ export function leadsTo(path: string, { cwd, resolve }: Pick<Place, 'cwd' | 'res
 
 /** A path from the root, in which each `..` takes away the name before it; null if that cannot be known. */
 export function asWritten(path: string, cwd: string | null): string | null {
-  const parts = absolute(path.replace(/\/+$/, ''), cwd);
+  const parts = absolute(path.replace(/(?<!\/)\/+$/, ''), cwd);
   return parts === null ? null : `/${parts.join('/')}`;
 }
 
