@@ -682,22 +682,29 @@ export function isOfQuietTool({ fingerprint }: Pick<Prompt, 'fingerprint'>): boo
   return QUIET_TOOLS.some((quiet) => fingerprint.startsWith(`${quiet} `));
 }
 
-/** Whether the end of a transcript has the result of the call that a prompt is about, written since it was asked. */
-function hasReturned(tail: string, prompt: Prompt): boolean {
-  const call = shownCall(prompt)?.tool;
-  if (call === undefined) return false;
-  const calls = new Set<string | null>();
+interface ReturnedCall {
+  tool: HookTool;
+  /** When its result was written. */
+  at: string;
+}
+
+/** The calls whose results the end of a transcript has. */
+function returnedCalls(tail: string): ReturnedCall[] {
+  const calls = new Map<string | null, HookTool>();
+  const found: ReturnedCall[] = [];
   for (const line of tail.split('\n')) {
     if (!line.includes('"tool_use')) continue;
     const entry = objectIn(parsedLine(line)) ?? {};
     for (const part of objectsIn(objectIn(entry['message'])?.['content'])) {
       const name = part['type'] === 'tool_use' ? textIn(part, 'name') : null;
-      if (name !== null && isCall(call, { name, input: part['input'] })) calls.add(textIn(part, 'id'));
-      const result = part['type'] === 'tool_result' ? textIn(part, 'tool_use_id') : null;
-      if (result !== null && calls.has(result) && String(entry['timestamp']) > prompt.created_at) return true;
+      const { input } = part;
+      if (name !== null)
+        calls.set(textIn(part, 'id'), { name, input, use_id: null, response: null, own: null });
+      const tool = part['type'] === 'tool_result' ? calls.get(textIn(part, 'tool_use_id')) : undefined;
+      if (tool !== undefined) found.push({ tool, at: String(entry['timestamp']) });
     }
   }
-  return false;
+  return found;
 }
 
 /** The first line of a tail may be a part of one. */
@@ -707,6 +714,15 @@ function parsedLine(line: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** Whether a permission is about this call. Not every call can be read back: there its question has to do. */
+function isAbout(prompt: Prompt, tool: HookTool, event: HookEvent): boolean {
+  const shown = shownCall(prompt)?.tool;
+  if (shown !== undefined) return isCall(shown, tool);
+  return beginningsOf({ kind: 'permission', tool, suggestions: [] }, event).some(
+    ({ header, question }) => header === prompt.header && cleanText(question) === prompt.question,
+  );
 }
 
 /** Whether a prompt may display this dialog. Not every call can be read back: an edit may be shown as a diff alone. There its question has to do. */
@@ -737,9 +753,12 @@ export function dialogsEndedBy(
   // A quiet tool does not report that it has returned, and a call of the same step may begin as late as its model writes it.
   if (name === 'PreToolUse') {
     const before = timeAfter(now, -SAME_STEP_MS);
+    const returned = tail === null ? null : returnedCalls(tail);
     return waiting.filter(
       (prompt) =>
-        prompt.created_at < before && isOfQuietTool(prompt) && (tail === null || hasReturned(tail, prompt)),
+        prompt.created_at < before &&
+        isOfQuietTool(prompt) &&
+        (returned?.some(({ tool, at }) => at > prompt.created_at && isAbout(prompt, tool, event)) ?? true),
     );
   }
   if (CLOSING.has(name)) return waiting;
