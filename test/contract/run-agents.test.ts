@@ -86,6 +86,13 @@ test('the arguments and the environment of a run that cannot be started are not 
   expect(remembered).toEqual(new Set());
 });
 
+test('nor are those of a run that could not be stored', async () => {
+  const { runs, refusals, remembered } = await openRuns();
+  refusals.push(UNSAFE);
+  await expect(runs.begin(RUN)).rejects.toBe(UNSAFE);
+  expect(remembered).toEqual(new Set());
+});
+
 test('a run that is stopped before its agent is recorded stops that agent', async () => {
   const { runs, agents } = await openRuns({
     whenStarted: async () => {

@@ -325,6 +325,9 @@ export function createRuns(parts: RunParts): RunService {
         };
         await tx.runs.put(made);
         return made;
+      }).catch((error: unknown) => {
+        files.forget(run_id);
+        throw error;
       });
       const stopNow = (): Promise<Run> => insist(run_id, () => stop(run_id));
       const onStop = (): void => {
