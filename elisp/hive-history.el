@@ -64,7 +64,7 @@ That is the mode line of a file, and links of Org."
    (hive-history--lines (hive-history--unlinked (plist-get entry :text)) ": ") "\n"
    (if (plist-get entry :decision)
        (format "\n%s:\n%s\n"
-               (hive-history--title (hive-text-by entry 40))
+               (hive-history--title (hive-history--answerer entry))
                (hive-history--lines (hive-history--unlinked (plist-get entry :decision)) ": "))
      (if (plist-get entry :status)
          (format "\n/%s/\n" (hive-text-value (plist-get entry :status) 20)) ""))
@@ -76,6 +76,11 @@ That is the mode line of a file, and links of Org."
       (hive-text-line (plist-get entry :by) 40)
     (hive-text-agent entry 40)))
 
+(defun hive-history--answerer (entry)
+  "Return who answered ENTRY, and whether that was late."
+  (let ((who (hive-text-by entry 40)))
+    (if (equal "responded" (plist-get entry :status)) who (hive-words "%s, late" who))))
+
 (defun hive-history--markdown (entry)
   "Return ENTRY as Markdown."
   (concat
@@ -86,7 +91,7 @@ That is the mode line of a file, and links of Org."
    (hive-history--lines (plist-get entry :text) "    ") "\n\n"
    (if (plist-get entry :decision)
        (format "→ `%s`:\n\n%s\n\n"
-               (replace-regexp-in-string "`" "'" (hive-text-by entry 40))
+               (replace-regexp-in-string "`" "'" (hive-history--answerer entry))
                (hive-history--lines (plist-get entry :decision) "    "))
      (if (plist-get entry :status)
          (format "*%s*\n\n" (hive-text-value (plist-get entry :status) 20)) ""))))

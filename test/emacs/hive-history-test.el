@@ -122,6 +122,13 @@
       (should (string-match-p "^    \\* no heading\n    #\\+begin" md))
       (should (string-match-p "^\\*expired\\*$" md)))))
 
+(ert-deftest hive-history-export-says-which-answer-came-late ()
+  (let ((entries (list (hive-history-test-entry) (hive-history-test-entry :status "expired"))))
+    (dolist (org '(t nil))
+      (let ((text (hive-history-export-text entries org)))
+        (should (string-match-p "^\\(→ `\\)?Ada`?:$" text))
+        (should (string-match-p "^\\(→ `\\)?Ada, late`?:$" text))))))
+
 (ert-deftest hive-history-exports-every-page-into-a-file ()
   (hive-history-test (list (hive-history-test-entry :text "One?")) nil
     (let ((file (expand-file-name "out.org" hive-test-temp)))
