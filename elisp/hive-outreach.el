@@ -129,6 +129,7 @@
 (defvar-local hive-outreach--nothing (hive-words 'loading) "Why no item is shown, in words.")
 (defvar-local hive-outreach--arrivals nil
   "During a fetch, a cons whose cdr is what arrived since, newest first.")
+(defvar-local hive-outreach--stale nil "Non-nil if the newest could not be fetched.")
 (defvar hive-outreach--arrived nil "The items to be announced, newest first.")
 
 ;;;; Announcing what arrives
@@ -181,7 +182,9 @@
     (when buffer
       (with-current-buffer buffer
         (when hive-outreach--arrivals (push item (cdr hive-outreach--arrivals)))
-        (hive-outreach--take item))
+        (hive-outreach--take item)
+        ;; Alone it would look as if there was nothing before it.
+        (when (and hive-outreach--stale (null hive-outreach--arrivals)) (hive-outreach--fetch nil)))
       (hive-outreach--soon))))
 
 (defun hive-outreach--take (item)
@@ -282,12 +285,14 @@ What arrives in the meantime is newer than the page."
                    hive-outreach--cursor (plist-get result :next_cursor)
                    hive-outreach--nothing (hive-words "Nothing here yet.")
                    hive-outreach--arrivals nil)
+             (unless cursor (setq hive-outreach--stale nil))
              (mapc #'hive-outreach--take (reverse (cdr arrivals)))
              (hive-outreach--print))
      :failure "Hive could not fetch the cards, pings and reports: %s"
      :problem (lambda (sentence _err)
                 (setq hive-outreach--nothing sentence
                       hive-outreach--arrivals nil)
+                (unless cursor (setq hive-outreach--stale t))
                 (hive-outreach--print)))))
 
 ;;;; Commands

@@ -130,6 +130,21 @@
         (should (equal '("New" "Old")
                        (mapcar (lambda (item) (plist-get item :message)) hive-outreach--items)))))))
 
+(ert-deftest hive-outreach-after-a-fetch-that-failed-an-item-brings-those-before-it ()
+  (hive-outreach-test nil
+    (let ((items (list (hive-outreach-test-item "ping" :message "Old"))) (failed nil))
+      (cl-letf (((symbol-function 'hive-rpc-request)
+                 (cl-function (lambda (_method _params &key success error &allow-other-keys)
+                                (if failed (funcall success (list :outreach (vconcat items) :next_cursor nil))
+                                  (setq failed t)
+                                  (funcall error '(:code -1 :name timeout :text "no reply")))))))
+        (hive-outreach)
+        (should (string-match-p "could not fetch" (buffer-string)))
+        (push (hive-outreach-test-item "ping" :message "New") items)
+        (hive-rpc-handle 'outreach/received (car items))
+        (should (equal '("New" "Old")
+                       (mapcar (lambda (item) (plist-get item :message)) hive-outreach--items)))))))
+
 (ert-deftest hive-outreach-a-card-has-colour-fields-and-buttons-that-answer ()
   (hive-outreach-test (list (hive-outreach-test-item
                              "card" :title "Deploy %d" :color "red" :ask_id "p1" :description "one\ntwo"
