@@ -15,6 +15,7 @@ import {
   createQueue,
   type Driver,
   monotonic,
+  numberIn,
   type Row,
   type Sql,
   type SqlValue,
@@ -123,11 +124,7 @@ export function openPostgres(
   const patience = createPatience(busy_ms);
   const bell = createPostgresBell(place, {
     channel: channelName,
-    version: () =>
-      transaction(readers, reading, LIVENESS_MS, async (sql) => {
-        const [row] = await sql.all(HEAD, []);
-        return Number(row?.['value'] ?? 0);
-      }),
+    version: () => transaction(readers, reading, LIVENESS_MS, (sql) => numberIn(sql, HEAD, [])),
   });
   const settings = {
     search_path: schema,

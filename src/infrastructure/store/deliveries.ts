@@ -1,7 +1,7 @@
 /** The statements of deliveries, and of the hooks that are about to print some of them. */
 import type { DeliveryRecords, HookOutput, HookOutputRecords } from '../../application/ports.ts';
 import type { Delivery } from '../../domain/delivery.ts';
-import { type Sql, statement, type Table, table } from './sql.ts';
+import { change, one, type Sql, statement, type Table, table } from './sql.ts';
 
 export const deliveries: Table<Delivery> = table<Delivery>('deliveries', {
   subject: 'plain',
@@ -17,18 +17,14 @@ export const deliveries: Table<Delivery> = table<Delivery>('deliveries', {
 export const openOf = (kind: Delivery['kind']): string =>
   `deliveries.recipient = $1 AND deliveries.kind = '${kind}' AND deliveries.collected_at IS NULL`;
 
-const GET = statement(() => `SELECT ${deliveries.list} FROM deliveries WHERE subject = $1`);
+const GET = statement(() => `${deliveries.select} WHERE subject = $1`);
 const CARRIED = statement(
-  () =>
-    `SELECT ${deliveries.list} FROM deliveries WHERE carrier = $1 AND collected_at IS NULL AND handed_at <= $2`,
+  () => `${deliveries.select} WHERE carrier = $1 AND collected_at IS NULL AND handed_at <= $2`,
 );
 const OPEN = statement(
-  () =>
-    `SELECT ${deliveries.list} FROM deliveries WHERE recipient = $1 AND kind = $2 AND collected_at IS NULL LIMIT $3`,
+  () => `${deliveries.select} WHERE recipient = $1 AND kind = $2 AND collected_at IS NULL LIMIT $3`,
 );
-const PUT = statement(
-  () => `${deliveries.insert()} ON CONFLICT (subject) DO UPDATE SET ${deliveries.assignments}`,
-);
+const PUT = statement(() => deliveries.upsert());
 const LOST = statement('UPDATE deliveries SET carrier = NULL WHERE carrier = $1 AND collected_at IS NULL');
 const MOVE = statement(
   `UPDATE deliveries SET recipient = $2, carrier = CASE WHEN carrier = $3 THEN NULL ELSE carrier END
@@ -37,23 +33,14 @@ const MOVE = statement(
 
 export function deliveryStatements(sql: Sql): DeliveryRecords {
   return {
-    async get(subject) {
-      const [row] = await sql.all(GET, [subject]);
-      return row === undefined ? undefined : deliveries.decode(row);
-    },
+    get: (subject) => one(sql, GET, [subject], deliveries.decode),
     carriedBy: async (carrier, handed_until) =>
       (await sql.all(CARRIED, [carrier, handed_until])).map(deliveries.decode),
     openOf: async (recipient, kind, limit) =>
       (await sql.all(OPEN, [recipient, kind, limit])).map(deliveries.decode),
-    async put(delivery) {
-      await sql.run(PUT, deliveries.encode(delivery));
-    },
-    async markLost(carrier) {
-      await sql.run(LOST, [carrier]);
-    },
-    async move(from, to, carrier) {
-      await sql.run(MOVE, [from, to, carrier]);
-    },
+    put: (delivery) => change(sql, PUT, deliveries.encode(delivery)),
+    markLost: (carrier) => change(sql, LOST, [carrier]),
+    move: (from, to, carrier) => change(sql, MOVE, [from, to, carrier]),
   };
 }
 
@@ -61,7 +48,7 @@ export function deliveryStatements(sql: Sql): DeliveryRecords {
 
 const outputs = table<HookOutput>('hook_outputs', { output_id: 'plain', session_id: 'plain', at: 'plain' });
 
-const OF = statement(() => `SELECT ${outputs.list} FROM hook_outputs WHERE session_id = $1`);
+const OF = statement(() => `${outputs.select} WHERE session_id = $1`);
 const INSERT = statement(() => outputs.insert());
 const REMOVE = statement(
   'DELETE FROM hook_outputs WHERE output_id = $1 AND substr(session_id, 1, length($2)) = $2',
@@ -70,11 +57,7 @@ const REMOVE = statement(
 export function hookOutputStatements(sql: Sql): HookOutputRecords {
   return {
     of: async (session_id) => (await sql.all(OF, [session_id])).map(outputs.decode),
-    async insert(output) {
-      await sql.run(INSERT, outputs.encode(output));
-    },
-    async remove(output_id, ids = '') {
-      await sql.run(REMOVE, [output_id, ids]);
-    },
+    insert: (output) => change(sql, INSERT, outputs.encode(output)),
+    remove: (output_id, ids = '') => change(sql, REMOVE, [output_id, ids]),
   };
 }

@@ -3,7 +3,7 @@ import type { DeviceRecords } from '../../application/ports.ts';
 import type { Device, Pairing } from '../../domain/devices.ts';
 import { damagedRows } from './checksums.ts';
 import { pruneDevices } from './prune.ts';
-import { decodeIntact, type Sql, statement, table } from './sql.ts';
+import { change, decodeIntact, one, type Sql, statement, table } from './sql.ts';
 
 const devices = table<Device>('devices', {
   device_id: 'plain',
@@ -28,44 +28,25 @@ const pairings = table<Pairing>('pairings', {
   seat: 'plain',
 });
 
-const GET = statement(() => `SELECT ${devices.list} FROM devices WHERE device_id = $1`);
-const BY_KEY = statement(() => `SELECT ${devices.list} FROM devices WHERE key = $1`);
-const LIST = statement(() => `SELECT ${devices.list} FROM devices ORDER BY paired_at, device_id`);
-const PUT = statement(
-  () => `${devices.insert()} ON CONFLICT (device_id) DO UPDATE SET ${devices.assignments}`,
-);
-const PAIRING = statement(() => `SELECT ${pairings.list} FROM pairings WHERE code_digest = $1`);
-const PUT_PAIRING = statement(
-  () => `${pairings.insert()} ON CONFLICT (code_digest) DO UPDATE SET ${pairings.assignments}`,
-);
+const GET = statement(() => `${devices.select} WHERE device_id = $1`);
+const BY_KEY = statement(() => `${devices.select} WHERE key = $1`);
+const LIST = statement(() => `${devices.select} ORDER BY paired_at, device_id`);
+const PUT = statement(() => devices.upsert());
+const PAIRING = statement(() => `${pairings.select} WHERE code_digest = $1`);
+const PUT_PAIRING = statement(() => pairings.upsert());
 const REMOVE_EXPIRED = statement('DELETE FROM pairings WHERE expires_at <= $1');
 const REMOVE_UNUSED = statement('DELETE FROM pairings WHERE device_id IS NULL');
 
 export function deviceStatements(sql: Sql): DeviceRecords {
   return {
-    async get(device_id) {
-      const [row] = await sql.all(GET, [device_id]);
-      return row === undefined ? undefined : devices.decode(row);
-    },
-    async byKey(key) {
-      const [row] = await sql.all(BY_KEY, [key]);
-      return row === undefined ? undefined : devices.decode(row);
-    },
+    get: (device_id) => one(sql, GET, [device_id], devices.decode),
+    byKey: (key) => one(sql, BY_KEY, [key], devices.decode),
     damaged: (after) => damagedIn(sql, after),
     list: async () => decodeIntact(await sql.all(LIST, []), devices.decode),
-    async put(device) {
-      await sql.run(PUT, devices.encode(device));
-    },
-    async pairing(code_digest) {
-      const [row] = await sql.all(PAIRING, [code_digest]);
-      return row === undefined ? undefined : pairings.decode(row);
-    },
-    async putPairing(pairing) {
-      await sql.run(PUT_PAIRING, pairings.encode(pairing));
-    },
-    async removeExpiredPairings(now) {
-      await sql.run(REMOVE_EXPIRED, [now]);
-    },
+    put: (device) => change(sql, PUT, devices.encode(device)),
+    pairing: (code_digest) => one(sql, PAIRING, [code_digest], pairings.decode),
+    putPairing: (pairing) => change(sql, PUT_PAIRING, pairings.encode(pairing)),
+    removeExpiredPairings: (now) => change(sql, REMOVE_EXPIRED, [now]),
     removeUnusedPairings: () => sql.run(REMOVE_UNUSED, []),
     ...pruneDevices(sql),
   };

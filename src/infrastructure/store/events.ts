@@ -9,6 +9,7 @@ import { pruneEvents } from './prune.ts';
 import {
   type Driver,
   decodeIntact,
+  numberIn,
   parseStored,
   type Row,
   type Sql,
@@ -16,12 +17,11 @@ import {
   statement,
 } from './sql.ts';
 
-const PRUNED = `SELECT value FROM counters WHERE name = 'pruned_event'`;
 const NUMBERS = `(SELECT MAX(seq) AS seq FROM events
   UNION ALL SELECT value FROM counters WHERE name IN ('pruned_event', 'skipped_event')) AS numbers`;
 /** The number of the last event, 0 before the first. */
-export const HEAD: Statement = statement(`SELECT MAX(seq) AS value FROM ${NUMBERS}`);
-const MARK = statement(PRUNED);
+export const HEAD: Statement = statement(`SELECT MAX(seq) AS n FROM ${NUMBERS}`);
+const MARK = statement(`SELECT value AS n FROM counters WHERE name = 'pruned_event'`);
 const APPEND = statement(
   `INSERT INTO events (seq, at, type, session_id, subject, data)
    VALUES ((SELECT MAX(seq) + 1 FROM ${NUMBERS}), $1, $2, $3, $4, $5) RETURNING seq`,
@@ -50,8 +50,8 @@ export function eventStatements(
 ): EventRecords {
   let extended = false;
   return {
-    head: () => numberOf(sql, HEAD),
-    pruned: () => numberOf(sql, MARK),
+    head: () => numberIn(sql, HEAD, []),
+    pruned: () => numberIn(sql, MARK, []),
     after: async (seq, limit) => (await sql.all(AFTER, [seq, limit])).map(toEvent),
     of: async (subject, limit) => (await sql.all(OF, [subject, limit])).map(toEvent),
     notices: async (limit, before = Number.MAX_SAFE_INTEGER) =>
@@ -84,7 +84,7 @@ const STEP = 10_000;
 /** More events than a receipt appends. */
 const MARGIN = 1_000;
 
-const RESERVED = statement(`SELECT value FROM counters WHERE name = 'reserved_event'`);
+const RESERVED = statement(`SELECT value AS n FROM counters WHERE name = 'reserved_event'`);
 const SET_COUNTER = statement(
   'INSERT INTO counters (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
 );
@@ -108,14 +108,14 @@ function isAhead(seq: number, { until }: Reserved): boolean {
 
 /** Whether a receipt may be visible before it is on disk: whether its events will have numbers below the mark. */
 export async function mayLag(sql: Sql, reserved: Reserved): Promise<boolean> {
-  const head = await numberOf(sql, HEAD);
-  if (!isAhead(head, reserved)) reserved.until = await numberOf(sql, RESERVED);
+  const head = await numberIn(sql, HEAD, []);
+  if (!isAhead(head, reserved)) reserved.until = await numberIn(sql, RESERVED, []);
   return isAhead(head, reserved);
 }
 
 /** Whether it raised the mark: this process then learns it only from a later transaction, because this one may be undone. */
 async function extendReserved(sql: Sql, seq: number, reserved: Reserved): Promise<boolean> {
-  reserved.until = await numberOf(sql, RESERVED);
+  reserved.until = await numberIn(sql, RESERVED, []);
   if (isAhead(seq, reserved)) return false;
   await sql.run(SET_COUNTER, ['reserved_event', Math.max(reserved.until, seq + STEP) + STEP]);
   return true;
@@ -138,8 +138,8 @@ export async function continueNumbers(driver: Driver, boot: string): Promise<voi
   await driver.write(async (sql) => {
     const found = await bootIn(sql);
     if (found === boot || found === begun) return;
-    const head = await numberOf(sql, HEAD);
-    const first = Math.max(head + STEP, await numberOf(sql, RESERVED));
+    const head = await numberIn(sql, HEAD, []);
+    const first = Math.max(head + STEP, await numberIn(sql, RESERVED, []));
     await sql.run(SET_COUNTER, ['skipped_event', first]);
     await sql.run(SET_COUNTER, ['reserved_event', first + 2 * STEP]);
     await sql.run(SET_BOOT, [begun]);
@@ -150,11 +150,6 @@ export async function continueNumbers(driver: Driver, boot: string): Promise<voi
 async function bootIn(sql: Sql): Promise<string | null> {
   const [row] = await sql.all(BOOT, []);
   return row === undefined ? null : String(row['value']);
-}
-
-async function numberOf(sql: Sql, query: Statement): Promise<number> {
-  const [row] = await sql.all(query, []);
-  return Number(row?.['value'] ?? 0);
 }
 
 /** Null if it is damaged. Such an event is read without its data: nobody who follows the log may be stopped by it. */

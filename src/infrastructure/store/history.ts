@@ -9,8 +9,8 @@ import {
   conditions,
   decodeCursor,
   decodeIntact,
-  encodeCursor,
   likePattern,
+  pageOf,
   parseStored,
   type Row,
   type Sql,
@@ -81,13 +81,7 @@ export function historyStatements(sql: Sql): HistoryReads {
       let found: HistoryEntry[] = [];
       for (const source of SOURCES)
         found = mergeHistory(found, await read(source, filter, cursor), filter.limit + 1);
-      const items = found.slice(0, filter.limit);
-      const last = items.at(-1);
-      return {
-        items,
-        next_cursor:
-          found.length > filter.limit && last !== undefined ? encodeCursor([last.at, last.id]) : null,
-      };
+      return pageOf(found, filter.limit, ({ at, id }) => [at, id]);
     },
   };
 }

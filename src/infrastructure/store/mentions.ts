@@ -7,10 +7,15 @@ import { MESSAGE_COLUMNS, readMentioned } from './messages.ts';
 import { pruneMentions } from './prune.ts';
 import {
   type Codec,
+  change,
   conditions,
   decodeCursor,
   decodeIntact,
-  encodeCursor,
+  firstTime,
+  ids,
+  numberIn,
+  one,
+  pageOf,
   type Row,
   type Sql,
   statement,
@@ -71,7 +76,7 @@ const SELECT = `SELECT ${COLUMNS} ${FROM}`;
 const OPEN = `m.session_id = $1 AND m.status = 'unprocessed' AND (m.expires_at IS NULL OR m.expires_at > $2)`;
 
 const INSERT = statement(() => stored.insert());
-const UPDATE = statement(() => `UPDATE mentions SET ${stored.assignments} WHERE mention_id = $1`);
+const UPDATE = statement(() => `UPDATE mentions SET ${stored.assignments()} WHERE mention_id = $1`);
 const GET = statement(() => `${SELECT} WHERE m.mention_id = $1`);
 const OF = statement(() => `${SELECT} WHERE m.message_id = $1 AND m.session_id = $2`);
 const UNPROCESSED = statement(() => `${SELECT} WHERE ${OPEN} ORDER BY m.priority DESC, m.seq LIMIT $3`);
@@ -109,7 +114,7 @@ const DUE = statement(
    WHERE status = 'unprocessed' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
 );
 const NEXT_EXPIRY = statement(
-  `SELECT MIN(expires_at) AS expires_at FROM mentions WHERE status = 'unprocessed' AND expires_at IS NOT NULL`,
+  `SELECT MIN(expires_at) AS at FROM mentions WHERE status = 'unprocessed' AND expires_at IS NOT NULL`,
 );
 const DENY = statement(() => `UPDATE mentions AS m SET denials = denials + 1 WHERE ${OPEN}`);
 const MOVE = statement(
@@ -121,12 +126,9 @@ const MOVE = statement(
 const MOST_OPEN = 500;
 
 export function mentionStatements(sql: Sql, now: string): MentionRecords {
-  const one = (row: Row | undefined): MentionInFull | undefined =>
-    row === undefined ? undefined : readInFull(row);
-
   return {
-    get: async (mention_id) => one((await sql.all(GET, [mention_id]))[0]),
-    ofMessage: async (message_id, session_id) => one((await sql.all(OF, [message_id, session_id]))[0]),
+    get: (mention_id) => one(sql, GET, [mention_id], readInFull),
+    ofMessage: (message_id, session_id) => one(sql, OF, [message_id, session_id], readInFull),
 
     unprocessedOf: async (session_id, limit = MOST_OPEN) =>
       (await sql.all(UNPROCESSED, [session_id, now, limit])).map(readInFull),
@@ -136,7 +138,7 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
 
     freshOf: async (session_id, limit) => (await sql.all(FRESH, [session_id, now, limit])).map(readInFull),
 
-    countFresh: async (session_id) => Number((await sql.all(COUNT_FRESH, [session_id, now]))[0]?.['n'] ?? 0),
+    countFresh: (session_id) => numberIn(sql, COUNT_FRESH, [session_id, now]),
 
     async countUnprocessed(session_id) {
       const [row] = await sql.all(COUNT_UNPROCESSED, [session_id, now]);
@@ -155,11 +157,8 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
       const query = statement(
         `${SELECT} WHERE ${where.text} ORDER BY m.seq DESC, m.mention_id DESC LIMIT ${where.next}`,
       );
-      const rows = (await sql.all(query, [...where.params, limit + 1])).map(readInFull);
-      const items = rows.slice(0, limit);
-      const last = items.at(-1);
-      const more = rows.length > limit && last !== undefined;
-      return { items, next_cursor: more ? encodeCursor([last.seq, last.mention_id]) : null };
+      const found = (await sql.all(query, [...where.params, limit + 1])).map(readInFull);
+      return pageOf(found, limit, ({ seq, mention_id }) => [seq, mention_id]);
     },
 
     async summary(session_id) {
@@ -181,33 +180,20 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
       return new Map(rows.map((row) => [String(row['session_id']), Number(row['n'])]));
     },
 
-    async countBetween({ first_session_id, second_session_id }, since, after) {
-      const [row] = await sql.all(BETWEEN, [first_session_id, second_session_id, since, after]);
-      return Number(row?.['n'] ?? 0);
-    },
+    countBetween: ({ first_session_id, second_session_id }, since, after) =>
+      numberIn(sql, BETWEEN, [first_session_id, second_session_id, since, after]),
 
     due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(mentions.decode),
 
-    async nextExpiry() {
-      const [row] = await sql.all(NEXT_EXPIRY, []);
-      return row === undefined || row['expires_at'] === null ? null : String(row['expires_at']);
-    },
+    nextExpiry: () => firstTime(sql, NEXT_EXPIRY),
 
-    async insert(mention) {
-      await sql.run(INSERT, stored.encode(mention));
-    },
+    insert: (mention) => change(sql, INSERT, stored.encode(mention)),
 
-    async update(mention) {
-      await sql.run(UPDATE, stored.encode(mention));
-    },
+    update: (mention) => change(sql, UPDATE, stored.encode(mention)),
 
-    async deny(session_id) {
-      await sql.run(DENY, [session_id, now]);
-    },
+    deny: (session_id) => change(sql, DENY, [session_id, now]),
 
-    async move(from, { session_id, handle }) {
-      return (await sql.all(MOVE, [from, session_id, handle])).map((row) => String(row['mention_id']));
-    },
+    move: (from, { session_id, handle }) => ids(sql, MOVE, [from, session_id, handle], 'mention_id'),
 
     ...pruneMentions(sql),
   };
@@ -229,28 +215,21 @@ const gates = table<GateRecord>('gates', {
 });
 const damagedIn = damagedRows(gates, 'gates', 'gate of ');
 
-const GET_GATE = statement(() => `SELECT ${gates.list} FROM gates WHERE session_id = $1`);
+const GET_GATE = statement(() => `${gates.select} WHERE session_id = $1`);
 const HELD = statement(
-  () => `SELECT ${gates.list} FROM gates WHERE held_since IS NOT NULL ORDER BY held_since LIMIT ${MOST_HELD}`,
+  () => `${gates.select} WHERE held_since IS NOT NULL ORDER BY held_since LIMIT ${MOST_HELD}`,
 );
-const PUT_GATE = statement(
-  () => `${gates.insert()} ON CONFLICT (session_id) DO UPDATE SET ${gates.assignments}`,
-);
+const PUT_GATE = statement(() => gates.upsert());
 
 /** More than anybody wants to be notified of at once. */
 const MOST_HELD = 200;
 
 export function gateStatements(sql: Sql): GateRecords {
   return {
-    async get(session_id) {
-      const [row] = await sql.all(GET_GATE, [session_id]);
-      return row === undefined ? undefined : gates.decode(row);
-    },
+    get: (session_id) => one(sql, GET_GATE, [session_id], gates.decode),
     damaged: (after) => damagedIn(sql, after),
     held: async () => decodeIntact(await sql.all(HELD, []), gates.decode),
-    async put(record) {
-      await sql.run(PUT_GATE, gates.encode(record));
-    },
+    put: (record) => change(sql, PUT_GATE, gates.encode(record)),
   };
 }
 
@@ -266,10 +245,8 @@ const loops = table<Loop>('loops', {
   reason: 'plain',
 });
 
-const GET_LOOP = statement(
-  () => `SELECT ${loops.list} FROM loops WHERE first_session_id = $1 AND second_session_id = $2`,
-);
-const LIST = statement(() => `SELECT ${loops.list} FROM loops ORDER BY at DESC`);
+const GET_LOOP = statement(() => `${loops.select} WHERE first_session_id = $1 AND second_session_id = $2`);
+const LIST = statement(() => `${loops.select} ORDER BY at DESC`);
 const PUT_LOOP = statement(
   () =>
     `${loops.insert()} ON CONFLICT (first_session_id, second_session_id) DO UPDATE SET state = $3, at = $4, seq = $5, reason = $6`,
@@ -291,20 +268,15 @@ export function loopStatements(sql: Sql): LoopRecords {
       }
       return latest;
     },
-    async get({ first_session_id, second_session_id }) {
-      const [row] = await sql.all(GET_LOOP, [first_session_id, second_session_id]);
-      return row === undefined ? undefined : loops.decode(row);
-    },
+    get: ({ first_session_id, second_session_id }) =>
+      one(sql, GET_LOOP, [first_session_id, second_session_id], loops.decode),
     list: async () => (await sql.all(LIST, [])).map(loops.decode),
     async humanSpoke(subject) {
       const [row] = await sql.all(LAST_MESSAGE, []);
       await sql.run(SPOKE, [subject, Number(row?.['value'] ?? 0)]);
     },
-    async put(loop) {
-      await sql.run(PUT_LOOP, loops.encode(loop));
-    },
-    async remove({ first_session_id, second_session_id }) {
-      await sql.run(REMOVE, [first_session_id, second_session_id]);
-    },
+    put: (loop) => change(sql, PUT_LOOP, loops.encode(loop)),
+    remove: ({ first_session_id, second_session_id }) =>
+      change(sql, REMOVE, [first_session_id, second_session_id]),
   };
 }

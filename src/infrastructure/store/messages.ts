@@ -21,6 +21,8 @@ import {
   decodeCursor,
   encodeCursor,
   likePattern,
+  numberIn,
+  one,
   type Row,
   type Sql,
   type SqlValue,
@@ -30,7 +32,9 @@ import {
   titleOfSession,
 } from './sql.ts';
 
-const NEXT_SEQ = statement(`UPDATE counters SET value = value + 1 WHERE name = 'message' RETURNING value`);
+const NEXT_SEQ = statement(
+  `UPDATE counters SET value = value + 1 WHERE name = 'message' RETURNING value AS n`,
+);
 const INSERT = statement(() => messages.insert(['body_digest', 'search_text', 'checksum']));
 const GET = statement(() => `SELECT ${LIST} FROM messages WHERE message_id = $1`);
 const BY_BODY = statement(
@@ -118,10 +122,7 @@ function cursorOf(place: string | number | null | undefined): string | null {
 
 export function messageStatements(sql: Sql): MessageRecords {
   return {
-    async get(message_id) {
-      const [row] = await sql.all(GET, [message_id]);
-      return row === undefined ? undefined : readMessage(row);
-    },
+    get: (message_id) => one(sql, GET, [message_id], readMessage),
     intact: async (message_id) => readIntact(await sql.all(GET, [message_id]))[0],
 
     async list(filter) {
@@ -169,10 +170,7 @@ export function messageStatements(sql: Sql): MessageRecords {
       );
     },
 
-    async nextSeq() {
-      const [row] = await sql.all(NEXT_SEQ, []);
-      return Number(row?.['value']);
-    },
+    nextSeq: () => numberIn(sql, NEXT_SEQ, []),
 
     async insert(message) {
       const encoded = [...messages.encode(message), digest(message.body)];

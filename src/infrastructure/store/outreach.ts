@@ -8,11 +8,13 @@ import { pruneOutreach } from './prune.ts';
 import {
   type Codec,
   type Conditions,
+  change,
   conditions,
   decodeCursor,
   decodeIntact,
-  encodeCursor,
-  type Row,
+  numberIn,
+  one,
+  pageOf,
   type Sql,
   type SqlValue,
   type Statement,
@@ -65,9 +67,9 @@ const SELECT = (): string =>
   `SELECT ${stored.list}, deliveries.handed_at, deliveries.collected_at AS delivered_at, deliveries.carrier, ${titleOfSession('outreach')}`;
 const FROM = 'FROM outreach LEFT JOIN deliveries ON deliveries.subject = outreach_id';
 
-const NEXT = statement(`UPDATE counters SET value = value + 1 WHERE name = 'outreach' RETURNING value`);
+const NEXT = statement(`UPDATE counters SET value = value + 1 WHERE name = 'outreach' RETURNING value AS n`);
 const INSERT = statement(() => stored.insert());
-const UPDATE = statement(() => `UPDATE outreach SET ${stored.assignments} WHERE outreach_id = $1`);
+const UPDATE = statement(() => `UPDATE outreach SET ${stored.assignments()} WHERE outreach_id = $1`);
 const GET = statement(() => `${SELECT()} ${FROM} WHERE outreach_id = $1`);
 const BY_PROMPT = statement(() => `${SELECT()} ${FROM} WHERE ask_id = $1`);
 
@@ -111,10 +113,8 @@ const buckets = table<Bucket>('budgets', {
   since: 'plain',
   critical: 'plain',
 });
-const BUCKET = statement(() => `SELECT ${buckets.list} FROM budgets WHERE name = $1`);
-const PUT_BUCKET = statement(
-  () => `${buckets.insert()} ON CONFLICT (name) DO UPDATE SET ${buckets.assignments}`,
-);
+const BUCKET = statement(() => `${buckets.select} WHERE name = $1`);
+const PUT_BUCKET = statement(() => buckets.upsert());
 
 const guards = table<StopGuardRecord>('stop_guards', {
   session_id: 'plain',
@@ -125,10 +125,8 @@ const guards = table<StopGuardRecord>('stop_guards', {
   reminded_at: 'plain',
   stop_hook_active: 'boolean',
 });
-const GUARD = statement(() => `SELECT ${guards.list} FROM stop_guards WHERE session_id = $1`);
-const PUT_GUARD = statement(
-  () => `${guards.insert()} ON CONFLICT (session_id) DO UPDATE SET ${guards.assignments}`,
-);
+const GUARD = statement(() => `${guards.select} WHERE session_id = $1`);
+const PUT_GUARD = statement(() => guards.upsert());
 
 function filtered({ kind, session_id, project_dir }: OutreachFilter): Conditions {
   return conditions('1 = 1')
@@ -140,16 +138,10 @@ function filtered({ kind, session_id, project_dir }: OutreachFilter): Conditions
 export function outreachStatements(sql: Sql): OutreachRecords {
   const many = async (query: Statement, params: SqlValue[]): Promise<Outreach[]> =>
     decodeIntact(await sql.all(query, params), outreach.decode);
-  const one = async (query: Statement, params: SqlValue[]): Promise<Row | undefined> =>
-    (await sql.all(query, params))[0];
-  const count = async (query: Statement, params: SqlValue[]): Promise<number> =>
-    Number((await one(query, params))?.['n'] ?? 0);
-  const decoded = <T>(row: Row | undefined, decode: (row: Row) => T): T | undefined =>
-    row === undefined ? undefined : decode(row);
 
   return {
-    get: async (outreach_id) => decoded(await one(GET, [outreach_id]), outreach.decode),
-    byPrompt: async (ask_id) => decoded(await one(BY_PROMPT, [ask_id]), outreach.decode),
+    get: (outreach_id) => one(sql, GET, [outreach_id], outreach.decode),
+    byPrompt: (ask_id) => one(sql, BY_PROMPT, [ask_id], outreach.decode),
     async list({ limit, cursor, ...filter }) {
       const where = filtered({ ...filter, limit }).after(
         ['number'],
@@ -158,47 +150,29 @@ export function outreachStatements(sql: Sql): OutreachRecords {
       );
       const query = `${SELECT()} ${FROM} WHERE ${where.text} ORDER BY number DESC LIMIT ${where.next}`;
       const rows = await sql.all(statement(query), [...where.params, limit + 1]);
-      const last = rows.slice(0, limit).at(-1);
-      return {
-        items: decodeIntact(rows.slice(0, limit), outreach.decode),
-        next_cursor:
-          rows.length > limit && last !== undefined ? encodeCursor([last['number'] ?? null]) : null,
-      };
+      const { items, next_cursor } = pageOf(rows, limit, ({ number = null }) => [number]);
+      return { items: decodeIntact(items, outreach.decode), next_cursor };
     },
     damaged: (after) => damagedIn(sql, after),
     unreported: (session_id) => many(UNREPORTED, [session_id]),
-    async oweAgain(session_id, let_go_at) {
-      await sql.run(OWE_AGAIN, [session_id, let_go_at]);
-    },
+    oweAgain: (session_id, let_go_at) => change(sql, OWE_AGAIN, [session_id, let_go_at]),
     unseen: (limit) => many(UNSEEN, [limit]),
-    countUnseen: () => count(COUNT_UNSEEN, []),
+    countUnseen: () => numberIn(sql, COUNT_UNSEEN, []),
     unshown: (before) => many(UNSHOWN, [before]),
     async reportsFor({ session_id, project_dir, heir, carrier }, limit) {
       const reader = [session_id, project_dir, heir ? 1 : 0, carrier];
       const items = await many(REPORTS_FOR, [...reader, limit]);
-      return { items, total: items.length < limit ? items.length : await count(COUNT_FOR, reader) };
+      return { items, total: items.length < limit ? items.length : await numberIn(sql, COUNT_FOR, reader) };
     },
-    bucket: async (name) => decoded(await one(BUCKET, [name]), buckets.decode),
-    guard: async (session_id) => decoded(await one(GUARD, [session_id]), guards.decode),
+    bucket: (name) => one(sql, BUCKET, [name], buckets.decode),
+    guard: (session_id) => one(sql, GUARD, [session_id], guards.decode),
 
-    async nextNumber() {
-      return Number((await one(NEXT, []))?.['value']);
-    },
-    async insert(item) {
-      await sql.run(INSERT, stored.encode(item));
-    },
-    async update(item) {
-      await sql.run(UPDATE, stored.encode(item));
-    },
-    async moveReader(from, to) {
-      await sql.run(MOVE_READER, [from, to]);
-    },
-    async putBucket(bucket) {
-      await sql.run(PUT_BUCKET, buckets.encode(bucket));
-    },
-    async putGuard(record) {
-      await sql.run(PUT_GUARD, guards.encode(record));
-    },
+    nextNumber: () => numberIn(sql, NEXT, []),
+    insert: (item) => change(sql, INSERT, stored.encode(item)),
+    update: (item) => change(sql, UPDATE, stored.encode(item)),
+    moveReader: (from, to) => change(sql, MOVE_READER, [from, to]),
+    putBucket: (bucket) => change(sql, PUT_BUCKET, buckets.encode(bucket)),
+    putGuard: (record) => change(sql, PUT_GUARD, guards.encode(record)),
     ...pruneOutreach(sql),
   };
 }

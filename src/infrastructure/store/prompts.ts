@@ -28,16 +28,20 @@ import { prunePrompts } from './prune.ts';
 import {
   type Codec,
   type Conditions,
+  change,
   conditions,
   decodeCursor,
-  encodeCursor,
   escapeLike,
+  firstTime,
+  ids,
   likePattern,
+  numberIn,
+  one,
+  pageOf,
   parseStored,
   type Row,
   type Sql,
   type SqlValue,
-  type Statement,
   statement,
   table,
   titleIn,
@@ -187,7 +191,7 @@ const SELECT: string = `SELECT ${LIST} ${FROM}`;
 
 const width = mutable.columns.length;
 const INSERT = statement(() => prompts.insert(['order_key', 'search_text', 'checksum']));
-const CHANGED = `${mutable.assignments}, search_text = $${width + 1}, checksum = $${width + 2}`;
+const CHANGED = `${mutable.assignments()}, search_text = $${width + 1}, checksum = $${width + 2}`;
 const UPDATE = statement(() => `UPDATE prompts SET ${CHANGED} WHERE ask_id = $1`);
 /** An answer also needs a prompt whose time is not up. $1 to $n are the columns, then the status, when it was settled, and the time now. */
 const SETTLE = statement(
@@ -241,7 +245,7 @@ const DUE = statement(
     `${SELECT} WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
 );
 const NEXT_EXPIRY = statement(
-  `SELECT MIN(expires_at) AS expires_at FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL`,
+  `SELECT MIN(expires_at) AS at FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL`,
 );
 const TO_ESCALATE = statement(
   () => `${SELECT} WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL
@@ -280,15 +284,11 @@ const MOVE_OWED = statement(
 );
 
 export function promptStatements(sql: Sql, now: string): PromptRecords {
-  async function one(query: Statement, params: SqlValue[]): Promise<Prompt | undefined> {
-    const [row] = await sql.all(query, params);
-    return row === undefined ? undefined : readPrompt(row);
-  }
-
   return {
-    get: (ask_id) => one(GET, [ask_id]),
+    get: (ask_id) => one(sql, GET, [ask_id], readPrompt),
     intact: async (ask_id) => readIntact(await sql.all(GET, [ask_id]))[0],
-    byKey: (session_id, key, fingerprint = null) => one(BY_KEY, [session_id, key, fingerprint]),
+    byKey: (session_id, key, fingerprint = null) =>
+      one(sql, BY_KEY, [session_id, key, fingerprint], readPrompt),
     uncollectedOf: async (session_id, limit) =>
       readIntact(await sql.all(UNCOLLECTED_OF, [session_id, limit + SPARE])).slice(0, limit),
     async openOf(session_id, limit) {
@@ -301,37 +301,25 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       const [row] = await sql.all(COUNT_OPEN_OF, [session_id]);
       return { settled: Number(row?.['settled'] ?? 0), pending: Number(row?.['pending'] ?? 0) };
     },
-    async countPendingUnder(id, most) {
-      const [row] = await sql.all(PENDING_UNDER, [id, `${id}:`, `${id};`, most]);
-      return Number(row?.['n'] ?? 0);
-    },
+    countPendingUnder: (id, most) => numberIn(sql, PENDING_UNDER, [id, `${id}:`, `${id};`, most]),
     pendingOfTurn: async (turn_id) => readIntact(await sql.all(PENDING_OF_TURN, [turn_id])),
     due: async (until, limit) => readIntact(await sql.all(DUE, [until, limit + SPARE])).slice(0, limit),
 
     ...promptLists(sql, now),
 
-    async nextExpiry() {
-      const [row] = await sql.all(NEXT_EXPIRY, []);
-      return row?.['expires_at'] === null || row === undefined ? null : String(row['expires_at']);
-    },
+    nextExpiry: () => firstTime(sql, NEXT_EXPIRY),
 
     toEscalate: async (until, limit) =>
       readIntact(await sql.all(TO_ESCALATE, [until, limit + SPARE])).slice(0, limit),
 
-    async nextEscalation() {
-      const [row] = await sql.all(NEXT_ESCALATION, []);
-      return row === undefined || row['at'] === null ? null : String(row['at']);
-    },
+    nextEscalation: () => firstTime(sql, NEXT_ESCALATION),
 
     async escalate(prompt) {
       const { ask_id, escalated_at } = prompt;
       return (await sql.run(ESCALATE, [ask_id, escalated_at, checksumOfEncoded(encode(prompt))])) === 1;
     },
 
-    async response(response_id) {
-      const [row] = await sql.all(RESPONSE, [response_id]);
-      return row === undefined ? undefined : toResponse(row);
-    },
+    response: (response_id) => one(sql, RESPONSE, [response_id], toResponse),
 
     async insert(prompt) {
       const encoded = encode(prompt);
@@ -344,27 +332,18 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       return (await sql.run(SETTLE, params)) === 1;
     },
 
-    async update(prompt) {
-      await sql.run(UPDATE, changes(prompt));
-    },
+    update: (prompt) => change(sql, UPDATE, changes(prompt)),
 
-    async setTerminal({ ask_id, terminal_since }) {
-      await sql.run(SET_TERMINAL, [ask_id, terminal_since]);
-    },
+    setTerminal: ({ ask_id, terminal_since }) => change(sql, SET_TERMINAL, [ask_id, terminal_since]),
 
     toWarn: async (until, limit) =>
       readIntact(await sql.all(TO_WARN, [until, limit + SPARE])).slice(0, limit),
 
-    async nextWarning() {
-      const [row] = await sql.all(NEXT_WARNING, []);
-      return row === undefined || row['at'] === null ? null : String(row['at']);
-    },
+    nextWarning: () => firstTime(sql, NEXT_WARNING),
 
     warned: async (ask_id) => (await sql.run(WARNED, [ask_id])) === 1,
 
-    async setBlocked(prompt) {
-      await sql.run(SET_BLOCKED, [prompt.ask_id, prompt.blocked_since, orderKey(prompt)]);
-    },
+    setBlocked: (prompt) => change(sql, SET_BLOCKED, [prompt.ask_id, prompt.blocked_since, orderKey(prompt)]),
 
     async addResponse(given) {
       const { response_id, ask_id, decision, selected, comment, by, via, attested } = given;
@@ -394,20 +373,14 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
         'ask_id',
       );
     },
-    async setAside(ask_id) {
-      await sql.run(SET_ASIDE, [ask_id]);
-    },
+    setAside: (ask_id) => change(sql, SET_ASIDE, [ask_id]),
 
-    async setOrphaned(session_id, orphaned) {
-      return (await sql.all(SET_ORPHANED, [session_id, orphaned ? 1 : 0])).map((row) =>
-        String(row['ask_id']),
-      );
-    },
+    setOrphaned: (session_id, orphaned) => ids(sql, SET_ORPHANED, [session_id, orphaned ? 1 : 0], 'ask_id'),
 
     async move(from, { session_id, handle }) {
       const params = [from, session_id, handle];
-      const moved = [...(await sql.all(MOVE_PENDING, params)), ...(await sql.all(MOVE_OWED, params))];
-      return moved.map((row) => String(row['ask_id']));
+      const pending = await ids(sql, MOVE_PENDING, params, 'ask_id');
+      return [...pending, ...(await ids(sql, MOVE_OWED, params, 'ask_id'))];
     },
 
     ...prunePrompts(sql),
@@ -516,22 +489,13 @@ function promptLists(sql: Sql, now: string): Pick<PromptReads, 'list' | 'count' 
       const order = view.order.map((column) => `${column} ${view.direction}`).join(', ');
       const query = statement(`${SELECT} WHERE ${where.text} ORDER BY ${order} LIMIT ${where.next}`);
       const rows = await sql.all(query, [...where.params, limit + 1]);
-      const page = rows.slice(0, limit);
-      const last = page.at(-1);
-      const more = rows.length > limit && last !== undefined;
-      return {
-        items: readIntact(page),
-        next_cursor: more ? encodeCursor(view.order.map((column) => last[column] ?? null)) : null,
-      };
+      const page = pageOf(rows, limit, (last) => view.order.map((column) => last[column] ?? null));
+      return { ...page, items: readIntact(page.items) };
     },
 
-    async count(filter) {
-      const where = filtered(filter, now);
-      const [row] = await sql.all(
-        statement(`SELECT COUNT(*) AS n FROM prompts WHERE ${where.text}`),
-        where.params,
-      );
-      return Number(row?.['n'] ?? 0);
+    count(filter) {
+      const { text, params } = filtered(filter, now);
+      return numberIn(sql, statement(`SELECT COUNT(*) AS n FROM prompts WHERE ${text}`), params);
     },
 
     async countByUrgency() {
@@ -551,8 +515,9 @@ const HOLDER = statement(() => `SELECT desk_id FROM claims WHERE ${LIVING} AND a
 const OF_DESK = statement('SELECT ask_id FROM claims WHERE desk_id = $1');
 const LAPSED = statement(() => `SELECT ask_id FROM claims WHERE NOT ${LIVING} ORDER BY ask_id LIMIT $2`);
 // A desk whose lease was removed counts as expired at the beginning of time.
+const BEGINNING = new Date(0).toISOString();
 const NEXT_LAPSE = statement(
-  `SELECT MIN(COALESCE(desks.lease_until, '')) AS at FROM claims LEFT JOIN desks ON desks.desk_id = claims.desk_id`,
+  `SELECT MIN(COALESCE(desks.lease_until, '${BEGINNING}')) AS at FROM claims LEFT JOIN desks ON desks.desk_id = claims.desk_id`,
 );
 const PUT = statement(
   'INSERT INTO claims (ask_id, desk_id) VALUES ($1, $2) ON CONFLICT (ask_id) DO UPDATE SET desk_id = $2',
@@ -560,27 +525,12 @@ const PUT = statement(
 const REMOVE = statement('DELETE FROM claims WHERE ask_id = $1');
 
 export function claimStatements(sql: Sql): ClaimRecords {
-  const idsOf = async (query: Statement, params: SqlValue[]): Promise<string[]> =>
-    (await sql.all(query, params)).map((row) => String(row['ask_id']));
   return {
-    async holder(ask_id, now) {
-      const [row] = await sql.all(HOLDER, [now, ask_id]);
-      return row === undefined ? null : String(row['desk_id']);
-    },
-    ofDesk: (desk_id) => idsOf(OF_DESK, [desk_id]),
-    lapsed: (now, limit) => idsOf(LAPSED, [now, limit]),
-    async nextLapse() {
-      const [row] = await sql.all(NEXT_LAPSE, []);
-      if (row === undefined || row['at'] === null) return null;
-      return row['at'] === '' ? BEGINNING : String(row['at']);
-    },
-    async put(ask_id, desk_id) {
-      await sql.run(PUT, [ask_id, desk_id]);
-    },
-    async remove(ask_id) {
-      await sql.run(REMOVE, [ask_id]);
-    },
+    holder: async (ask_id, now) => (await ids(sql, HOLDER, [now, ask_id], 'desk_id'))[0] ?? null,
+    ofDesk: (desk_id) => ids(sql, OF_DESK, [desk_id], 'ask_id'),
+    lapsed: (now, limit) => ids(sql, LAPSED, [now, limit], 'ask_id'),
+    nextLapse: () => firstTime(sql, NEXT_LAPSE),
+    put: (ask_id, desk_id) => change(sql, PUT, [ask_id, desk_id]),
+    remove: (ask_id) => change(sql, REMOVE, [ask_id]),
   };
 }
-
-const BEGINNING = new Date(0).toISOString();

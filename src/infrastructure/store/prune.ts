@@ -4,7 +4,7 @@
  */
 import type { Prunable, PrunableReads, PruneCounts } from '../../application/ports.ts';
 import { QUOTA_BUCKETS } from '../../domain/quotas.ts';
-import { type Row, type Sql, type SqlValue, type Statement, statement } from './sql.ts';
+import { numberIn, type Row, type Sql, type Statement, statement } from './sql.ts';
 
 type Pruning = PrunableReads & Prunable;
 
@@ -183,7 +183,7 @@ export function agingTables(): ReadonlySet<string> {
 /** A desk whose lease has expired is gone, however recently. */
 export function pruneDesks(sql: Sql, now: string): Pruning {
   return {
-    prunable: async () => counted('desks', await count(sql, COUNT_LAPSED, [now])),
+    prunable: async () => counted('desks', await numberIn(sql, COUNT_LAPSED, [now])),
     prune: async () => counted('desks', await sql.run(DELETE_LAPSED, [now])),
   };
 }
@@ -216,7 +216,7 @@ export function pruneEvents(sql: Sql, now: string): Pruning {
 
   return {
     prunable: async (before) =>
-      counted('events', await count(sql, COUNT_EVENTS, [await firstYoung(before), before])),
+      counted('events', await numberIn(sql, COUNT_EVENTS, [await firstYoung(before), before])),
     async prune(before, limit) {
       const end = await firstYoung(before);
       const last = (await sql.all(OLDEST_EVENTS, [end, before, limit])).at(-1);
@@ -232,7 +232,7 @@ function pruning(sql: Sql, ...kinds: readonly Kind[]): Pruning {
     async prunable(before) {
       const total: Record<string, number> = {};
       for (const [table, query] of kinds.flatMap((kind) => statementsOf(kind).counts)) {
-        const found = await count(sql, query, [before]);
+        const found = await numberIn(sql, query, [before]);
         if (found > 0) total[table] = (total[table] ?? 0) + found;
       }
       return total;
@@ -290,11 +290,6 @@ const RAISE_MARK = statement(`UPDATE counters SET value = $1 WHERE name = 'prune
 
 async function raiseMark(sql: Sql, row: Row | undefined): Promise<void> {
   if (row !== undefined && row['seq'] !== null) await sql.run(RAISE_MARK, [Number(row['seq'])]);
-}
-
-async function count(sql: Sql, query: Statement, params: SqlValue[]): Promise<number> {
-  const [row] = await sql.all(query, params);
-  return Number(row?.['n'] ?? 0);
 }
 
 function counted(table: string, n: number): PruneCounts {

@@ -6,7 +6,7 @@ import type { RunRecords } from '../../application/ports.ts';
 import type { Run } from '../../domain/runs.ts';
 import { damagedRows } from './checksums.ts';
 import { pruneRuns } from './prune.ts';
-import { decodeIntact, type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
+import { decodeIntact, one, type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
 
 /** The mark of a row, over its encoded columns; null where this process has no key. */
 export type MarkRun = (columns: string) => Promise<string | null>;
@@ -32,14 +32,14 @@ const runs = table<Run>('runs', {
 });
 const damagedIn = damagedRows(runs, 'runs');
 
-const GET = statement(() => `SELECT ${runs.list} FROM runs WHERE run_id = $1`);
+const GET = statement(() => `${runs.select} WHERE run_id = $1`);
 const OPEN = statement(
-  () => `SELECT ${runs.list} FROM runs WHERE seat = $1 AND status <> 'ended' ORDER BY created_at, run_id`,
+  () => `${runs.select} WHERE seat = $1 AND status <> 'ended' ORDER BY created_at, run_id`,
 );
-const LIST = statement(() => `SELECT ${runs.list} FROM runs WHERE seat = $1 ORDER BY created_at, run_id`);
+const LIST = statement(() => `${runs.select} WHERE seat = $1 ORDER BY created_at, run_id`);
 const PUT = statement(
   () =>
-    `${runs.insert(['mark'])} ON CONFLICT (run_id) DO UPDATE SET ${runs.assignments}, mark = EXCLUDED.mark`,
+    `${runs.insert(['mark'])} ON CONFLICT (run_id) DO UPDATE SET ${runs.assignments()}, mark = EXCLUDED.mark`,
 );
 const MARKED = statement(() => `SELECT ${runs.list}, runs.mark FROM runs WHERE run_id = $1`);
 
@@ -53,10 +53,7 @@ export function runStatements(sql: Sql, markOf: MarkRun): RunRecords {
   }
 
   return {
-    async get(run_id) {
-      const [row] = await sql.all(GET, [run_id]);
-      return row === undefined ? undefined : runs.decode(row);
-    },
+    get: (run_id) => one(sql, GET, [run_id], runs.decode),
     damaged: (after) => damagedIn(sql, after),
     open: async (seat) => decodeIntact(await sql.all(OPEN, [seat]), runs.decode),
     list: async (seat) => decodeIntact(await sql.all(LIST, [seat]), runs.decode),

@@ -5,7 +5,18 @@ import type { Session } from '../../domain/sessions.ts';
 import { timeAfter } from '../../domain/times.ts';
 import { damagedRows } from './checksums.ts';
 import { pruneSessions } from './prune.ts';
-import { decodeIntact, type Row, type Sql, statement, table } from './sql.ts';
+import {
+  change,
+  decodeIntact,
+  ids,
+  one,
+  type Row,
+  type Sql,
+  type SqlValue,
+  type Statement,
+  statement,
+  table,
+} from './sql.ts';
 
 const sessions = table<Session>('sessions', {
   session_id: 'plain',
@@ -46,13 +57,13 @@ function readSession(row: Row): Session {
   return decodeIntact([row], sessions.decode)[0] ?? sessions.decode({ ...row, roles: '[]', outreach: '{}' });
 }
 
-const GET = statement(() => `SELECT ${sessions.list} FROM sessions WHERE session_id = $1`);
-const BY_HANDLE = statement(() => `SELECT ${sessions.list} FROM sessions WHERE handle = $1`);
+const GET = statement(() => `${sessions.select} WHERE session_id = $1`);
+const BY_HANDLE = statement(() => `${sessions.select} WHERE handle = $1`);
 const HANDLES = statement(
   'SELECT session_id, handle, title, state FROM sessions ORDER BY last_seen_at DESC, session_id',
 );
 const TITLES = statement("SELECT session_id, handle, title, name FROM sessions WHERE state <> 'ended'");
-const OF_PROCESS = `SELECT ${sessions.list} FROM sessions WHERE machine = $1 AND pid = $2`;
+const OF_PROCESS = `${sessions.select} WHERE machine = $1 AND pid = $2`;
 const BY_PROCESS = statement(() => `${OF_PROCESS} AND state <> 'ended' ORDER BY last_seen_at DESC LIMIT 1`);
 const HOOKED_BY_PROCESS = statement(
   () =>
@@ -62,18 +73,13 @@ const LAST_HOOKED_OF_PROCESS = statement(
   () => `${OF_PROCESS} AND hooks_seen_at IS NOT NULL ORDER BY hooks_seen_at DESC LIMIT 1`,
 );
 const ALIVE = statement(
-  () => `SELECT ${sessions.list} FROM sessions WHERE state <> 'ended' ORDER BY last_seen_at DESC LIMIT $1`,
+  () => `${sessions.select} WHERE state <> 'ended' ORDER BY last_seen_at DESC LIMIT $1`,
 );
-const ENDED = statement(
-  () => `SELECT ${sessions.list} FROM sessions WHERE state = 'ended' ORDER BY ended_at DESC LIMIT $1`,
-);
-const ALL = statement(() => `SELECT ${sessions.list} FROM sessions ORDER BY last_seen_at DESC LIMIT $1`);
+const ENDED = statement(() => `${sessions.select} WHERE state = 'ended' ORDER BY ended_at DESC LIMIT $1`);
+const ALL = statement(() => `${sessions.select} ORDER BY last_seen_at DESC LIMIT $1`);
 /** Columns that only the statements of the room change: a session that is written back was read earlier, and would undo them. */
 const OF_THE_ROOM = ['room_read', 'room_news'] as const;
-const UPSERT = statement(
-  () =>
-    `${sessions.insert()} ON CONFLICT (session_id) DO UPDATE SET ${sessions.assignmentsWithout(OF_THE_ROOM)}`,
-);
+const UPSERT = statement(() => sessions.upsert(OF_THE_ROOM));
 const ADDRESSED = 'SELECT session_id FROM mentions WHERE message_id = $1';
 const JOIN_ROOM = statement(
   `UPDATE sessions SET room_read = $2 WHERE room_read IS NULL AND (session_id = $3 OR session_id IN (${ADDRESSED}))`,
@@ -96,13 +102,11 @@ const READ_ROOM = statement(
      CASE WHEN (SELECT value FROM counters WHERE name = 'message') > $2 THEN room_news ELSE 0 END
    WHERE session_id = $1 AND room_read < $2`,
 );
-const CHILDREN = statement(
-  () => `SELECT ${sessions.list} FROM sessions WHERE parent_session_id = $1 AND state <> 'ended'`,
-);
+const CHILDREN = statement(() => `${sessions.select} WHERE parent_session_id = $1 AND state <> 'ended'`);
 /** Ordered by when they last worked: one that has only just started has not. Subagents are no conversations of their own. */
 const LAST_MAIN = statement(
   () =>
-    `SELECT ${sessions.list} FROM sessions
+    `${sessions.select}
      WHERE project_dir = $1 AND state <> 'ended' AND source = 'main' AND session_id <> $2 AND hooks_seen_at IS NOT NULL
      AND (parent_session_id IS NULL
        OR SUBSTR(session_id, 1, LENGTH(parent_session_id) + 1) <> parent_session_id || ':')
@@ -131,23 +135,19 @@ const connections = table<Connection>('connections', {
   session_id: 'plain',
   opened_at: 'plain',
 });
-const CONNECTIONS = statement(
-  () => `SELECT ${connections.list} FROM connections WHERE machine = $1 ORDER BY opened_at`,
-);
-const CONNECTION = statement(() => `SELECT ${connections.list} FROM connections WHERE connection_id = $1`);
+const CONNECTIONS = statement(() => `${connections.select} WHERE machine = $1 ORDER BY opened_at`);
+const CONNECTION = statement(() => `${connections.select} WHERE connection_id = $1`);
 const OPEN_CONNECTION = statement(() => connections.insert());
 const NAME_CONNECTION = statement('UPDATE connections SET session_id = $2 WHERE connection_id = $1');
 const CLOSE_CONNECTION = statement('DELETE FROM connections WHERE connection_id = $1');
 
 export function sessionStatements(sql: Sql, now: string): SessionRecords {
-  async function one(query: typeof GET, params: (string | number)[]): Promise<Session | undefined> {
-    const [row] = await sql.all(query, params);
-    return row === undefined ? undefined : readSession(row);
-  }
+  const found = (query: Statement, params: SqlValue[]): Promise<Session | undefined> =>
+    one(sql, query, params, readSession);
 
   return {
-    get: (session_id) => one(GET, [session_id]),
-    byHandle: (handle) => one(BY_HANDLE, [handle]),
+    get: (session_id) => found(GET, [session_id]),
+    byHandle: (handle) => found(BY_HANDLE, [handle]),
     handles: async () =>
       (await sql.all(HANDLES, [])).map((row) => ({
         session_id: String(row['session_id']),
@@ -162,64 +162,36 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
         title: String(row['title']),
         name: row['name'] == null ? null : String(row['name']),
       })),
-    lastMainOf: (project_dir, except) => one(LAST_MAIN, [project_dir, except]),
-    byProcess: (machine, pid) => one(BY_PROCESS, [machine, pid]),
-    hookedByProcess: (machine, pid) => one(HOOKED_BY_PROCESS, [machine, pid]),
-    lastHookedOfProcess: (machine, pid) => one(LAST_HOOKED_OF_PROCESS, [machine, pid]),
+    lastMainOf: (project_dir, except) => found(LAST_MAIN, [project_dir, except]),
+    byProcess: (machine, pid) => found(BY_PROCESS, [machine, pid]),
+    hookedByProcess: (machine, pid) => found(HOOKED_BY_PROCESS, [machine, pid]),
+    lastHookedOfProcess: (machine, pid) => found(LAST_HOOKED_OF_PROCESS, [machine, pid]),
     async list({ state, limit }) {
       const query = state === 'alive' ? ALIVE : state === 'ended' ? ENDED : ALL;
       return (await sql.all(query, [limit])).map(readSession);
     },
-    async upsert(session) {
-      await sql.run(UPSERT, sessions.encode(session));
-    },
-    async touch(session_id, at) {
-      await sql.run(TOUCH, [session_id, at]);
-    },
-    async touchByHook(session_id, at) {
-      await sql.run(TOUCH_BY_HOOK, [session_id, at]);
-    },
-    async joinRoom({ message_id, seq, session_id }) {
-      await sql.run(JOIN_ROOM, [message_id, seq, session_id ?? '']);
-    },
-    async beginRoom(session_id) {
-      await sql.run(BEGIN_ROOM, [session_id]);
-    },
-    async markRoom({ message_id, project_dir, session_id, scope }) {
-      await sql.run(MARK_ROOM, [message_id, project_dir ?? '', session_id ?? '', scope]);
-    },
-    async flagRoom(session_id) {
-      await sql.run(FLAG_ROOM, [session_id]);
-    },
-    async noticeRoom(session_id) {
-      await sql.run(NOTICE_ROOM, [session_id]);
-    },
-    async readRoom(session_id, seq) {
-      await sql.run(READ_ROOM, [session_id, seq]);
-    },
+    upsert: (session) => change(sql, UPSERT, sessions.encode(session)),
+    touch: (session_id, at) => change(sql, TOUCH, [session_id, at]),
+    touchByHook: (session_id, at) => change(sql, TOUCH_BY_HOOK, [session_id, at]),
+    joinRoom: ({ message_id, seq, session_id }) =>
+      change(sql, JOIN_ROOM, [message_id, seq, session_id ?? '']),
+    beginRoom: (session_id) => change(sql, BEGIN_ROOM, [session_id]),
+    markRoom: ({ message_id, project_dir, session_id, scope }) =>
+      change(sql, MARK_ROOM, [message_id, project_dir ?? '', session_id ?? '', scope]),
+    flagRoom: (session_id) => change(sql, FLAG_ROOM, [session_id]),
+    noticeRoom: (session_id) => change(sql, NOTICE_ROOM, [session_id]),
+    readRoom: (session_id, seq) => change(sql, READ_ROOM, [session_id, seq]),
     childrenOf: async (session_id) => (await sql.all(CHILDREN, [session_id])).map(readSession),
-    async callerOf(tool_use_id) {
-      const [row] = await sql.all(CALLER, [tool_use_id]);
-      return row === undefined ? undefined : String(row['session_id']);
-    },
+    callerOf: async (tool_use_id) => (await ids(sql, CALLER, [tool_use_id], 'session_id'))[0],
     async recordCaller(tool_use_id, session_id) {
       await sql.run(RECORD_CALLER, [tool_use_id, session_id, now]);
       await sql.run(FORGET_CALLERS, [timeAfter(now, -CALLER_MEMORY_MS)]);
     },
     connections: async (machine) => (await sql.all(CONNECTIONS, [machine])).map(connections.decode),
-    async connection(connection_id) {
-      const [row] = await sql.all(CONNECTION, [connection_id]);
-      return row === undefined ? undefined : connections.decode(row);
-    },
-    async openConnection(connection) {
-      await sql.run(OPEN_CONNECTION, connections.encode(connection));
-    },
-    async nameConnection(connection_id, session_id) {
-      await sql.run(NAME_CONNECTION, [connection_id, session_id]);
-    },
-    async closeConnection(connection_id) {
-      await sql.run(CLOSE_CONNECTION, [connection_id]);
-    },
+    connection: (connection_id) => one(sql, CONNECTION, [connection_id], connections.decode),
+    openConnection: (connection) => change(sql, OPEN_CONNECTION, connections.encode(connection)),
+    nameConnection: (connection_id, session_id) => change(sql, NAME_CONNECTION, [connection_id, session_id]),
+    closeConnection: (connection_id) => change(sql, CLOSE_CONNECTION, [connection_id]),
     damaged: (after) => damagedIn(sql, after),
     ...pruneSessions(sql),
   };
@@ -236,19 +208,12 @@ const wakers = table<Waker>('wakers', {
   human_seq: 'plain',
 });
 
-const GET_WAKER = statement(() => `SELECT ${wakers.list} FROM wakers WHERE session_id = $1`);
-const PUT = statement(
-  () => `${wakers.insert()} ON CONFLICT (session_id) DO UPDATE SET ${wakers.assignments}`,
-);
+const GET_WAKER = statement(() => `${wakers.select} WHERE session_id = $1`);
+const PUT = statement(() => wakers.upsert());
 
 export function wakerStatements(sql: Sql): WakerRecords {
   return {
-    async get(session_id) {
-      const [row] = await sql.all(GET_WAKER, [session_id]);
-      return row === undefined ? undefined : wakers.decode(row);
-    },
-    async put(waker) {
-      await sql.run(PUT, wakers.encode(waker));
-    },
+    get: (session_id) => one(sql, GET_WAKER, [session_id], wakers.decode),
+    put: (waker) => change(sql, PUT, wakers.encode(waker)),
   };
 }

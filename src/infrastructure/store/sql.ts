@@ -2,6 +2,7 @@
  * SQL that both engines accept: statements with `$n` placeholders, over a small driver for each engine. A row and its
  * domain object have the same field names; a `Table` only knows which of them are booleans (0/1) or JSON (text).
  */
+import type { Page } from '../../application/ports.ts';
 import type { Check } from '../../application/world.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { cleanText, searchText } from '../../domain/text.ts';
@@ -46,6 +47,42 @@ export interface Sql {
   all(statement: Statement, params: readonly SqlValue[]): Promise<Row[]>;
   /** Runs a statement that returns no rows; resolves to the number of rows changed. */
   run(statement: Statement, params: readonly SqlValue[]): Promise<number>;
+}
+
+/** The first row, decoded; undefined if there is none. */
+export async function one<T>(
+  sql: Sql,
+  query: Statement,
+  params: readonly SqlValue[],
+  decode: (row: Row) => T,
+): Promise<T | undefined> {
+  const [row] = await sql.all(query, params);
+  return row === undefined ? undefined : decode(row);
+}
+
+/** The number `n` in the only row; 0 if there is no row. */
+export async function numberIn(sql: Sql, query: Statement, params: readonly SqlValue[]): Promise<number> {
+  return (await one(sql, query, params, ({ n }) => Number(n ?? 0))) ?? 0;
+}
+
+/** The column `at` of the only row: the first time of some records, null if there are none. */
+export async function firstTime(sql: Sql, query: Statement): Promise<string | null> {
+  return (await one(sql, query, [], ({ at }) => (at == null ? null : String(at)))) ?? null;
+}
+
+/** The ids in a column. */
+export async function ids(
+  sql: Sql,
+  query: Statement,
+  params: readonly SqlValue[],
+  column: string,
+): Promise<string[]> {
+  return (await sql.all(query, params)).map((row) => String(row[column]));
+}
+
+/** Runs a statement when it does not matter how many rows it changes. */
+export async function change(sql: Sql, query: Statement, params: readonly SqlValue[]): Promise<void> {
+  await sql.run(query, params);
 }
 
 export interface WriteOptions<T> {
@@ -122,12 +159,14 @@ export interface Table<T> {
   decode(row: Row): T;
   /** `t."a", t."b"`, for a SELECT from the table `t` and whatever it is joined with. */
   readonly list: string;
+  /** `SELECT t."a", t."b" FROM t`. */
+  readonly select: string;
   /** `INSERT INTO …` of all columns plus `extra` ones, whose values follow the encoded ones. */
   insert(extra?: readonly string[]): string;
-  /** `"b" = $2, "c" = $3` for every column but the first, with the placeholders of `encode`. */
-  readonly assignments: string;
-  /** The same, without these columns. */
-  assignmentsWithout(columns: readonly string[]): string;
+  /** `"b" = $2, "c" = $3` for every column but the first and these, with the placeholders of `encode`. */
+  assignments(without?: readonly string[]): string;
+  /** An INSERT that updates the row with the same key, which is the first column, but for these columns. */
+  upsert(without?: readonly string[]): string;
 }
 
 /** Describes a table whose columns are the fields of `T`, all of them, checked by the compiler. */
@@ -141,14 +180,19 @@ export function table<T extends object>(name: string, codecs: Record<keyof T & s
         .map((column) => `${name}.${column}`)
         .join(', ');
     },
-    get assignments() {
-      return this.assignmentsWithout([]);
+    get select() {
+      return `SELECT ${this.list} FROM ${name}`;
     },
-    assignmentsWithout: (left) =>
+    assignments: (without = []) =>
       columns
-        .map((column, index) => (index === 0 || left.includes(column) ? null : `"${column}" = $${index + 1}`))
+        .map((column, index) =>
+          index === 0 || without.includes(column) ? null : `"${column}" = $${index + 1}`,
+        )
         .filter((assignment) => assignment !== null)
         .join(', '),
+    upsert(without) {
+      return `${this.insert()} ON CONFLICT (${columns[0]}) DO UPDATE SET ${this.assignments(without)}`;
+    },
     insert(extra = []) {
       const all = [...quoted(), ...extra];
       return `INSERT INTO ${name} (${all.join(', ')}) VALUES (${all.map((_, index) => `$${index + 1}`).join(', ')})`;
@@ -237,6 +281,14 @@ export function conditions(text: string, params: readonly SqlValue[] = []): Cond
       ]);
     },
   };
+}
+
+/** A page of what a list has found, which asked for one more than `limit`. */
+export function pageOf<T>(found: readonly T[], limit: number, keyOf: (last: T) => SqlValue[]): Page<T> {
+  const items = found.slice(0, limit);
+  const last = items.at(-1);
+  const more = found.length > limit && last !== undefined;
+  return { items, next_cursor: more ? encodeCursor(keyOf(last)) : null };
 }
 
 /** A cursor is opaque to callers: the sort key of the last row they saw. */

@@ -20,7 +20,7 @@ const prompts = table<CountedPrompt>('prompts', {
 });
 
 const COUNTED = statement(
-  () => `SELECT ${prompts.list} FROM prompts
+  () => `${prompts.select}
    WHERE (created_at, ask_id) > ($1, $2) AND created_at <= $3 ORDER BY created_at, ask_id LIMIT $4`,
 );
 

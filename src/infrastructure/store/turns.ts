@@ -5,7 +5,16 @@ import type { Turn } from '../../domain/turns.ts';
 import { damagedRows } from './checksums.ts';
 import { deliveries, openOf } from './deliveries.ts';
 import { pruneTurns } from './prune.ts';
-import { decodeIntact, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
+import {
+  change,
+  decodeIntact,
+  one,
+  type Sql,
+  type SqlValue,
+  type Statement,
+  statement,
+  table,
+} from './sql.ts';
 
 const turns = table<Turn>('turns', {
   turn_id: 'plain',
@@ -52,46 +61,42 @@ const interrupts = table<Interrupt>('interrupts', {
   pushed_at: 'plain',
 });
 
-const FROM = `SELECT ${turns.list} FROM turns`;
-const GET = statement(() => `${FROM} WHERE turn_id = $1`);
-const CURRENT = statement(() => `${FROM} WHERE session_id = $1 AND state = 'in_progress'`);
-const LAST = statement(() => `${FROM} WHERE session_id = $1 ORDER BY number DESC LIMIT 1`);
+const GET = statement(() => `${turns.select} WHERE turn_id = $1`);
+const CURRENT = statement(() => `${turns.select} WHERE session_id = $1 AND state = 'in_progress'`);
+const LAST = statement(() => `${turns.select} WHERE session_id = $1 ORDER BY number DESC LIMIT 1`);
 const BY_CLIENT = statement(
-  () => `${FROM} WHERE session_id = $1 AND client_turn_id = $2 ORDER BY number DESC LIMIT 1`,
+  () => `${turns.select} WHERE session_id = $1 AND client_turn_id = $2 ORDER BY number DESC LIMIT 1`,
 );
-const RUNNING = statement(() => `${FROM} WHERE state = 'in_progress' ORDER BY number LIMIT $1`);
+const RUNNING = statement(() => `${turns.select} WHERE state = 'in_progress' ORDER BY number LIMIT $1`);
 const UNTOLD = statement(
   () => `SELECT ${turns.list}, ${deliveries.list} FROM deliveries JOIN turns ON turns.turn_id = deliveries.subject
    WHERE ${openOf('interrupt')} ORDER BY number LIMIT $2`,
 );
 const INSERT = statement(() => turns.insert());
-const UPDATE = statement(() => `UPDATE turns SET ${turns.assignments} WHERE turn_id = $1`);
+const UPDATE = statement(() => `UPDATE turns SET ${turns.assignments()} WHERE turn_id = $1`);
 
-const FROM_INTERRUPTS = `SELECT ${interrupts.list} FROM interrupts`;
-const INTERRUPT = statement(() => `${FROM_INTERRUPTS} WHERE interrupt_id = $1`);
+const INTERRUPT = statement(() => `${interrupts.select} WHERE interrupt_id = $1`);
 const INTERRUPTS_OF = statement(
-  () => `${FROM_INTERRUPTS} WHERE turn_id = $1 ORDER BY asked_at, interrupt_id`,
+  () => `${interrupts.select} WHERE turn_id = $1 ORDER BY asked_at, interrupt_id`,
 );
 const PENDING = statement(
-  () => `${FROM_INTERRUPTS} WHERE turn_id = $1 AND state = 'pending' ORDER BY asked_at, interrupt_id`,
+  () => `${interrupts.select} WHERE turn_id = $1 AND state = 'pending' ORDER BY asked_at, interrupt_id`,
 );
 const INSERT_INTERRUPT = statement(() => interrupts.insert());
 const UPDATE_INTERRUPT = statement(
-  () => `UPDATE interrupts SET ${interrupts.assignments} WHERE interrupt_id = $1`,
+  () => `UPDATE interrupts SET ${interrupts.assignments()} WHERE interrupt_id = $1`,
 );
 
 export function turnStatements(sql: Sql): TurnRecords {
-  async function one(query: Statement, params: SqlValue[]): Promise<Turn | undefined> {
-    const [row] = await sql.all(query, params);
-    return row === undefined ? undefined : turns.decode(row);
-  }
+  const found = (query: Statement, params: SqlValue[]): Promise<Turn | undefined> =>
+    one(sql, query, params, turns.decode);
 
   return {
     ...pruneTurns(sql),
-    get: (turn_id) => one(GET, [turn_id]),
-    current: (session_id) => one(CURRENT, [session_id]),
-    last: (session_id) => one(LAST, [session_id]),
-    byClientTurn: (session_id, client_turn_id) => one(BY_CLIENT, [session_id, client_turn_id]),
+    get: (turn_id) => found(GET, [turn_id]),
+    current: (session_id) => found(CURRENT, [session_id]),
+    last: (session_id) => found(LAST, [session_id]),
+    byClientTurn: (session_id, client_turn_id) => found(BY_CLIENT, [session_id, client_turn_id]),
     damaged: (after) => damagedIn(sql, after),
     running: async (limit) => decodeIntact(await sql.all(RUNNING, [limit]), turns.decode),
     unreadAborts: async (session_id, limit) =>
@@ -99,23 +104,12 @@ export function turnStatements(sql: Sql): TurnRecords {
         turn: turns.decode(row),
         delivery: deliveries.decode(row),
       })),
-    async interrupt(interrupt_id) {
-      const [row] = await sql.all(INTERRUPT, [interrupt_id]);
-      return row === undefined ? undefined : interrupts.decode(row);
-    },
+    interrupt: (interrupt_id) => one(sql, INTERRUPT, [interrupt_id], interrupts.decode),
     interruptsOf: async (turn_id) => decodeIntact(await sql.all(INTERRUPTS_OF, [turn_id]), interrupts.decode),
     pendingInterrupts: async (turn_id) => decodeIntact(await sql.all(PENDING, [turn_id]), interrupts.decode),
-    async insert(turn) {
-      await sql.run(INSERT, turns.encode(turn));
-    },
-    async update(turn) {
-      await sql.run(UPDATE, turns.encode(turn));
-    },
-    async insertInterrupt(interrupt) {
-      await sql.run(INSERT_INTERRUPT, interrupts.encode(interrupt));
-    },
-    async updateInterrupt(interrupt) {
-      await sql.run(UPDATE_INTERRUPT, interrupts.encode(interrupt));
-    },
+    insert: (turn) => change(sql, INSERT, turns.encode(turn)),
+    update: (turn) => change(sql, UPDATE, turns.encode(turn)),
+    insertInterrupt: (interrupt) => change(sql, INSERT_INTERRUPT, interrupts.encode(interrupt)),
+    updateInterrupt: (interrupt) => change(sql, UPDATE_INTERRUPT, interrupts.encode(interrupt)),
   };
 }

@@ -1,7 +1,7 @@
 /** The statements of waits: which processes wait for a question in an agent's place, each with its lease. */
 import type { WaitRecords } from '../../application/ports.ts';
 import { STANDING_LEASE } from '../../domain/waits.ts';
-import { type Row, type Sql, statement } from './sql.ts';
+import { change, firstTime, ids, type Sql, statement } from './sql.ts';
 
 const PUT = statement(
   `INSERT INTO waits (ask_id, wait_id, lease_until) VALUES ($1, $2, $3)
@@ -21,27 +21,15 @@ const REMOVE_LAPSED = statement(
   'DELETE FROM waits WHERE ask_id = $1 AND lease_until <= $2 RETURNING wait_id',
 );
 
-const idsIn = (rows: readonly Row[]): string[] => rows.map((row) => String(row['ask_id']));
-
 export function waitStatements(sql: Sql): WaitRecords {
   return {
     isWaited: async (ask_id, now) => (await sql.all(WAITED, [ask_id, now])).length > 0,
-    lapsed: async (now, limit) => idsIn(await sql.all(LAPSED, [now, limit])),
-    async nextLapse() {
-      const [row] = await sql.all(NEXT_LAPSE, []);
-      return row === undefined || row['at'] === null ? null : String(row['at']);
-    },
-    async put({ ask_id, wait_id, lease_until }) {
-      await sql.run(PUT, [ask_id, wait_id, lease_until]);
-    },
-    removeLapsed: async (ask_id, now) =>
-      (await sql.all(REMOVE_LAPSED, [ask_id, now])).map((row) => String(row['wait_id'])),
-    end: async (wait_id) => idsIn(await sql.all(END, [wait_id])),
-    async endOfSession(ask_id) {
-      await sql.run(END_OF_SESSION, [ask_id]);
-    },
-    async remove(ask_id) {
-      await sql.run(REMOVE, [ask_id]);
-    },
+    lapsed: (now, limit) => ids(sql, LAPSED, [now, limit], 'ask_id'),
+    nextLapse: () => firstTime(sql, NEXT_LAPSE),
+    put: ({ ask_id, wait_id, lease_until }) => change(sql, PUT, [ask_id, wait_id, lease_until]),
+    removeLapsed: (ask_id, now) => ids(sql, REMOVE_LAPSED, [ask_id, now], 'wait_id'),
+    end: (wait_id) => ids(sql, END, [wait_id], 'ask_id'),
+    endOfSession: (ask_id) => change(sql, END_OF_SESSION, [ask_id]),
+    remove: (ask_id) => change(sql, REMOVE, [ask_id]),
   };
 }
