@@ -93,7 +93,7 @@ export async function openStore(driver: Driver, address: string, markRun: MarkRu
   async function read<T>(work: (tx: ReadTx) => Promise<T>): Promise<T> {
     try {
       return await driver.read((sql, now) =>
-        work(new Transaction(sql, now, { onAppend: refuseAppend, reserved: null, markRun })),
+        work(transaction({ sql, now, onAppend: refuseAppend, reserved: null, markRun })),
       );
     } catch (error) {
       // The apparent damage is a table of the newer one.
@@ -113,9 +113,9 @@ export async function openStore(driver: Driver, address: string, markRun: MarkRu
     const onAppend = (): void => {
       appended = true;
     };
-    const transaction = (sql: Sql, now: string): Promise<T> =>
-      inKnownSchema(sql, () => work(new Transaction(sql, now, { onAppend, reserved, markRun })));
-    return driver.write(transaction, {
+    const run = (sql: Sql, now: string): Promise<T> =>
+      inKnownSchema(sql, () => work(transaction({ sql, now, onAppend, reserved, markRun })));
+    return driver.write(run, {
       rings: () => appended,
       mayLag: lagging,
       waits: acknowledges === null ? undefined : (result) => acknowledges(result, appended),
@@ -148,142 +148,67 @@ function closedError(name: string): HiveError {
   );
 }
 
-interface TransactionParts {
-  onAppend: () => void;
-  reserved: Reserved | null;
-  markRun: MarkRun;
+/** One transaction, and what its statements need besides. */
+interface Begun {
+  readonly sql: Sql;
+  readonly now: string;
+  readonly onAppend: () => void;
+  readonly reserved: Reserved | null;
+  readonly markRun: MarkRun;
 }
 
+type Statements = Omit<WriteTx, 'now'>;
+
+/** The statements of every capability over one transaction. */
+const STATEMENTS: { readonly [Name in keyof Statements]: (begun: Begun) => Statements[Name] } = {
+  prompts: ({ sql, now }) => promptStatements(sql, now),
+  claims: ({ sql }) => claimStatements(sql),
+  waits: ({ sql }) => waitStatements(sql),
+  sessions: ({ sql, now }) => sessionStatements(sql, now),
+  wakers: ({ sql }) => wakerStatements(sql),
+  turns: ({ sql }) => turnStatements(sql),
+  messages: ({ sql }) => messageStatements(sql),
+  mentions: ({ sql, now }) => mentionStatements(sql, now),
+  gates: ({ sql }) => gateStatements(sql),
+  loops: ({ sql }) => loopStatements(sql),
+  outreach: ({ sql }) => outreachStatements(sql),
+  deliveries: ({ sql }) => deliveryStatements(sql),
+  hookOutputs: ({ sql }) => hookOutputStatements(sql),
+  popups: ({ sql, now }) => popupStatements(sql, now),
+  desks: ({ sql, now }) => deskStatements(sql, now),
+  humans: ({ sql }) => humanStatements(sql),
+  tokens: ({ sql }) => tokenStatements(sql),
+  devices: ({ sql }) => deviceStatements(sql),
+  runs: ({ sql, markRun }) => runStatements(sql, markRun),
+  rules: ({ sql }) => ruleStatements(sql),
+  stats: ({ sql }) => statsStatements(sql),
+  history: ({ sql }) => historyStatements(sql),
+  events: ({ sql, now, onAppend, reserved }) => eventStatements(sql, now, onAppend, reserved),
+};
+
 /**
- * The statements of every capability over one transaction; a `ReadTx` is the same object with a narrower type. Those of a
- * capability are created at its first use: a transaction needs two or three, and `hive hook` runs only one transaction.
+ * Those of a capability are created at its first use: a transaction needs two or three, and `hive hook` runs only one
+ * transaction.
  */
-class Transaction implements WriteTx {
-  readonly now: string;
-  readonly #sql: Sql;
-  readonly #parts: TransactionParts;
-  readonly #made: { -readonly [Name in keyof WriteTx]?: WriteTx[Name] } = {};
+const AT_FIRST_USE: object = Object.defineProperties(
+  {},
+  Object.fromEntries(
+    Object.entries(STATEMENTS).map(([name, make]) => [
+      name,
+      {
+        get(this: Begun) {
+          const value = make(this);
+          Object.defineProperty(this, name, { value });
+          return value;
+        },
+      },
+    ]),
+  ),
+);
 
-  constructor(sql: Sql, now: string, parts: TransactionParts) {
-    this.now = now;
-    this.#sql = sql;
-    this.#parts = parts;
-  }
-
-  get prompts(): WriteTx['prompts'] {
-    this.#made.prompts ??= promptStatements(this.#sql, this.now);
-    return this.#made.prompts;
-  }
-
-  get sessions(): WriteTx['sessions'] {
-    this.#made.sessions ??= sessionStatements(this.#sql, this.now);
-    return this.#made.sessions;
-  }
-
-  get turns(): WriteTx['turns'] {
-    this.#made.turns ??= turnStatements(this.#sql);
-    return this.#made.turns;
-  }
-
-  get wakers(): WriteTx['wakers'] {
-    this.#made.wakers ??= wakerStatements(this.#sql);
-    return this.#made.wakers;
-  }
-
-  get messages(): WriteTx['messages'] {
-    this.#made.messages ??= messageStatements(this.#sql);
-    return this.#made.messages;
-  }
-
-  get mentions(): WriteTx['mentions'] {
-    this.#made.mentions ??= mentionStatements(this.#sql, this.now);
-    return this.#made.mentions;
-  }
-
-  get loops(): WriteTx['loops'] {
-    this.#made.loops ??= loopStatements(this.#sql);
-    return this.#made.loops;
-  }
-
-  get desks(): WriteTx['desks'] {
-    this.#made.desks ??= deskStatements(this.#sql, this.now);
-    return this.#made.desks;
-  }
-
-  get humans(): WriteTx['humans'] {
-    this.#made.humans ??= humanStatements(this.#sql);
-    return this.#made.humans;
-  }
-
-  get claims(): WriteTx['claims'] {
-    this.#made.claims ??= claimStatements(this.#sql);
-    return this.#made.claims;
-  }
-
-  get waits(): WriteTx['waits'] {
-    this.#made.waits ??= waitStatements(this.#sql);
-    return this.#made.waits;
-  }
-
-  get popups(): WriteTx['popups'] {
-    this.#made.popups ??= popupStatements(this.#sql, this.now);
-    return this.#made.popups;
-  }
-
-  get gates(): WriteTx['gates'] {
-    this.#made.gates ??= gateStatements(this.#sql);
-    return this.#made.gates;
-  }
-
-  get history(): WriteTx['history'] {
-    this.#made.history ??= historyStatements(this.#sql);
-    return this.#made.history;
-  }
-
-  get rules(): WriteTx['rules'] {
-    this.#made.rules ??= ruleStatements(this.#sql);
-    return this.#made.rules;
-  }
-
-  get stats(): WriteTx['stats'] {
-    this.#made.stats ??= statsStatements(this.#sql);
-    return this.#made.stats;
-  }
-
-  get tokens(): WriteTx['tokens'] {
-    this.#made.tokens ??= tokenStatements(this.#sql);
-    return this.#made.tokens;
-  }
-
-  get devices(): WriteTx['devices'] {
-    this.#made.devices ??= deviceStatements(this.#sql);
-    return this.#made.devices;
-  }
-
-  get runs(): WriteTx['runs'] {
-    this.#made.runs ??= runStatements(this.#sql, this.#parts.markRun);
-    return this.#made.runs;
-  }
-
-  get outreach(): WriteTx['outreach'] {
-    this.#made.outreach ??= outreachStatements(this.#sql);
-    return this.#made.outreach;
-  }
-
-  get deliveries(): WriteTx['deliveries'] {
-    this.#made.deliveries ??= deliveryStatements(this.#sql);
-    return this.#made.deliveries;
-  }
-
-  get hookOutputs(): WriteTx['hookOutputs'] {
-    this.#made.hookOutputs ??= hookOutputStatements(this.#sql);
-    return this.#made.hookOutputs;
-  }
-
-  get events(): WriteTx['events'] {
-    this.#made.events ??= eventStatements(this.#sql, this.now, this.#parts.onAppend, this.#parts.reserved);
-    return this.#made.events;
-  }
+/** A `ReadTx` is the same object with a narrower type. */
+function transaction(begun: Begun): WriteTx {
+  return Object.assign(Object.create(AT_FIRST_USE), begun);
 }
 
 function refuseAppend(): never {
