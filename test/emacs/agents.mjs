@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { checksumOf } from '../../src/infrastructure/store/checksums.ts';
-import { COVERED_OF_MESSAGE } from '../../src/infrastructure/store/messages.ts';
+import { messageChecksums } from '../../src/infrastructure/store/messages.ts';
 import { openHive } from '../../src/open-hive.ts';
 
 /** How many messages are made before others have their turn. */
@@ -42,7 +42,7 @@ export async function serveAgents({ env, input, output, end }) {
       const database = new DatabaseSync(env.HIVE_STORE, { timeout: 10_000 });
       const made = { seq: '$seq + n.i', message_id: "'msg-fill-' || n.i", body: "'filler ' || n.i" };
       database.function('checksum_of', { varargs: true }, (...values) => checksumOf(values));
-      made.checksum = `checksum_of(${COVERED_OF_MESSAGE.map((name) => made[name] ?? `m."${name}"`).join(', ')})`;
+      made.checksum = `checksum_of(${messageChecksums.covered.map((name) => made[name] ?? `m."${name}"`).join(', ')})`;
       const columns = database.prepare('PRAGMA table_info(messages)').all();
       const values = columns.map(({ name }) => made[name] ?? `m."${name}"`);
       const insert = database.prepare(

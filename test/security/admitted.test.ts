@@ -1,7 +1,7 @@
 /** What the threat model admits: attacks that Hive does not stop. If you fix one, change the page as well. */
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
+import { promptChecksums } from '../../src/infrastructure/store/prompts.ts';
 import type { Row } from '../../src/infrastructure/store/sql.ts';
 import { shell } from '../support/cli.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
@@ -34,7 +34,7 @@ test('whoever can write the store can write an answer into it, with its checksum
     for (const [column, value] of Object.entries(after)) if (value !== before[column]) set(column, value);
     set(
       'checksum',
-      checksumOfPrompt(database.prepare('SELECT * FROM prompts WHERE ask_id = ?').get(forged) as Row),
+      promptChecksums.ofRow(database.prepare('SELECT * FROM prompts WHERE ask_id = ?').get(forged) as Row),
     );
   });
   expect(await hive.prompts.get(forged)).toMatchObject({

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { HookSettings } from '../../src/application/hook-context.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { type SignedAnswer, seatKeyFrom, signAnswer } from '../../src/domain/seats.ts';
-import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
+import { promptChecksums } from '../../src/infrastructure/store/prompts.ts';
 import { type Driver, statement } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
@@ -30,7 +30,7 @@ export async function forge(driver: Driver, ask_id: string, columns: Columns): P
     await sql.run(update, [ask_id, ...Object.values(columns)]);
     const [row = {}] = await sql.all(statement('SELECT * FROM prompts WHERE ask_id = $1'), [ask_id]);
     const seal = statement('UPDATE prompts SET checksum = $2 WHERE ask_id = $1');
-    await sql.run(seal, [ask_id, checksumOfPrompt(row)]);
+    await sql.run(seal, [ask_id, promptChecksums.ofRow(row)]);
   });
 }
 

@@ -1,7 +1,7 @@
 /** Makes the content of a store old. */
 import { DatabaseSync } from 'node:sqlite';
-import { checksumOfMessage } from '../../src/infrastructure/store/messages.ts';
-import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
+import { messageChecksums } from '../../src/infrastructure/store/messages.ts';
+import { promptChecksums } from '../../src/infrastructure/store/prompts.ts';
 import type { Row } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 
@@ -14,8 +14,8 @@ export function grow(store: string, days: number): void {
   for (const [table, column] of TIMES)
     database.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${column} IS NOT NULL`).run(then);
   for (const [table, key, checksumOfRow] of [
-    ['prompts', 'ask_id', checksumOfPrompt],
-    ['messages', 'message_id', checksumOfMessage],
+    ['prompts', 'ask_id', promptChecksums.ofRow],
+    ['messages', 'message_id', messageChecksums.ofRow],
   ] as const) {
     const renew = database.prepare(`UPDATE ${table} SET checksum = ? WHERE ${key} = ?`);
     for (const row of database.prepare(`SELECT * FROM ${table}`).all() as Row[])

@@ -5,7 +5,7 @@ import type { EditTools } from '../../src/domain/edits.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { editToolsAt } from '../../src/infrastructure/platform/edits.ts';
-import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
+import { promptChecksums } from '../../src/infrastructure/store/prompts.ts';
 import type { Row } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN } from './hive.ts';
@@ -74,7 +74,9 @@ export function forge(store: string, ask_id: string, column: string, text: strin
   try {
     database.prepare(`UPDATE prompts SET ${column} = ? WHERE ask_id = ?`).run(text, ask_id);
     const row = database.prepare('SELECT * FROM prompts WHERE ask_id = ?').get(ask_id) as Row;
-    database.prepare('UPDATE prompts SET checksum = ? WHERE ask_id = ?').run(checksumOfPrompt(row), ask_id);
+    database
+      .prepare('UPDATE prompts SET checksum = ? WHERE ask_id = ?')
+      .run(promptChecksums.ofRow(row), ask_id);
   } finally {
     database.close();
   }

@@ -36,17 +36,12 @@ export function coveredColumns<Column extends string>(
   return columns.filter((column) => exceptions[column] === undefined).sort();
 }
 
-/** Whether a row reads as it was written. */
-export function isIntact(found: SqlValue | undefined, values: readonly SqlValue[]): boolean {
-  return found === checksumOf(values);
-}
-
 /**
  * Refuses a row whose checksum is wrong or missing: a damaged row may have lost its last columns.
  * @throws HiveError `store_foreign`.
  */
 export function verifyChecksum(found: SqlValue | undefined, values: readonly SqlValue[], what: string): void {
-  if (isIntact(found, values)) return;
+  if (found === checksumOf(values)) return;
   throw new HiveError(
     'store_foreign',
     `The store is damaged: ${what} does not read as it was written. Stop every Hive and restore a backup; hive doctor checks the rest.`,
@@ -55,6 +50,59 @@ export function verifyChecksum(found: SqlValue | undefined, values: readonly Sql
 
 /** How many rows the doctor reads at once. Until they are read, its process does nothing else. */
 export const DOCTORED = 200;
+
+/** The checksums of one table. */
+export interface Checksums {
+  /** The columns that they cover. */
+  readonly covered: readonly string[];
+  /** The checksum of what is about to be written: the values of all columns, in their order. */
+  ofEncoded(encoded: readonly SqlValue[]): number;
+  /** The checksum that a row should have. */
+  ofRow(row: Row): number;
+  isIntact(row: Row): boolean;
+  /** @throws HiveError `store_foreign` if the row is damaged. */
+  verify(row: Row): void;
+  /** Reads a page for the doctor. */
+  damaged(sql: Sql, after: string | null): Promise<DamagedPage>;
+  /** Computes the checksum of every row again, after a migration has changed its columns. */
+  renew(sql: Sql): Promise<void>;
+}
+
+/** The first column is the key; `what` is a row in the words of a person. */
+export function checksums<Column extends string>(
+  name: string,
+  columns: readonly Column[],
+  exceptions: Readonly<Partial<Record<Column, string>>>,
+  what: string,
+): Checksums {
+  const [key = ''] = columns;
+  const covered = coveredColumns(columns, exceptions);
+  const coveredAt = covered.map((column) => columns.indexOf(column));
+  const list = covered.map((column) => `"${column}"`).join(', ');
+  const all = statement(() => `SELECT ${list} FROM ${name}`);
+  const fromKey = statement(
+    () => `SELECT ${list}, checksum FROM ${name} WHERE ${key} > $1 ORDER BY ${key} LIMIT $2`,
+  );
+  const set = statement(`UPDATE ${name} SET checksum = $2 WHERE ${key} = $1`);
+  const valuesIn = (row: Row): SqlValue[] => covered.map((column) => row[column] ?? null);
+  const ofRow = (row: Row): number => checksumOf(valuesIn(row));
+  const isIntact = (row: Row): boolean => row['checksum'] === ofRow(row);
+  return {
+    covered,
+    ofEncoded: (encoded) => checksumOf(coveredAt.map((index) => encoded[index] ?? null)),
+    ofRow,
+    isIntact,
+    verify: (row) => verifyChecksum(row['checksum'], valuesIn(row), `the ${what} ${row[key]}`),
+    async damaged(sql, after) {
+      const rows = await sql.all(fromKey, [after ?? '', DOCTORED]);
+      const damaged = rows.filter((row) => !isIntact(row));
+      return pageOfDamaged(rows, damaged, key);
+    },
+    async renew(sql) {
+      for (const row of await sql.all(all, [])) await sql.run(set, [row[key] ?? null, ofRow(row)]);
+    },
+  };
+}
 
 /** A page of rows as the doctor reads them, by their key. `prefix` is before the key of what has no name of its own. */
 export function pageOfDamaged(

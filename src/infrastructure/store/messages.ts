@@ -6,14 +6,7 @@ import type { MessageFilter, MessageRecords } from '../../application/ports.ts';
 import type { Message } from '../../domain/messages.ts';
 import type { RoomNews } from '../../domain/room.ts';
 import { searchText } from '../../domain/text.ts';
-import {
-  checksumOf,
-  coveredColumns,
-  DOCTORED,
-  isIntact,
-  pageOfDamaged,
-  verifyChecksum,
-} from './checksums.ts';
+import { checksums } from './checksums.ts';
 import { pruneMessages } from './prune.ts';
 import {
   type Conditions,
@@ -161,20 +154,13 @@ export function messageStatements(sql: Sql): MessageRecords {
     },
 
     byBody: async (body, limit) => readIntact(await sql.all(BY_BODY, [digest(body), limit])),
-    async damaged(after) {
-      const rows = await sql.all(FROM_KEY, [after ?? '', DOCTORED]);
-      return pageOfDamaged(
-        rows,
-        rows.filter((row) => !isIntactMessage(row)),
-        'message_id',
-      );
-    },
+    damaged: (after) => messageChecksums.damaged(sql, after),
 
     nextSeq: () => numberIn(sql, NEXT_SEQ, []),
 
     async insert(message) {
       const encoded = [...messages.encode(message), digest(message.body)];
-      await sql.run(INSERT, [...encoded, searchable(message), checksumOfEncoded(encoded)]);
+      await sql.run(INSERT, [...encoded, searchable(message), messageChecksums.ofEncoded(encoded)]);
     },
 
     ...pruneMessages(sql),
@@ -221,24 +207,16 @@ export const UNCOVERED_OF_MESSAGE = {
   search_text: 'No message is read from it: it repeats other columns, and only a search looks at it.',
 } as const;
 
-const COLUMNS = [...messages.columns, 'body_digest', 'search_text'] as const;
-export const COVERED_OF_MESSAGE = coveredColumns(COLUMNS, UNCOVERED_OF_MESSAGE);
-const COVERED_AT: readonly number[] = COVERED_OF_MESSAGE.map((column) => COLUMNS.indexOf(column));
-
-/** The checksum of a message, from its encoded columns and its `body_digest`. */
-function checksumOfEncoded(encoded: readonly SqlValue[]): number {
-  return checksumOf(COVERED_AT.map((index) => encoded[index] ?? null));
-}
-
-/** The checksum that a row should have. */
-export function checksumOfMessage(row: Row): number {
-  return checksumOf(COVERED_OF_MESSAGE.map((column) => row[column] ?? null));
-}
+export const messageChecksums = checksums(
+  'messages',
+  [...messages.columns, 'body_digest', 'search_text'],
+  UNCOVERED_OF_MESSAGE,
+  'message',
+);
 
 /** Reads a message from a row. @throws HiveError `store_foreign` if the row is damaged. */
 export function readMessage(row: Row): Message {
-  const values = COVERED_OF_MESSAGE.map((column) => row[column] ?? null);
-  verifyChecksum(row['checksum'], values, `the message ${row['message_id']}`);
+  messageChecksums.verify(row);
   return decode(row);
 }
 
@@ -246,36 +224,17 @@ function decode(row: Row): Message {
   return { ...messages.decode(row), agent_title: titleIn(row) };
 }
 
-const isIntactMessage = (row: Row): boolean =>
-  isIntact(
-    row['checksum'],
-    COVERED_OF_MESSAGE.map((column) => row[column] ?? null),
-  );
-
 /** The messages in rows. A damaged one is left out: it must not keep the others from anybody. */
 function readIntact(rows: readonly Row[]): Message[] {
-  return rows.filter(isIntactMessage).map(readMessage);
+  return rows.filter(messageChecksums.isIntact).map(readMessage);
 }
 
 /** As `readMessage`, with a sentence in the place of a damaged body: whoever is mentioned in it must be able to go on. */
 export function readMentioned(row: Row): Message {
-  return isIntactMessage(row) ? readMessage(row) : { ...decode(row), body: DAMAGED_BODY };
+  return messageChecksums.isIntact(row) ? readMessage(row) : { ...decode(row), body: DAMAGED_BODY };
 }
 const DAMAGED_BODY =
   'This message is damaged in the store and cannot be shown. Process the mention, and tell the human; hive doctor names it.';
-
-const COVERED_LIST = COVERED_OF_MESSAGE.map((column) => `"${column}"`).join(', ');
-const ALL = statement(() => `SELECT ${COVERED_LIST} FROM messages`);
-const FROM_KEY = statement(
-  () => `SELECT ${COVERED_LIST}, checksum FROM messages WHERE message_id > $1 ORDER BY message_id LIMIT $2`,
-);
-const SET_CHECKSUM = statement('UPDATE messages SET checksum = $2 WHERE message_id = $1');
-
-/** Computes the checksum of every message again, after a migration has changed its columns. */
-export async function renewMessageChecksums(sql: Sql): Promise<void> {
-  for (const row of await sql.all(ALL, []))
-    await sql.run(SET_CHECKSUM, [row['message_id'] ?? null, checksumOfMessage(row)]);
-}
 
 /** The columns that `readMessage` reads. */
 export const MESSAGE_COLUMNS: readonly string[] = [...messages.columns, 'body_digest', 'checksum'];

@@ -21,8 +21,8 @@ import store from '../../../sql/store.sql';
 import tokens from '../../../sql/tokens.sql';
 import turns from '../../../sql/turns.sql';
 import waits from '../../../sql/waits.sql';
-import { renewMessageChecksums } from './messages.ts';
-import { renewPromptChecksums } from './prompts.ts';
+import { messageChecksums } from './messages.ts';
+import { promptChecksums } from './prompts.ts';
 import { OLDEST_SCHEMA, SCHEMA_VERSION } from './schema.ts';
 import { type Sql, statement } from './sql.ts';
 
@@ -85,8 +85,8 @@ export async function migrate(
     await sql.run(RECORD, [version + index + 1, name, now]);
   }
   // A checksum covers nearly all columns, so it is wrong once a column was added, removed or changed.
-  await renewPromptChecksums(sql);
-  await renewMessageChecksums(sql);
+  await promptChecksums.renew(sql);
+  await messageChecksums.renew(sql);
 }
 
 /** Runs all statements of a file at once: over a network each one alone would cost a round trip. */

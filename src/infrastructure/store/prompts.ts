@@ -15,14 +15,7 @@ import type { Receipts } from '../../domain/delivery.ts';
 import { foldName } from '../../domain/humans.ts';
 import { orderKey, type Prompt, type Urgency } from '../../domain/prompts.ts';
 import { searchText } from '../../domain/text.ts';
-import {
-  checksumOf,
-  coveredColumns,
-  DOCTORED,
-  isIntact,
-  pageOfDamaged,
-  verifyChecksum,
-} from './checksums.ts';
+import { checksums } from './checksums.ts';
 import { openOf } from './deliveries.ts';
 import { prunePrompts } from './prune.ts';
 import {
@@ -138,50 +131,26 @@ export const UNCOVERED_OF_PROMPT = {
   search_text: 'No prompt is read from it: it repeats other columns, and only a search looks at it.',
 } as const;
 
-const COLUMNS = [...prompts.columns, 'order_key', 'search_text'] as const;
-const COVERED = coveredColumns(COLUMNS, UNCOVERED_OF_PROMPT);
-const COVERED_AT: readonly number[] = COVERED.map((column) => COLUMNS.indexOf(column));
-
-/** The checksum of a prompt, from its encoded columns. */
-function checksumOfEncoded(encoded: readonly SqlValue[]): number {
-  return checksumOf(COVERED_AT.map((index) => encoded[index] ?? null));
-}
-
-/** The checksum that a row should have. */
-export function checksumOfPrompt(row: Row): number {
-  return checksumOf(COVERED.map((column) => row[column] ?? null));
-}
+export const promptChecksums = checksums(
+  'prompts',
+  [...prompts.columns, 'order_key', 'search_text'],
+  UNCOVERED_OF_PROMPT,
+  'prompt',
+);
 
 /** Reads a prompt from a row. @throws HiveError `store_foreign` if the row is damaged. */
 function readPrompt(row: Row): Prompt {
-  const values = COVERED.map((column) => row[column] ?? null);
-  verifyChecksum(row['checksum'], values, `the prompt ${row['ask_id']}`);
+  promptChecksums.verify(row);
   return { ...prompts.decode(row), ...receipts.decode(row), agent_title: titleIn(row) };
 }
 
-const isIntactPrompt = (row: Row): boolean =>
-  isIntact(
-    row['checksum'],
-    COVERED.map((column) => row[column] ?? null),
-  );
-
 /** The prompts in rows. A damaged one is left out: it must not keep the others from anybody (`damagedPending` finds it). */
 function readIntact(rows: readonly Row[]): Prompt[] {
-  return rows.filter(isIntactPrompt).map(readPrompt);
+  return rows.filter(promptChecksums.isIntact).map(readPrompt);
 }
 
 /** At most this many damaged rows are read past to find those that are due or open. */
 const SPARE = 100;
-
-const COVERED_LIST = COVERED.map((column) => `"${column}"`).join(', ');
-const ALL = statement(() => `SELECT ${COVERED_LIST} FROM prompts`);
-const SET_CHECKSUM = statement('UPDATE prompts SET checksum = $2 WHERE ask_id = $1');
-
-/** Computes the checksum of every prompt again, after a migration has changed its columns. */
-export async function renewPromptChecksums(sql: Sql): Promise<void> {
-  for (const row of await sql.all(ALL, []))
-    await sql.run(SET_CHECKSUM, [row['ask_id'] ?? null, checksumOfPrompt(row)]);
-}
 
 /** The columns that `readPrompt` reads. */
 const LIST: string = `${prompts.list}, order_key, checksum, ${receipts.list}, ${titleOfSession('prompts')}`;
@@ -266,9 +235,6 @@ const RESPONSE = statement(
 );
 
 const PENDING = statement(() => `${SELECT} WHERE status = 'pending'`);
-const FROM_KEY = statement(
-  () => `SELECT ${COVERED_LIST}, checksum FROM prompts WHERE ask_id > $1 ORDER BY ask_id LIMIT $2`,
-);
 /** No list and no count names this status. The rest of the row stays as it was found. */
 const SET_ASIDE = statement(`UPDATE prompts SET status = 'damaged' WHERE ask_id = $1 AND status = 'pending'`);
 
@@ -316,14 +282,16 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
 
     async escalate(prompt) {
       const { ask_id, escalated_at } = prompt;
-      return (await sql.run(ESCALATE, [ask_id, escalated_at, checksumOfEncoded(encode(prompt))])) === 1;
+      return (
+        (await sql.run(ESCALATE, [ask_id, escalated_at, promptChecksums.ofEncoded(encode(prompt))])) === 1
+      );
     },
 
     response: (response_id) => one(sql, RESPONSE, [response_id], toResponse),
 
     async insert(prompt) {
       const encoded = encode(prompt);
-      await sql.run(INSERT, [...encoded, searchable(prompt), checksumOfEncoded(encoded)]);
+      await sql.run(INSERT, [...encoded, searchable(prompt), promptChecksums.ofEncoded(encoded)]);
     },
 
     async settle(prompt, at) {
@@ -364,15 +332,10 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     },
 
     damagedPending: async () =>
-      (await sql.all(PENDING, [])).filter((row) => !isIntactPrompt(row)).map((row) => String(row['ask_id'])),
-    async damaged(after) {
-      const rows = await sql.all(FROM_KEY, [after ?? '', DOCTORED]);
-      return pageOfDamaged(
-        rows,
-        rows.filter((row) => !isIntactPrompt(row)),
-        'ask_id',
-      );
-    },
+      (await sql.all(PENDING, []))
+        .filter((row) => !promptChecksums.isIntact(row))
+        .map((row) => String(row['ask_id'])),
+    damaged: (after) => promptChecksums.damaged(sql, after),
     setAside: (ask_id) => change(sql, SET_ASIDE, [ask_id]),
 
     setOrphaned: (session_id, orphaned) => ids(sql, SET_ORPHANED, [session_id, orphaned ? 1 : 0], 'ask_id'),
@@ -389,7 +352,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
 
 /** The parameters of an UPDATE. */
 function changes(prompt: Prompt): SqlValue[] {
-  return [...mutable.encode(prompt), searchable(prompt), checksumOfEncoded(encode(prompt))];
+  return [...mutable.encode(prompt), searchable(prompt), promptChecksums.ofEncoded(encode(prompt))];
 }
 
 /** Its columns, then its `order_key`. */
