@@ -6,6 +6,7 @@
 import { HiveError } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import type { Prompt } from '../domain/prompts.ts';
+import { beside } from './background.ts';
 import type { DeliveryService } from './delivery.ts';
 import type { Feed } from './feed.ts';
 import type { Store } from './ports.ts';
@@ -99,16 +100,13 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
     }
   }
 
-  async function call(callback: ResponseCallback, prompt: Prompt, carrier: string): Promise<void> {
-    try {
+  function call(callback: ResponseCallback, prompt: Prompt, carrier: string): Promise<void> {
+    const work = async (): Promise<void> => {
       await callback(prompt);
       await delivery.collect(carrier);
-    } catch (error) {
-      log.error('A callback failed; its answer counts as not read.', {
-        ask_id: prompt.ask_id,
-        error: String(error),
-      });
-    }
+    };
+    const { ask_id } = prompt;
+    return beside(log, 'A callback failed; its answer counts as not read.', work, { ask_id }, 'error');
   }
 
   return {

@@ -8,6 +8,8 @@ import {
   quietTimes,
 } from '../domain/preferences.ts';
 import { claimPrompt, type Prompt, releasePrompt } from '../domain/prompts.ts';
+import { beside } from './background.ts';
+import { writeDue } from './expiry.ts';
 import { recordHuman } from './humans.ts';
 import type { Store, WriteTx } from './ports.ts';
 import { appendPrompt, findCurrent, findPrompt } from './prompts.ts';
@@ -42,18 +44,14 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
   return {
     async open({ seat, pid, client, human = userOfSeat(seat) }) {
       const desk_id = ids.make('desk');
+      let focused = false;
+      const opened = ({ now }: WriteTx): Desk => {
+        const lease = { focused, opened_at: now, lease_until: leaseFrom(now) };
+        return { desk_id, seat, pid, client, human, ...lease };
+      };
       await store.write(async (tx) => {
         await tx.desks.removeLapsed(tx.now);
-        await tx.desks.put({
-          desk_id,
-          seat,
-          pid,
-          client,
-          human,
-          focused: false,
-          opened_at: tx.now,
-          lease_until: leaseFrom(tx.now),
-        });
+        await tx.desks.put(opened(tx));
         await recordHuman(tx, { human, seat });
         await tx.events.append({
           type: 'desk/opened',
@@ -62,28 +60,17 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
           data: { seat, client, human },
         });
       });
-      let focused = false;
-      const heartbeat = setInterval(() => {
-        renew().catch((error: unknown) =>
-          log.warn('The lease of this desk could not be renewed.', { error: String(error) }),
-        );
-      }, DESK_HEARTBEAT_MS);
+      const heartbeat = setInterval(
+        () => void beside(log, 'The lease of this desk could not be renewed.', renew),
+        DESK_HEARTBEAT_MS,
+      );
 
       async function renew(): Promise<void> {
         await store.write(async (tx) => {
           const desk = await tx.desks.get(desk_id);
           if (desk !== undefined) return tx.desks.renew(desk_id, leaseFrom(tx.now));
           // Another desk removed the lease while this machine slept: take a new one.
-          return tx.desks.put({
-            desk_id,
-            seat,
-            pid,
-            client,
-            human,
-            focused,
-            opened_at: tx.now,
-            lease_until: leaseFrom(tx.now),
-          });
+          return tx.desks.put(opened(tx));
         });
       }
 
@@ -143,8 +130,6 @@ export interface ClaimService {
   releaseLapsed(): Promise<number>;
 }
 
-const BATCH = 200;
-
 export function createClaims(store: Store): ClaimService {
   return {
     claim: (ask_id, { by, desk_id }) =>
@@ -169,20 +154,12 @@ export function createClaims(store: Store): ClaimService {
         return { released: true, prompt: await recordRelease(tx, prompt, 'released') };
       }),
 
-    async releaseLapsed() {
-      let released = 0;
-      while ((await store.read((tx) => tx.claims.lapsed(tx.now, 1))).length > 0) {
-        const count = await store.write(async (tx) => {
-          const ids = await tx.claims.lapsed(tx.now, BATCH);
-          await releaseAll(tx, ids, 'desk_gone');
-          return ids.length;
-        });
-        // Another process was first.
-        if (count === 0) break;
-        released += count;
-      }
-      return released;
-    },
+    releaseLapsed: () =>
+      writeDue(
+        store,
+        (tx, limit) => tx.claims.lapsed(tx.now, limit),
+        (tx, ask_ids) => releaseAll(tx, ask_ids, 'desk_gone'),
+      ),
   };
 }
 

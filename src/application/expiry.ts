@@ -2,12 +2,11 @@
  * Expiry: any live Hive process expires prompts and mentions within a quarter of a second of their time, and sweeps up
  * after sessions that are gone and prompts that are damaged. Each process has one timer for the earliest time; a transaction lets one of them win.
  */
+import type { Session } from '../domain/sessions.ts';
+import { beside } from './background.ts';
 import { debounced } from './feed.ts';
-import type { OutreachService } from './outreach.ts';
-import type { ReadTx, Store } from './ports.ts';
-import type { PromptService } from './prompts.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { createRetries } from './retries.ts';
-import type { SessionService } from './sessions.ts';
 import type { Logger } from './world.ts';
 
 /** One kind of thing that expires. */
@@ -16,6 +15,29 @@ export interface Expiring {
   expireDue(): Promise<number>;
   /** When the next of them expires; null when none does. */
   next(tx: ReadTx): Promise<string | null>;
+}
+
+/** How many are recorded in one transaction, so that other writers can write in between. */
+const BATCH = 200;
+
+/** Records everything that is due, batch by batch. Returns how many this process recorded. */
+export async function writeDue<Due>(
+  store: Store,
+  due: (tx: ReadTx, limit: number) => Promise<Due[]>,
+  record: (tx: WriteTx, batch: readonly Due[]) => Promise<unknown>,
+): Promise<number> {
+  let written = 0;
+  while ((await store.read((tx) => due(tx, 1))).length > 0) {
+    const count = await store.write(async (tx) => {
+      const batch = await due(tx, BATCH);
+      await record(tx, batch);
+      return batch.length;
+    });
+    // Another process was first, or the clock was set back.
+    if (count === 0) break;
+    written += count;
+  }
+  return written;
 }
 
 /** The longest sleep, in ms, so that a changed clock is noticed. */
@@ -90,9 +112,9 @@ const SWEEP_EVERY_MS = 60_000;
 const LOOK_EVERY_MS = 5_000;
 
 interface SweepParts {
-  sessions: Pick<SessionService, 'sweep'>;
-  outreach: Pick<OutreachService, 'markUnshown'>;
-  prompts: Pick<PromptService, 'setAsideDamaged'>;
+  sessions: { sweep(machine: string): Promise<readonly Session[]> };
+  outreach: { markUnshown(): Promise<number> };
+  prompts: { setAsideDamaged(): Promise<number> };
   machine: string;
   log: Logger;
 }
@@ -120,20 +142,14 @@ export function startSweep({ sessions, outreach, prompts, machine, log }: SweepP
     }
   }
 
-  async function sweep(): Promise<void> {
-    try {
+  const sweep = (): void =>
+    void beside(log, 'The sweep failed and will be tried again in a minute.', async () => {
       await outreach.markUnshown();
       await prompts.setAsideDamaged();
-    } catch (error) {
-      log.warn('The sweep failed and will be tried again in a minute.', { error: String(error) });
-    }
-  }
+    });
   void look();
-  void sweep();
-  const timers = [
-    setInterval(() => void look(), LOOK_EVERY_MS),
-    setInterval(() => void sweep(), SWEEP_EVERY_MS),
-  ];
+  sweep();
+  const timers = [setInterval(() => void look(), LOOK_EVERY_MS), setInterval(sweep, SWEEP_EVERY_MS)];
   return () => {
     for (const timer of timers) clearInterval(timer);
   };

@@ -26,6 +26,7 @@ import { authorKey, authorName, type Message } from '../domain/messages.ts';
 import type { Session } from '../domain/sessions.ts';
 import { excerpt } from '../domain/text.ts';
 import { hand } from './delivery.ts';
+import { writeDue } from './expiry.ts';
 import { guardLoops, type Trip } from './loops.ts';
 import { giveNotice } from './notices.ts';
 import type { MentionFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
@@ -77,7 +78,6 @@ async function mentionTtl(tx: ReadTx): Promise<number | null> {
   return mention_ttl === 'never' ? null : parseDuration(mention_ttl);
 }
 
-const DUE_BATCH = 200;
 /** Processing stops when the unread mentions would no longer fit into one result. */
 const UNREAD_BYTES = 48 * 1024;
 
@@ -135,21 +135,7 @@ export function createMentions(store: Store): MentionService {
       return store.read((tx) => tx.mentions.summary(session_id));
     },
 
-    async expireDue() {
-      let expired = 0;
-      while ((await store.read((tx) => tx.mentions.due(tx.now, 1))).length > 0) {
-        const count = await store.write(async (tx) => {
-          const batch = await tx.mentions.due(tx.now, DUE_BATCH);
-          for (const mention of batch) await recordExpiry(tx, mention);
-          await noticeExpired(tx, batch);
-          return batch.length;
-        });
-        // Another process was first, or the clock was set back in between.
-        if (count === 0) break;
-        expired += count;
-      }
-      return expired;
-    },
+    expireDue: () => writeDue(store, (tx, limit) => tx.mentions.due(tx.now, limit), recordExpiries),
   };
   return service;
 }
@@ -280,6 +266,11 @@ export async function recordProcessed<T extends Mention>(
   const gate = await tx.gates.get(mention.session_id);
   if (gate !== undefined) await tx.gates.put(recordProgress(gate));
   return processed;
+}
+
+async function recordExpiries(tx: WriteTx, batch: readonly Mention[]): Promise<void> {
+  for (const mention of batch) await recordExpiry(tx, mention);
+  await noticeExpired(tx, batch);
 }
 
 async function recordExpiry(tx: WriteTx, mention: Mention): Promise<void> {

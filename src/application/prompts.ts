@@ -50,6 +50,7 @@ import type { Session } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
 import { CANCELS, type Turn } from '../domain/turns.ts';
+import { writeDue } from './expiry.ts';
 import type { Feed } from './feed.ts';
 import { authorNamed } from './history.ts';
 import { findAddress } from './humans.ts';
@@ -168,7 +169,6 @@ export interface PromptService {
   waitForOpen(session_id: string, options: WaitOptions): Promise<Open>;
 }
 
-const DUE_BATCH = 200;
 /** They come first among the pending prompts. More of them are not read. */
 const MOST_BLOCKED = 500;
 
@@ -198,25 +198,6 @@ export function createPrompts(
   async function recordDue(): Promise<void> {
     await service.expireDue();
     await service.escalateDue();
-  }
-
-  /** One transaction per batch, so that other writers can write in between. */
-  async function writeDue(
-    due: (tx: ReadTx, limit: number) => Promise<Prompt[]>,
-    record: (tx: WriteTx, batch: readonly Prompt[]) => Promise<unknown>,
-  ): Promise<number> {
-    let written = 0;
-    while ((await store.read((tx) => due(tx, 1))).length > 0) {
-      const count = await store.write(async (tx) => {
-        const batch = await due(tx, DUE_BATCH);
-        await record(tx, batch);
-        return batch.length;
-      });
-      // Another process was first, or the clock was set back.
-      if (count === 0) break;
-      written += count;
-    }
-    return written;
   }
 
   const service: PromptService = {
@@ -289,9 +270,10 @@ export function createPrompts(
       });
     },
 
-    expireDue: () => writeDue((tx, limit) => tx.prompts.due(tx.now, limit), recordExpiries),
-    escalateDue: () => writeDue((tx, limit) => tx.prompts.toEscalate(tx.now, limit), recordEscalations),
-    warnDue: () => writeDue((tx, limit) => tx.prompts.toWarn(tx.now, limit), recordWarnings),
+    expireDue: () => writeDue(store, (tx, limit) => tx.prompts.due(tx.now, limit), recordExpiries),
+    escalateDue: () =>
+      writeDue(store, (tx, limit) => tx.prompts.toEscalate(tx.now, limit), recordEscalations),
+    warnDue: () => writeDue(store, (tx, limit) => tx.prompts.toWarn(tx.now, limit), recordWarnings),
 
     leave: (ask_id, actor) =>
       store.write(async (tx) => {
@@ -448,6 +430,14 @@ function createAnswering(
     return answer;
   }
 
+  /** The prompt, and the answer that is stored under this id already. */
+  const readFor = (ask_id: string, response_id: string) =>
+    store.read(async (tx) => ({
+      prompt: await tx.prompts.get(ask_id),
+      known: await tx.prompts.response(response_id),
+      now: tx.now,
+    }));
+
   /**
    * Signs what a person answers here, if this process has a registered key. An SSH agent may ask the person, so this is done
    * before the transaction, and the time that is signed is that of the answer.
@@ -459,11 +449,7 @@ function createAnswering(
     if (actor.via === 'inbox' || !isPersonal(actor)) return null;
     const seat = seatKey();
     if (seat === null) return null;
-    const { prompt, known, now } = await store.read(async (tx) => ({
-      prompt: await tx.prompts.get(ask_id),
-      known: await tx.prompts.response(response_id),
-      now: tx.now,
-    }));
+    const { prompt, known, now } = await readFor(ask_id, response_id);
     if (prompt === undefined || known !== undefined) return null;
     const stamp = { by: actor.by, via: actor.via, attested: true, response_id, responded_at: now };
     const answer = resolveAnswer(prompt, command, stamp);
@@ -489,11 +475,7 @@ function createAnswering(
     response_id: string,
   ): Promise<Signed | null> {
     const { ask_id, actor, displayed_digest } = command;
-    const { prompt, known, now } = await store.read(async (tx) => ({
-      prompt: await tx.prompts.get(ask_id),
-      known: await tx.prompts.response(response_id),
-      now: tx.now,
-    }));
+    const { prompt, known, now } = await readFor(ask_id, response_id);
     if (prompt === undefined) throw notFound(ask_id);
     const stamp = { by: actor.by, via: actor.via, attested: true, response_id, responded_at };
     const answer = resolveAnswer(prompt, command, stamp);

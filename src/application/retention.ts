@@ -6,6 +6,7 @@ import type { HumanActor } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { recordProgress } from '../domain/mention-gate.ts';
 import { timeAfter } from '../domain/times.ts';
+import { beside } from './background.ts';
 import type { PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
 import { storeSettings } from './settings.ts';
 import type { Logger } from './world.ts';
@@ -110,18 +111,15 @@ export function createRetention(store: Store): RetentionService {
 
 /** Sweeps now and every hour until the returned function is called; a failure is logged, and the next hour tries again. */
 export function startRetention(retention: RetentionService, log: Logger): () => void {
-  async function sweep(): Promise<void> {
-    try {
+  const sweep = (): void =>
+    void beside(log, 'Retention could not sweep and will try again in an hour.', async () => {
       const days = await retention.days();
       // Reading first takes no lock: usually there is nothing to remove.
       if (sum(await retention.preview(days)) === 0) return;
       log.info('Retention removed old records.', { days, ...(await retention.sweep(days)) });
-    } catch (error) {
-      log.warn('Retention could not sweep and will try again in an hour.', { error: String(error) });
-    }
-  }
-  void sweep();
-  const timer = setInterval(() => void sweep(), SWEEP_EVERY_MS);
+    });
+  sweep();
+  const timer = setInterval(sweep, SWEEP_EVERY_MS);
   return () => clearInterval(timer);
 }
 

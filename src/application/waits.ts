@@ -6,6 +6,7 @@
 import { endedBy } from '../domain/hooks.ts';
 import { isReceiver, leavePromptToTerminal, type Prompt } from '../domain/prompts.ts';
 import { leaseOfWait, STANDING_LEASE, WAIT_HEARTBEAT_MS } from '../domain/waits.ts';
+import { writeDue } from './expiry.ts';
 import type { Store, WriteTx } from './ports.ts';
 import type { Ids } from './world.ts';
 
@@ -35,7 +36,14 @@ export interface WaitService {
 export function createWaits(store: Store, ids: Ids): WaitService {
   return {
     during: (waiter, wait) => markedAsBlocking({ store, ids }, waiter, wait),
-    lapseDue: () => lapseWaits(store),
+    lapseDue: () =>
+      writeDue(
+        store,
+        (tx, limit) => tx.waits.lapsed(tx.now, limit),
+        async (tx, ask_ids) => {
+          for (const ask_id of ask_ids) await lapseWait(tx, ask_id);
+        },
+      ),
   };
 }
 
@@ -98,28 +106,13 @@ async function unblockUnlessWaited(tx: WriteTx, ask_id: string): Promise<void> {
   if (prompt?.status === 'pending' && prompt.blocked_since !== null) await recordBlocked(tx, prompt, null);
 }
 
-const BATCH = 100;
-
-async function lapseWaits(store: Store): Promise<number> {
-  let lapsed = 0;
-  while ((await store.read((tx) => tx.waits.lapsed(tx.now, 1))).length > 0) {
-    const count = await store.write(async (tx) => {
-      const ask_ids = await tx.waits.lapsed(tx.now, BATCH);
-      for (const ask_id of ask_ids) {
-        const lapsed = await tx.waits.removeLapsed(ask_id, tx.now);
-        await unblockUnlessWaited(tx, ask_id);
-        if (!lapsed.some((wait_id) => wait_id.startsWith(`${HOOK_WAIT}-`))) continue;
-        // The hook that waited for this dialog was killed, and its client may still show the dialog.
-        const prompt = await tx.prompts.intact(ask_id);
-        if (prompt !== undefined) await leaveToTerminal(tx, prompt);
-      }
-      return ask_ids.length;
-    });
-    // Another process was first.
-    if (count === 0) break;
-    lapsed += count;
-  }
-  return lapsed;
+async function lapseWait(tx: WriteTx, ask_id: string): Promise<void> {
+  const lapsed = await tx.waits.removeLapsed(ask_id, tx.now);
+  await unblockUnlessWaited(tx, ask_id);
+  if (!lapsed.some((wait_id) => wait_id.startsWith(`${HOOK_WAIT}-`))) return;
+  // The hook that waited for this dialog was killed, and its client may still show the dialog.
+  const prompt = await tx.prompts.intact(ask_id);
+  if (prompt !== undefined) await leaveToTerminal(tx, prompt);
 }
 
 /** No hook waits for this dialog any more. It blocks its agent until something shows that its terminal has closed it. */

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander';
 import { createConnectionHook } from '../adapters/hooks/connection-hook.ts';
 import { createMcpServer, createRefusingServer } from '../adapters/mcp/server.ts';
 import { openStdio, type StdioConnection } from '../adapters/mcp/stdio.ts';
+import { beside } from '../application/background.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { explainHandle, hostOf, type Session } from '../domain/sessions.ts';
@@ -180,11 +181,6 @@ async function announce(
   hive: Hive,
   connection: Parameters<Hive['callers']['openConnection']>[0],
 ): Promise<void> {
-  try {
-    await hive.callers.openConnection(connection);
-  } catch (error) {
-    hive.log.error('Hive cannot write to the store. It refuses every call until it can.', {
-      error: String(error),
-    });
-  }
+  const failure = 'Hive cannot write to the store. It refuses every call until it can.';
+  await beside(hive.log, failure, () => hive.callers.openConnection(connection), {}, 'error');
 }

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import { serveEmacs } from '../adapters/emacs/connection.ts';
+import { beside } from '../application/background.ts';
 import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
@@ -72,11 +73,8 @@ async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): P
 async function sayNotServing(hive: Hive, error: unknown): Promise<null> {
   const text = `This Emacs does not serve agents on other machines: ${error instanceof Error ? error.message : String(error)}`;
   hive.log.error(text);
-  await hive.notices
-    .give({ severity: 'warning', session_id: null, text })
-    .catch((oops: unknown) =>
-      hive.log.error('A notice for the human could not be stored.', { error: String(oops) }),
-    );
+  const give = (): Promise<void> => hive.notices.give({ severity: 'warning', session_id: null, text });
+  await beside(hive.log, 'A notice for the human could not be stored.', give, {}, 'error');
   return null;
 }
 

@@ -11,6 +11,7 @@ import {
   ResponseError,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
+import { beside } from '../../application/background.ts';
 import type { Following } from '../../application/feed.ts';
 import type { Hive } from '../../application/hive.ts';
 import { HiveError } from '../../domain/errors.ts';
@@ -164,9 +165,8 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     stopHeld ??= hive.startHeldNotices(desk.seat);
     if (!announced) {
       options.opened?.();
-      notifyUnseen(desk, notify).catch((error: unknown) =>
-        hive.log.warn('What was kept for the human could not be shown.', { error: String(error) }),
-      );
+      const show = (): Promise<void> => notifyUnseen(desk, notify);
+      void beside(hive.log, 'What was kept for the human could not be shown.', show);
     }
     announced = true;
   });
@@ -298,9 +298,7 @@ function unreadable(why: string): Refusal {
 function sendRefusal({ id, code, message }: Refusal, writer: StreamMessageWriter, { log }: Hive): void {
   log.warn('A frame from Emacs was refused.', { message });
   const reply = { jsonrpc: '2.0', id, error: { code, message, data: { code: 'invalid_input' } } } as Message;
-  writer
-    .write(reply)
-    .catch((error: unknown) => log.warn('A refusal could not be sent.', { error: String(error) }));
+  void beside(log, 'A refusal could not be sent.', () => writer.write(reply));
 }
 
 // ---- Notifications ----

@@ -3,6 +3,7 @@
  * process for each event. The client passes all fields as text, so the event is first rebuilt from them. adapters/mcp/stdio.ts
  * takes these calls off the connection; application/hooks.ts handles the event.
  */
+import { beside } from '../../application/background.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { ConnectionHook, HookCall, HookSettings } from '../../application/hook-context.ts';
 import type { HookClient, HookEvent } from '../../domain/hooks.ts';
@@ -75,11 +76,7 @@ function createFailures(hive: Hive): Failures {
         const text = `A hook of ${session === undefined ? session_id : labelled(session)} failed and the agent went on without it, so a mention or an interrupt may not have held it: ${reasons.join(' ')}`;
         await hive.notices.give({ severity: 'warning', text, session_id, data: { notice: 'hook_failed' } });
       };
-      setImmediate(() => {
-        give().catch((error: unknown) => {
-          hive.log.warn('A failed hook could not be reported.', { error: String(error) });
-        });
-      });
+      setImmediate(() => void beside(hive.log, 'A failed hook could not be reported.', give));
     },
   };
 }

@@ -15,6 +15,7 @@ import {
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { z } from 'zod';
+import { beside } from '../../application/background.ts';
 import type { Caller, CallerEvidence } from '../../application/callers.ts';
 import { createDeliveryTracker, mcpCarrier } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
@@ -92,9 +93,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
       claims = args !== taken.args;
       // Another call over this connection proves that the client read what was returned before. A proof that cannot be
       // written now is written later; it must not keep the agent from continuing.
-      await delivery.prove().catch((error: unknown) => {
-        hive.log.warn('It could not be recorded that answers were read.', { error: String(error) });
-      });
+      await beside(hive.log, 'It could not be recorded that answers were read.', () => delivery.prove());
       const hand = async (ask_ids: readonly string[]) => {
         await checkAdmission(connection);
         return delivery.hand(ask_ids, session.session_id);

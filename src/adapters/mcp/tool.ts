@@ -4,6 +4,7 @@
  */
 import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import { type ZodRawShape, z } from 'zod';
+import { beside } from '../../application/background.ts';
 import type { Delivered } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { StopRequest } from '../../application/interrupts.ts';
@@ -493,11 +494,10 @@ export async function keepingAlive<Result>(
   message: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const alive = setInterval(() => {
-    progress(message).catch((error: unknown) =>
-      hive.log.warn('Progress could not be sent.', { error: String(error) }),
-    );
-  }, PROGRESS_MS);
+  const alive = setInterval(
+    () => void beside(hive.log, 'Progress could not be sent.', () => progress(message)),
+    PROGRESS_MS,
+  );
   return work().finally(() => clearInterval(alive));
 }
 
@@ -535,9 +535,8 @@ export async function runInTurn(
     request = await hive.interrupts.untilInterrupted(turn_id, over.signal);
     if (request !== null) stop.abort();
   };
-  const failed = (error: unknown): void =>
-    hive.log.warn('An interrupt could not be watched for.', { turn_id, error: String(error) });
-  const timer = setTimeout(() => void watch().catch(failed), WATCH_AFTER_MS);
+  const failure = 'An interrupt could not be watched for.';
+  const timer = setTimeout(() => void beside(hive.log, failure, watch, { turn_id }), WATCH_AFTER_MS);
   try {
     const result = await work(turn_id, [...ends, stop.signal]);
     return request === null ? result : interrupted(request, result);
