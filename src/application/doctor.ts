@@ -14,6 +14,7 @@ export interface DoctorService {
 
 /** `examinations` look at the machine; what the store says of itself is added here. */
 interface DoctorParts {
+  store: Store;
   examinations: () => Promise<readonly Examination[]>;
   trust: () => Trust;
   seats: Pick<SeatService, 'examine'>;
@@ -22,10 +23,7 @@ interface DoctorParts {
   log: Logger;
 }
 
-export function createDoctor(
-  store: Store,
-  { examinations, trust, seats, seat, log }: DoctorParts,
-): DoctorService {
+export function createDoctor({ store, examinations, trust, seats, seat, log }: DoctorParts): DoctorService {
   return {
     async run() {
       const all = [

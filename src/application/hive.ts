@@ -167,7 +167,7 @@ export interface HiveParts {
 }
 
 export function createHive(parts: HiveParts): Hive {
-  const { store, ids, processes, log, notifier, findProject, seat, env } = parts;
+  const { store, ids, processes, log, notifier, findProject, machine, files, codex, seat, env } = parts;
   const feed = createFeed(store, log);
   const standing = {
     store,
@@ -177,18 +177,7 @@ export function createHive(parts: HiveParts): Hive {
     humans: [userOfSeat(seat), ...(env['HIVE_USER'] === undefined ? [] : [env['HIVE_USER']])],
   };
   const sessions = createSessions(store, processes, standing);
-  const seats = createSeats({
-    processes,
-    store,
-    sessions,
-    seat,
-    machine: parts.machine,
-    env,
-    trust: parts.trust,
-    write: parts.addSeat,
-    remove: parts.removeSeat,
-    agentKey: parts.agentKey,
-  });
+  const seats = createSeats({ ...parts, sessions });
   const prompts = createPrompts(store, feed, ids, () => (seats.isRegistered() ? seats.key() : null));
   const claims = createClaims(store);
   const mentions = createMentions(store);
@@ -204,39 +193,23 @@ export function createHive(parts: HiveParts): Hive {
     { expireDue: mentions.expireDue, next: (tx: ReadTx) => tx.mentions.nextExpiry() },
   ];
   const delivery = createDelivery(store, () => parts.trust().seats);
-  const turns = createTurns(store, ids, readingLastWords(parts.files, parts.machine));
+  const turns = createTurns(store, ids, readingLastWords(files, machine));
   const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
-  const { machine, files, codex } = parts;
   const settings = createSettings(store);
   const trust = createTrust(store, seat, parts.trust);
-  const interrupts = createInterrupts({
-    store,
-    feed,
-    ids,
-    processes,
-    files,
-    codex,
-    machine,
-    log,
-  });
+  const interrupts = createInterrupts({ ...parts, feed });
   const retention = createRetention(store);
   const wakes = createWakes({ store, feed, ids, processes });
-  let stopExpiry: (() => void) | null = null;
   const popups = new Map<() => Promise<void>, PopupParty>();
   const otherPopups = new Set<() => Promise<void>>();
-  let stopRetention: (() => void) | null = null;
-  let stopSweep: (() => void) | null = null;
-  let stopProposals: (() => void) | null = null;
-  const rules = createRules({
-    store,
-    seat,
-    seats,
-    trust: parts.trust,
-    file: parts.ruleFile,
-    placeAt: parts.placeAt,
-  });
-  let stopCodexAnswers: (() => Promise<void>) | null = null;
+  const rules = createRules({ ...parts, seats });
   const stops: (() => Promise<void>)[] = [];
+  /** What this process does in the background until it closes, each once. */
+  const running = new Map<string, () => unknown>();
+  function once(name: string, start: () => () => unknown): void {
+    if (!running.has(name)) running.set(name, start());
+  }
+
   const outreach = createOutreach(
     store,
     ids,
@@ -283,33 +256,17 @@ export function createHive(parts: HiveParts): Hive {
     }),
     wakes,
     retention,
-    doctor: createDoctor(store, {
-      examinations: parts.examinations,
-      trust: parts.trust,
-      seats,
-      seat,
-      log,
-    }),
+    doctor: createDoctor({ ...parts, seats }),
     unreadAnswers: createUnreadAnswers(store),
     rules,
     stats: createStats(store, localDay),
-    startExpiry() {
-      stopExpiry ??= startExpiry(store, expiring, log);
-    },
-    startRetention() {
-      stopRetention ??= startRetention(retention, log);
-    },
-    startSweep() {
-      stopSweep ??= startSweep({ sessions, outreach, prompts, machine, log });
-    },
-    startProposals() {
-      stopProposals ??= startProposals(rules, log);
-    },
-    startCodexAnswers() {
-      stopCodexAnswers ??= startCodexAnswers({ store, feed, delivery, codex: parts.codex, machine, log });
-    },
-    startCodexWaker: (party) =>
-      createCodexWaker({ store, feed, wakes, codex: parts.codex, machine, log }, party),
+    startExpiry: () => once('expiry', () => startExpiry(store, expiring, log)),
+    startRetention: () => once('retention', () => startRetention(retention, log)),
+    startSweep: () => once('sweep', () => startSweep({ sessions, outreach, prompts, machine, log })),
+    startProposals: () => once('proposals', () => startProposals(rules, log)),
+    startCodexAnswers: () =>
+      once('answers', () => startCodexAnswers({ store, feed, delivery, codex, machine, log })),
+    startCodexWaker: (party) => createCodexWaker({ store, feed, wakes, codex, machine, log }, party),
     startHeldNotices: (seat) => startExpiry(store, [heldNotices(store, seat)], log),
     startPopups(party) {
       const stop = startPopups({ store, feed, prompts, notifier, log, trust }, party);
@@ -326,14 +283,10 @@ export function createHive(parts: HiveParts): Hive {
       };
     },
     async close() {
-      stopExpiry?.();
+      await Promise.all([...running.values()].map((stop) => stop()));
       await Promise.all([...otherPopups].map((stop) => stop()));
       await Promise.all([...popups.keys()].map((stop) => stop()));
-      stopRetention?.();
-      stopSweep?.();
-      stopProposals?.();
       await Promise.all(stops.map((stop) => stop()));
-      await stopCodexAnswers?.();
       interrupts.close();
       await callbacks.close();
       await feed.close();

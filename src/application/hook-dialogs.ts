@@ -2,7 +2,6 @@
  * The hook handler of dialogs: what an agent's client asks its person is also asked at the desk. The hook waits outside
  * any transaction, and the first answer wins. If nobody answers, everything is as if there were no hook.
  */
-
 import {
   ALLOW,
   comparedDialog,
@@ -163,7 +162,7 @@ async function concludeWait(
   const stop = await interruptAnswer(hook);
   if (stop !== null) return { decision: stop };
   if (isAnswered(prompts) && !waited.abandoned && verdict.deny === null)
-    return concludeAll(hook, asking, prompts, { file, meant: THIS_DIALOG });
+    return concludePrompts(hook, asking, prompts, { file, meant: THIS_DIALOG });
   const isWithdrawn = waited.abandoned && !waited.cut_off;
   const shows = waited.in_terminal === true && !isWithdrawn && verdict.deny === null;
   const staysOpen = shows && prompts.every(({ status }) => status === 'pending');
@@ -179,30 +178,12 @@ interface Against {
   meant: Meant;
 }
 
-/** Gives the answer to a permission to the call that waits for it. */
-export async function concludePrompt(
-  hook: HookContext,
-  asking: Asking,
-  prompt: Prompt,
-  against: Against,
-): Promise<Partial<Verdict> | null> {
-  return concludeAll(hook, asking, [prompt], against);
-}
-
-/** Gives the answers to a client's questions to the call that waits for them. */
+/** Gives the answers of a dialog to the call that waits for them. */
 export async function concludePrompts(
   hook: HookContext,
   asking: Asking,
   prompts: readonly Prompt[],
-): Promise<Partial<Verdict> | null> {
-  return concludeAll(hook, asking, prompts, { file: null, meant: THIS_DIALOG });
-}
-
-async function concludeAll(
-  hook: HookContext,
-  asking: Asking,
-  prompts: readonly Prompt[],
-  { file, meant }: Against,
+  { file, meant }: Against = { file: null, meant: THIS_DIALOG },
 ): Promise<Partial<Verdict> | null> {
   const { tx, session, store, settings } = hook;
   const { dialog, expected } = asking;

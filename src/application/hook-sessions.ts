@@ -4,8 +4,7 @@
  */
 import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt } from '../domain/hooks.ts';
-import { NOTICE_RATE, QUOTA_BUCKETS } from '../domain/quotas.ts';
-import { fullBucket, takeCredit } from '../domain/rates.ts';
+import { QUOTA_BUCKETS } from '../domain/quotas.ts';
 import { clientTitle, isRemote, reportedId, type Session, subagentId } from '../domain/sessions.ts';
 import { decideSource, labelled } from '../domain/sources.ts';
 import { cleanOptional, excerpt } from '../domain/text.ts';
@@ -13,7 +12,7 @@ import { moveDeliveries } from './delivery.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import { isReused, provenClient, refusalToSpeak, type Speaker, toolUseKey, withParent } from './identity.ts';
 import { moveMentions } from './mentions.ts';
-import { giveNotice } from './notices.ts';
+import { giveNoticeSeldom } from './notices.ts';
 import type { Store, WriteTx } from './ports.ts';
 import {
   endSession,
@@ -106,14 +105,9 @@ export async function noticingOthers<T>(store: Pick<Store, 'write'>, work: () =>
 
 /** At most once an hour for each session: every hook of that process is refused. */
 async function noticeOther(tx: WriteTx, session: Session): Promise<void> {
-  const name = `${QUOTA_BUCKETS}other:${session.session_id}`;
-  const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, NOTICE_RATE, tx.now);
-  const left = takeCredit(bucket, NOTICE_RATE, tx.now);
-  if (left === null) return;
-  await tx.outreach.putBucket(left);
   const { session_id, pid, client } = session;
   const fork = client === 'claude-code' ? ', or open the second with --fork-session' : '';
-  await giveNotice(tx, {
+  await giveNoticeSeldom(tx, `${QUOTA_BUCKETS}other:${session_id}`, {
     severity: 'warning',
     session_id,
     text: `${labelled(session)} runs in process ${pid}, and another process says that it is the same session. Hive does not listen to the other one: nothing of it is asked here, held, delivered or recorded. If you have opened the conversation twice, close one of them${fork}.`,

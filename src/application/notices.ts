@@ -1,5 +1,7 @@
 /** Notices: what the human should know though nobody asked anything: a guard gave up, a loop was stopped. */
 import type { HiveEvent } from '../domain/events.ts';
+import { NOTICE_RATE } from '../domain/quotas.ts';
+import { fullBucket, takeCredit } from '../domain/rates.ts';
 import type { Store, WriteTx } from './ports.ts';
 
 export interface Notice {
@@ -37,4 +39,13 @@ export async function giveNotice(
     subject: session_id,
     data: { ...data, severity, text },
   });
+}
+
+/** The same, at most once an hour under this name of a bucket. */
+export async function giveNoticeSeldom(tx: WriteTx, name: string, notice: Notice): Promise<void> {
+  const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, NOTICE_RATE, tx.now);
+  const left = takeCredit(bucket, NOTICE_RATE, tx.now);
+  if (left === null) return;
+  await tx.outreach.putBucket(left);
+  await giveNotice(tx, notice);
 }

@@ -8,7 +8,6 @@ import {
   contextKb,
   type Demand,
   limitOf,
-  NOTICE_RATE,
   type QuotaOwner,
   type QuotaRefusal,
   type QuotaState,
@@ -19,10 +18,10 @@ import {
   tokenOwner,
   tooMany,
 } from '../domain/quotas.ts';
-import { type Bucket, fullBucket, takeCredit } from '../domain/rates.ts';
+import type { Bucket } from '../domain/rates.ts';
 import type { Session } from '../domain/sessions.ts';
 import { hasQuotas } from '../domain/settings.ts';
-import { giveNotice } from './notices.ts';
+import { giveNoticeSeldom } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 
 /** How much of each quota these questions take. */
@@ -156,12 +155,7 @@ async function stateOf(tx: ReadTx, owner: QuotaOwner, touched: Demand): Promise<
 
 /** Notifies the human of refused calls, at most once an hour, because too many notices would be a flood as well. */
 export async function noticeRefusal(tx: WriteTx, session: Payer, refusal: QuotaRefusal): Promise<void> {
-  const name = quotaBucket('notice', refusal.owner);
-  const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, NOTICE_RATE, tx.now);
-  const left = takeCredit(bucket, NOTICE_RATE, tx.now);
-  if (left === null) return;
-  await tx.outreach.putBucket(left);
-  await giveNotice(tx, {
+  await giveNoticeSeldom(tx, quotaBucket('notice', refusal.owner), {
     severity: 'info',
     text: quotaNotice(refusal, session),
     session_id: session.session_id,

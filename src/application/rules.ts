@@ -28,6 +28,7 @@ import {
 import { isRemote } from '../domain/sessions.ts';
 import { timeAfter } from '../domain/times.ts';
 import type { Trust } from '../domain/trust.ts';
+import { beside } from './background.ts';
 import { giveNotice } from './notices.ts';
 import type { AskedAt, Store, WriteTx } from './ports.ts';
 import type { SeatService } from './seats.ts';
@@ -108,7 +109,7 @@ export interface RuleParts {
   seat: string;
   seats: Pick<SeatService, 'isRegistered'>;
   trust: () => Trust;
-  file: RuleFile;
+  ruleFile: RuleFile;
   /** Finds out where a directory of this machine leads now. */
   placeAt: () => Promise<(directory: string) => Place>;
 }
@@ -118,7 +119,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const EXAMPLE = 400;
 
 export function createRules(parts: RuleParts): RuleService {
-  const { store, seat, seats, trust, file } = parts;
+  const { store, seat, seats, trust, ruleFile } = parts;
 
   /** The calls of the last days that can be read, oldest first. */
   async function past(): Promise<{ calls: PastCall[]; now: string }> {
@@ -155,7 +156,7 @@ export function createRules(parts: RuleParts): RuleService {
 
   async function listed(rules: readonly PermissionRule[]): Promise<ListedRule[]> {
     const { uses, now } = await store.read(async (tx) => ({ uses: await tx.rules.uses(), now: tx.now }));
-    const lines = await file.lines();
+    const lines = await ruleFile.lines();
     return rules.map(({ index, ...rule }) => {
       const used = uses.find(({ name }) => name === rule.name);
       return {
@@ -252,7 +253,7 @@ export function createRules(parts: RuleParts): RuleService {
       const complete = { ...draft, name };
       const { problems } = readDraft(complete);
       if (problems.length > 0) throw invalidInput(problems.join(' '));
-      await file.add(writtenRule(complete));
+      await ruleFile.add(writtenRule(complete));
       const rule = (await listed(trust().permission_rules)).find((one) => one.name === name);
       if (rule === undefined) throw invalidInput(`${trust().path} does not count: see M-x hive-doctor.`);
       await record('rule/added', rule, setter);
@@ -266,7 +267,7 @@ export function createRules(parts: RuleParts): RuleService {
       const [rule] = found === undefined ? [] : await listed([found]);
       if (found === undefined || rule === undefined)
         throw invalidInput('This rule is no longer in the file: list the rules again.');
-      await file.remove(found.index, (raw) => {
+      await ruleFile.remove(found.index, (raw) => {
         const [there] = readDraft(raw as RuleDraft).rules;
         // A rule without a name is named after its place.
         return there !== undefined && ruleId({ ...there, name: found.name }) === rule_id;
@@ -417,11 +418,7 @@ const CHECK_EVERY_MS = 60 * 60 * 1000;
 /** Looks for proposals now and every hour until the returned function is called; a failure is logged. */
 export function startProposals(rules: Pick<RuleService, 'propose'>, log: Logger): () => void {
   const check = (): void =>
-    void rules
-      .propose()
-      .catch((error: unknown) =>
-        log.warn('Rules could not be proposed; this is tried again in an hour.', { error: String(error) }),
-      );
+    void beside(log, 'Rules could not be proposed; this is tried again in an hour.', () => rules.propose());
   check();
   const timer = setInterval(check, CHECK_EVERY_MS);
   return () => clearInterval(timer);

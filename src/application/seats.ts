@@ -71,13 +71,13 @@ export interface SeatParts {
   /** The key with this public part in the person's SSH agent. */
   agentKey: (key: string) => SeatKey;
   /** Writes a seat into the human's file, in place of one with the same key. @throws with a sentence that says why it could not. */
-  write: (seat: Seat) => Promise<void>;
-  /** Takes the seat with this key out of the human's file. @throws as `write` does. */
-  remove: (key: string) => Promise<void>;
+  addSeat: (seat: Seat) => Promise<void>;
+  /** Takes the seat with this key out of the human's file. @throws as `addSeat` does. */
+  removeSeat: (key: string) => Promise<void>;
 }
 
 export function createSeats(parts: SeatParts): SeatService {
-  const { store, sessions, processes, seat: name, machine, env, trust, write, remove, agentKey } = parts;
+  const { store, sessions, processes, seat: name, machine, env, trust, agentKey } = parts;
   let held: SeatKey | null = null;
 
   /** A person who has named a key of their SSH agent wants that one to sign. */
@@ -125,7 +125,7 @@ export function createSeats(parts: SeatParts): SeatService {
     const known = seats.find(({ key }) => key === seat.key);
     const entry = withStore(known ?? { ...seat, stores: [] }, store.name);
     try {
-      await write(entry);
+      await parts.addSeat(entry);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       return unregistered(
@@ -176,7 +176,7 @@ export function createSeats(parts: SeatParts): SeatService {
       return enter(seat, registrar);
     },
     async expel(key) {
-      if (trust().seats.some((seat) => seat.key === key)) await remove(key);
+      if (trust().seats.some((seat) => seat.key === key)) await parts.removeSeat(key);
       return !counts(key);
     },
     examine() {

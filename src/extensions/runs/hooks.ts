@@ -3,13 +3,12 @@
  * that the agent's process can end. When the agent has been started again it makes the same call again, and gets the
  * answer here. Only the agent of the run's last start gets one, and each answer is given to one call.
  */
-
 import { displayedOf, draft, meantFor } from '../../application/dialogs.ts';
 import type { HookContext, HookHandler, HookSettings } from '../../application/hook-context.ts';
 import {
   type Asking,
   applicableRules,
-  concludePrompt,
+  concludePrompts,
   dialogHandler,
   inWords,
   isChangedFile,
@@ -295,7 +294,7 @@ async function conclude(
   if (prompt.status === 'responded') {
     const warning = WARNINGS.find((one) => one !== null && prompt.context?.startsWith(one)) ?? null;
     const meant = { warning, call: nameOf(run, call.call_id) };
-    const decided = await concludePrompt(hook, asking, prompt, { file, meant });
+    const decided = await concludePrompts(hook, asking, [prompt], { file, meant });
     if (decided !== null) await putCall(hook, run, { ...call, deferred: false, given: true }, call.call_id);
     return decided;
   }
