@@ -8,6 +8,7 @@ import type { Store } from './application/ports.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
 import type { Check, CodexControl, Examination, Logger, Notifier, RuleFile } from './application/world.ts';
 import { HiveError } from './domain/errors.ts';
+import type { Environment } from './domain/sources.ts';
 import { runHandler, storeServer } from './extensions.ts';
 import { files } from './infrastructure/platform/files.ts';
 import { humanTrust } from './infrastructure/platform/human-file.ts';
@@ -27,7 +28,7 @@ export interface OpenHiveOptions {
   /** An absolute path or a postgres:// URL; default `HIVE_STORE`, else the platform's state directory. */
   store?: string | undefined;
   /** Read instead of `process.env`. */
-  env?: Readonly<Record<string, string | undefined>> | undefined;
+  env?: Environment | undefined;
   /** Where warnings and errors go; default: lines on stderr, as `HIVE_LOG` says. */
   log?: Logger | undefined;
   /** How long a write waits for other processes, or a read for a connection to a server, before `store_busy`; default 5 s. */
@@ -247,16 +248,13 @@ export async function examineWithoutStore(
 }
 
 /** Loaded when the doctor is asked: nobody else pays for it. */
-async function examine(
-  address: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<readonly Examination[]> {
+async function examine(address: string, env: Environment): Promise<readonly Examination[]> {
   const { examineMachine } = await import('./infrastructure/platform/examinations.ts');
   return examineMachine(address, env, storeServer);
 }
 
 /** Loaded when rules are listed or changed: it needs a parser that keeps the person's own format. */
-function lazyRuleFile(env: Readonly<Record<string, string | undefined>>): RuleFile {
+function lazyRuleFile(env: Environment): RuleFile {
   const load = async (): Promise<RuleFile> =>
     (await import('./infrastructure/platform/rule-file.ts')).createRuleFile(env);
   return {
@@ -267,7 +265,7 @@ function lazyRuleFile(env: Readonly<Record<string, string | undefined>>): RuleFi
 }
 
 /** Loaded with the first popup: a hook or a short command never pays for it. */
-function lazyNotifier(env: Readonly<Record<string, string | undefined>>, log: Logger): Notifier {
+function lazyNotifier(env: Environment, log: Logger): Notifier {
   let loading: Promise<Notifier> | null = null;
   const load = (): Promise<Notifier> =>
     (loading ??= import('./infrastructure/desktop/notifier.ts').then((desktop) =>
@@ -281,7 +279,7 @@ function lazyNotifier(env: Readonly<Record<string, string | undefined>>, log: Lo
 }
 
 /** Loaded when a turn of Codex is interrupted, or an idle one woken. */
-function lazyCodexControl(env: Readonly<Record<string, string | undefined>>): CodexControl {
+function lazyCodexControl(env: Environment): CodexControl {
   return {
     async interrupt(turn) {
       const { createCodexControl } = await import('./infrastructure/platform/codex-control.ts');

@@ -14,7 +14,7 @@ import {
   type SessionIntroduction,
   sourceAfter,
 } from '../domain/sessions.ts';
-import { decideSource, type Source, sourceEvidence } from '../domain/sources.ts';
+import { decideSource, type Environment, type Source, sourceEvidence } from '../domain/sources.ts';
 import { cleanText } from '../domain/text.ts';
 import type { Turn } from '../domain/turns.ts';
 import { agentName, isReused, refusalToSpeak, reported, type Speaker, text, toolUseKey } from './identity.ts';
@@ -26,7 +26,7 @@ import type { Processes } from './world.ts';
 
 /** The evidence of an MCP connection about its caller, before and with each call. */
 export interface CallerEvidence {
-  env: Readonly<Record<string, string | undefined>>;
+  env: Environment;
   /** `_meta` of the call. */
   meta: Readonly<Record<string, unknown>>;
   /** `clientInfo.name` of the initialize request. */

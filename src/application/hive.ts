@@ -2,6 +2,7 @@
 import { userOfSeat } from '../domain/humans.ts';
 import type { Place } from '../domain/places.ts';
 import type { Seat, SeatKey } from '../domain/seats.ts';
+import type { Environment } from '../domain/sources.ts';
 import type { Trust } from '../domain/trust.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { type CallerService, createCallers } from './callers.ts';
@@ -18,7 +19,6 @@ import { createHistory, type HistoryService } from './history.ts';
 import type { LoadRunHandler, ProjectContext } from './hook-context.ts';
 import { createHooks, type HookService } from './hooks.ts';
 import { createHumans, type HumanService } from './humans.ts';
-import type { Variables } from './identity.ts';
 import { createInterrupts, type InterruptService } from './interrupts.ts';
 import { createLoops, type LoopService } from './loops.ts';
 import { createMentions, type MentionService } from './mentions.ts';
@@ -151,7 +151,7 @@ export interface HiveParts {
   examinations: () => Promise<readonly Examination[]>;
   /** The seat of this process, and its environment. */
   seat: string;
-  env: Variables;
+  env: Environment;
   /** The present content of the human's file. */
   trust: () => Trust;
   /** A key in the person's SSH agent. */

@@ -6,6 +6,7 @@ import type { Preferences } from '../domain/preferences.ts';
 import type { RunStart } from '../domain/runs.ts';
 import type { Seat } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
+import type { Environment } from '../domain/sources.ts';
 import type { Trust } from '../domain/trust.ts';
 import type { Store, WriteTx } from './ports.ts';
 import type { Ids, Logger, Processes } from './world.ts';
@@ -19,7 +20,7 @@ export interface ProjectContext {
 
 /** Where a hook runs, and what it can use there. */
 export interface HookSettings {
-  env: Readonly<Record<string, string | undefined>>;
+  env: Environment;
   machine: string;
   /** The hook's own process; the client is one of its ancestors. */
   pid: number;
@@ -55,7 +56,7 @@ export interface SentHook {
   /** As the client wrote it. */
   text: string;
   client: HookClient | null;
-  env: Readonly<Record<string, string | undefined>>;
+  env: Environment;
   cwd: string;
   signal?: AbortSignal;
 }

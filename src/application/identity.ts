@@ -9,12 +9,10 @@ import {
   type Session,
   type SessionIntroduction,
 } from '../domain/sessions.ts';
+import type { Environment } from '../domain/sources.ts';
 import { cleanOptional } from '../domain/text.ts';
 import type { ReadTx } from './ports.ts';
 import type { Processes } from './world.ts';
-
-/** The environment of a process. */
-export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * Each of these shows that an agent's process started us; a person's own settings (CODEX_HOME, …) do not. Every
@@ -40,7 +38,7 @@ export const AGENT_VARIABLES: readonly string[] = [
 ];
 
 /** The name of a variable that shows that an agent started us; null in a person's environment. */
-export function agentVariable(env: Variables): string | null {
+export function agentVariable(env: Environment): string | null {
   return AGENT_VARIABLES.find((name) => text(env[name]) !== null) ?? null;
 }
 
@@ -60,7 +58,7 @@ export function agentVariableAbove(
 }
 
 /** The sessions that a shell's environment names, most likely first: agents started by agents leave several. */
-export function sessionsInEnvironment(env: Variables): NamedSession[] {
+export function sessionsInEnvironment(env: Environment): NamedSession[] {
   const named: NamedSession[] = [];
   const name = agentName(env);
   const claude = reported(env['CLAUDE_CODE_SESSION_ID']);
@@ -99,7 +97,7 @@ export function reported(value: unknown): string | null {
  * The name that a person gave an agent, which may be its id: composed, because programs write the same letters in two ways.
  * @throws HiveError `not_allowed` for an id that only Hive may make.
  */
-export function agentName(env: Variables): string | null {
+export function agentName(env: Environment): string | null {
   return reported(env['HIVE_AGENT']?.normalize('NFC'));
 }
 

@@ -3,9 +3,8 @@
  * its question has been asked before.
  */
 import { RUN_VARIABLE, readStart } from '../domain/runs.ts';
+import type { Environment } from '../domain/sources.ts';
 import type { ReadTx, Store } from './ports.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The prompts of calls that the run of this agent makes again: their answers are given to those calls, and nowhere else. */
 export async function askIdsOfRun(tx: ReadTx, env: Environment): Promise<ReadonlySet<string>> {

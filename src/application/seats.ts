@@ -9,8 +9,9 @@
  */
 import { invalidInput } from '../domain/errors.ts';
 import { countsIn, type Seat, type SeatKey, seatKeyFrom, withStore } from '../domain/seats.ts';
+import type { Environment } from '../domain/sources.ts';
 import type { Trust } from '../domain/trust.ts';
-import { agentVariable, agentVariableAbove, type Variables } from './identity.ts';
+import { agentVariable, agentVariableAbove } from './identity.ts';
 import { giveNotice } from './notices.ts';
 import type { Store } from './ports.ts';
 import type { SessionService } from './sessions.ts';
@@ -66,7 +67,7 @@ export interface SeatParts {
   /** The name of the seat, user@machine. */
   seat: string;
   machine: string;
-  env: Variables;
+  env: Environment;
   trust: () => Trust;
   /** The key with this public part in the person's SSH agent. */
   agentKey: (key: string) => SeatKey;

@@ -42,7 +42,8 @@ export function decideSource(evidence: SourceEvidence): Source {
   return sources.includes('fork') || forked === true ? 'fork' : 'main';
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** The variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The evidence in an environment. */
 export function sourceEvidence(env: Environment): SourceEvidence {

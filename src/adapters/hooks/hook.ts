@@ -5,14 +5,11 @@
 import { invalidInput } from '../../domain/errors.ts';
 import type { DialogAnswer, HookClient, HookEvent, HookTool, Verdict } from '../../domain/hooks.ts';
 import { parseJson } from '../../domain/json-numbers.ts';
-import { attendedIn, decideSource, sourceEvidence } from '../../domain/sources.ts';
+import { attendedIn, decideSource, type Environment, sourceEvidence } from '../../domain/sources.ts';
 import { cleanText, isTooDeep, TOO_DEEP } from '../../domain/text.ts';
 
 /** An event as parsed JSON, unchecked. */
 export type Raw = Readonly<Record<string, unknown>>;
-/** The variables of a process. */
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Parses an event. @throws HiveError `invalid_input` when it is not a hook event. */
 export function readHook(stdin: string, env: Environment, client: HookClient | null): HookEvent {
   return readEvent(parse(stdin), env, client);

@@ -14,6 +14,7 @@ import { pleaseStop } from '../../domain/interrupts.ts';
 import { LONGEST_WAIT_MS } from '../../domain/limits.ts';
 import { type Message, UNVERIFIED_WARNING } from '../../domain/messages.ts';
 import type { Session } from '../../domain/sessions.ts';
+import type { Environment } from '../../domain/sources.ts';
 import { excerpt } from '../../domain/text.ts';
 import type { Turn } from '../../domain/turns.ts';
 import { type Aliases, type UnknownName, understand } from '../arguments.ts';
@@ -431,7 +432,7 @@ interface LocalClient {
   /** `clientInfo.name` of the initialize request. */
   client: string;
   /** The client's own environment; null for a client on another machine. */
-  env: Readonly<Record<string, string | undefined>> | null;
+  env: Environment | null;
 }
 
 interface ClientOfCall extends LocalClient {

@@ -7,6 +7,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Popup, screenOf } from '../../domain/popups.ts';
+import type { Environment } from '../../domain/sources.ts';
 
 const LIMIT_MS = 10_000;
 /** The most prompts listed in a document; a larger storm is described by its count. */
@@ -71,9 +72,6 @@ function documentOf(popup: Popup): Record<string, unknown> {
 
 // ---- Programs for the desktop ----
 // Each is limited in time, and none outlives us.
-
-/** The variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** How a program ended. */
 export interface Finished {

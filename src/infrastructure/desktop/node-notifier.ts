@@ -7,7 +7,7 @@ import type { ChildProcess } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import type { Popup } from '../../domain/popups.ts';
-import type { Environment } from './command.ts';
+import type { Environment } from '../../domain/sources.ts';
 import { bodyArgument, plainTitle } from './notify-send.ts';
 
 const LIMIT_MS = 3_000;

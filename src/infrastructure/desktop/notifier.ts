@@ -5,8 +5,9 @@
  */
 import type { Logger, Notifier, ShownPopup } from '../../application/world.ts';
 import { NO_BUS, type Popup } from '../../domain/popups.ts';
+import type { Environment } from '../../domain/sources.ts';
 import { platform } from '../platform/platform.ts';
-import { type Environment, runNotifyCommand } from './command.ts';
+import { runNotifyCommand } from './command.ts';
 import { showByNodeNotifier } from './node-notifier.ts';
 import { type NotifyMac, showInCentre } from './notification-centre.ts';
 import {

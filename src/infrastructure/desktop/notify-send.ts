@@ -9,8 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PopupEnd, ShownPopup } from '../../application/world.ts';
 import { revealed } from '../../domain/display.ts';
 import { LONGEST_BUTTON, type Popup } from '../../domain/popups.ts';
+import type { Environment } from '../../domain/sources.ts';
 import { platform } from '../platform/platform.ts';
-import { complaint, type Environment, type Finished, finished, onPath, runProgram } from './command.ts';
+import { complaint, type Finished, finished, onPath, runProgram } from './command.ts';
 
 /** It fails quickly (measured: under 50 ms) and succeeds silently, so after this many ms it counts as shown. */
 const SHOWN_AFTER_MS = 250;

@@ -12,10 +12,11 @@ import {
   SERVER_NAME,
   serverSetting,
 } from '../../domain/installation.ts';
+import type { Environment } from '../../domain/sources.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { findHooks, serverEntries } from './claude.ts';
 import { readText } from './files.ts';
-import { codexPaths, type Entry, type Environment, type Part } from './parts.ts';
+import { codexPaths, type Entry, type Part } from './parts.ts';
 import {
   appendToml,
   hasTable,

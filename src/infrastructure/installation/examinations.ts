@@ -18,6 +18,7 @@ import {
   SERVER_NAME,
   variablesOf,
 } from '../../domain/installation.ts';
+import type { Environment } from '../../domain/sources.ts';
 import { excerpt } from '../../domain/text.ts';
 import { entriesInside, ownProject, wholeRepository, withoutProject } from '../platform/project-path.ts';
 import {
@@ -34,7 +35,7 @@ import {
 import { examineTrust } from './codex.ts';
 import { readText } from './files.ts';
 import { readJson } from './json-edits.ts';
-import { claudePaths, claudeSettings, codexPaths, type Environment, naming } from './parts.ts';
+import { claudePaths, claudeSettings, codexPaths, naming } from './parts.ts';
 import { readToml, tomlAt } from './toml-edits.ts';
 import { clientVersion, tryHook, tryServer } from './try-out.ts';
 

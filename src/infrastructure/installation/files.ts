@@ -16,9 +16,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/sources.ts';
 import { syncPath } from '../platform/files.ts';
 import { stateDirectory } from '../platform/paths.ts';
-import type { Environment, FileChange, Receipt } from './parts.ts';
+import type { FileChange, Receipt } from './parts.ts';
 
 /**
  * The text of a file; null when it does not exist.

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/sources.ts';
 import { applyEdits, revertEdits, type TextEdit } from '../../domain/text.ts';
 import { homeOf } from '../platform/platform.ts';
 
@@ -134,9 +135,6 @@ function hashOf(text: string): string {
 
 // ---- Paths of the clients' configuration ----
 // As the programs themselves determine them.
-
-/** The variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** For one person everywhere, or for everybody who works on one project. */
 export type Scope = 'user' | 'project';

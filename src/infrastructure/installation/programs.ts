@@ -1,8 +1,8 @@
 /** Where the programs are that Hive is installed for: on PATH, else in the folders in which their installers put them. */
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import type { Environment } from '../../domain/sources.ts';
 import { homeOf } from '../platform/platform.ts';
-import type { Environment } from './parts.ts';
 
 /** The folders on PATH, without those of a project's own programs. */
 export function pathFolders(env: Environment): string[] {

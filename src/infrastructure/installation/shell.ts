@@ -1,9 +1,10 @@
 /** The line that puts the folder of the command on PATH, in the file that the person's shell reads. */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { Environment } from '../../domain/sources.ts';
 import { homeOf } from '../platform/platform.ts';
 import { appendBlock, findBlock, removeBlock } from './emacs.ts';
-import type { Environment, Part } from './parts.ts';
+import type { Part } from './parts.ts';
 
 const MARKS = { comment: '#', name: 'hive', by: 'hive install; hive uninstall removes it' };
 

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HookClient } from '../../domain/hooks.ts';
-import type { Environment } from './parts.ts';
+import type { Environment } from '../../domain/sources.ts';
 
 /** On a busy machine a server that is in order may take long to start. Emacs waits 30 s for the whole doctor. */
 const LIMIT_MS = 20_000;

@@ -30,10 +30,10 @@ import {
 } from 'node:fs';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/sources.ts';
 import { homeOf } from '../platform/platform.ts';
 import { withoutProject } from '../platform/project-path.ts';
 import { refusal } from './files.ts';
-import type { Environment } from './parts.ts';
 
 const PACKAGE = join('node_modules', 'hive-sidecar');
 /** How many replaced versions are kept: programs that were started before an update still read their files. */

@@ -8,14 +8,13 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { CodexControl } from '../../application/world.ts';
+import type { Environment } from '../../domain/sources.ts';
 import { cleanText } from '../../domain/text.ts';
 import { codexSocket } from './paths.ts';
 
 const LIMIT_MS = 3_000;
 /** A longer reply is not from Codex. In bytes. */
 const LONGEST_REPLY = 16 * 1024 * 1024;
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The control socket of the daemon that this environment names. */
 export function createCodexControl(env: Environment): CodexControl {
@@ -156,7 +155,7 @@ const QUEUE_LIMIT_MS = 10_000;
 /** False when no daemon runs, or it does not know the session; never rejects. */
 function queueForCodex(
   { thread_id, message }: { thread_id: string; message: string },
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
   socket: string | null,
 ): Promise<boolean> {
   if (socket === null || !existsSync(socket)) return Promise.resolve(false);

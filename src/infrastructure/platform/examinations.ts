@@ -3,13 +3,12 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Check, Examination } from '../../application/world.ts';
 import { HiveError } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/sources.ts';
 import { serverCapabilities, sessionBus } from '../desktop/notify-send.ts';
 import type { StoreServer } from '../store/sql.ts';
 import { checkSqliteVersion, findDamage } from '../store/sqlite-file.ts';
 import { platform } from './platform.ts';
 import { withoutProject } from './project-path.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The checks that need no agent's configuration. */
 export function examineMachine(address: string, env: Environment, server: StoreServer): Examination[] {

@@ -4,11 +4,10 @@
  */
 import { closeSync, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Environment } from '../../domain/sources.ts';
 import { readTrust, type Trust } from '../../domain/trust.ts';
 import { READ_ONLY } from './files.ts';
 import { trustFile } from './paths.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A person does not write a file larger than this. */
 const MOST_BYTES = 256 * 1024;

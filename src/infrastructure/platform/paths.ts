@@ -2,10 +2,9 @@
 import { hostname, userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { invalidInput } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/sources.ts';
 import { excerpt } from '../../domain/text.ts';
 import { homeOf, platform } from './platform.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The platform's directory for state that should outlive a reboot but is not a document of the user's. */
 export function stateDirectory(env: Environment): string {
@@ -103,7 +102,7 @@ export function thisSeat(): string {
 }
 
 /** The name of the human: `HIVE_USER`, else their login name. */
-export function humanName(env: Readonly<Record<string, string | undefined>>): string {
+export function humanName(env: Environment): string {
   const given = env['HIVE_USER']?.trim();
   return given === undefined || given === '' ? userName() : given;
 }

@@ -6,8 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { uptime, userInfo } from 'node:os';
 import { join } from 'node:path';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from '../../domain/sources.ts';
 
 /** How a platform looks at its machine; tests give recorded answers. */
 export interface Machine {

@@ -1,9 +1,8 @@
 /** PATH without the programs of a project: a folder that was merely cloned must not choose what Hive starts. */
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import type { Environment } from '../../domain/sources.ts';
 import { homeOf } from './platform.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The repository around a folder. Null for one that contains the person's home: what is there is their own. */
 export function ownProject(folder: string): string | null {

@@ -2,6 +2,7 @@
 import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 import type { RuleFile } from '../../application/world.ts';
 import { invalidInput } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/sources.ts';
 import { applyEdits } from '../../domain/text.ts';
 import { readTrust } from '../../domain/trust.ts';
 import { appendJson, readJson, removeJson } from '../installation/json-edits.ts';
@@ -11,7 +12,7 @@ import { rewriteTrust } from './seat-file.ts';
 
 const LIST = 'permission_rules';
 
-export function createRuleFile(env: Readonly<Record<string, string | undefined>>): RuleFile {
+export function createRuleFile(env: Environment): RuleFile {
   const path = trustFile(env);
 
   /** The written file must be understood as a whole, or nothing in it would permit anything any more. */

@@ -1,4 +1,5 @@
 /** The marks of runs: only this person's processes can make them, so that what somebody else writes steers no start. */
+import type { Environment } from '../../domain/sources.ts';
 import { runsSecret } from './seat-file.ts';
 
 /** The mark of a text, with the key of `runsSecret`. */
@@ -11,7 +12,7 @@ export function markOf(text: string, key: string): string {
  * The mark of a run's row in the store, over its columns. Null where the key cannot be used: then no row is marked, and none
  * counts as one that was.
  */
-export function markOfRow(columns: string, env: Readonly<Record<string, string | undefined>>): string | null {
+export function markOfRow(columns: string, env: Environment): string | null {
   try {
     return markOf(`row\n${columns}`, runsSecret(env));
   } catch {

@@ -6,11 +6,10 @@ import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { SECRET_KEY, type Seat } from '../../domain/seats.ts';
+import type { Environment } from '../../domain/sources.ts';
 import { makeFolders, readFileOnly, syncPath, writeDurably } from './files.ts';
 import { readPrivately } from './human-file.ts';
 import { runsKeyFile, seatKeyFile, trustFile } from './paths.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The secret key of the person's seat, made when there is none. Emacs reads and makes the same file (hive-seat.el).

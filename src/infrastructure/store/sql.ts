@@ -5,6 +5,7 @@
 import type { Page } from '../../application/ports.ts';
 import type { Check } from '../../application/world.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/sources.ts';
 import { cleanText, searchText } from '../../domain/text.ts';
 
 export type SqlValue = string | number | null;
@@ -125,8 +126,6 @@ export interface Driver {
   /** As `Store.leave`. */
   leave(): Promise<void>;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** An engine on a server: the stores whose address has `://`. */
 export interface StoreServer {
