@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { invalidInput } from '../domain/errors.ts';
+import { isFields } from '../domain/json.ts';
 import { editDistance } from '../domain/sessions.ts';
 import { excerpt } from '../domain/text.ts';
 
@@ -76,7 +77,7 @@ function walk(position: Position, written: unknown): Both {
     return [items.map(([taken]) => taken), items.map(([, corrected]) => corrected)];
   }
   const object = objectOf(position.schema);
-  if (object === undefined || !isObject(value)) return [value, value];
+  if (object === undefined || !isFields(value)) return [value, value];
   return walkObject(object, position, value);
 }
 
@@ -89,7 +90,10 @@ function walkObject(object: z.ZodObject, position: Position, value: Record<strin
   const corrected = new Map<string, unknown>();
   const strangers: [string, unknown][] = [];
   const entries = Object.entries(value);
-  if (entries.length > MOST_FIELDS) throw tooMany(entries.length);
+  if (entries.length > MOST_FIELDS)
+    throw invalidInput(
+      `There are ${entries.length} arguments; at most ${MOST_FIELDS} are read. Nothing was done.`,
+    );
   for (const [key, item] of entries) {
     const name = key.length > LONGEST_NAME ? undefined : names.get(fold(key));
     if (name === undefined) {
@@ -124,10 +128,6 @@ function walkObject(object: z.ZodObject, position: Position, value: Record<strin
 /** Of one object. Nothing that is called has as many, and each is compared with the names that are known. */
 const MOST_FIELDS = 1_000;
 
-function tooMany(count: number): Error {
-  return invalidInput(`There are ${count} arguments; at most ${MOST_FIELDS} are read. Nothing was done.`);
-}
-
 function twice(one: string, other: string): Error {
   const [first, second] = [one, other].map((name) => `"${excerpt(name, LONGEST_NAME)}"`);
   return invalidInput(
@@ -154,10 +154,6 @@ function namesOf(object: z.ZodObject, aliases: Aliases): ReadonlyMap<string, str
 /** `ask_id`, `ask-id`, `askId` and `:ask-id` are one name. */
 function fold(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 /** The schema itself, without optional, nullable and default wrappers. */
@@ -229,7 +225,7 @@ function asMeant(schema: z.ZodType | undefined, value: unknown): unknown {
 function optionAsMeant(schema: z.ZodType | undefined, text: string): unknown {
   const object = objectOf(schema);
   const read = text.trimStart().startsWith('{') ? readText(text) : undefined;
-  if (object === undefined || !isObject(read)) return text;
+  if (object === undefined || !isFields(read)) return text;
   const names = Object.keys(object.shape);
   const isOurs = (key: string): boolean => namesOf(object, {}).has(fold(key)) || nearest(key, names) !== null;
   return Object.keys(read).some(isOurs) ? read : text;

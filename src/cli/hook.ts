@@ -6,7 +6,7 @@
 import { existsSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { readHook, sayVerdict } from '../adapters/hooks/hook.ts';
-import type { HookClient } from '../domain/hooks.ts';
+import { type HookClient, hookClient } from '../domain/hooks.ts';
 import { otherMachine } from '../extensions.ts';
 import { files } from '../infrastructure/platform/files.ts';
 import { codexSocket, thisSeat } from '../infrastructure/platform/paths.ts';
@@ -146,8 +146,7 @@ async function say(text: string): Promise<void> {
 }
 
 function clientOf(args: readonly string[]): HookClient | null {
-  const given = args[args.indexOf('--client') + 1];
-  return args.includes('--client') && (given === 'codex' || given === 'claude-code') ? given : null;
+  return args.includes('--client') ? hookClient(args[args.indexOf('--client') + 1]) : null;
 }
 
 /** The name of an event that cannot be read; null where there are several, because an agent writes the input of its tools. */

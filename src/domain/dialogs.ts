@@ -13,11 +13,10 @@ import {
   type HookEvent,
   type HookTool,
   QUIET_TOOLS,
-  type Raw,
   SAME_STEP_MS,
 } from './hooks.ts';
 import { AGENT_TOOLS } from './installation.ts';
-import { objectIn, objectsIn, textIn } from './json.ts';
+import { objectIn, objectInText, objectsIn, type Raw, textIn } from './json.ts';
 import { digestOfCall } from './permissions.ts';
 import { type AskRequest, keptLabel, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
 import { shownCall } from './shown-calls.ts';
@@ -694,7 +693,7 @@ function returnedCalls(tail: string): ReturnedCall[] {
   const found: ReturnedCall[] = [];
   for (const line of tail.split('\n')) {
     if (!line.includes('"tool_use')) continue;
-    const entry = objectIn(parsedLine(line)) ?? {};
+    const entry = objectInText(line) ?? {};
     for (const part of objectsIn(objectIn(entry['message'])?.['content'])) {
       const name = part['type'] === 'tool_use' ? textIn(part, 'name') : null;
       const { input } = part;
@@ -705,15 +704,6 @@ function returnedCalls(tail: string): ReturnedCall[] {
     }
   }
   return found;
-}
-
-/** The first line of a tail may be a part of one. */
-function parsedLine(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null;
-  }
 }
 
 /** Whether a permission is about this call. Not every call can be read back: there its question has to do. */

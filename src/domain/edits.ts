@@ -15,7 +15,8 @@ import {
   updatedText,
 } from './codex-patches.ts';
 import { revealedSource, shownWithin, spelledLine } from './display.ts';
-import type { HookClient, Raw } from './hooks.ts';
+import type { HookClient } from './hooks.ts';
+import type { Raw } from './json.ts';
 import { digestOf } from './permissions.ts';
 
 /** A file as it is now. `link` is its real path where its path contains a link. */

@@ -5,8 +5,8 @@
  */
 
 import { skeletonOf } from './display.ts';
-import type { DialogAnswer, Raw } from './hooks.ts';
-import { objectIn, objectsIn, textIn } from './json.ts';
+import type { DialogAnswer } from './hooks.ts';
+import { objectIn, objectsIn, type Raw, textIn } from './json.ts';
 import { type AskRequest, keptLabel, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
 
 /** A form as it was sent. */

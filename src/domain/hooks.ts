@@ -2,6 +2,7 @@
  * Hooks: what an agent's client reports at each step, and what it may receive in return. Also wake-ups of idle
  * agents. Independent of the client; adapters/hooks/ translates both ways, exactly as each client wants it.
  */
+import type { Raw } from './json.ts';
 import type { Mention } from './mentions.ts';
 import type { GateMode, Preferences } from './preferences.ts';
 import { hasAnswer, isUncollected, type Prompt } from './prompts.ts';
@@ -300,7 +301,12 @@ export function wakeLifeMs({ wake }: Pick<Preferences, 'wake'>): number | null {
   return wake === 'off' ? null : wake * 60 * 60 * 1000;
 }
 
-export type Raw = Readonly<Record<string, unknown>>;
+export type { Raw } from './json.ts';
+
+/** The client with this name; null for any other value. */
+export function hookClient(name: unknown): HookClient | null {
+  return name === 'codex' || name === 'claude-code' ? name : null;
+}
 
 /** The answer to a client's dialog. Each adapter translates it for its client. */
 export type DialogAnswer =

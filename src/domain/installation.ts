@@ -2,7 +2,7 @@
  * Installation: the entries in an agent's own configuration once Hive is set up there. One description: `hive init`
  * writes it, the doctor checks for it, and a test compares the plugin with it.
  */
-import { type HookClient, QUIET_TOOLS } from './hooks.ts';
+import { type HookClient, hookClient, QUIET_TOOLS } from './hooks.ts';
 import type { Role } from './tokens.ts';
 
 /** Incremented when what the hooks exchange with a client changes, so that the doctor finds hooks of an older Hive. */
@@ -380,8 +380,8 @@ export function readHookCommand(command: unknown): OurHook | null {
   const begins = WITHOUT_THEM.every((word, n) => words[n] === word) ? WITHOUT_THEM.length : 0;
   const program = words.slice(begins, Math.max(begins, hook));
   const options = words.slice(hook + 1);
-  const client = optionOf(options, '--client');
-  if (!isHive(program) || (client !== 'codex' && client !== 'claude-code')) return null;
+  const client = hookClient(optionOf(options, '--client'));
+  if (!isHive(program) || client === null) return null;
   const protocol = optionOf(options, '--protocol');
   return { client, program, protocol: protocol === null ? null : Number(protocol) };
 }
@@ -390,8 +390,9 @@ export function readHookCommand(command: unknown): OurHook | null {
 export function readHook(entry: unknown): OurHook | null {
   const { type, command, tool, input } = (entry ?? {}) as Record<string, unknown>;
   if (type !== 'mcp_tool') return readHookCommand(command);
-  const { client, protocol } = (input ?? {}) as Record<string, unknown>;
-  if (tool !== HOOK_TOOL || (client !== 'codex' && client !== 'claude-code')) return null;
+  const { client: name, protocol } = (input ?? {}) as Record<string, unknown>;
+  const client = hookClient(name);
+  if (tool !== HOOK_TOOL || client === null) return null;
   return { client, program: [], protocol: Number(protocol) };
 }
 

@@ -1,12 +1,27 @@
 /** Looking into JSON that a client or a file gave, of which nothing is known. Pure. */
-import type { Raw } from './hooks.ts';
 import { isSource } from './json-numbers.ts';
 import { DEEPEST, TOO_DEEP } from './text.ts';
 
+/** An object of which nothing is known. */
+export type Raw = Readonly<Record<string, unknown>>;
+
+/** Whether a value has fields: an object, and no list. */
+export function isFields(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
 /** The value as an object; null for anything else. */
 export function objectIn(value: unknown): Raw | null {
-  const isObject = value !== null && typeof value === 'object' && !Array.isArray(value);
-  return isObject && !isSource(value) ? (value as Raw) : null;
+  return isFields(value) && !isSource(value) ? value : null;
+}
+
+/** The object that a text is; null for any other text, such as a line that its program is still writing. */
+export function objectInText(text: string): Raw | null {
+  try {
+    return objectIn(JSON.parse(text));
+  } catch {
+    return null;
+  }
 }
 
 /** The objects in a list; empty for anything that is not a list. */

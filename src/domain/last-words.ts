@@ -2,7 +2,7 @@
  * Last words: what an agent said last, read from the end of its client's transcript, so that a person sees why it asks and how it
  * ended. The text is the agent's, and is shown as such. Pure.
  */
-import { objectIn, objectsIn, textIn } from './json.ts';
+import { objectIn, objectInText, objectsIn, type Raw, textIn } from './json.ts';
 import { cleanText } from './text.ts';
 
 /** How much of the end of a transcript is searched, in bytes. */
@@ -16,7 +16,7 @@ export const LONGEST_WORDS = 2_000;
  */
 export function lastWordsIn(tail: string, client_turn_id: string | null): string | null {
   for (const line of tail.split('\n').reverse()) {
-    const entry = SPOKEN.test(line) ? parse(line) : null;
+    const entry = SPOKEN.test(line) ? objectInText(line) : null;
     if (entry === null || entry['isSidechain'] === true) continue;
     if (beginsTurn(entry, client_turn_id)) return null;
     const words = wordsIn(entry);
@@ -30,17 +30,8 @@ export function lastWordsIn(tail: string, client_turn_id: string | null): string
 /** Parsing every line would cost more than reading the file. */
 const SPOKEN = /"type":"(?:assistant|user|message|task_started)"/;
 
-function parse(line: string): Readonly<Record<string, unknown>> | null {
-  try {
-    return objectIn(JSON.parse(line));
-  } catch {
-    // The client is still writing the line, or the tail begins within it.
-    return null;
-  }
-}
-
 /** The person's prompt with which the turn began: what stands above was said in another one. */
-function beginsTurn(entry: Readonly<Record<string, unknown>>, client_turn_id: string | null): boolean {
+function beginsTurn(entry: Raw, client_turn_id: string | null): boolean {
   if (objectIn(entry['payload'])?.['type'] === 'task_started') return true;
   const content = objectIn(entry['message'])?.['content'];
   return (
@@ -52,7 +43,7 @@ function beginsTurn(entry: Readonly<Record<string, unknown>>, client_turn_id: st
 }
 
 /** The agent's text in one entry; '' for any other entry, and for a call of a tool or a thought. */
-function wordsIn(entry: Readonly<Record<string, unknown>>): string {
+function wordsIn(entry: Raw): string {
   const message = entry['type'] === 'assistant' ? objectIn(entry['message']) : objectIn(entry['payload']);
   if (message === null || message['role'] !== 'assistant') return '';
   const texts = objectsIn(message['content'])

@@ -15,9 +15,9 @@ import {
   EVERYONE,
   givenHandle,
   HUMAN_HANDLE,
+  hostOf,
   nearestNames,
   type Session,
-  subagentId,
   titleKey,
 } from './sessions.ts';
 import { excerpt } from './text.ts';
@@ -408,8 +408,8 @@ function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory):
 }
 
 /** `@All` leaves subagents out: their session receives it. A subagent is reached by its own handle and roles. */
-function isSubagent({ session_id, parent_session_id }: Session): boolean {
-  return parent_session_id !== null && session_id.startsWith(subagentId(parent_session_id, ''));
+function isSubagent(session: Session): boolean {
+  return hostOf(session) !== session.session_id;
 }
 
 /** A shell in which somebody typed `hive ask`: there is no agent to read a mention. */

@@ -6,6 +6,7 @@ import type { Actor } from './actors.ts';
 import { HUMAN_ADDRESSEE } from './actors.ts';
 import { isHidden, skeletonOf } from './display.ts';
 import { HiveError, invalidInput } from './errors.ts';
+import { objectInText, type Raw } from './json.ts';
 import { foldHandle } from './mention-parser.ts';
 import type { OutreachChanges, OutreachOverrides } from './outreach.ts';
 import type { GateMode } from './preferences.ts';
@@ -217,13 +218,9 @@ export function reportedId(session_id: string): string {
 }
 
 /** Whether this introduction says nothing new about a session that is alive. */
-export function isUnchanged(known: Session, introduction: SessionIntroduction): boolean {
-  return known.state !== 'ended' && isSame(known, introduction);
-}
-
-/** Compares what an introduction may correct about a known session. */
-function isSame(known: Session, given: SessionIntroduction): boolean {
+export function isUnchanged(known: Session, given: SessionIntroduction): boolean {
   return (
+    known.state !== 'ended' &&
     (known.pid === given.pid || keepsProcess(known)) &&
     known.source === sourceAfter(known, given.source) &&
     known.project_dir === given.project_dir &&
@@ -487,16 +484,11 @@ function titleInIndex(tail: string, thread: string): string | null | undefined {
 }
 
 /** The last whole line that contains a mark, parsed. In a string the quotes of the mark would be escaped. */
-function lastEntry(tail: string, mark: string): Readonly<Record<string, unknown>> | null {
+function lastEntry(tail: string, mark: string): Raw | null {
   const at = tail.lastIndexOf(mark);
   if (at < 0) return null;
   const end = tail.indexOf('\n', at);
-  try {
-    return JSON.parse(tail.slice(tail.lastIndexOf('\n', at) + 1, end < 0 ? undefined : end));
-  } catch {
-    // The client is still writing the line, or the tail begins within it.
-    return null;
-  }
+  return objectInText(tail.slice(tail.lastIndexOf('\n', at) + 1, end < 0 ? undefined : end));
 }
 
 /** A handle that is in use or was, and whether its session is alive. */

@@ -3,7 +3,7 @@
  * so it counts only when every word of it is understood and nobody else could have written it. Otherwise nothing in it
  * permits anything, and the rules that deny still deny. Pure: the caller passes in what it found out about the file.
  */
-import { objectIn } from './json.ts';
+import { objectInText } from './json.ts';
 import { type PermissionRule, readRules } from './permission-rules.ts';
 import { keyOfSshLine, readSeats, type Seat } from './seats.ts';
 
@@ -67,7 +67,7 @@ export function readTrust({ path, text, problems: found, digest }: TrustFile): T
     takes_first_seat: text === null,
   };
   if (text === null) return { ...nothing, permission_rules: [], path, problems: found, digest };
-  const content = parse(text);
+  const content = objectInText(text);
   const said = content === null ? null : understand(content, path);
   const problems = [...found, ...(said?.problems ?? [`${path} is not valid JSON.`])];
   if (said !== null && problems.length === 0) return { ...said.trust, path, problems, digest };
@@ -129,14 +129,6 @@ function understand(
   return { trust, problems };
 }
 
-function parse(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    return objectIn(JSON.parse(text));
-  } catch {
-    return null;
-  }
-}
-
 /** The rules that can be recognized in a text that is not valid JSON: each is an object without nested objects. */
 function rulesAmong(text: string): PermissionRule[] {
   const rules: PermissionRule[] = [];
@@ -150,7 +142,7 @@ function rulesAmong(text: string): PermissionRule[] {
     else if (quoted) continue;
     else if (character === '{') start = at;
     else if (character === '}' && start !== -1) {
-      const rule = parse(text.slice(start, at + 1));
+      const rule = objectInText(text.slice(start, at + 1));
       if (rule !== null) rules.push(...readRules([rule], FILE).rules);
       start = -1;
     }

@@ -9,6 +9,7 @@
  */
 
 import type { Via } from './actors.ts';
+import { isFields, objectInText, type Raw } from './json.ts';
 import type { Prompt } from './prompts.ts';
 import { excerpt } from './text.ts';
 
@@ -184,22 +185,22 @@ export const CANCELS: Readonly<Record<EndKind, (prompt: Pick<Prompt, 'when_turn_
 
 /** Records that a tool started. */
 export function toolStarted(turn: Turn, tool: Omit<OpenTool, 'since'>, now: string): Turn {
+  const others = turn.open_tools.filter(({ use_id }) => use_id === null || use_id !== tool.use_id);
   return {
     ...turn,
     steps: turn.steps + 1,
     last_tool: tool.name,
     last_tool_at: now,
-    open_tools: [...without(turn.open_tools, tool.use_id), { ...tool, since: now }],
+    open_tools: [...others, { ...tool, since: now }],
   };
 }
 
 /** Records that a tool returned, or never will. */
 export function toolEnded(turn: Turn, tool: Omit<OpenTool, 'since'>, now: string): Turn {
   const open = turn.open_tools;
-  const gone =
-    tool.use_id === null
-      ? open.findIndex(({ name }) => name === tool.name)
-      : open.findIndex(same(tool.use_id));
+  const gone = open.findIndex(({ name, use_id }) =>
+    tool.use_id === null ? name === tool.name : use_id === tool.use_id,
+  );
   if (gone === -1) return turn;
   return { ...turn, open_tools: open.toSpliced(gone, 1), batch_at: turn.batch_at === null ? null : now };
 }
@@ -227,14 +228,6 @@ export function batchClosed(turn: Turn, use_ids: readonly string[] | null, now: 
     ),
     batch_closed_at: turn.stopped_at === null ? null : now,
   };
-}
-
-function same(use_id: string): (tool: OpenTool) => boolean {
-  return (tool) => tool.use_id === use_id;
-}
-
-function without(tools: readonly OpenTool[], use_id: string | null): OpenTool[] {
-  return use_id === null ? [...tools] : tools.filter((tool) => tool.use_id !== use_id);
 }
 
 // ---- What an event means for the turns of its session ----
@@ -328,8 +321,6 @@ const INTERRUPTIONS: ReadonlySet<string> = new Set([
   '[Request interrupted by user for tool use]',
 ]);
 
-type Entry = Readonly<Record<string, unknown>>;
-
 /** Whether the tail of a transcript says that this turn was interrupted at the terminal. */
 export function transcriptShowsInterrupt(
   tail: string,
@@ -338,7 +329,7 @@ export function transcriptShowsInterrupt(
   return tail.split('\n').some((line) => {
     // Most lines are something else, and parsing each would cost more than reading the file.
     if (!line.includes('[Request interrupted by user')) return false;
-    const entry = parse(line);
+    const entry = objectInText(line);
     return entry !== null && isInterruptEntry(entry) && isOf(entry, turn);
   });
 }
@@ -366,7 +357,7 @@ export function transcriptShowsReplaced(
     // A hook ended it.
     if (last !== 'unseen' && line.includes('"hook_stopped_continuation"')) last = 'said';
     if (!CONVERSATION.test(line)) continue;
-    const entry = parse(line);
+    const entry = objectInText(line);
     if (entry === null || entry['isSidechain'] === true) continue;
     const { type, promptId } = entry;
     if (type === 'user' && promptId === turn.client_turn_id) last = 'open';
@@ -389,16 +380,16 @@ const CONVERSATION = /"type":"(?:user|assistant|system)"/;
 const ENDS: ReadonlySet<string> = new Set(['stop_hook_summary', 'turn_duration']);
 
 /** Text that was cut off, or only a thought, which does not end a turn. */
-function isUnfinished(entry: Entry): boolean {
+function isUnfinished(entry: Raw): boolean {
   if (entry['isAbortedMidStream'] === true) return true;
   const message = entry['message'];
-  const content = isObject(message) ? message['content'] : null;
-  return Array.isArray(content) && content.every((part) => isObject(part) && part['type'] === 'thinking');
+  const content = isFields(message) ? message['content'] : null;
+  return Array.isArray(content) && content.every((part) => isFields(part) && part['type'] === 'thinking');
 }
 
 /** Text from a person or a program, not a wake-up that the client wrote itself. */
-function isPrompt({ origin }: Entry): boolean {
-  return !isObject(origin) || origin['kind'] !== 'task-notification';
+function isPrompt({ origin }: Raw): boolean {
+  return !isFields(origin) || origin['kind'] !== 'task-notification';
 }
 
 /** Why Codex's rollout says that this turn was aborted; null if it gives no known reason. */
@@ -408,8 +399,8 @@ export function rolloutAbortReason(
 ): 'interrupted' | 'replaced' | null {
   for (const line of tail.split('\n')) {
     if (!line.includes('"turn_aborted"')) continue;
-    const payload = parse(line)?.['payload'];
-    if (!isObject(payload) || payload['type'] !== 'turn_aborted') continue;
+    const payload = objectInText(line)?.['payload'];
+    if (!isFields(payload) || payload['type'] !== 'turn_aborted') continue;
     if (turn.client_turn_id === null || payload['turn_id'] !== turn.client_turn_id) continue;
     const { reason } = payload;
     if (reason === 'interrupted' || reason === 'replaced') return reason;
@@ -418,38 +409,24 @@ export function rolloutAbortReason(
 }
 
 /** The client's own entry: one text, no origin. What a person types is a plain string, or has an origin. */
-function isInterruptEntry(entry: Entry): boolean {
+function isInterruptEntry(entry: Raw): boolean {
   if (entry['type'] !== 'user' || 'origin' in entry) return false;
   const message = entry['message'];
-  const content = isObject(message) ? message['content'] : null;
+  const content = isFields(message) ? message['content'] : null;
   if (!Array.isArray(content) || content.length !== 1) return false;
   const [part] = content as unknown[];
-  return isObject(part) && part['type'] === 'text' && INTERRUPTIONS.has(String(part['text']));
+  return isFields(part) && part['type'] === 'text' && INTERRUPTIONS.has(String(part['text']));
 }
 
 /** Matched by the turn's id; by time if the client wrote none, or if a turn continues under an id that was interrupted before. */
 function isOf(
-  entry: Entry,
+  entry: Raw,
   { client_turn_id, continues, started_at }: Pick<Turn, 'client_turn_id' | 'continues' | 'started_at'>,
 ): boolean {
   const prompt_id = entry['promptId'];
   const named = typeof prompt_id === 'string' && client_turn_id !== null;
   if (named && prompt_id !== client_turn_id) return false;
   return (named && continues === null) || Date.parse(String(entry['timestamp'])) >= Date.parse(started_at);
-}
-
-function parse(line: string): Entry | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : null;
-  } catch {
-    // The first line of a tail may be incomplete, and the client may still be writing the last one.
-    return null;
-  }
-}
-
-function isObject(value: unknown): value is Entry {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 // ---- A turn in words ----

@@ -6,11 +6,12 @@
 import { beside } from '../../application/background.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { ConnectionHook, HookCall, HookSettings } from '../../application/hook-context.ts';
-import type { HookClient, HookEvent } from '../../domain/hooks.ts';
+import { type HookClient, type HookEvent, hookClient } from '../../domain/hooks.ts';
+import type { Raw } from '../../domain/json.ts';
 import { parseJson } from '../../domain/json-numbers.ts';
 import { subagentId } from '../../domain/sessions.ts';
 import { labelled } from '../../domain/sources.ts';
-import { type Raw, readEvent, sayVerdict } from './hook.ts';
+import { readEvent, sayVerdict } from './hook.ts';
 
 /** The settings of the connected process; the project is that of the event. */
 export type ConnectionSettings = Omit<HookSettings, 'findProject' | 'withoutTimeLimit'> & {
@@ -119,8 +120,7 @@ function withSubagent(event: Raw, thread_id: string | null): Raw {
 
 /** The client that an event says it comes from. */
 export function clientOf(event: Raw): HookClient | null {
-  const { client } = event;
-  return client === 'codex' || client === 'claude-code' ? client : null;
+  return hookClient(event['client']);
 }
 
 /**

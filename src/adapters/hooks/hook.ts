@@ -4,12 +4,11 @@
  */
 import { invalidInput } from '../../domain/errors.ts';
 import type { DialogAnswer, HookClient, HookEvent, HookTool, Verdict } from '../../domain/hooks.ts';
+import { isFields, type Raw } from '../../domain/json.ts';
 import { parseJson } from '../../domain/json-numbers.ts';
 import { attendedIn, decideSource, type Environment, sourceEvidence } from '../../domain/sources.ts';
 import { cleanText, isTooDeep, TOO_DEEP } from '../../domain/text.ts';
 
-/** An event as parsed JSON, unchecked. */
-export type Raw = Readonly<Record<string, unknown>>;
 /** Parses an event. @throws HiveError `invalid_input` when it is not a hook event. */
 export function readHook(stdin: string, env: Environment, client: HookClient | null): HookEvent {
   return readEvent(parse(stdin), env, client);
@@ -34,9 +33,8 @@ function parse(stdin: string): Raw {
   } catch (error) {
     throw invalidInput(error instanceof RangeError ? TOO_DEEP : 'The hook event on stdin is not JSON.');
   }
-  if (value === null || typeof value !== 'object' || Array.isArray(value))
-    throw invalidInput('The hook event on stdin is not a JSON object.');
-  return value as Raw;
+  if (!isFields(value)) throw invalidInput('The hook event on stdin is not a JSON object.');
+  return value;
 }
 
 /** Codex keeps its transcripts as rollout files and names turns; Claude Code does neither. */

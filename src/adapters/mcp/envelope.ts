@@ -9,6 +9,7 @@ import {
   type JSONRPCMessage,
   RELATED_TASK_META_KEY,
 } from '@modelcontextprotocol/sdk/types.js';
+import { isFields } from '../../domain/json.ts';
 import { isRemoved } from './modern.ts';
 
 /** The answer to something that is no message. Its id is null where none could be read. */
@@ -159,8 +160,4 @@ function introduce(message: Fields): void {
 
 function isObject(value: unknown): value is object {
   return value !== null && typeof value === 'object';
-}
-
-function isFields(value: unknown): value is Fields {
-  return isObject(value) && !Array.isArray(value);
 }

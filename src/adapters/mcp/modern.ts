@@ -6,6 +6,7 @@
  * the SDK that speaks both, these files go: modern.ts, modern-lines.ts, modern-http.ts.
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { isFields } from '../../domain/json.ts';
 import { behind, TASK, TASKS, takesTasks } from './modern-tasks.ts';
 
 /** The revision with envelopes. */
@@ -413,8 +414,4 @@ export function refusal(id: RequestId, error: Failure): JSONRPCMessage {
 /** The fields of a value; none if it is no object. */
 function fieldsIn(value: unknown): Json {
   return isFields(value) ? value : {};
-}
-
-function isFields(value: unknown): value is Json {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

@@ -4,10 +4,11 @@
  * because of it.
  */
 import type { ServerResponse } from 'node:http';
-import { type Raw, readEvent, sayVerdict } from '../../adapters/hooks/hook.ts';
+import { readEvent, sayVerdict } from '../../adapters/hooks/hook.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { HookSettings, ProjectContext } from '../../application/hook-context.ts';
 import { HiveError, isTransient } from '../../domain/errors.ts';
+import { hookClient, type Raw } from '../../domain/hooks.ts';
 import { remoteId } from '../../domain/sessions.ts';
 import { cleanText, excerpt } from '../../domain/text.ts';
 import type { Token } from '../../domain/tokens.ts';
@@ -169,9 +170,8 @@ async function handle(
       return typeof value === 'string' ? [[name, value]] : [];
     }),
   );
-  const client = body['client'] === 'codex' || body['client'] === 'claude-code' ? body['client'] : null;
   const machine = machineOf(token);
-  const read = readEvent(record(body['event']), env, client);
+  const read = readEvent(record(body['event']), env, hookClient(body['client']));
   const title = body['client_title'];
   const event = { ...read, session_id: remoteId(machine, read.session_id), transcript_path: null };
   const verdict = await hive.hooks.handle(event, {
