@@ -5,7 +5,7 @@
 import type { HumanActor } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { recordProgress } from '../domain/mention-gate.ts';
-import { timeAfter } from '../domain/times.ts';
+import { DAY_MS, timeAfter } from '../domain/times.ts';
 import { beside } from './background.ts';
 import type { PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
 import { storeSettings } from './settings.ts';
@@ -42,7 +42,6 @@ export interface RetentionService {
 }
 
 const MAX_DAYS = 36_500;
-const DAY_MS = 24 * 60 * 60 * 1000;
 const BATCH = 100;
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
 

@@ -26,7 +26,7 @@ import {
   writtenRule,
 } from '../domain/rules.ts';
 import { isRemote } from '../domain/sessions.ts';
-import { timeAfter } from '../domain/times.ts';
+import { DAY_MS, timeAfter } from '../domain/times.ts';
 import type { Trust } from '../domain/trust.ts';
 import { beside } from './background.ts';
 import { giveNotice } from './notices.ts';
@@ -115,7 +115,6 @@ export interface RuleParts {
 }
 
 const PAGE = 500;
-const DAY_MS = 24 * 60 * 60 * 1000;
 const EXAMPLE = 400;
 
 export function createRules(parts: RuleParts): RuleService {

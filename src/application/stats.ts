@@ -29,10 +29,3 @@ export function createStats(store: Store, dayOf: (time: string) => string): Stat
     },
   };
 }
-
-/** The day of a time in the time zone of this process. */
-export function localDay(time: string): string {
-  const date = new Date(time);
-  const two = (number: number): string => String(number).padStart(2, '0');
-  return [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
-}

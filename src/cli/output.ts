@@ -4,8 +4,10 @@ import { eastAsianWidth } from 'get-east-asian-width';
 import { isHidden, revealed } from '../domain/display.ts';
 import { HiveError } from '../domain/errors.ts';
 import { permissionLines } from '../domain/permissions.ts';
+import { clockOf } from '../domain/preferences.ts';
 import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
 import { calledBy, sourcePrefix } from '../domain/sources.ts';
+import { localDay } from '../domain/times.ts';
 import { SOMEBODY, UNATTESTED } from './sentences.ts';
 
 /** Every command has it. */
@@ -149,10 +151,7 @@ export { parseDuration } from '../domain/limits.ts';
 
 /** A time in the person's own time zone: `2026-11-22 08:37`. */
 export function moment(at: string): string {
-  const date = new Date(at);
-  const two = (number: number): string => String(number).padStart(2, '0');
-  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+  return `${localDay(at)} ${clockOf(new Date(at))}`;
 }
 
 /** A duration as `parseDuration` reads it: `90 s`, `10 min`, `2 h`, `7 d`. */
@@ -278,34 +277,26 @@ function noteCount({ notes }: Prompt): string {
  * @throws HiveError `not_allowed` for any other line.
  */
 export function confirmAnswer(prompt: Prompt, decision: string, isShown: boolean): boolean {
-  const terminal = process.stdin.isTTY ? openTerminal() : null;
-  if (terminal === null) return false;
-  try {
+  return atTerminal(false, (terminal) => {
     if (isShown && prompt.kind === 'question') return true;
     if (!isShown) showToConfirm(terminal, prompt);
     writeSync(terminal, `Answer "${line(decision)}"? Type yes to confirm: `);
     const typed = readLine(terminal);
     if (typed === 'yes' || typed === prompt.ask_id) return true;
-  } finally {
-    closeSync(terminal);
-  }
-  throw new HiveError('not_allowed', `Not confirmed. ${prompt.ask_id} was not answered.`);
+    throw new HiveError('not_allowed', `Not confirmed. ${prompt.ask_id} was not answered.`);
+  });
 }
 
 /** Shows a prompt at the terminal, and returns the answer that the person types there; empty if there is no terminal. */
 export function readAnswer(prompt: Prompt): string {
-  const terminal = process.stdin.isTTY ? openTerminal() : null;
-  if (terminal === null) return '';
-  try {
+  return atTerminal('', (terminal) => {
     showToConfirm(terminal, prompt);
     writeSync(
       terminal,
       prompt.multi_select ? 'Your answer (separate several options with commas): ' : 'Your answer: ',
     );
     return readLine(terminal);
-  } finally {
-    closeSync(terminal);
-  }
+  });
 }
 
 function showToConfirm(terminal: number, prompt: Prompt): void {
@@ -329,14 +320,10 @@ function showToConfirm(terminal: number, prompt: Prompt): void {
 
 /** Shows these lines at the terminal of this process; true if the person typed `yes` there. */
 export function confirmTyped(lines: readonly string[], question: string): boolean {
-  const terminal = process.stdin.isTTY ? openTerminal() : null;
-  if (terminal === null) return false;
-  try {
+  return atTerminal(false, (terminal) => {
     writeSync(terminal, `${lines.join('\n')}\n${question}`);
     return readLine(terminal) === 'yes';
-  } finally {
-    closeSync(terminal);
-  }
+  });
 }
 
 function linesToConfirm(prompt: Prompt): string[] {
@@ -358,12 +345,19 @@ function linesToConfirm(prompt: Prompt): string[] {
   ];
 }
 
-/** The terminal of this process; null where it has none. */
-function openTerminal(): number | null {
+/** Works at the terminal of this process, opened by itself; returns `without` where there is none. */
+function atTerminal<T>(without: T, work: (terminal: number) => T): T {
+  if (!process.stdin.isTTY) return without;
+  let terminal: number;
   try {
-    return openSync('/dev/tty', 'r+');
+    terminal = openSync('/dev/tty', 'r+');
   } catch {
-    return null;
+    return without;
+  }
+  try {
+    return work(terminal);
+  } finally {
+    closeSync(terminal);
   }
 }
 

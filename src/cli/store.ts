@@ -8,7 +8,7 @@ import { HiveError, invalidInput } from '../domain/errors.ts';
 import { addressArgument, storeAddress } from '../infrastructure/platform/paths.ts';
 import { backUpStore, copyStore, openHive, restoreStore } from '../open-hive.ts';
 import { humanActor, refuseAgents } from './actor.ts';
-import { EXIT, type ExitCode, exitCodeOfError } from './exit-codes.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
 import { reportErrors, withHive } from './program.ts';
 import { ask, hasTerminal } from './questions.ts';
@@ -156,33 +156,28 @@ function defineMigrate(command: Command): void {
     .option('--from <address>', 'the store to copy; default: HIVE_STORE')
     .option('--in-use', 'copy even if the store seems to be in use')
     .option('--json', 'print JSON')
-    .action(migrate);
+    .action((options: MigrateOptions) => reportErrors(options, () => migrate(options)));
 }
 
-async function migrate({ to, from, inUse = false, json = false }: MigrateOptions): Promise<void> {
+async function migrate({ to, from, inUse = false, json = false }: MigrateOptions): Promise<ExitCode> {
   const { env } = process;
-  try {
-    const source = from === undefined ? storeAddress(env) : addressArgument('--from', from, env);
-    const target = addressArgument('--to', to, env);
-    if (source === target) throw invalidInput('--from and --to must name different stores.');
-    const tables = await copyStore({ from: source, to: target, env, in_use: inUse });
-    if (json) return printJson({ tables });
-    print('Copied and verified, row by row:');
-    printRows(
-      tables.filter(({ rows }) => rows > 0).map(({ table, rows }) => [table, String(rows)]),
-      '  ',
-    );
-    // A relative path is none for HIVE_STORE, and a URL may have a password in it.
-    const address = target.includes('://') ? 'the new address' : target;
-    remark(
-      `Set HIVE_STORE to ${address} everywhere. The old store is unchanged; keep it as a backup or delete it.`,
-    );
-  } catch (error) {
-    if (!(error instanceof HiveError)) throw error;
-    process.exitCode = exitCodeOfError(error);
-    if (json) printJson({ error: { code: error.code, message: error.message } });
-    remark(error.message);
-    return;
+  const source = from === undefined ? storeAddress(env) : addressArgument('--from', from, env);
+  const target = addressArgument('--to', to, env);
+  if (source === target) throw invalidInput('--from and --to must name different stores.');
+  const tables = await copyStore({ from: source, to: target, env, in_use: inUse });
+  if (json) {
+    printJson({ tables });
+    return EXIT.done;
   }
-  process.exitCode = EXIT.done;
+  print('Copied and verified, row by row:');
+  printRows(
+    tables.filter(({ rows }) => rows > 0).map(({ table, rows }) => [table, String(rows)]),
+    '  ',
+  );
+  // A relative path is none for HIVE_STORE, and a URL may have a password in it.
+  const address = target.includes('://') ? 'the new address' : target;
+  remark(
+    `Set HIVE_STORE to ${address} everywhere. The old store is unchanged; keep it as a backup or delete it.`,
+  );
+  return EXIT.done;
 }

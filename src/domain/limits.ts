@@ -6,6 +6,7 @@
 import { isBlank } from './display.ts';
 import { invalidInput } from './errors.ts';
 import { characterCount, cleanText } from './text.ts';
+import { DAY_MS } from './times.ts';
 
 /** A text of at most `limit` characters, cleaned. @throws HiveError `invalid_input` that names the field. */
 export function bounded(field: string, text: string, limit: number): string {
@@ -58,7 +59,6 @@ export function atMost<T>(field: string, items: readonly T[], limit: number): re
 // ---- Durations ----
 // As people write them: `90s`, `10m`, `2h`, `1d`, `500ms`.
 
-const DAY_MS = 86_400_000;
 const UNITS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,

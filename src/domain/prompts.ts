@@ -17,7 +17,7 @@ import { atMost, bounded, boundedBytes, boundedOptional, required } from './limi
 import type { Session } from './sessions.ts';
 import { calledBy, type Source } from './sources.ts';
 import { cleanOptional, cleanText, excerpt } from './text.ts';
-import { timeAfter } from './times.ts';
+import { DAY_MS, timeAfter } from './times.ts';
 
 /** A prompt leaves `pending` once. `expired` and `cancelled` carry no decision. */
 export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
@@ -175,22 +175,9 @@ export function respondPrompt(
   answer: PromptAnswer,
 ): { prompt: Prompt; outcome: AnswerOutcome } {
   if (prompt.status === 'pending') {
-    const { decision, selected, comment, by, via, attested, response_id, responded_at } = answer;
-    const settled = { status: 'responded' as const, settled_at: responded_at };
     return {
       outcome: 'accepted',
-      prompt: {
-        ...prompt,
-        ...settled,
-        decision,
-        selected,
-        comment,
-        by,
-        via,
-        attested,
-        response_id,
-        responded_at,
-      },
+      prompt: { ...prompt, ...answer, status: 'responded', settled_at: answer.responded_at },
     };
   }
   if (prompt.status === 'responded' || prompt.late_response !== null) return { prompt, outcome: 'lost' };
@@ -260,8 +247,7 @@ export function amendPrompt(prompt: Prompt, answer: PromptAnswer): Prompt {
     throw notAmendable(prompt, `its answer was handed to ${calledBy(prompt)} at ${prompt.handed_at}`);
   if (answered.by !== answer.by) throw notAmendable(prompt, `its answer is ${answered.by}'s`);
   if (prompt.status !== 'responded') return { ...prompt, late_response: answer, amended: true };
-  const { decision, selected, comment, via, attested, response_id, responded_at } = answer;
-  return { ...prompt, decision, selected, comment, via, attested, response_id, responded_at, amended: true };
+  return { ...prompt, ...answer, amended: true };
 }
 
 function notAmendable(prompt: Prompt, why: string): HiveError {
@@ -408,24 +394,7 @@ export function releasePrompt(prompt: Prompt): Prompt {
 // How long a prompt and its answer may be, and how long a question may wait.
 
 /** Limits on input, in characters unless the name says bytes or ms; the zod shapes use the same numbers. */
-export const PROMPT_LIMITS: Readonly<
-  Record<
-    | 'question'
-    | 'header'
-    | 'contextBytes'
-    | 'note'
-    | 'notes'
-    | 'options'
-    | 'optionLabel'
-    | 'optionDescription'
-    | 'decision'
-    | 'comment'
-    | 'key'
-    | 'minTimeoutMs'
-    | 'maxTimeoutMs',
-    number
-  >
-> = {
+export const PROMPT_LIMITS = {
   question: 8_000,
   header: 200,
   contextBytes: 64 * 1024,
@@ -438,15 +407,15 @@ export const PROMPT_LIMITS: Readonly<
   comment: 64 * 1024,
   key: 200,
   minTimeoutMs: 1_000,
-  maxTimeoutMs: 30 * 24 * 60 * 60 * 1000,
-};
+  maxTimeoutMs: 30 * DAY_MS,
+} as const;
 
 /** At most this many open prompts of one session are read at once: settled ones first, then the oldest. The rest follow at a later read. */
 export const OPEN_LIMIT = 200;
 
 /** How long a blocking ask waits unless set otherwise, and at most (a day: what an agent can wait for and a timer can count). */
 export const BLOCKING_DEFAULT_MS = 300_000;
-export const LONGEST_BLOCKING_MS: number = 24 * 60 * 60 * 1000;
+export const LONGEST_BLOCKING_MS: number = DAY_MS;
 
 /**
  * So many milliseconds after now.

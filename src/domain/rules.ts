@@ -18,7 +18,7 @@ import type { Prompt } from './prompts.ts';
 import { type ShellPart, type ShellWord, shellParts } from './shell-words.ts';
 import { type ShownCall, shownCall } from './shown-calls.ts';
 import { excerpt } from './text.ts';
-import { timeAfter } from './times.ts';
+import { DAY_MS, timeAfter } from './times.ts';
 
 /** A rule that is not written yet. What it leaves out is null in a `PermissionRule`. */
 export type RuleDraft = Pick<PermissionRule, 'decision' | 'tool' | 'input' | 'project'> &
@@ -223,8 +223,6 @@ export function ruleId(rule: PermissionRule): string {
 export function defaultExpiry(now: string): string {
   return timeAfter(now, RULE_DAYS * DAY_MS).slice(0, 'yyyy-mm-dd'.length);
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 // ---- Commands ----
 // A star is proposed only after the beginning of a command that reads, tests or checks, whichever plain words follow it.

@@ -266,19 +266,14 @@ export function parseSetting({ key, type }: Setting, given: string, now: string)
     case 'choice':
       if (!type.of.includes(text)) throw wrong(`one of ${type.of.join(', ')}`);
       return text;
-    case 'whole_number': {
-      const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-      if (!(number >= type.min && number <= type.max))
-        throw wrong(`a whole number from ${type.min} to ${type.max}`);
-      return number;
-    }
-    case 'word_or_number': {
+    case 'whole_number':
+      if (!isBetween(text, type)) throw wrong(`a whole number from ${type.min} to ${type.max}`);
+      return Number(text);
+    case 'word_or_number':
       if (type.words.includes(text)) return text;
-      const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-      if (!(number >= type.min && number <= type.max))
+      if (!isBetween(text, type))
         throw wrong(`${type.words.join(', ')}, or ${type.unit} from ${type.min} to ${type.max}`);
-      return number;
-    }
+      return Number(text);
     case 'never_or_duration':
       if (text !== 'never' && !/^\d/.test(text)) throw wrong('never, or a duration such as 24h');
       if (text !== 'never') parseDuration(text);
@@ -303,6 +298,10 @@ export function parseSetting({ key, type }: Setting, given: string, now: string)
       return names;
     }
   }
+}
+
+function isBetween(text: string, { min, max }: { min: number; max: number }): boolean {
+  return /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max;
 }
 
 /** A stored value as it applies now: what was set for some time is off once that has passed. */

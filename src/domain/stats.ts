@@ -4,6 +4,7 @@
  */
 import type { Via } from './actors.ts';
 import type { Prompt } from './prompts.ts';
+import { DAY_MS } from './times.ts';
 
 /** The fields of a prompt that the statistics read. */
 export type CountedPrompt = Pick<
@@ -79,7 +80,6 @@ export interface StatsPeriod {
 /** The length of the period unless somebody says otherwise, in days. */
 export const STATS_DAYS = 7;
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const MOST_GROUPS = 20;
 const MOST_ASKED = 10;
 

@@ -1,6 +1,16 @@
 /** Times as they are stored: ISO-8601 UTC, which compares as text. Pure. */
 
+/** A day in ms. */
+export const DAY_MS = 86_400_000;
+
 /** The time so many milliseconds after another; before it, if the number is negative. */
 export function timeAfter(time: string, ms: number): string {
   return new Date(Date.parse(time) + ms).toISOString();
+}
+
+/** The day of a time in the time zone of this process, such as `2026-11-23`. */
+export function localDay(time: string): string {
+  const date = new Date(time);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  return [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
 }

@@ -1,5 +1,6 @@
 /** The statistics over JSON-RPC. */
 import { STATS_DAYS } from '../../domain/stats.ts';
+import { DAY_MS, timeAfter } from '../../domain/times.ts';
 import { statsParams } from '../../schemas/stats.ts';
 import { type Methods, takes } from './method.ts';
 
@@ -8,11 +9,7 @@ export const statsMethods: Methods = {
     statsParams,
     'Returns how long agents waited for their humans since then, by kind, project and agent; the questions of each day; through what they were answered; what was asked most; and what rules saved. Durations are in ms.',
     async ({ since }, { hive }) => ({
-      stats: await hive.stats.read(since ?? daysAgo(STATS_DAYS)),
+      stats: await hive.stats.read(since ?? timeAfter(new Date().toISOString(), -STATS_DAYS * DAY_MS)),
     }),
   ),
 };
-
-function daysAgo(days: number): string {
-  return new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString();
-}
