@@ -346,13 +346,10 @@ export function createDeliveryTracker(delivery: DeliveryService, carrier: string
           for (const [ask_id, handed_at] of handed) unproven.set(ask_id, { handed_at, waited });
         },
         async dropped() {
-          if (handed.size > 0) await delivery.markLost(carrier, entriesOf(handed));
+          const lost = [...handed].map(([ask_id, handed_at]) => ({ ask_id, handed_at }));
+          if (lost.length > 0) await delivery.markLost(carrier, lost);
         },
       };
     },
   };
-}
-
-function entriesOf(handed: ReadonlyMap<string, string>): Handed[] {
-  return [...handed].map(([ask_id, handed_at]) => ({ ask_id, handed_at }));
 }

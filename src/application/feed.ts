@@ -264,20 +264,20 @@ function createSleeper(): Sleeper {
 const DEBOUNCE_MS = 25;
 
 interface Debounced {
-  /** Runs `act` once, `ms` after the first of several calls. */
+  /** Runs `act` once, a little after the first of several calls. */
   call(): void;
   stop(): void;
 }
 
-/** Collects calls for `ms` and runs `act` once for all of them. */
-export function debounced(act: () => void, ms: number = DEBOUNCE_MS): Debounced {
+/** Collects calls for a moment and runs `act` once for all of them. */
+export function debounced(act: () => void): Debounced {
   let timer: NodeJS.Timeout | null = null;
   return {
     call() {
       timer ??= setTimeout(() => {
         timer = null;
         act();
-      }, ms);
+      }, DEBOUNCE_MS);
     },
     stop() {
       if (timer !== null) clearTimeout(timer);

@@ -319,7 +319,7 @@ export async function recordOutreach(
   tx: WriteTx,
   type: EventType,
   item: Outreach,
-  data: Record<string, unknown> = {},
+  data: Record<string, unknown>,
 ): Promise<void> {
   await tx.outreach.update(item);
   await appendOutreach(tx, type, item, data);
@@ -330,7 +330,7 @@ export async function appendOutreach(
   tx: WriteTx,
   type: EventType,
   { session_id, outreach_id, kind, status, source, critical }: Outreach,
-  data: Record<string, unknown> = {},
+  data: Record<string, unknown>,
 ): Promise<void> {
   await tx.events.append({
     type,

@@ -163,13 +163,13 @@ function hiddenAgent(): string | null {
   return variable === null ? null : `${variable} is set in a process that started this one`;
 }
 
-export async function findCaller(hive: Hive, env: NodeJS.ProcessEnv = process.env): Promise<Caller> {
+export async function findCaller(hive: Hive): Promise<Caller> {
   const above = await hive.sessions.above({ machine: hostname(), pid: process.pid });
-  const inEnvironment = sessionsInEnvironment(env);
+  const inEnvironment = sessionsInEnvironment(process.env);
   for (const { session_id } of inEnvironment) {
     refuse(await hive.sessions.refusalToSpeak(session_id, { machine: hostname(), pid: process.pid }));
   }
-  const variable = agentVariable(env);
+  const variable = agentVariable(process.env);
   const nearest = above[0];
   const because =
     variable !== null

@@ -436,7 +436,9 @@ async function setUp(
   const planned = (wanted: readonly Part[]): ShownChange[] =>
     wanted.flatMap((part) => {
       const change = plan(part, readText(part.path), installer.receiptOf(part.path));
-      return change === null ? [] : [{ ...change, part, diff: diffOf(change) }];
+      return change === null
+        ? []
+        : [{ ...change, part, diff: unifiedDiff(change.before ?? '', change.after ?? '', CONTEXT) }];
     });
   let changes = planned(parts);
   if (options.json !== true && changes.length > 0) {
@@ -484,10 +486,6 @@ interface ShownChange extends FileChange {
 
 /** How many unchanged lines are shown around a change. */
 const CONTEXT = 2;
-
-function diffOf({ before, after }: FileChange): string {
-  return unifiedDiff(before ?? '', after ?? '', CONTEXT);
-}
 
 function show({ path, diff }: ShownChange): void {
   print(`${onOneLine(path)}\n${diff.replace(/^/gm, '  ')}\n`);

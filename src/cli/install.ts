@@ -276,7 +276,7 @@ async function offerPath(bin: string, { yes }: FolderOptions): Promise<void> {
     return;
   }
   say(`\nPATH: with this line in ${file}, new terminals find the command hive:\n\n${part.fragment}\n`);
-  if (yes === true || !hasTerminal() || !isYes(await ask('Write it there? [Y/n] '))) return;
+  if (yes === true || !hasTerminal() || !/^(?:y|yes)?$/i.test(await ask('Write it there? [Y/n] '))) return;
   const installer = createInstaller(process.env);
   const change = planInit(part, readText(file), installer.receiptOf(file));
   if (change === null || installer.write([change]) !== null)
@@ -434,10 +434,6 @@ const NOT_ACCEPTED = 6;
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
-}
-
-function isYes(answer: string): boolean {
-  return /^(?:y|yes)?$/i.test(answer);
 }
 
 /** The output of a program, or an empty text where it does not run. */

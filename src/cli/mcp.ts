@@ -46,7 +46,7 @@ export function defineMcp(command: Command): void {
       return runMcp({
         role: options.role ?? 'agent',
         source: options.source ?? null,
-        tool_timeout_ms: givenTimeout(options.toolTimeout),
+        tool_timeout_ms: options.toolTimeout === undefined ? null : parseDuration(options.toolTimeout),
       });
     });
 }
@@ -71,10 +71,6 @@ interface McpOptions {
   tokenFile?: string;
   insecure?: boolean;
   deny?: boolean;
-}
-
-function givenTimeout(given: string | undefined): number | null {
-  return given === undefined ? null : parseDuration(given);
 }
 
 interface LocalOptions {

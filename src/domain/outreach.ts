@@ -78,21 +78,7 @@ export interface Outreach {
 }
 
 /** Bounds of what comes in, in characters unless the name says bytes. */
-export const OUTREACH_LIMITS: Readonly<
-  Record<
-    | 'ping'
-    | 'reportBytes'
-    | 'title'
-    | 'description'
-    | 'fields'
-    | 'fieldName'
-    | 'fieldValue'
-    | 'actions'
-    | 'actionLabel'
-    | 'actionAsk',
-    number
-  >
-> = {
+export const OUTREACH_LIMITS = {
   ping: 500,
   reportBytes: 8 * 1024,
   title: 200,
@@ -103,7 +89,7 @@ export const OUTREACH_LIMITS: Readonly<
   actions: 5,
   actionLabel: 100,
   actionAsk: 2_000,
-};
+} as const;
 
 export const CARD_COLORS: readonly CardColor[] = ['blue', 'green', 'red', 'yellow'];
 
@@ -246,8 +232,8 @@ export function isUnreported({ kind, status, reason, reported_at, let_go_at }: O
 }
 
 /** One line that says what was sent: `ping "…"`, `card "…"`. */
-export function describeOutreach({ kind, title, message }: Outreach, length = 80): string {
-  return `${kind} "${excerpt(title ?? message ?? '', length)}"`;
+export function describeOutreach({ kind, title, message }: Outreach): string {
+  return `${kind} "${excerpt(title ?? message ?? '', 80)}"`;
 }
 
 /** The text of a card below its title, as plain text: the context of its prompt. */
@@ -422,7 +408,7 @@ export const REPORTS_BLOCKED =
   'This session may not send reports (report_policy blocked): your human set this. Go on without one; nothing is held for it.';
 
 /** The error for a refused ping, card or report. */
-export function outreachRefused(sentence: string, details: Record<string, unknown> = {}): HiveError {
+export function outreachRefused(sentence: string, details: Record<string, unknown>): HiveError {
   return new HiveError('outreach_refused', sentence, details);
 }
 

@@ -4,16 +4,7 @@
  */
 
 import { HiveError } from './errors.ts';
-import {
-  type Bucket,
-  fullBucket,
-  HOUR_MS,
-  MINUTE_MS,
-  nextCreditAt,
-  type Rate,
-  rate,
-  takeCredit,
-} from './rates.ts';
+import { type Bucket, fullBucket, HOUR_MS, MINUTE_MS, nextCreditAt, rate, takeCredit } from './rates.ts';
 import { hostOf, isRemote, type Session } from './sessions.ts';
 import { labelled } from './sources.ts';
 
@@ -154,7 +145,7 @@ export function askQuotas(
       return refuse('quota_pending', PENDING_RETRY_S);
     for (const quota of ratesOf(demand)) {
       const name = quotaBucket(quota, owner);
-      const size = rateOf(quota, owner);
+      const size = rate(limitOf(quota, owner), QUOTAS[quota].per_ms);
       const bucket = buckets.get(name) ?? fullBucket(name, size, now);
       // A demand larger than the whole quota passes when the quota is untouched; otherwise it never would.
       const wanted = Math.min(demand[quota] ?? 0, size.capacity);
@@ -164,10 +155,6 @@ export function askQuotas(
     }
   }
   return { refusal: null, buckets: charged };
-}
-
-function rateOf(quota: QuotaRate, owner: QuotaOwner): Rate {
-  return rate(limitOf(quota, owner), QUOTAS[quota].per_ms);
 }
 
 function secondsUntil(at: string, now: string): number {

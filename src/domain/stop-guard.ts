@@ -138,7 +138,7 @@ const NAMED = 5;
 
 /** The items as a phrase: `ping "…", card "…" and 2 more`. */
 export function listOutreach(items: readonly Outreach[]): string {
-  const named = items.slice(0, NAMED).map((item) => describeOutreach(item));
+  const named = items.slice(0, NAMED).map(describeOutreach);
   if (items.length > NAMED) named.push(`${items.length - NAMED} more`);
   return named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
 }

@@ -22,8 +22,8 @@ import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool }
 // A prompt's status, the answer if there is one, and what to do next.
 
 /** When to poll again, in ms: soon after a recent question, later after an old one. */
-function retryAfterMs(prompt: Prompt, now: number): number {
-  const age = now - Date.parse(prompt.created_at);
+function retryAfterMs(prompt: Prompt): number {
+  const age = Date.now() - Date.parse(prompt.created_at);
   return age < 60_000 ? 5_000 : age < 10 * 60_000 ? 15_000 : 60_000;
 }
 
@@ -127,17 +127,14 @@ export function questionView(prompt: Prompt): Record<string, unknown> {
 const LONGEST_QUESTION = 100;
 
 /** The fields that describe a prompt's state to its asker. */
-export function promptView(
-  { prompt, repeated }: Delivered,
-  now: number = Date.now(),
-): Record<string, unknown> {
+export function promptView({ prompt, repeated }: Delivered): Record<string, unknown> {
   const { ask_id, status } = prompt;
   const question = excerpt(prompt.question, LONGEST_QUESTION);
   return {
     ask_id,
     status,
     question,
-    ...(pending(prompt) ? { retry_after_ms: retryAfterMs(prompt, now) } : {}),
+    ...(pending(prompt) ? { retry_after_ms: retryAfterMs(prompt) } : {}),
     ...shownTo('asker', prompt),
     ...(repeated ? { repeated } : {}),
     next: nextStep(prompt),

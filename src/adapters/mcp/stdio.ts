@@ -105,10 +105,6 @@ function hookCall(args: unknown, meta: Meta): HookCall {
 /** The id that a client gives a call of its model, and no call of a hook: in Claude Code, and in Codex. */
 const MODEL_CALL_IDS = ['claudecode/toolUseId', 'callId'];
 
-function isModelCall(meta: Meta): boolean {
-  return MODEL_CALL_IDS.some((name) => meta?.[name] !== undefined);
-}
-
 /** The client reads the text of the result as the output of a hook. It would pass an empty text on to its model. */
 function hookResult(output: string, isModern: boolean): CallToolResult {
   const content = [{ type: 'text' as const, text: output === '' ? '{}' : output }];
@@ -162,7 +158,7 @@ export function hookRoute(
       }
       if (method !== 'tools/call' || !('id' in message) || params['name'] !== HOOK_TOOL) return false;
       const meta = params['_meta'] as Meta;
-      if (isModelCall(meta)) return false;
+      if (MODEL_CALL_IDS.some((name) => meta?.[name] !== undefined)) return false;
       answer(message.id, hookCall(params['arguments'], meta), envelopeOf(message) !== null);
       return true;
     },

@@ -356,7 +356,8 @@ export function rightCall({ code, message }: HiveError, tool: Tool): string | nu
 export function noSuchTool(name: string, tools: readonly Tool[]): Pick<HiveError, 'code' | 'message'> {
   const asked = wordsOf(name);
   const likeness = ({ name, title, description }: Tool): number =>
-    [name, name, title, description].filter((text) => intersects(wordsOf(text), asked)).length;
+    [name, name, title, description].filter((text) => [...wordsOf(text)].some((word) => asked.has(word)))
+      .length;
   const [best] = tools.toSorted((a, b) => likeness(b) - likeness(a));
   const way =
     best === undefined || likeness(best) === 0
@@ -368,10 +369,6 @@ export function noSuchTool(name: string, tools: readonly Tool[]): Pick<HiveError
 function wordsOf(text: string): Set<string> {
   const words = text.toLowerCase().match(/[a-z]{3,}/g) ?? [];
   return new Set(words.filter((word) => !/^(hive|hivemind|mcp|the|for|get|and|you|your)$/.test(word)));
-}
-
-function intersects(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
-  return [...some].some((word) => others.has(word));
 }
 
 function tooWide({ name, narrowing = [], input }: Tool, { path }: UnknownName): Error {
@@ -543,17 +540,14 @@ export async function runInTurn(
     return request === null ? result : interrupted(request, result);
   } catch (error) {
     // The tool ran in a turn that was stopped in the meantime.
-    const after = isOver(error) ? await hive.interrupts.stopRequestFor(turn_id) : null;
+    const isOver = error instanceof HiveError && error.code === 'turn_not_current';
+    const after = isOver ? await hive.interrupts.stopRequestFor(turn_id) : null;
     if (after === null) throw error;
     return interrupted(after);
   } finally {
     clearTimeout(timer);
     over.abort();
   }
-}
-
-function isOver(error: unknown): boolean {
-  return error instanceof HiveError && error.code === 'turn_not_current';
 }
 
 function interrupted(request: StopRequest, result: Result = {}): Result {

@@ -51,7 +51,7 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
     return shown;
   }
 
-  async function showOnDesktop(popup: Popup, unwanted?: AbortSignal): Promise<ShownPopup> {
+  async function showOnDesktop(popup: Popup, unwanted: AbortSignal | undefined): Promise<ShownPopup> {
     if (platform.popups === 'notification-centre') {
       const { default: notifier } = await import('node-notifier');
       return keep(await showInCentre(popup, notifier.notify.bind(notifier) as NotifyMac));

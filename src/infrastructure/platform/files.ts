@@ -104,9 +104,12 @@ export function makeFolders(folder: string): void {
   syncPath(dirname(folder));
 }
 
+/** Read and written by its owner alone. */
+const OWN_ONLY = 0o600;
+
 /** Writes a new file, complete and on disk when this returns. @throws the system's error, `EEXIST` if there is one. */
-export function writeDurably(path: string, text: string, mode = 0o600): void {
-  const file = openSync(path, 'wx', mode);
+export function writeDurably(path: string, text: string): void {
+  const file = openSync(path, 'wx', OWN_ONLY);
   try {
     writeFileSync(file, text);
     fsyncSync(file);
@@ -117,14 +120,14 @@ export function writeDurably(path: string, text: string, mode = 0o600): void {
 }
 
 /** Puts a complete new file, with its name on disk, in the place of whatever was there. */
-export function replaceDurably(path: string, text: string, mode = 0o600): void {
+export function replaceDurably(path: string, text: string): void {
   const draft = `${path}.${process.pid}`;
   // One that a process left behind which had this id before.
   rmSync(draft, { force: true });
   try {
-    writeFileSync(draft, text, { mode, flag: 'wx', flush: true });
+    writeFileSync(draft, text, { mode: OWN_ONLY, flag: 'wx', flush: true });
     // Set again, because the umask applies to a new file.
-    chmodSync(draft, mode);
+    chmodSync(draft, OWN_ONLY);
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });

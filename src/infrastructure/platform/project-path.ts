@@ -1,8 +1,9 @@
 /** PATH without the programs of a project: a folder that was merely cloned must not choose what Hive starts. */
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { Environment } from '../../domain/sources.ts';
 import { homeOf } from './platform.ts';
+import { realOr } from './project.ts';
 
 /** The repository around a folder. Null for one that contains the person's home: what is there is their own. */
 export function ownProject(folder: string): string | null {
@@ -26,7 +27,7 @@ export function withoutProject(env: Environment, folder: string): Environment {
 
 /** The outermost folder with a `.git` around the project: what is elsewhere in its repository is as foreign. */
 export function wholeRepository(project: string): string {
-  let whole = realPath(project);
+  let whole = realOr(project);
   for (let folder = whole; dirname(folder) !== folder; folder = dirname(folder))
     if (existsSync(join(folder, '.git'))) whole = folder;
   return whole;
@@ -35,14 +36,6 @@ export function wholeRepository(project: string): string {
 /** An entry that is relative or empty depends on where the doctor was started: in the project. */
 function leadsInto(project: string, entry: string): boolean {
   if (!isAbsolute(entry)) return true;
-  const path = relative(realPath(project), realPath(entry));
+  const path = relative(realOr(project), realOr(entry));
   return path === '' || !(path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path));
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

@@ -86,7 +86,8 @@ function repositoryOfWorktree(folder: string, dotGit: string): string | null {
   }
 }
 
-function realOr(path: string): string {
+/** The path without links; the path itself where that cannot be known. */
+export function realOr(path: string): string {
   try {
     return realpathSync(path);
   } catch {
