@@ -220,17 +220,6 @@ export function createReport(
   return { ...make('report', sender, id, now), message, to_session_id };
 }
 
-/** Visible output that no report has covered yet. What was not shown at once needs no report: its agent knows that. */
-export function isUnreported({ kind, status, reason, reported_at, let_go_at }: Outreach): boolean {
-  return (
-    kind !== 'report' &&
-    (status === 'sent' || status === 'shown') &&
-    reason === null &&
-    reported_at === null &&
-    let_go_at === null
-  );
-}
-
 /** One line that says what was sent: `ping "…"`, `card "…"`. */
 export function describeOutreach({ kind, title, message }: Outreach): string {
   return `${kind} "${excerpt(title ?? message ?? '', 80)}"`;

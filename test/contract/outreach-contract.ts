@@ -1,6 +1,6 @@
 /** Outreach on an engine: the rules, the shared budget, settings, lists and retention. */
 import { describe, expect, test } from 'vitest';
-import { BUDGET, DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach.ts';
+import { BUDGET, DEFAULT_OUTREACH_SETTINGS, type Outreach } from '../../src/domain/outreach.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { agent, attended, creditsOf, leaveCredits, refusalOf } from '../support/outreach.ts';
 import { openTwo } from './open.ts';
@@ -57,6 +57,27 @@ export function outreachContract(engine: StoreEngine): void {
       await hive.sessions.end('bg-1');
       await agent(hive, 'bg-1');
       expect(await owed()).toBe(0);
+    });
+
+    test('what was seen or may still be shown is unreported, until a report, or until the guard gives up', async () => {
+      const hive = await open();
+      const session = await agent(hive, 'bg-1');
+      const sent = await hive.outreach.ping({ message: 'Look' }, session);
+      const unreported = (changes: Partial<Outreach>): Promise<number> =>
+        hive.store.write(async (tx) => {
+          await tx.outreach.update({ ...sent, ...changes });
+          return (await tx.outreach.unreported('bg-1')).length;
+        });
+      const at = '2026-01-01T00:00:00.000Z';
+      expect(await unreported({ status: 'unseen' })).toBe(0);
+      expect(await unreported({ status: 'shown', reason: 'nobody_there' })).toBe(0);
+      expect(await unreported({ status: 'suppressed' })).toBe(0);
+      expect(await unreported({ reported_at: at })).toBe(0);
+      expect(await unreported({ let_go_at: at })).toBe(0);
+      expect(await unreported({ status: 'shown' })).toBe(1);
+      expect(await unreported({})).toBe(1);
+      await hive.outreach.report({ message: 'Done' }, session);
+      expect(await hive.store.read((tx) => tx.outreach.unreported('bg-1'))).toEqual([]);
     });
 
     test('a ping and a card of one turn are both sent', async () => {

@@ -8,7 +8,6 @@ import {
   describeOutreach,
   describeReport,
   fittingReports,
-  isUnreported,
   moreReports,
   type Outreach,
   reportText,
@@ -145,20 +144,6 @@ describe('on the desktop', () => {
       '[bg] Claude-abc12: message 2',
       'and 2 more',
     ]);
-  });
-});
-
-describe('unreported', () => {
-  test('is what was seen or may still be shown, until a report, or until the guard gives up', () => {
-    const sent = ping('x');
-    expect(isUnreported(sent)).toBe(true);
-    expect(isUnreported({ ...sent, status: 'shown' })).toBe(true);
-    expect(isUnreported({ ...sent, status: 'unseen' })).toBe(false);
-    expect(isUnreported({ ...sent, status: 'shown', reason: 'nobody_there' })).toBe(false);
-    expect(isUnreported({ ...sent, status: 'suppressed' })).toBe(false);
-    expect(isUnreported({ ...sent, reported_at: NOW })).toBe(false);
-    expect(isUnreported({ ...sent, let_go_at: NOW })).toBe(false);
-    expect(isUnreported(report('x'))).toBe(false);
   });
 });
 

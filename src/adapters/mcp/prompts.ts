@@ -372,9 +372,7 @@ function afterAsking({ prompt, existing, desks_online }: Asked, { advice }: Tool
       : prompt.to === null
         ? 'Asked; no desk is online, so the question waits in the store.'
         : `Asked; nobody reached by "${prompt.to}" is at a desk, so the question waits in the store${prompt.escalates_at === null ? '' : `, and goes to everybody at ${prompt.escalates_at}`}.`;
-  return [asked, 'Continue with other work; check with hivemind_poll.', advice]
-    .filter((part) => part !== null)
-    .join(' ');
+  return sentences(asked, 'Continue with other work; check with hivemind_poll.', advice);
 }
 
 const note = tool({

@@ -1,6 +1,6 @@
 /** The tool that shows an agent the state of Hive: pending prompts, humans, sessions and desks. */
 import { excerpt } from '../../domain/text.ts';
-import { type Tool, tool } from './tool.ts';
+import { sentences, type Tool, tool } from './tool.ts';
 
 const LIST_LIMIT = 50;
 
@@ -53,14 +53,12 @@ const status = tool({
         state,
         last_seen_at,
       })),
-      next: [
+      next: sentences(
         desks.length === 0
           ? 'No desk is online: questions wait in the store until one opens.'
           : 'Ask with hivemind_ask_async.',
         advice,
-      ]
-        .filter((part) => part !== null)
-        .join(' '),
+      ),
     };
   },
 });

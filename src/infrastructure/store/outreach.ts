@@ -73,7 +73,7 @@ const UPDATE = statement(() => `UPDATE outreach SET ${stored.assignments()} WHER
 const GET = statement(() => `${SELECT()} ${FROM} WHERE outreach_id = $1`);
 const BY_PROMPT = statement(() => `${SELECT()} ${FROM} WHERE ask_id = $1`);
 
-/** Visible output: everything that was neither suppressed nor first unseen (`isUnreported`). */
+/** Visible output: everything that was neither suppressed nor first unseen. What was not shown at once needs no report: its agent knows that. */
 const VISIBLE = `outreach.kind <> 'report' AND status IN ('sent', 'shown') AND reason IS NULL`;
 const UNREPORTED = statement(
   () => `${SELECT()} ${FROM} WHERE session_id = $1 AND ${VISIBLE}
