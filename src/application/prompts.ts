@@ -44,7 +44,7 @@ import {
   respondPrompt,
   type Urgency,
 } from '../domain/prompts.ts';
-import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
+import { askQuotas, type QuotaRefusal, tooMany } from '../domain/quotas.ts';
 import { type SeatKey, seatThatSigned, signAnswer } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
@@ -56,7 +56,7 @@ import { authorNamed } from './history.ts';
 import { findAddress } from './humans.ts';
 import { giveNotice } from './notices.ts';
 import type { Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
-import { checkQuotas, demandOf, noticeRefusal, readQuotas, storeCharge, touchedBy } from './quotas.ts';
+import { demandOf, noticeRefusal, readQuotas, storeCharge, touchedBy } from './quotas.ts';
 import { blockUntilSettled, DIALOG_WAIT, markedAsBlocking } from './waits.ts';
 import type { Ids } from './world.ts';
 
@@ -334,7 +334,7 @@ export async function askIn(
   }
   // Asked a moment earlier, it would have been cancelled with its turn; so it is not stored at all.
   if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
-  const opinion = checkQuotas(readings, demandOf([prompt]), tx.now);
+  const opinion = askQuotas(demandOf([prompt]), readings, tx.now);
   if (opinion.refusal !== null) {
     await noticeRefusal(tx, session, opinion.refusal);
     return opinion.refusal;

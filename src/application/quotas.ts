@@ -62,8 +62,8 @@ type Payer = Pick<
 export type QuotaReadings = readonly QuotaState[];
 
 /**
- * Reads what `checkQuotas` needs to know, all at once: on PostgreSQL each wait is a round trip under the lock of the hive.
- * `touched` must have a number above 0 for every quota that the demand may touch.
+ * Reads what `askQuotas` needs to know, all at once: on PostgreSQL each wait is a round trip under the lock of the hive. Next is
+ * `storeCharge`, or after a refusal `noticeRefusal`. `touched` must have a number above 0 for every quota that the demand may touch.
  */
 export async function readQuotas(tx: ReadTx, session: Payer, touched: Demand): Promise<QuotaReadings> {
   const [stored, ...states] = await Promise.all([
@@ -83,22 +83,10 @@ export async function chargeQuotas(
   demand: Demand,
 ): Promise<QuotaRefusal | null> {
   const readings = await readQuotas(tx, session, demand);
-  const opinion = checkQuotas(readings, demand, tx.now);
+  const opinion = askQuotas(demand, readings, tx.now);
   if (opinion.refusal === null) await storeCharge(tx, opinion.buckets);
   else await noticeRefusal(tx, session, opinion.refusal);
   return opinion.refusal;
-}
-
-/**
- * Whether a demand is within the quotas that were read. For a caller that stores something together with the charge: next is
- * `storeCharge`, or after a refusal `noticeRefusal`.
- */
-export function checkQuotas(
-  readings: QuotaReadings,
-  demand: Demand,
-  now: string,
-): ReturnType<typeof askQuotas> {
-  return askQuotas(demand, readings, now);
 }
 
 /** Stores what a demand leaves of the quotas. */
@@ -127,7 +115,7 @@ export async function chargeNewSession(tx: WriteTx, payer: Payer): Promise<void>
   const demand: Demand = { quota_sessions: 1 };
   const opinion = askQuotas(demand, [await stateOf(tx, owner, demand)], tx.now);
   if (opinion.refusal !== null) throw new SessionRefused(payer, opinion.refusal);
-  for (const bucket of opinion.buckets) await tx.outreach.putBucket(bucket);
+  await storeCharge(tx, opinion.buckets);
 }
 
 /** Does what may open a session. A refusal undoes all of it, so the notice for the human is a transaction of its own. */

@@ -32,8 +32,10 @@ import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/sources.ts';
 import { homeOf } from '../platform/platform.ts';
+import { processes } from '../platform/processes.ts';
 import { withoutProject } from '../platform/project-path.ts';
 import { refusal } from './files.ts';
+import { pathFolders } from './programs.ts';
 
 const PACKAGE = join('node_modules', 'hive-sidecar');
 /** How many replaced versions are kept: programs that were started before an update still read their files. */
@@ -516,7 +518,7 @@ function lock(folder: string): () => void {
   const file = join(folder, LOCK);
   if (existsSync(folder) && !take(file)) {
     const pid = Number(readFileSync(file, 'utf8'));
-    if (pid > 0 && isAlive(pid))
+    if (pid > 0 && processes.alive(pid))
       throw new HiveError(
         'invalid_input',
         `Another installation is running (process ${pid}): wait for it to end.`,
@@ -536,15 +538,6 @@ function take(file: string): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
@@ -576,10 +569,7 @@ async function npm(args: readonly string[], folder: string, env: Environment): P
   // An outer npm leaves variables that this one would take for its own.
   const outer = /^npm_(?:lifecycle|package|command)|^npm_config_(?:local_prefix|prefix)$/;
   const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !outer.test(name)));
-  const path = (env['PATH'] ?? '')
-    .split(delimiter)
-    .filter((each) => !each.endsWith(join('node_modules', '.bin')));
-  const inner = { ...kept, PATH: path.join(delimiter) };
+  const inner = { ...kept, PATH: pathFolders(env).join(delimiter) };
   const started = env['npm_execpath'];
   const [program, first] =
     started !== undefined && basename(started) === 'npm-cli.js' ? [process.execPath, [started]] : ['npm', []];
