@@ -48,20 +48,20 @@ export const GATE_STEPS = 5;
 /** If no event closes a batch, denials within this time are one step: six parallel calls came within 47 ms (measured). */
 const STEP_MS = 2_000;
 
+/** The counts since the session last made progress, at their beginning. */
+const NO_HOLDS = {
+  steps: 0,
+  step_until: null,
+  gave_up: false,
+  held_since: null,
+  held_notified: [],
+  prompts: 0,
+  prompts_gave_up: false,
+};
+
 /** The state of a gate that has not held anything yet. */
 export function newGate(session_id: string): GateRecord {
-  return {
-    session_id,
-    steps: 0,
-    step_until: null,
-    denials: 0,
-    gave_up: false,
-    held: false,
-    held_since: null,
-    held_notified: [],
-    prompts: 0,
-    prompts_gave_up: false,
-  };
+  return { session_id, denials: 0, held: false, ...NO_HOLDS };
 }
 
 /**
@@ -142,16 +142,7 @@ export function closeStep(record: GateRecord): GateRecord {
 
 /** A mention was processed: that is progress, so the counts start again. */
 export function recordProgress(record: GateRecord): GateRecord {
-  return {
-    ...record,
-    steps: 0,
-    step_until: null,
-    gave_up: false,
-    held_since: null,
-    held_notified: [],
-    prompts: 0,
-    prompts_gave_up: false,
-  };
+  return { ...record, ...NO_HOLDS };
 }
 
 /** How many further mentions a reason shows shortened. */

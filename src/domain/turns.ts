@@ -94,15 +94,11 @@ export interface TurnStart {
 }
 
 /** A new turn in progress. */
-export function startTurn(start: TurnStart, now: string): Turn {
-  const { turn_id, number, session_id, client_turn_id, continues } = start;
+export function startTurn({ continues, ...start }: TurnStart, now: string): Turn {
   return {
-    turn_id,
-    number,
-    session_id,
-    client_turn_id,
+    ...start,
     continues: continues?.turn_id ?? null,
-    chain_id: continues?.chain_id ?? turn_id,
+    chain_id: continues?.chain_id ?? start.turn_id,
     state: 'in_progress',
     abort_reason: null,
     by: null,
