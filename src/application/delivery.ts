@@ -146,7 +146,6 @@ export async function moveDeliveries(tx: WriteTx, from: string, to: string): Pro
   await tx.deliveries.move(from, to, hookCarrier(from));
 }
 
-/** The carrier of one MCP connection. */
 export function mcpCarrier(connection_id: string): string {
   return `mcp:${connection_id}`;
 }

@@ -578,7 +578,6 @@ export interface MentionFilter {
 
 export interface MentionReads extends PrunableReads {
   get(mention_id: string): Promise<MentionInFull | undefined>;
-  /** The mention of one session in one message. */
   ofMessage(message_id: string, session_id: string): Promise<MentionInFull | undefined>;
   /** The mentions that a session has to deal with now: urgent first, then oldest. The cost does not depend on the length of the history. */
   unprocessedOf(session_id: string, limit?: number): Promise<MentionInFull[]>;

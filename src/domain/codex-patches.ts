@@ -104,7 +104,6 @@ function takeLine(patch: FilePatch, line: string): boolean {
 
 // ---- Applying it ----
 
-/** The text of a file that a patch adds. */
 export function addedText({ added }: Pick<FilePatch, 'added'>): string {
   return added.map((line) => `${line}\n`).join('');
 }

@@ -75,7 +75,6 @@ export const EVENT_TYPES = [
   'device/changed',
 ] as const;
 
-/** The type of an event. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** An event before the store appends it to the log. */

@@ -169,7 +169,6 @@ export function leaseFrom(now: string): string {
   return timeAfter(now, DESK_LEASE_MS);
 }
 
-/** The machine of a seat. */
 export function machineOfSeat(seat: string): string {
   return seat.slice(seat.lastIndexOf('@') + 1);
 }

@@ -123,7 +123,6 @@ export function humanAuthor(via: Via, project: { project: string; project_dir: s
   };
 }
 
-/** An agent as an author. */
 export function agentAuthor({ session_id, handle, title, project, project_dir }: Session, via: Via): Author {
   return { kind: 'agent', session_id, handle, title, project, project_dir, via };
 }

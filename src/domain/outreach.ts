@@ -164,7 +164,6 @@ export function createPing(request: PingRequest, sender: Sender, own: Own, now: 
   return { ...make('ping', sender, own, now), message, critical: request.critical ?? false };
 }
 
-/** The contents of a card. */
 export type CardContent = Pick<Outreach, 'title' | 'description' | 'color' | 'fields' | 'actions'>;
 
 /**
@@ -198,7 +197,6 @@ export function cardContent(request: CardRequest): CardContent {
   };
 }
 
-/** A new card. */
 export function createCard(content: CardContent, sender: Sender, own: Own, now: string): Outreach {
   return { ...make('card', sender, own, now), ...content };
 }
@@ -209,7 +207,6 @@ export function reportText(request: ReportRequest): string {
   return boundedBytes('message', given, OUTREACH_LIMITS.reportBytes);
 }
 
-/** A new report. */
 export function createReport(
   message: string,
   sender: Sender,
@@ -277,7 +274,6 @@ export const DEFAULT_OUTREACH_SETTINGS: OutreachSettings = { allow_ping: true, r
  */
 export const BUDGET = rate(120, 120 * MINUTE_MS);
 
-/** The bucket of the budget. */
 export const BUDGET_BUCKET = '*';
 
 /** The settings given at one level; a missing key inherits from the wider level. */

@@ -841,7 +841,6 @@ function invalidAnswer(prompt: Prompt, why: string): HiveError {
   );
 }
 
-/** The addressees of a prompt. */
 export type Address = Pick<Prompt, 'to' | 'recipients' | 'escalates_at'>;
 
 /** The address when nobody is named. */

@@ -33,7 +33,6 @@ export function rate(capacity: number, per_ms: number): Rate {
   return { capacity, refill_ms: per_ms / capacity };
 }
 
-/** A new bucket, full. */
 export function fullBucket(name: string, { capacity }: Rate, now: string): Bucket {
   return { name, credits: capacity, since: now, critical: 0 };
 }

@@ -45,7 +45,6 @@ export function decideSource(evidence: SourceEvidence): Source {
 /** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The evidence in an environment. */
 export function sourceEvidence(env: Environment): SourceEvidence {
   return {
     variable: env['HIVE_SOURCE'],

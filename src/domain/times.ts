@@ -1,6 +1,5 @@
 /** Times as they are stored: ISO-8601 UTC, which compares as text. Pure. */
 
-/** A day in ms. */
 export const DAY_MS = 86_400_000;
 
 /** The time so many milliseconds after another; before it, if the number is negative. */

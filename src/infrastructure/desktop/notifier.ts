@@ -23,7 +23,6 @@ const COMMAND_GRACE_MS = 400;
 
 const HANDED_OVER: ShownPopup = { outcome: Promise.resolve({ kind: 'closed' }), close: () => undefined };
 
-/** The notifier of this desktop. */
 export function createDesktopNotifier({ env, log }: { env: Environment; log: Logger }): Notifier {
   const waiting = new Set<WaitingPopup>();
   const stopping = new AbortController();
