@@ -1,6 +1,6 @@
 /**
  * Outreach: what an agent sends unasked. A ping is a line for the human, a card a small page with buttons, a
- * report a message for the session behind a background one. Also the rules for who may send what and when, and
+ * report a message from a background session to its main session. Also the rules for who may send what and when, and
  * the budget. Pure: no clock, no ids, no I/O.
  *
  *     ping, card    sent ──▶ shown | unseen ──▶ shown,  or suppressed (by a rule)

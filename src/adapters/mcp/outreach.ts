@@ -9,10 +9,10 @@ function sentence(item: Outreach): string {
   return item.status === 'unseen' ? unseenSentence(item) : 'Sent.';
 }
 
-/** Only a background session must report visible output; the others have no session behind them to report to. */
+/** Only a background session must report visible output; the others have no main session to report to. */
 function afterShowing({ source, status }: Outreach): string | null {
   return source === 'bg' && status !== 'unseen'
-    ? 'Before you stop, tell the session behind you with hivemind_report_updates: it sees nothing of this.'
+    ? 'Before you stop, tell your main session with hivemind_report_updates: it sees nothing of this.'
     : null;
 }
 
@@ -68,7 +68,7 @@ const card = tool({
 
 const report = tool({
   name: 'hivemind_report_updates',
-  title: 'Report to the session behind you',
+  title: 'Report to your main session',
   description:
     'Only from a background session or a fork: tell the session that goes on from here (your parent, else the main session of the project) what you found and did. It is kept until that session has read it.',
   example: { message: 'Built and tested; nothing is open.' },

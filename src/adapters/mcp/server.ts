@@ -379,5 +379,5 @@ function hiddenFrom(role: Role): ReadonlySet<string> {
 const INSTRUCTIONS = `Hive connects you with your human, who answers when it suits them.
 Ask with hivemind_ask_async, go on with work that does not depend on it, and check with hivemind_poll. "expired" and "cancelled" are no decision: silence is never consent. An open question stays open: do not ask it twice.
 If a mention holds your tool calls, read it (hivemind_get_unprocessed_mentions), then answer (hivemind_post with reply_to) or clear it (hivemind_process_mentions).
-In the background, hivemind_ping_user reaches your human, hivemind_report_updates the session behind you.
+In the background, hivemind_ping_user reaches your human, hivemind_report_updates your main session.
 "next" in each result says what to do.`;
