@@ -423,8 +423,13 @@ function planText(input: Raw, plan: string | null): string {
 /** The subject of a permission dialog, with everything that came with it; a digest of what it shows covers this, too. */
 export function dialogFingerprint(dialog: HookDialog): string {
   if (dialog.kind !== 'permission' && dialog.kind !== 'plan') return '';
-  const { name, input } = dialog.tool;
-  return `${name} ${digestOfCall([name, input, dialog.kind === 'permission' ? dialog.suggestions : []])}`;
+  const suggestions = dialog.kind === 'permission' ? dialog.suggestions : [];
+  return `${fingerprintOf(dialog.tool)}${suggestions.length === 0 ? '' : ` with ${digestOfCall(suggestions)}`}`;
+}
+
+/** The beginning of the fingerprint of a call, whatever came with it. */
+function fingerprintOf({ name, input }: HookTool): string {
+  return `${name} ${digestOfCall([name, input])}`;
 }
 
 /** The client's own offer to allow from now on, in words on one line; null when it offers nothing. */
@@ -706,19 +711,16 @@ function returnedCalls(tail: string): ReturnedCall[] {
   return found;
 }
 
-/** Whether a permission is about this call. Not every call can be read back: there its question has to do. */
-function isAbout(prompt: Prompt, tool: HookTool, event: HookEvent): boolean {
+/**
+ * Whether a permission is about this call, as a client reports it later. What is displayed is compared where it can be read back, or
+ * else the fingerprint: the texts of an edit and the agent's description of a call may be others by then, so there the question has to do.
+ */
+function isAbout(prompt: Prompt, tool: HookTool): boolean {
   const shown = shownCall(prompt)?.tool;
   if (shown !== undefined) return isCall(shown, tool);
-  return beginningsOf({ kind: 'permission', tool, suggestions: [] }, event).some(
-    ({ header, question }) => header === prompt.header && cleanText(question) === prompt.question,
-  );
-}
-
-/** Whether a prompt may display this dialog. Not every call can be read back: an edit may be shown as a diff alone. There its question has to do. */
-function mayDisplay(prompt: Prompt, dialog: HookDialog): boolean {
-  const shown = shownCall(prompt)?.tool;
-  return dialog.kind !== 'permission' || shown === undefined || isCall(shown, dialog.tool);
+  const { description } = describe(tool.name, objectIn(tool.input) ?? {}, undefined);
+  if (EDIT_TOOLS.has(tool.name) || description !== null) return true;
+  return prompt.fingerprint.startsWith(fingerprintOf(tool));
 }
 
 /** Whether a call is the one that was read back, which is without the texts of an edit and without the agent's own description of it. */
@@ -748,7 +750,7 @@ export function dialogsEndedBy(
       (prompt) =>
         prompt.created_at < before &&
         isOfQuietTool(prompt) &&
-        (returned?.some(({ tool, at }) => at > prompt.created_at && isAbout(prompt, tool, event)) ?? true),
+        (returned?.some(({ tool, at }) => at > prompt.created_at && isAbout(prompt, tool)) ?? true),
     );
   }
   if (CLOSING.has(name)) return waiting;
@@ -769,5 +771,5 @@ export function dialogsEndedBy(
   const same = waiting.filter(({ header, question }) => asked.includes(`${header} ${question}`));
   if (dialog.kind === 'questions') return same;
   // Several calls of one step may begin alike, and the others are still asked. Of equal calls only one is over.
-  return same.filter((prompt) => mayDisplay(prompt, dialog)).slice(0, 1);
+  return same.filter((prompt) => dialog.kind !== 'permission' || isAbout(prompt, dialog.tool)).slice(0, 1);
 }

@@ -16,7 +16,7 @@ export interface ShownCall {
 
 /** The line that names the tool is the last one of this form, because the agent's own words after it are indented. */
 const FACTS = /(?:^|\n)Tool: [^\n]*\nDirectory: ([^\n]*)(?=\n|$)/g;
-const FINGERPRINT = /^(.+) [0-9a-f]{64}(?: for .*)?$/s;
+const FINGERPRINT = /^(.+?) [0-9a-f]{64}(?: with [0-9a-f]{64})?(?: for .*)?$/s;
 const INDENT = '    ';
 const ARGUMENT = /^([A-Za-z_][\w-]*|"(?:[^"\\]|\\.)*"): (.*)$/;
 /** Text in which a character was spelled out is not the text that ran. */

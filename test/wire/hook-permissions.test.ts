@@ -259,6 +259,12 @@ describe('a permission prompt of Claude Code', () => {
 
   test.each([
     ['of an MCP server', 'mcp__shop__look', (what: string) => ({ what, description: 'Look' })],
+    // The text of this one cannot be read back.
+    [
+      'with a character that is spelled out',
+      'mcp__shop__look',
+      (what: string) => ({ what: `${what} \u2014` }),
+    ],
     [
       'of a shell',
       'Bash',
