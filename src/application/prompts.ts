@@ -400,10 +400,12 @@ function createAnswering(
   ids: Ids,
   seatKey: () => SeatKey | null,
 ): Pick<PromptService, 'respond' | 'amend'> {
-  /** In this store, an answer for another store would find a different prompt, or none. */
-  function refuseForeign({ store_id }: AnswerCommand): void {
-    if (store_id === undefined || store_id === null || store_id === store.store_id) return;
-    throw wrongStore(store_id, store.store_id);
+  /** Before the transaction: refuses an answer for another store, which would find a different prompt here, or none, and signs. */
+  async function prepare(command: AnswerCommand): Promise<{ response_id: string; signed: Signed | null }> {
+    const { store_id } = command;
+    if (store_id != null && store_id !== store.store_id) throw wrongStore(store_id, store.store_id);
+    const response_id = command.response_id ?? ids.make('response');
+    return { response_id, signed: await sign(command, response_id) };
   }
 
   /** A person may allow only what was displayed to them in full. A program that answers through the library displays nothing. */
@@ -505,9 +507,7 @@ function createAnswering(
 
   return {
     async respond(command) {
-      refuseForeign(command);
-      const response_id = command.response_id ?? ids.make('response');
-      const signed = await sign(command, response_id);
+      const { response_id, signed } = await prepare(command);
       return store.write(async (tx) => {
         const { ask_id, actor } = command;
         const known = await tx.prompts.response(response_id);
@@ -525,9 +525,7 @@ function createAnswering(
     },
 
     async amend(command) {
-      refuseForeign(command);
-      const response_id = command.response_id ?? ids.make('response');
-      const signed = await sign(command, response_id);
+      const { response_id, signed } = await prepare(command);
       return store.write(async (tx) => {
         const { ask_id, actor } = command;
         const prompt = await findCurrent(tx, ask_id);
@@ -543,15 +541,8 @@ function createAnswering(
         const signature = signed?.signature ?? null;
         await tx.prompts.addResponse({ ...answer, ask_id, outcome: 'amendment', signature });
         const before = prompt.decision ?? prompt.late_response?.decision ?? null;
-        await appendPrompt(tx, 'prompt/amended', amended, {
-          decision: answer.decision,
-          before,
-          by: answer.by,
-          via: answer.via,
-          attested: answer.attested,
-          response_id,
-          ...(command.displayed_digest != null && { displayed_digest: command.displayed_digest }),
-        });
+        const data = { ...answerData(answer, command.displayed_digest ?? null), before };
+        await appendPrompt(tx, 'prompt/amended', amended, data);
         return amended;
       });
     },
@@ -690,16 +681,17 @@ export async function recordAnswer(
   if (outcome === 'late') await tx.prompts.update(settled);
   const added = tx.prompts.addResponse({ ...answer, ask_id, outcome, signature });
   await Promise.all([added, outcome === 'lost' ? undefined : owe(tx, settled)]);
-  const { decision, by, via, attested, response_id } = answer;
-  await appendPrompt(tx, RESPONSE_EVENT[outcome], settled, {
-    decision,
-    by,
-    via,
-    attested,
-    response_id,
-    ...(displayed_digest !== null && { displayed_digest }),
-  });
+  await appendPrompt(tx, RESPONSE_EVENT[outcome], settled, answerData(answer, displayed_digest));
   return { outcome, prompt: settled };
+}
+
+/** The data of the event about an answer. */
+function answerData(
+  { decision, by, via, attested, response_id }: PromptAnswer,
+  displayed_digest: string | null,
+): Record<string, unknown> {
+  const displayed = displayed_digest === null ? {} : { displayed_digest };
+  return { decision, by, via, attested, response_id, ...displayed };
 }
 
 const RESPONSE_EVENT: Readonly<Record<AnswerOutcome, EventType>> = {
