@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import type { Check } from '../application/world.ts';
 import { HiveError } from '../domain/errors.ts';
-import { examineWithoutStore, openHive } from '../open-hive.ts';
+import { examineWithoutStore } from '../open-hive.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson } from './output.ts';
-import { examineAgentFiles, reportErrors } from './program.ts';
+import { examineAgentFiles, reportErrors, usingHive } from './program.ts';
 import { checkLine, checksSummary } from './sentences.ts';
 
 export function defineDoctor(command: Command): void {
@@ -27,12 +27,7 @@ async function doctor({ json }: Format): Promise<ExitCode> {
 async function examineAll(): Promise<readonly Check[]> {
   const options = { examinations: examineAgentFiles };
   try {
-    const hive = await openHive(options);
-    try {
-      return await hive.doctor.run();
-    } finally {
-      await hive.close();
-    }
+    return await usingHive(options, (hive) => hive.doctor.run());
   } catch (error) {
     if (error instanceof HiveError) return examineWithoutStore(error, options);
     throw error;

@@ -48,11 +48,10 @@ import {
 import type { TomlTable } from '../infrastructure/installation/toml-edits.ts';
 import { clientVersion } from '../infrastructure/installation/try-out.ts';
 import { unifiedDiff } from '../infrastructure/platform/edits.ts';
-import { openHive } from '../open-hive.ts';
 import { findCaller, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
-import { isOnPath, packageFolder, reportErrors, thisProgram } from './program.ts';
+import { isOnPath, packageFolder, reportErrors, thisProgram, usingHive } from './program.ts';
 import { ask, hasTerminal } from './questions.ts';
 import { changedByOther, counted } from './sentences.ts';
 
@@ -179,12 +178,7 @@ function roleOption(): Option {
 /** A coordinator answers and interrupts other agents, so no agent may make itself one. @throws HiveError `not_allowed`. */
 async function mayCoordinate({ role, print }: CodexOptions): Promise<void> {
   if (role !== 'coordinator' || print === true) return;
-  const hive = await openHive();
-  try {
-    await refuseAgents(hive, 'make an agent a coordinator');
-  } finally {
-    await hive.close();
-  }
+  await usingHive({}, (hive) => refuseAgents(hive, 'make an agent a coordinator'));
 }
 
 async function setUpClaude(direction: Direction, options: ClaudeOptions): Promise<ExitCode> {
@@ -383,12 +377,7 @@ function trustTables(text: string): TomlTable[] {
 
 async function noPersonBecause({ json }: SetUpOptions): Promise<string | null> {
   if (json === true || !hasTerminal()) return 'there is no terminal';
-  const hive = await openHive();
-  try {
-    return (await findCaller(hive)).agent_because;
-  } finally {
-    await hive.close();
-  }
+  return usingHive({}, async (hive) => (await findCaller(hive)).agent_because);
 }
 
 // ---- Changing a client's files ----

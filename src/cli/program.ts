@@ -6,7 +6,7 @@ import type { Hive } from '../application/hive.ts';
 import type { Examination } from '../application/world.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { installedNode, lastingPath } from '../infrastructure/installation/versions.ts';
-import { openHive } from '../open-hive.ts';
+import { type OpenHiveOptions, openHive } from '../open-hive.ts';
 import { type ExitCode, exitCodeOfError } from './exit-codes.ts';
 import { type Format, printJson, remark } from './output.ts';
 
@@ -87,14 +87,17 @@ export async function reportErrors({ json = false }: Format, work: () => Promise
 
 /** The same, with the hive open. */
 export async function withHive(format: Format, work: (hive: Hive) => Promise<ExitCode>): Promise<void> {
-  await reportErrors(format, async () => {
-    const hive = await openHive({ examinations: examineAgentFiles });
-    try {
-      return await work(hive);
-    } finally {
-      await hive.close();
-    }
-  });
+  await reportErrors(format, () => usingHive({ examinations: examineAgentFiles }, work));
+}
+
+/** Opens the hive for this work alone. */
+export async function usingHive<T>(options: OpenHiveOptions, work: (hive: Hive) => Promise<T>): Promise<T> {
+  const hive = await openHive(options);
+  try {
+    return await work(hive);
+  } finally {
+    await hive.close();
+  }
 }
 
 // ---- How a long-running command ends ----
