@@ -19,7 +19,7 @@ import { terminalName } from '../infrastructure/platform/processes.ts';
 import { refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { findPhone } from './extensions.ts';
-import { type Format, print, printJson, printRows, remark } from './output.ts';
+import { doneAsJson, type Format, print, printJson, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
 
 /** The settings of a person's first week; --all lists the others too. */
@@ -89,10 +89,7 @@ const ORIGINS: Readonly<Record<Origin, string>> = {
 
 async function showAll(hive: Hive, { phone, json }: ShowOptions, isAll: boolean): Promise<ExitCode> {
   const settings = await settingsAt(hive, phone);
-  if (json) {
-    printJson({ settings });
-    return EXIT.done;
-  }
+  if (json) return doneAsJson({ settings });
   const shown = settings.filter(({ key, origin }) => isAll || origin !== 'default' || FIRST_WEEK.has(key));
   const rows = shown.map(({ key, value, origin, text }) => [key, showSetting(value), ORIGINS[origin], text]);
   printRows([['KEY', 'VALUE', 'ORIGIN', 'DESCRIPTION'], ...rows], '', true);

@@ -6,7 +6,7 @@ import { calledBy, sourcePrefix } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
-import { type Format, moment, parseDuration, print, printJson, printRows, remark } from './output.ts';
+import { doneAsJson, type Format, moment, parseDuration, print, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
 import { more, SOMEBODY, UNATTESTED } from './sentences.ts';
 
@@ -49,10 +49,7 @@ async function history(hive: Hive, query: string | undefined, options: HistoryOp
     limit,
     cursor,
   });
-  if (json === true) {
-    printJson({ entries: items, next_cursor });
-    return EXIT.done;
-  }
+  if (json === true) return doneAsJson({ entries: items, next_cursor });
   if (items.length === 0) remark('Nothing in the history matches.');
   if (format === 'text') printRows(items.map(toRow));
   else for (const entry of items) print(toSection(entry, format));

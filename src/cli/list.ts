@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { PromptFilter } from '../application/ports.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, printJson, promptJson, remark, showPrompts } from './output.ts';
+import { doneAsJson, type Format, promptJson, remark, showPrompts } from './output.ts';
 import { withHive } from './program.ts';
 import { more } from './sentences.ts';
 
@@ -48,10 +48,7 @@ async function list(
 ): Promise<ExitCode> {
   const filter = { status: status === 'all' ? undefined : status, project, agent, to };
   const { items, next_cursor } = await hive.prompts.list({ ...filter, limit, cursor });
-  if (json === true) {
-    printJson({ prompts: items.map(promptJson), next_cursor });
-    return EXIT.done;
-  }
+  if (json === true) return doneAsJson({ prompts: items.map(promptJson), next_cursor });
   if (items.length === 0) remark(nothing(status, { project, agent, to }));
   else showPrompts(items);
   if (next_cursor !== null) remark(more(limit, next_cursor));

@@ -22,7 +22,7 @@ import {
 } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
-import { age, type Format, print, printJson, remark } from './output.ts';
+import { age, doneAsJson, type Format, print, printJson, remark } from './output.ts';
 import { withHive } from './program.ts';
 import { SOMEBODY } from './sentences.ts';
 
@@ -161,10 +161,7 @@ async function list(
         cursor,
       });
   const summary = await hive.mentions.summary(session_id);
-  if (json === true) {
-    printJson({ mentions: items, next_cursor, handle, summary });
-    return EXIT.done;
-  }
+  if (json === true) return doneAsJson({ mentions: items, next_cursor, handle, summary });
   for (const mention of items) show(mention);
   if (items.length === 0)
     remark(`There are no ${status === 'any' ? '' : `${status} `}mentions of ${handle}.`);

@@ -8,6 +8,7 @@ import { clockOf } from '../domain/preferences.ts';
 import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
 import { calledBy, sourcePrefix } from '../domain/sources.ts';
 import { localDay } from '../domain/times.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { SOMEBODY, UNATTESTED } from './sentences.ts';
 
 /** Every command has it. */
@@ -34,6 +35,12 @@ export function printRows(rows: readonly (readonly string[])[], indent = '', wra
 /** Prints one value: indented on a terminal, one line into a pipe. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${visibleJson(value, process.stdout.isTTY ? 2 : 0)}\n`);
+}
+
+/** The same, as all that a command does that has done its work. */
+export function doneAsJson(value: unknown): ExitCode {
+  printJson(value);
+  return EXIT.done;
 }
 
 /** Prints one value of a stream, always on one line. */

@@ -17,7 +17,7 @@ import {
 import { humanName } from '../infrastructure/platform/paths.ts';
 import { BY, findAuthor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, print, printJson, remark } from './output.ts';
+import { doneAsJson, type Format, print, remark } from './output.ts';
 import { readInput, withHive } from './program.ts';
 
 const EXAMPLE_BLOCK =
@@ -69,10 +69,7 @@ async function post(hive: Hive, argument: string, options: PostOptions): Promise
   };
   if (blocks !== null) return postBlocks(hive, blocks, common, options);
   const posted = await hive.messages.post({ ...common, body });
-  if (options.json === true) {
-    printJson(postedView(posted));
-    return EXIT.done;
-  }
+  if (options.json === true) return doneAsJson(postedView(posted));
   print(posted.message.message_id);
   reportMentions(posted);
   return EXIT.done;
@@ -138,8 +135,8 @@ async function postBlocks(
   }
   const all: Posted[] = [];
   for (const block of headed) all.push(await hive.messages.post({ ...common, ...block }));
-  if (json === true) {
-    printJson({
+  if (json === true)
+    return doneAsJson({
       posted: all.map((posted) => ({
         ...postedView(posted),
         author: posted.message.author,
@@ -147,8 +144,6 @@ async function postBlocks(
         existing: posted.existing,
       })),
     });
-    return EXIT.done;
-  }
   for (const posted of all) {
     print(posted.message.message_id);
     reportAuthor(posted, writer);

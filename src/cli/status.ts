@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { age, type Format, print, printJson, printRows } from './output.ts';
+import { age, doneAsJson, type Format, print, printRows } from './output.ts';
 import { withHive } from './program.ts';
 import { counted } from './sentences.ts';
 
@@ -28,8 +28,8 @@ async function status(hive: Hive, { json }: Format): Promise<ExitCode> {
     hive.humans.teams(),
   ]);
   const total = counts.critical + counts.normal + counts.low;
-  if (json === true) {
-    printJson({
+  if (json === true)
+    return doneAsJson({
       store_id: hive.store_id,
       pending: { total, ...counts },
       unseen,
@@ -38,8 +38,6 @@ async function status(hive: Hive, { json }: Format): Promise<ExitCode> {
       humans,
       teams,
     });
-    return EXIT.done;
-  }
   const kinds = Object.entries(counts).filter(([, count]) => count > 0);
   const detail = kinds.map(([urgency, count]) => `${count} ${urgency}`).join(', ');
   print(`${total} pending${total === 0 ? '' : ` (${detail})`}`);

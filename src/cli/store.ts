@@ -9,7 +9,7 @@ import { addressArgument, storeAddress } from '../infrastructure/platform/paths.
 import { backUpStore, copyStore, openHive, restoreStore } from '../open-hive.ts';
 import { humanActor, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, print, printJson, printRows, remark } from './output.ts';
+import { doneAsJson, type Format, print, printJson, printRows, remark } from './output.ts';
 import { reportErrors, withHive } from './program.ts';
 import { ask, hasTerminal } from './questions.ts';
 
@@ -126,10 +126,7 @@ async function agrees(count: number, what: string, { json }: PruneOptions): Prom
 
 function report(counts: PruneCounts, days: number, what: string, options: PruneOptions): ExitCode {
   const { dryRun = false, json } = options;
-  if (json === true) {
-    printJson({ dry_run: dryRun, days, records: counts });
-    return EXIT.done;
-  }
+  if (json === true) return doneAsJson({ dry_run: dryRun, days, records: counts });
   const rows = Object.entries(counts).filter(([, count]) => count > 0);
   if (rows.length === 0) print(`Nothing to remove: found no ${what}.`);
   else print(dryRun ? `This would remove ${what}:` : `Removed ${what}:`);
@@ -165,10 +162,7 @@ async function migrate({ to, from, inUse = false, json = false }: MigrateOptions
   const target = addressArgument('--to', to, env);
   if (source === target) throw invalidInput('--from and --to must name different stores.');
   const tables = await copyStore({ from: source, to: target, env, in_use: inUse });
-  if (json) {
-    printJson({ tables });
-    return EXIT.done;
-  }
+  if (json) return doneAsJson({ tables });
   print('Copied and verified, row by row:');
   printRows(
     tables.filter(({ rows }) => rows > 0).map(({ table, rows }) => [table, String(rows)]),
