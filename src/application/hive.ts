@@ -1,10 +1,6 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
 import { userOfSeat } from '../domain/humans.ts';
-import type { Place } from '../domain/places.ts';
-import type { Seat, SeatKey } from '../domain/seats.ts';
-import type { Environment } from '../domain/sources.ts';
 import { localDay } from '../domain/times.ts';
-import type { Trust } from '../domain/trust.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { type CallerService, createCallers } from './callers.ts';
 import { startCodexAnswers } from './codex-dialogs.ts';
@@ -28,12 +24,12 @@ import { createNotices, type NoticeService } from './notices.ts';
 import { createOutreach, type OutreachService } from './outreach.ts';
 import type { PopupParts, PopupParty } from './popup-kinds.ts';
 import { createAudience, startPopups } from './popups.ts';
-import type { ReadTx, Store } from './ports.ts';
+import type { ReadTx } from './ports.ts';
 import { createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
-import { createRules, type RuleService, startProposals } from './rules.ts';
+import { createRules, type RuleParts, type RuleService, startProposals } from './rules.ts';
 import { type AskOfRun, type RunOfAsk, runOfAsk } from './run-calls.ts';
-import { createSeats, type SeatService } from './seats.ts';
+import { createSeats, type SeatParts, type SeatService } from './seats.ts';
 import { createSessions, type SessionService } from './sessions.ts';
 import { createSettings, type SettingsService } from './settings.ts';
 import { createStats, type StatsService } from './stats.ts';
@@ -42,16 +38,7 @@ import { createTurns, readingLastWords, type TurnService } from './turns.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 import { createWaits, type WaitService } from './waits.ts';
 import { type CodexWaker, createCodexWaker, createWakes, type WakeService, type WakeWait } from './wakes.ts';
-import type {
-  CodexControl,
-  Examination,
-  Files,
-  Ids,
-  Logger,
-  Notifier,
-  Processes,
-  RuleFile,
-} from './world.ts';
+import type { CodexControl, Examination, Files, Ids, Logger, Notifier, Processes } from './world.ts';
 
 export interface Hive {
   readonly store_id: string;
@@ -133,15 +120,13 @@ export function oncePerHive<Service extends object>(make: (hive: Hive) => Servic
 /** The parts of the popup engine but for what shows a popup. */
 export type OtherPopupParts = Omit<PopupParts, 'notifier'>;
 
-export interface HiveParts {
-  store: Store;
+/** With the parts of the seat and of the rules: the human's file, and what it says. */
+export interface HiveParts extends Omit<SeatParts, 'sessions' | 'processes'>, Omit<RuleParts, 'seats'> {
   ids: Ids;
   processes: Processes;
   log: Logger;
   notifier: Notifier;
   findProject: (directory: string) => ProjectContext;
-  /** This machine's name, as sessions carry it. */
-  machine: string;
   files: Files;
   codex: CodexControl;
   /** Handles the hooks of a run's agent; null in a build without runs. */
@@ -150,21 +135,6 @@ export interface HiveParts {
   pid: number;
   /** The doctor's checks; loaded when it is asked. */
   examinations: () => Promise<readonly Examination[]>;
-  /** The seat of this process, and its environment. */
-  seat: string;
-  env: Environment;
-  /** The present content of the human's file. */
-  trust: () => Trust;
-  /** A key in the person's SSH agent. */
-  agentKey: (key: string) => SeatKey;
-  /** Writes a seat into that file. */
-  addSeat: (seat: Seat) => Promise<void>;
-  /** Takes the seat with this key out of that file. */
-  removeSeat: (key: string) => Promise<void>;
-  /** The rules in that file. */
-  ruleFile: RuleFile;
-  /** Finds out where a directory of this machine leads; loaded when rules are tried. */
-  placeAt: () => Promise<(directory: string) => Place>;
 }
 
 export function createHive(parts: HiveParts): Hive {

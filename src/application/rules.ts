@@ -110,7 +110,7 @@ export interface RuleParts {
   seats: Pick<SeatService, 'isRegistered'>;
   trust: () => Trust;
   ruleFile: RuleFile;
-  /** Finds out where a directory of this machine leads now. */
+  /** Finds out where a directory of this machine leads now; loaded when rules are tried. */
   placeAt: () => Promise<(directory: string) => Place>;
 }
 

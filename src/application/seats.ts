@@ -66,8 +66,10 @@ export interface SeatParts {
   processes: Pick<Processes, 'ancestors' | 'environment'>;
   /** The name of the seat, user@machine. */
   seat: string;
+  /** This machine's name, as sessions carry it. */
   machine: string;
   env: Environment;
+  /** The present content of the human's file. */
   trust: () => Trust;
   /** The key with this public part in the person's SSH agent. */
   agentKey: (key: string) => SeatKey;
