@@ -2,7 +2,7 @@
  * SQL that both engines accept: statements with `$n` placeholders, over a small driver for each engine. A row and its
  * domain object have the same field names; a `Table` only knows which of them are booleans (0/1) or JSON (text).
  */
-import type { Page } from '../../application/ports.ts';
+import type { Page, Store } from '../../application/ports.ts';
 import type { Check } from '../../application/world.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/sources.ts';
@@ -111,7 +111,7 @@ export function isTableMissing(error: unknown): boolean {
 }
 
 /** A driver owns its connections, the write queue and the doorbell. */
-export interface Driver {
+export interface Driver extends Pick<Store, 'watch' | 'close' | 'leave'> {
   /**
    * Names the present start of the machine, if a commit may be visible before it is on disk: what was visible can be gone
    * after the next start. Null if nothing is visible before it is on disk.
@@ -121,10 +121,6 @@ export interface Driver {
   read<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
   /** A read while the store is opened, over the connection that writes: a process that only writes needs no other. */
   inspect<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
-  watch(listener: () => void): () => void;
-  close(): Promise<void>;
-  /** As `Store.leave`. */
-  leave(): Promise<void>;
 }
 
 /** An engine on a server: the stores whose address has `://`. */
