@@ -17,6 +17,10 @@
 (require 'cl-lib)
 (require 'hive-messages)
 (require 'transient)
+;; The menus have the keys of these buffers.
+(eval-when-compile
+  (require 'hive-list)
+  (require 'hive-prompt))
 
 (declare-function hive "hive-list")
 (declare-function hive-prompts-awake "hive-model")
@@ -57,17 +61,11 @@
         ("T" "agents elsewhere" hive-token-for-directory)
         ("P" "phones" hive-phone-list)
         ("O" "turn on or off" hive-mode))))
-    "The rows of the menu of everything.
-A row has groups, a group a title and commands, each with its key and
-its label.  Titles and labels are as for `hive-words'."))
+    "The rows of the menu of everything, see `hive-keys-map'."))
 
 ;;;###autoload (autoload 'hive-prefix-map "hive-menu" nil t 'keymap)
 (defvar hive-prefix-map
-  (let ((map (make-sparse-keymap)))
-    (dolist (row hive-menu--rows)
-      (pcase-dolist (`(,_title . ,commands) row)
-        (pcase-dolist (`(,key ,_label ,command) commands)
-          (define-key map key command))))
+  (let ((map (hive-keys-map hive-menu--rows)))
     (define-key map "m" #'hive)
     map)
   "Keymap of Hive's commands, for a prefix key of your choice.")
@@ -85,84 +83,6 @@ its label.  Titles and labels are as for `hive-words'."))
         (pcase-dolist (`(,key ,label ,command) commands)
           (which-key-add-keymap-based-replacements hive-prefix-map
             key (cons (hive-words label) command)))))))
-
-;;;; The menu of the status buffer
-
-(eval-and-compile
-  (defconst hive-menu--list-rows
-    ;; Together they fit into 80 columns, and into 24 lines below one other window.
-    '((("Questions"
-        ("RET" menu-list-show hive-list-show)
-        ("a" menu-list-answer hive-list-answer)
-        ("s" menu-list-snooze hive-list-snooze)
-        ("c" menu-list-cancel hive-list-cancel)
-        ("C" "cancel ended ones" hive-list-cancel-ended)
-        ("A" menu-list-always hive-list-always))
-       ("Agents"
-        ("i" menu-prompt-stop hive-list-interrupt)
-        ("j" "its terminal" hive-list-visit-terminal)
-        ("w" "write to it" hive-session-mention)
-        ("o" menu-shared hive-session-shared)
-        ("M" "its mentions" hive-session-mentions)
-        ("d" "its project" hive-session-visit)
-        ("e" "configure it" hive-session-configure))
-       ("Show"
-        ("0" "status" hive-list-choose-view)
-        ("1" "pending" hive-list-choose-view)
-        ("2" menu-view-answered hive-list-choose-view)
-        ("3" menu-view-late hive-list-choose-view)
-        ("4" menu-view-expired hive-list-choose-view)
-        ("5" menu-view-cancelled hive-list-choose-view)
-        ("6" menu-sessions hive-list-choose-view))
-       ("Page"
-        (">" "next page" hive-list-next-page)
-        ("<" "previous page" hive-list-previous-page)
-        ("g" menu-list-refresh hive-list-refresh)
-        ("h" "everything else" hive-menu)))
-      (("Marks"
-        ("m" "mark" hive-list-mark)
-        ("u" "unmark, or take back" hive-list-undo)
-        ("U" "unmark all" hive-list-unmark-all)
-        ("t" "toggle marks" hive-list-toggle-marks)
-        ("% m" "mark by regexp" hive-list-mark-regexp)
-        ("=" "mark what is alike" hive-list-mark-alike))
-       ("Sections"
-        ("TAB" "fold" hive-list-fold)
-        ("<backtab>" "fold all" hive-list-fold-all)
-        ("M-n" "next section" hive-list-next-section)
-        ("M-p" "previous section" hive-list-previous-section)
-        ("G" "other sections" hive-list-regroup)
-        ("F" "preview while moving" hive-list-follow))
-       ("Filter"
-        ("/ a" "by agent" hive-list-filter-agent)
-        ("/ p" "by project" hive-list-filter-project)
-        ("/ k" "by kind" hive-list-filter-kind)
-        ("/ f" "by recipient" hive-list-filter-for)
-        ("/ t" "by text" hive-list-filter-text)
-        ("/ /" "remove filters" hive-list-filter-none))))
-    "The rows of the menu of the status buffer, as in `hive-menu--rows'.")
-
-  (defconst hive-menu--prompt-rows
-    '(((menu-answer
-        ("a" menu-list-answer hive-prompt-answer)
-        ("e" "answer in a buffer" hive-prompt-compose)
-        ("+" "option and words" hive-prompt-choose-with-words)
-        ("u" "take back or correct" hive-undo)
-        ("A" menu-list-always hive-prompt-always)
-        ("s" menu-list-snooze hive-prompt-snooze)
-        ("c" menu-list-cancel hive-prompt-cancel))
-       ("Read"
-        ("n" "next hunk or question" hive-prompt-next)
-        ("p" "previous hunk or question" hive-prompt-previous)
-        ("N" "next question" hive-prompt-next-question)
-        ("P" "previous question" hive-prompt-previous-question)
-        ("E" "compare in Ediff" hive-diff-ediff)
-        ("TAB" "fold, or next button" hive-prompt-tab)
-        ("g" menu-list-refresh revert-buffer))
-       ("Agent"
-        ("i" menu-prompt-stop hive-prompt-interrupt)
-        ("j" menu-list-terminal hive-prompt-visit-terminal))))
-    "The rows of the menu of one question, as in `hive-menu--rows'."))
 
 ;;;; Defining the menus
 
@@ -199,9 +119,9 @@ it, and q quits it.  Both are in the first row, in its shortest group."
   `(progn
      (hive-menu--define hive-menu "All that Hive does." ,hive-menu--rows)
      (hive-menu--define hive-list-menu "The keys of the status buffer."
-                        ,hive-menu--list-rows)
+                        ,hive-list-keys)
      (hive-menu--define hive-prompt-menu "The keys in the buffer of a question."
-                        ,hive-menu--prompt-rows)))
+                        ,hive-prompt-keys)))
 
 (hive-menu--define-all)
 ;; M-x completes them only where they are of use.

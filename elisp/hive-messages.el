@@ -243,6 +243,16 @@ found before it was used for the first time, too."
       (autoload-do-load map 'hive-prefix-map)))
   (substitute-command-keys text))
 
+(defun hive-keys-map (rows)
+  "Return a keymap with the keys of ROWS, which a menu has as well.
+A row has groups, a group has a title and commands, each with its key
+and its label.  Titles and labels are as for `hive-words'."
+  (let ((map (make-sparse-keymap)))
+    (dolist (row rows map)
+      (pcase-dolist (`(,_title . ,commands) row)
+        (pcase-dolist (`(,key ,_label ,command) commands)
+          (define-key map (kbd key) command))))))
+
 (defun hive-count (number noun &optional nouns)
   "Return NUMBER and NOUN, or unless NUMBER is 1, NOUNS.
 That is NOUN with an s by default."

@@ -316,28 +316,36 @@ It is below what a permission displays: nothing of it is allowed."
 
 (autoload 'hive-prompt-menu "hive-menu" "The keys in the buffer of a question." t)
 
+(defconst hive-prompt-keys
+  '(((menu-answer
+      ("a" menu-list-answer hive-prompt-answer)
+      ("e" "answer in a buffer" hive-prompt-compose)
+      ("+" "option and words" hive-prompt-choose-with-words)
+      ("u" "take back or correct" hive-undo)
+      ("A" menu-list-always hive-prompt-always)
+      ("s" menu-list-snooze hive-prompt-snooze)
+      ("c" menu-list-cancel hive-prompt-cancel))
+     ("Read"
+      ("n" "next hunk or question" hive-prompt-next)
+      ("p" "previous hunk or question" hive-prompt-previous)
+      ("N" "next question" hive-prompt-next-question)
+      ("P" "previous question" hive-prompt-previous-question)
+      ("E" "compare in Ediff" hive-diff-ediff)
+      ("TAB" "fold, or next button" hive-prompt-tab)
+      ("g" menu-list-refresh revert-buffer))
+     ("Agent"
+      ("i" menu-prompt-stop hive-prompt-interrupt)
+      ("j" menu-list-terminal hive-prompt-visit-terminal))))
+  "The keys in the buffer of a question, as the rows of their menu are.
+See `hive-keys-map'.")
+
 (defvar hive-prompt-mode-map
-  (let ((map (make-sparse-keymap)))
+  (let ((map (hive-keys-map hive-prompt-keys)))
     (set-keymap-parent map (make-composed-keymap button-buffer-map special-mode-map))
-    (define-key map (kbd "a") #'hive-prompt-answer)
     ;; On a button, the keymap of the button is first.
     (define-key map (kbd "RET") #'hive-prompt-answer)
-    (define-key map (kbd "e") #'hive-prompt-compose)
-    (define-key map (kbd "c") #'hive-prompt-cancel)
-    (define-key map (kbd "s") #'hive-prompt-snooze)
-    (define-key map (kbd "n") #'hive-prompt-next)
-    (define-key map (kbd "p") #'hive-prompt-previous)
-    (define-key map (kbd "N") #'hive-prompt-next-question)
-    (define-key map (kbd "P") #'hive-prompt-previous-question)
-    (define-key map (kbd "E") #'hive-diff-ediff)
-    (define-key map (kbd "TAB") #'hive-prompt-tab)
     (define-key map (kbd "<backtab>") #'hive-prompt-backtab)
-    (define-key map (kbd "i") #'hive-prompt-interrupt)
-    (define-key map (kbd "j") #'hive-prompt-visit-terminal)
     (define-key map (kbd "?") #'hive-prompt-menu)
-    (define-key map (kbd "+") #'hive-prompt-choose-with-words)
-    (define-key map (kbd "u") #'hive-undo)
-    (define-key map (kbd "A") #'hive-prompt-always)
     (dotimes (n 9)
       (define-key map (number-to-string (1+ n)) #'hive-prompt-choose))
     map)
