@@ -267,8 +267,7 @@ Signal a `user-error' if no answer would fit them all."
   "Signal a `user-error' if ANSWER could permit what was not displayed of BATCH.
 Then show all of BATCH in a buffer, where it can be read."
   (when (cl-some (lambda (prompt)
-                   (and (hive-permission-allows-p prompt (hive-batch--fitted prompt answer))
-                        (not (hive-display-digest prompt))))
+                   (hive-permission-unread-p prompt (hive-batch--fitted prompt answer)))
                  batch)
     (hive-batch-show batch)
     (hive-fail

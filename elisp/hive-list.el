@@ -220,31 +220,14 @@ See `hive-keys-map'.")
 
 (define-derived-mode hive-list-mode tabulated-list-mode "Hive"
   "Major mode of the status buffer: questions, agents and shared buffers.
-\\<hive-list-mode-map>0 shows what needs you and all agents, 6 only the agents; 1 to 5 show
-the pending, answered, late, expired and cancelled questions.
-\\[hive-list-show] shows what is at point, \\[hive-list-answer] answers it, \\[hive-list-cancel] cancels it,
-\\[hive-list-snooze] snoozes it;
-\\[hive-list-cancel-ended] cancels what was asked by sessions that have ended;
- \\[hive-list-visit-terminal] goes to its agent's terminal, \\[hive-list-interrupt] interrupts
-the agent; \\[hive-list-always] makes a rule from a permission.  While an answer is delayed,
-\\[hive-list-undo] takes it back (see `hive-undo-seconds').
-\\[hive-list-follow] shows the question at point in another window while you move.
+\\<hive-list-mode-map>\\[hive-list-menu] is a menu of its keys, \\[hive-menu] one of all that Hive does.
 
-\\[hive-session-mention] writes to the agent at point, \\[hive-session-shared] opens the shared buffer of its project,
-\\[hive-session-mentions] its mentions, \\[hive-session-visit] the directory of its project; \\[hive-session-configure] configures it.
-
-\\[hive-list-mark] marks, \\[hive-list-undo] and \\[hive-list-unmark-all] unmark, \\[hive-list-toggle-marks] toggles the marks,
-\\[hive-list-mark-regexp] marks by a regexp, \\[hive-list-mark-alike] marks what asks for the same as the
-question at point.  Commands are about the questions in the active
-region, or else the marked ones, or else the one at point; on the line of
-an agent, about its questions, and on the heading of a section, about all
-of the section.
-
-\\[hive-list-fold] folds a section, \\[hive-list-fold-all] all of them; \\[hive-list-regroup] changes what the sections
-of questions are.  \\[hive-list-filter-agent], \\[hive-list-filter-project], \\[hive-list-filter-kind], \\[hive-list-filter-for] and \\[hive-list-filter-text] filter, \\[hive-list-filter-none] removes
-the filters, and so does \\[hive-list-quit], which leaves; \\[hive-list-next-page] and \\[hive-list-previous-page] turn pages.
-\\[hive-list-menu] is a menu of these keys, \\[hive-menu] one of all that Hive does.  The buffer
-updates itself.
+Commands are about the questions in the active region, or else the
+marked ones, or else the one at point; on the line of an agent, about its
+questions, and on the heading of a section, about all of the section.
+While an answer is delayed, \\[hive-list-undo] takes it back (see `hive-undo-seconds');
+otherwise it unmarks.  \\[hive-list-quit] leaves the buffer, and removes its filters.
+The buffer updates itself.
 \\{hive-list-mode-map}"
   :interactive nil
   (hive-text-guard-files)

@@ -456,7 +456,7 @@ Without MORE, as many pages are fetched as were shown."
 (defun hive-mentions-read-note (mention)
   "With a prefix argument, read a note about MENTION, nil for all, and return it."
   (when current-prefix-arg
-    (hive-read-note (hive-words 'which-done-note) (or (plist-get mention :mention_id) "mentions"))))
+    (hive-read-note (hive-words "Note (what was done): ") (or (plist-get mention :mention_id) "mentions"))))
 
 (defun hive-check-mentions-done (&optional note)
   "Mark the mention at point done, and go to the next.

@@ -168,7 +168,6 @@
       (mark-urgent . "urgent")
       (mark-expects-reply . "expects a reply")
       (mark-as . "as %s")
-      (which-done-note . "Note (what was done): ")
 
       ;; Posting
       (everyone . "everyone")

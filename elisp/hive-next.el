@@ -487,9 +487,7 @@ Like `read-key', it knows the keys that a terminal sends as sequences."
 
 (defun hive-next--unread-p (batch answer)
   "Return non-nil if ANSWER could permit what was not displayed of BATCH."
-  (cl-some (lambda (prompt)
-             (and (hive-permission-allows-p prompt answer) (not (hive-display-digest prompt))))
-           batch))
+  (cl-some (lambda (prompt) (hive-permission-unread-p prompt answer)) batch))
 
 (defun hive-next--show (batch)
   "Show the questions of BATCH in full, in a buffer."

@@ -353,18 +353,12 @@ See `hive-keys-map'.")
 
 (define-derived-mode hive-prompt-mode special-mode "Hive-Question"
   "Major mode of the buffer that shows one question in full.
-\\<hive-prompt-mode-map>1 to 9 answer with an option, \\[hive-prompt-choose-with-words] with an option and words;
-\\`RET' or \\`a' answers in the minibuffer, \\[hive-prompt-compose] in a buffer of its own.
-\\[hive-prompt-cancel] cancels, \\[hive-prompt-snooze] snoozes, \\[hive-undo] takes back or corrects your
-answer.
+\\<hive-prompt-mode-map>\\[hive-prompt-menu] is a menu of its keys; 1 to 9 answer with an option.
 
-\\[hive-prompt-tab] on a heading of the context folds its section, and \\[hive-prompt-backtab] all of
-them; elsewhere they go to the next and to the previous button.
-\\[hive-prompt-next] goes to the next hunk of
-a diff, and after the last one to the next question; \\[hive-prompt-previous] goes back.
-\\[hive-prompt-interrupt] interrupts the agent, \\[hive-prompt-visit-terminal] goes to its terminal, \\[hive-prompt-menu] shows the keys.
-\\[hive-prompt-next-question] and \\[hive-prompt-previous-question] always go to a question.  On a diff, \\<hive-diff-map>\\[hive-diff-visit] visits the line
-in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-mode-map>
+On a heading of the context \\[hive-prompt-tab] folds its section, and \\[hive-prompt-backtab] all of them;
+elsewhere they go to the next and to the previous button.  \\[hive-prompt-next] goes to the
+next hunk of a diff, and after the last one to the next question.  On a
+diff, \\<hive-diff-map>\\[hive-diff-visit] visits the line in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-mode-map>
 \\{hive-prompt-mode-map}"
   :interactive nil
   (hive-text-guard-files)

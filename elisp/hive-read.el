@@ -63,11 +63,15 @@ agent, free text only denies."
                             selected))
            (not (hive-rpc-true-p prompt :dialog))))))
 
+(defun hive-permission-unread-p (prompt answer)
+  "Return non-nil if ANSWER to PROMPT could permit what was not displayed."
+  (and (hive-permission-allows-p prompt answer)
+       (not (hive-display-digest prompt))))
+
 (defun hive-permission-demand (prompt answer)
   "Signal a `user-error' if ANSWER could permit what was not displayed.
 Then show PROMPT in a buffer, where its whole text can be read."
-  (when (and (hive-permission-allows-p prompt answer)
-             (not (hive-display-digest prompt)))
+  (when (hive-permission-unread-p prompt answer)
     (unless (hive-display-here-p prompt) (hive-prompt-show prompt))
     (hive-fail
      "Not sent: scroll through the whole permission without skipping any part, then answer again")))
