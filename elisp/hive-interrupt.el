@@ -138,15 +138,10 @@ A list that was cut short lacks the sessions that were silent longest."
 (add-hook 'hive-model-sessions-listed-functions #'hive-interrupt--remember-listed)
 (add-hook 'hive-sidecar-state-hook #'hive-interrupt--sidecar)
 
-;;;; Options
-
-(defcustom hive-interrupt-seconds 60
-  "After how many seconds Hive reports that an agent has not stopped yet.
-The request stays in force."
-  :type 'natnum
-  :group 'hive)
-
 ;;;; Reporting the result
+
+(defconst hive-interrupt--seconds 60
+  "After how many seconds Hive reports that an agent has not stopped yet.")
 
 (defvar hive-interrupt--requests (make-hash-table :test #'equal)
   "The agent that each request asked to stop, by the id of the request.
@@ -199,10 +194,10 @@ The result is reported when it is known."
     (hive-rpc-request
      'turn/interrupt
      `( :session_id ,session-id :interrupt_id ,id
-        :timeout_ms ,(* 1000 hive-interrupt-seconds)
+        :timeout_ms ,(* 1000 hive-interrupt--seconds)
         :by ,(hive-human-name)
         ,@(unless (string-blank-p (or note "")) (list :note (hive-text-sendable note))))
-     :timeout (+ 30 hive-interrupt-seconds)
+     :timeout (+ 30 hive-interrupt--seconds)
      :success (lambda (outcome)
                 (if (equal (plist-get outcome :outcome) "unconfirmed")
                     (when (stringp (gethash id hive-interrupt--requests))
@@ -355,9 +350,9 @@ reports the results."
   (when (y-or-n-p (hive-interrupt--all-question))
     (hive-rpc-request
      'turn/interrupt_all
-     `( :timeout_ms ,(* 1000 hive-interrupt-seconds) :by ,(hive-human-name)
+     `( :timeout_ms ,(* 1000 hive-interrupt--seconds) :by ,(hive-human-name)
         ,@(unless (string-blank-p (or note "")) (list :note (hive-text-sendable note))))
-     :timeout (+ 30 hive-interrupt-seconds)
+     :timeout (+ 30 hive-interrupt--seconds)
      :success (lambda (result)
                 (hive-notify-say "%s" (hive-interrupt--summary
                                        (append (plist-get result :outcomes) nil))))

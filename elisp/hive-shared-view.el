@@ -225,11 +225,9 @@ Search for it from FROM."
 
 ;;;; Adding and removing messages
 
-(defcustom hive-shared-limit 500
+(defconst hive-shared-limit 500
   "How many of the last messages a shared buffer shows.
-When you page back, it shows up to twice as many."
-  :type 'natnum
-  :group 'hive-shared)
+When you page back, it shows up to twice as many.")
 
 (defun hive-shared--text (messages)
   "Return the text of MESSAGES, in their order."

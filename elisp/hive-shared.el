@@ -135,11 +135,6 @@ begins; one without replies is left out."
 
 ;;;; Saving messages to a file
 
-(defcustom hive-shared-directory nil
-  "Where `hive-shared-save' saves by default; nil for the project's directory."
-  :type '(choice (const :tag "The project's directory" nil) directory)
-  :group 'hive-shared)
-
 (defun hive-shared-file-text ()
   "Return the shown messages in the format of a file.
 They are as stored, whatever was changed in the buffer."
@@ -155,8 +150,7 @@ The default name is shared-YYYYMMDD.md.  To write all messages, use
 the command line: hive messages --format shared."
   (declare (modes hive-shared-mode))
   (interactive
-   (list (read-file-name (hive-words "Save messages to: ")
-                         (or hive-shared-directory default-directory) nil nil
+   (list (read-file-name (hive-words "Save messages to: ") nil nil nil
                          (format-time-string "shared-%Y%m%d.md"))))
   (let ((text (hive-shared-file-text))
         (count (hive-shared-count))

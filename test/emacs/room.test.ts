@@ -35,7 +35,7 @@ beforeAll(async () => {
   other = await join(hive, 'def34-session', where);
   await post(hive, claude, 'The table is ready.');
   const drafts = lisp(`${place.join(home.folder, 'drafts')}/`);
-  setup = `(progn (setq hive-shared-position 'current hive-shared-directory ${lisp(home.folder)} hive-drafts-directory ${drafts})
+  setup = `(progn (setq hive-shared-position 'current hive-drafts-directory ${drafts})
     (find-file ${lisp(place.join(project, 'notes.txt'))}))`;
   emacs = await home.emacs(setup);
 });
