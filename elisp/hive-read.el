@@ -469,6 +469,7 @@ handle, or what was typed if it is none."
 ;; may leave the minibuffer, Emacs may end, or a later step may fail.
 
 (autoload 'hive-compose-draft "hive-compose")
+(autoload 'hive-compose-keep "hive-compose")
 (autoload 'hive-draft-watch "hive-compose")
 (autoload 'hive-draft-settings "hive-compose")
 (autoload 'hive-draft-id "hive-compose")
@@ -499,14 +500,17 @@ Return what it returns.  If that is answered, delete the draft; else, or
 if it fails or Emacs ends, what was typed is the draft.  ID is that of
 the draft, if it is not that of PROMPT; with PROMPT nil, what is read is
 a message.  With OPTIONS, a list of labels, what is read are words
-beside them, which have a draft of their own: it keeps the labels."
-  (let* ((id (hive-draft-id (or id (plist-get prompt :ask_id)) options))
+beside them, which have a draft of their own: it keeps the labels.  What
+was typed without an option becomes that draft, unless there is one."
+  (let* ((from (or id (plist-get prompt :ask_id)))
+         (id (hive-draft-id from options))
          (settings (hive-draft-with-options options))
          (with (hive-draft-settings settings))
          (as-draft (lambda (text)
                      (if settings (unless (string-blank-p text) text)
                        (hive-read--as-draft prompt text))))
-         (draft (funcall as-draft (or (hive-compose-draft id) "")))
+         (own (hive-compose-draft id))
+         (draft (funcall as-draft (or own (hive-compose-draft from) "")))
          (known (or draft ""))
          (hive-read-typed draft)
          (hive-read--keep
@@ -515,8 +519,10 @@ beside them, which have a draft of their own: it keeps the labels."
                               ((funcall as-draft text))
                               (t (or draft "")))))
               (when (and (not (equal text known))
-                         (hive-draft-write id text known (if (string-empty-p text) "" with) with))
-                (setq known text)))))
+                         (hive-draft-write id text (if own known "") (if (string-empty-p text) "" with) with))
+                ;; If it was there without an option, it has moved.
+                (unless own (hive-compose-keep from "" known))
+                (setq known text own t)))))
          (done nil))
     (unwind-protect (setq done (funcall answer))
       (funcall hive-read--keep (if (eq done 'answered) "" (or hive-read-typed ""))))))

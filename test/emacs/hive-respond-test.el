@@ -313,7 +313,10 @@ Return what was there, newest first."
     (let ((batch (list (car (hive-prompts)))))
       (cl-flet ((beside (label typed)
                   (hive-respond-test-typing `((,label ,typed)) (hive-next--comment batch (list label)))))
-        (beside "Later" "in")
+        ;; What was typed without an option becomes the draft of the first one.
+        (hive-respond-test-typing '(("When?" "i")) (hive-respond))
+        (should (equal '("i") (beside "Later" "n")))
+        (should (equal '(nil) (hive-respond-test-typing '(("When?" "")) (hive-respond))))
         (beside "No" "never")
         (should (equal '("in") (beside "Later" " May")))
         (should (equal '("never") (beside "No" "")))
