@@ -4,7 +4,6 @@
  */
 import { type GateRecord, type HeldAgent, heldNoticeAt, heldSentence } from '../domain/mention-gate.ts';
 import {
-  clockOf,
   disturbance,
   momentOf,
   mutedBy,
@@ -12,7 +11,7 @@ import {
   preferencesFrom,
 } from '../domain/preferences.ts';
 import type { Session } from '../domain/sessions.ts';
-import { timeAfter } from '../domain/times.ts';
+import { clockOf, timeAfter } from '../domain/times.ts';
 import type { Expiring } from './expiry.ts';
 import { titledAuthor } from './mentions.ts';
 import { giveNotice } from './notices.ts';

@@ -4,10 +4,8 @@ import { eastAsianWidth } from 'get-east-asian-width';
 import { isHidden, revealed } from '../domain/display.ts';
 import { HiveError } from '../domain/errors.ts';
 import { permissionLines } from '../domain/permissions.ts';
-import { clockOf } from '../domain/preferences.ts';
 import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
 import { calledBy, sourcePrefix } from '../domain/sources.ts';
-import { localDay } from '../domain/times.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { SOMEBODY, UNATTESTED } from './sentences.ts';
 
@@ -155,11 +153,7 @@ function escapeUnits(character: string): string {
 
 /** Durations as people type and read them. */
 export { parseDuration } from '../domain/limits.ts';
-
-/** A time in the person's own time zone: `2026-11-22 08:37`. */
-export function moment(at: string): string {
-  return `${localDay(at)} ${clockOf(new Date(at))}`;
-}
+export { moment } from '../domain/times.ts';
 
 /** A duration as `parseDuration` reads it: `90 s`, `10 min`, `2 h`, `7 d`. */
 export function duration(ms: number): string {

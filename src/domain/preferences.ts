@@ -91,12 +91,6 @@ export function momentOf(now: string): Moment {
   return { now, minute_of_day: date.getHours() * 60 + date.getMinutes() };
 }
 
-/** A time of day as people read it, `HH:MM`, in the time zone of this machine. */
-export function clockOf(date: Date): string {
-  const two = (part: number): string => String(part).padStart(2, '0');
-  return `${two(date.getHours())}:${two(date.getMinutes())}`;
-}
-
 /** The preferences of a seat. Keys stored by a newer Hive are ignored. */
 export function preferencesFrom(stored: Readonly<Record<string, unknown>>): Preferences {
   const known = Object.keys(DEFAULT_PREFERENCES)

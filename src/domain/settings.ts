@@ -12,7 +12,7 @@ import { parseDuration } from './limits.ts';
 import { DEFAULT_OUTREACH_SETTINGS, type OutreachSettings, REPORT_POLICIES } from './outreach.ts';
 import { DEFAULT_PREFERENCES, GATE_MODES, type Preferences } from './preferences.ts';
 import { excerpt } from './text.ts';
-import { timeAfter } from './times.ts';
+import { moment, timeAfter } from './times.ts';
 import type { Authority } from './trust.ts';
 
 type SeatKey = keyof Preferences;
@@ -309,8 +309,12 @@ export function valueAt({ type }: Pick<Setting, 'type'>, stored: unknown, now: s
   return type.kind === 'yes_no_or_duration' && typeof stored === 'string' && stored <= now ? false : stored;
 }
 
-/** A value as a person types it. */
+/** `do_not_disturb` is stored as the time at which it ends. */
+const STORED_TIME = /^\d{4}-\d\d-\d\dT/;
+
+/** A value as a person types it; of what was set for some time the end, in the time zone of this machine. */
 export function showSetting(value: unknown): string {
+  if (typeof value === 'string' && STORED_TIME.test(value)) return `until ${moment(value)}`;
   if (value === null) return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(',');

@@ -11,7 +11,7 @@ import { createFeed } from '../../src/application/feed.ts';
 import { startPopups } from '../../src/application/popups.ts';
 import { createSessions } from '../../src/application/sessions.ts';
 import type { Processes } from '../../src/application/world.ts';
-import { clockOf } from '../../src/domain/preferences.ts';
+import { clockOf } from '../../src/domain/times.ts';
 import { openWithClock } from '../support/clock.ts';
 import { fakeNotifier } from '../support/fake-notifier.ts';
 import { ask, HUMAN, introduction, openTestHive, recordingLog } from '../support/hive.ts';

@@ -87,6 +87,12 @@ describe('hive config', () => {
     expect((await person.hive('config', 'quiet_hours')).err).toContain('This is the default.');
     await person.hive('config', 'quiet_hours', '22:00-07:30');
     expect((await person.hive('config', 'quiet_hours', '--unset')).out).toBe('quiet_hours: none\n');
+    const until = /^do_not_disturb: until (\d{4}-\d\d-\d\d \d\d:\d\d)\n$/;
+    const set = (await person.hive('config', 'do_not_disturb', '2h')).out;
+    const [, time = ''] = until.exec(set) ?? [];
+    const { setting } = (await person.hive('config', 'do_not_disturb', '--json')).json();
+    expect(new Date(time).toISOString().slice(0, 16)).toBe(setting.value.slice(0, 16));
+    expect((await person.hive('config', 'do_not_disturb')).out).toBe(`until ${time}\n`);
     await person.hive('config', 'do_not_disturb', '0s');
     expect((await person.hive('config', 'do_not_disturb')).out).toBe('no\n');
     expect((await person.hive('config', 'quiet_hours', '--json')).json()).toMatchObject({

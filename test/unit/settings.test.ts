@@ -1,6 +1,6 @@
 /** Settings: what is written on a command line, what is stored, and where each value comes from. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import {
@@ -120,6 +120,15 @@ describe('a value', () => {
     ] as const)
       expect(showSetting(parse(key, text))).toBe(text);
     for (const nothing of [null, []]) expect(showSetting(nothing)).toBe('none');
+  });
+
+  test('that was set for some time is shown with its end, in the time zone of this machine', () => {
+    vi.stubEnv('TZ', 'America/New_York');
+    try {
+      expect(showSetting('2026-01-01T20:30:10.000Z')).toBe('until 2026-01-01 15:30');
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 
   test('that was set for some time is off once that has passed', () => {
