@@ -63,8 +63,9 @@ function defineRestore(command: Command): void {
 function fileArgument(given: string): string {
   if (given.includes('://'))
     throw invalidInput('A backup is a file. hive store migrate copies a store to a database or from one.');
-  // Its name may have a time in it, such as hive-12:30.db, which is no address.
-  return addressArgument('FILE', /^[\w.][\w.:+/-]*$/.test(given) ? resolve(given) : given, process.env);
+  // Its name may have blanks, or a time in it, such as hive-12:30.db, which is no address.
+  const isName = /^[^\s~="'$\p{Cc}][^="'$\p{Cc}]*(?<!\s)$/u.test(given);
+  return addressArgument('FILE', isName ? resolve(given) : given, process.env);
 }
 
 // ---- hive store prune ----

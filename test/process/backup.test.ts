@@ -42,14 +42,17 @@ describe('a backup', () => {
     expect(await listed(store)).toEqual(['After?', 'Before?']);
   });
 
-  test('has any name that a file may have, one with a time too', async () => {
-    const store = tempStore();
-    await (await openTestHive(store)).close();
-    const home = childEnvironment(store)['HOME'] ?? '';
-    const file = relative(home, join(tempFolder(), 'hive-12:30+00:00.db'));
-    expect(await shell(store).hive('store', 'backup', file)).toMatchObject({ code: 0, err: '' });
-    expect(await shell(store).hive('store', 'restore', file)).toMatchObject({ code: 0, err: '' });
-  });
+  test.each(['hive-12:30+00:00.db', '12:30 hive.db', 'hive@12:30.db'])(
+    'has any name that a file may have, such as %s',
+    async (name) => {
+      const store = tempStore();
+      await (await openTestHive(store)).close();
+      const home = childEnvironment(store)['HOME'] ?? '';
+      const file = relative(home, join(tempFolder(), name));
+      expect(await shell(store).hive('store', 'backup', file)).toMatchObject({ code: 0, err: '' });
+      expect(await shell(store).hive('store', 'restore', file)).toMatchObject({ code: 0, err: '' });
+    },
+  );
 
   test.each([
     ['over a file', 'store', 2, /already a file .*not changed/],
