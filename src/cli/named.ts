@@ -8,6 +8,8 @@ import type { Prompt } from '../domain/prompts.ts';
 export const ID = /^ask-/;
 /** How many are searched for a beginning. */
 const MOST = 1_000;
+/** How many of those that a short beginning may mean are listed. */
+const MOST_NAMED = 10;
 
 /** The question with this ask_id, or else the only one that the filter leaves and whose ask_id begins so, with or without `ask-`. */
 export async function promptNamed(
@@ -22,8 +24,14 @@ export async function promptNamed(
   // An empty variable of a script names no question, even if there is only one.
   const isNamed = found.length === 1 && prefix !== 'ask-';
   if (found.length > 0 && !isNamed) {
-    const ids = found.map(({ ask_id }) => ask_id);
-    throw invalidInput(`"${id}" does not name one of these: ${ids.join(', ')}. Give one more letter.`);
+    const ids = found.slice(0, MOST_NAMED).map(({ ask_id }) => ask_id);
+    const more = found.length - ids.length;
+    const list = `${ids.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+    throw invalidInput(
+      prefix === 'ask-'
+        ? `"${id}" names no question. Give an id, or its beginning: ${list}.`
+        : `${found.length} questions have ids that begin with "${prefix}": ${list}. Give more of the id.`,
+    );
   }
   return found[0] ?? hive.prompts.get(id);
 }

@@ -58,7 +58,7 @@ describe('answering', () => {
     for (const id of ['', 'ask-']) {
       const refused = await person.hive('respond', id, 'yes');
       expect(refused).toMatchObject({ code: 2, out: '' });
-      expect(refused.err).toContain(ask_id);
+      expect(refused.err).toBe(`hive: "${id}" names no question. Give an id, or its beginning: ${ask_id}.\n`);
     }
     expect((await person.hive('poll', ask_id)).code).toBe(3);
   });
@@ -81,6 +81,24 @@ describe('answering', () => {
     expect((await person.hive('cancel', '')).code).toBe(2);
     expect((await person.hive('cancel', 'ask-')).code).toBe(2);
     expect((await person.hive('cancel', third.slice(4, -1))).out).toBe(`Cancelled ${third}.\n`);
+  });
+
+  it('says how many questions a short one may mean', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const session = await introduce(hive);
+    const ids: string[] = [];
+    // An id has one of 32 letters at each place.
+    for (let n = 0; n < 33; n += 1)
+      ids.push((await hive.prompts.ask({ question: `Which ${n}?` }, session)).prompt.ask_id);
+    const isAmbiguous = (id: string): boolean => ids.filter((each) => each[4] === id[4]).length > 1;
+    const letter = ids.find(isAmbiguous)?.[4] ?? '';
+    const meant = ids.filter((id) => id[4] === letter);
+    const { code, err } = await shell(store).hive('cancel', letter);
+    expect(code).toBe(2);
+    expect(err).toContain(`hive: ${meant.length} questions have ids that begin with "ask-${letter}": ask-`);
+    expect(err).toMatch(/\. Give more of the id\.\n$/);
+    await hive.close();
   });
 
   it('without an id takes the most urgent at a terminal, shows it, and asks for what is missing', async () => {
