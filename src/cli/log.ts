@@ -26,11 +26,17 @@ export function defineLog(command: Command): void {
 async function log(hive: Hive, options: LogOptions): Promise<ExitCode> {
   const head = await hive.history.head();
   const from = options.after ?? (options.follow === true ? head : 0);
-  const last = await printSince(hive, from, options);
-  if (options.follow !== true) return EXIT.done;
+  const { last, found } = await printSince(hive, from, options);
+  if (options.follow !== true) {
+    if (!found && options.subject !== undefined)
+      remark(
+        `There are no events about "${options.subject}". Give the whole id of a question, session or desk.`,
+      );
+    return EXIT.done;
+  }
   hive.feed.follow({
     cursor: last,
-    onEvents: async (events) => show(events, options),
+    onEvents: async (events) => void show(events, options),
     onResync: async () =>
       remark('Some events are missing here: retention removed them before they could be shown.'),
   });
@@ -38,20 +44,26 @@ async function log(hive: Hive, options: LogOptions): Promise<ExitCode> {
   return new Promise<never>(() => {});
 }
 
-async function printSince(hive: Hive, after: number, options: LogOptions): Promise<number> {
+async function printSince(
+  hive: Hive,
+  after: number,
+  options: LogOptions,
+): Promise<{ last: number; found: boolean }> {
   let cursor = after;
+  let found = false;
   const pruned = await hive.history.prunedUpTo();
   if (options.after !== undefined && pruned > after)
     remark(`Retention has removed the events up to ${pruned}; the rest follows.`);
   for (;;) {
     const events = await hive.history.eventsAfter(cursor, PAGE);
-    show(events, options);
+    found = show(events, options) || found;
     cursor = events.at(-1)?.seq ?? Math.max(cursor, pruned);
-    if (events.length < PAGE) return cursor;
+    if (events.length < PAGE) return { last: cursor, found };
   }
 }
 
-function show(events: readonly HiveEvent[], { subject, json }: LogOptions): void {
+/** False if none of the events is wanted. */
+function show(events: readonly HiveEvent[], { subject, json }: LogOptions): boolean {
   const wanted = events.filter((event) => subject === undefined || event.subject === subject);
   if (json === true) for (const event of wanted) printJsonLine(event);
   else
@@ -64,6 +76,7 @@ function show(events: readonly HiveEvent[], { subject, json }: LogOptions): void
         JSON.stringify(data),
       ]),
     );
+  return wanted.length > 0;
 }
 
 function sequence(text: string): number {

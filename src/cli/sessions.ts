@@ -43,7 +43,7 @@ export function defineSessions(command: Command): void {
     .command('set')
     .description('Change the settings of a session; an agent changes its own')
     .usage('[options] [session] <name=value...>')
-    .argument('<words...>', `a handle, which an agent leaves out; then ${NAMES}, each as NAME=VALUE`)
+    .argument('<name=value...>', `first a handle, which an agent leaves out; then ${NAMES}`)
     .option('--by <name>', BY)
     .option('--json', 'print JSON')
     .action((words: string[], _options: unknown, set: Command) => {

@@ -21,6 +21,18 @@ describe('the log', () => {
     expect((await person.hive('log', '--after', '-1')).code).toBe(2);
   });
 
+  it('says that there are no events about a subject, which may be mistyped', async () => {
+    const person = shell(tempStore());
+    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
+    expect(await person.hive('log', '--subject', ask_id.slice(0, -1))).toEqual(
+      expect.objectContaining({
+        code: 0,
+        out: '',
+        err: `hive: There are no events about "${ask_id.slice(0, -1)}". Give the whole id of a question, session or desk.\n`,
+      }),
+    );
+  });
+
   it('--follow continues with new events', async () => {
     const person = shell(tempStore());
     await person.hive('ask', 'Before?');
