@@ -112,11 +112,15 @@ With nil, return the number of all."
          (first (car fresh))
          (others (length (cdr fresh))))
     (when first
-      (hive-announce "%s mentions you: %s%s%s"
-                     (hive-text-author first 40)
-                     (hive-text-line (plist-get first :body) (max 20 (- (frame-width) 70)))
-                     (if (> others 0) (hive-words 'and-more others) "")
-                     (substitute-command-keys "  \\[hive-check-mentions]")))))
+      (hive-notify-say
+       "%s"
+       (hive-notify-fill
+        (lambda (width)
+          (hive-words "%s mentions you: %s%s%s"
+                      (hive-text-author first 40)
+                      (hive-text-line (plist-get first :body) width)
+                      (if (> others 0) (hive-words 'and-more others) "")
+                      (substitute-command-keys "  \\[hive-check-mentions]"))))))))
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'mention/changed)) mention)
   "Handle MENTION, which changed."

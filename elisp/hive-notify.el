@@ -100,6 +100,13 @@ error comes behind ARGS."
   (lambda (err)
     (apply #'hive-announce sentence (append args (list (hive-text-line (plist-get err :text) 400))))))
 
+(defun hive-notify-fill (line)
+  "Return a line with as much text as fits into the frame.
+LINE is a function that makes it for a text of a given width, at least 20."
+  (let ((others (1- (string-width (funcall line 1)))))
+    ;; The last column is left to the mark of a line that goes on.
+    (funcall line (max 20 (- (frame-width) others 1)))))
+
 (defun hive-notify--soon (delay)
   "Check in DELAY seconds whether the human is free."
   (when hive-notify--timer (cancel-timer hive-notify--timer))
@@ -158,10 +165,12 @@ human has snoozed or opened in the meantime."
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))
          (others (1- (length fresh))))
     (when first
-      (hive-words "%s asks: %s%s%s" (hive-text-agent-in first 40)
-                  (hive-text-question first (max 20 (- (frame-width) 50)))
-                  (if (> others 0) (hive-words 'and-more others) "")
-                  (hive-with-keys "  \\[hive-next]")))))
+      (hive-notify-fill
+       (lambda (width)
+         (hive-words "%s asks: %s%s%s" (hive-text-agent-in first 40)
+                     (hive-text-question first width)
+                     (if (> others 0) (hive-words 'and-more others) "")
+                     (hive-with-keys "  \\[hive-next]")))))))
 
 (defun hive-notify--sidecar ()
   "Report a sidecar that cannot be started."

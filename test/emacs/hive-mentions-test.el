@@ -45,6 +45,19 @@
       (should (equal windows (window-list)))
       (should (eq buffer (current-buffer))))))
 
+(ert-deftest hive-mentions/the-announcement-shows-as-much-text-as-the-frame-has-room-for ()
+  (hive-shared-test-with
+    (let ((said nil))
+      (cl-letf (((symbol-function 'frame-width) (lambda (&rest _) 80))
+                ((symbol-function 'hive-notify-say)
+                 (lambda (format &rest args) (push (apply #'format format args) said))))
+        (hive-rpc-handle 'mention/changed
+                         (list :mention_id "mention-1" :message_id "msg-1" :seq 1 :session_id "human"
+                               :status "unprocessed" :from_handle "Claude-abc12"
+                               :body (make-string 200 ?x)))
+        (hive-test-wait 5 said)
+        (should (equal 79 (string-width (car said))))))))
+
 (ert-deftest hive-mentions/a-flood-is-announced-in-one-line ()
   (hive-shared-test-with
     (let ((said nil))

@@ -66,6 +66,16 @@
       (should (<= 1 (length said) 3))
       (should (string-match-p "Claude-abc12 (demo) asks: Question 0 x*.*M-x hive-next" (car (last said)))))))
 
+(ert-deftest hive-notify-announces-as-much-of-a-question-as-the-frame-has-room-for ()
+  (cl-letf* (((symbol-function 'frame-width) (lambda (&rest _) 80))
+             (prompt (hive-test-prompt :question (make-string 200 ?x)))
+             ((symbol-function 'hive-model-prompt) (lambda (_id) prompt))
+             (hive-notify--arrived (list prompt)))
+    (should (equal 79 (string-width (hive-notify--arrival))))
+    (setq hive-notify--arrived (list prompt prompt))
+    (should (equal 79 (string-width (hive-notify--arrival))))
+    (should (string-search " (and 1 more)" (hive-notify--arrival)))))
+
 (ert-deftest hive-notify-waits-while-the-human-is-busy ()
   (hive-test-with-desk nil
     (let ((said nil) (hive-notify--spoke 0))
