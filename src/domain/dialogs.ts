@@ -719,7 +719,7 @@ function isAbout(prompt: Prompt, tool: HookTool): boolean {
   const shown = shownCall(prompt)?.tool;
   if (shown !== undefined) return isCall(shown, tool);
   const { description } = describe(tool.name, objectIn(tool.input) ?? {}, undefined);
-  if (EDIT_TOOLS.has(tool.name) || description !== null) return true;
+  if (EDIT_TOOLS.has(tool.name) || description !== null) return prompt.header === tool.name;
   return prompt.fingerprint.startsWith(fingerprintOf(tool));
 }
 

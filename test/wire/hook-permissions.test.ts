@@ -318,7 +318,14 @@ describe('a permission prompt of Claude Code', () => {
           { ...raw, hook_event_name: 'PreToolUse', tool_name: 'Glob', tool_input: {}, tool_use_id: 't2' },
           { settings: { readTail: () => tail } },
         );
-      await next(before + entry(1_000, { type: 'tool_use', id: 't2', name: 'Glob', input: {} }));
+      const shell = {
+        type: 'tool_use',
+        id: 'b',
+        name: 'Bash',
+        input: { command: 'ls', description: 'List' },
+      };
+      const others = entry(500, shell) + result('b', 600);
+      await next(before + others + entry(1_000, { type: 'tool_use', id: 't2', name: 'Glob', input: {} }));
       expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
       await next(before + result('asked', 900));
       expect(await printed).toBe('');
