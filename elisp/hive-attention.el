@@ -463,8 +463,7 @@ A plist of :begins_at and :ends_at.")
          (hive-words "Do not disturb is on; M-x hive-do-not-disturb turns it off"))
         ((hive-attention--hours-p)
          (hive-words "Quiet hours until %s"
-                     (format-time-string
-                      "%H:%M" (hive-text-seconds (plist-get hive-attention--times :ends_at)))))))
+                     (hive-text-local (plist-get hive-attention--times :ends_at) "%H:%M")))))
 
 (defun hive-attention--suppressed-p (item)
   "Return non-nil if ITEM, a plist, is suppressed."

@@ -35,8 +35,7 @@
 
 (defun hive-history-export-time (time)
   "Return TIME, as the sidecar sends it, in the local zone."
-  (let ((seconds (hive-text-seconds time)))
-    (if seconds (format-time-string "%F %H:%M" seconds) "")))
+  (hive-text-local time "%F %H:%M"))
 
 (defun hive-history--unlinked (text)
   "Return TEXT with a space in whatever Org could take for a link.

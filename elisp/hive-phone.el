@@ -101,8 +101,7 @@ The code is %s.  It can be used once, until %s.
 This buffer shows when a phone has used it."
                           (hive-text-inert (plist-get hive-phone--invited :address))
                           (plist-get hive-phone--invited :code)
-                          (format-time-string
-                           "%H:%M" (hive-text-seconds (plist-get hive-phone--invited :expires_at))))
+                          (hive-text-local (plist-get hive-phone--invited :expires_at) "%H:%M"))
               "\n"))
     (goto-char (point-min))))
 

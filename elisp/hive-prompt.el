@@ -111,10 +111,9 @@
 
 (defun hive-prompt-events-line (event)
   "Return EVENT, a plist from the sidecar, as a line with its local time."
-  (let ((seconds (hive-text-seconds (plist-get event :at))))
-    (format "%s  %s"
-            (if seconds (format-time-string "%Y-%m-%d %H:%M:%S" seconds) "")
-            (hive-prompt--words (plist-get event :type) (plist-get event :data)))))
+  (format "%s  %s"
+          (hive-text-local (plist-get event :at) "%F %T")
+          (hive-prompt--words (plist-get event :type) (plist-get event :data))))
 
 (defconst hive-prompt--receipts
   '((:created_at . "asked") (:offered_at . "shown at a desk") (:seen_at . "seen")

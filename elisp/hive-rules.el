@@ -97,16 +97,11 @@
   (when (append entries nil)
     (insert "\n" (propertize heading 'face 'bold) "\n")
     (dolist (call (append entries nil))
-      (insert (propertize (format "  %s  %s  " (hive-rule--day (plist-get call :at))
+      (insert (propertize (format "  %s  %s  " (hive-text-local (plist-get call :at) "%F")
                                   (hive-text-line (plist-get call :agent) 20))
                           'face 'hive-shadow)
               (propertize (hive-text-line (plist-get call :text) 200) 'face face)
               "\n"))))
-
-(defun hive-rule--day (time)
-  "Return the local day of TIME."
-  (let ((seconds (hive-text-seconds time)))
-    (if seconds (format-time-string "%Y-%m-%d" seconds) "")))
 
 (defun hive-rule--insert-trial (trial)
   "Insert TRIAL: what the rule would have answered."

@@ -54,7 +54,7 @@
 
 (defun hive-format-stamp (time)
   "Return TIME from the sidecar in the format of headings, in the local zone."
-  (format-time-string "%Y-%m-%d %H:%M:%S" (hive-text-seconds time)))
+  (hive-text-local time "%F %T"))
 
 (defun hive-format-body (body)
   "Return BODY with lines that look like headings escaped."

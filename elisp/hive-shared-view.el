@@ -522,10 +522,8 @@ afterwards."
 
 (defun hive-shared--clock (time)
   "Return TIME from the sidecar as a time of today, or with its day."
-  (let ((seconds (hive-text-seconds time)))
-    (format-time-string (if (equal (format-time-string "%F" seconds) (format-time-string "%F" (hive-now)))
-                            "%H:%M" "%F %H:%M")
-                        seconds)))
+  (hive-text-local time (if (equal (hive-text-local time "%F") (format-time-string "%F" (hive-now)))
+                            "%H:%M" "%F %H:%M")))
 
 (defun hive-shared-forget-news ()
   "Remove the line above what was new, as the human has written something."

@@ -618,6 +618,12 @@ Create its directory; signal a `file-error' if that fails."
                                 (part 8 10) (part 5 7) (part 0 4) nil nil 0)))
          (encode-time (iso8601-parse time)))))))
 
+(defun hive-text-local (time format)
+  "Return the ISO 8601 string TIME in the local zone, or the empty string.
+FORMAT is as for `format-time-string'."
+  (let ((seconds (hive-text-seconds time)))
+    (if seconds (format-time-string format seconds) "")))
+
 (defun hive-text-now ()
   "Return the current time in the format of the sidecar."
   (hive-text-before 0))
