@@ -77,9 +77,11 @@ Then show PROMPT in a buffer, where its whole text can be read."
      "Not sent: scroll through the whole permission without skipping any part, then answer again")))
 
 (defun hive-read-notes (prompt)
-  "Return what the agent has added to PROMPT since, a list of texts."
+  "Return what the agent has added to PROMPT since, a list of texts.
+They stay the same, because a permission that changes has to be read
+again: so they give times and no ages."
   (mapcar (lambda (note)
-            (hive-words "The agent added %s ago: %s" (hive-text-age (plist-get note :at))
+            (hive-words "The agent added at %s: %s" (hive-text-local (plist-get note :at) "%F %H:%M")
                         (hive-text-inert (plist-get note :text))))
           (append (plist-get prompt :notes) nil)))
 

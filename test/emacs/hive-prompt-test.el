@@ -150,17 +150,30 @@
 
 ;;;; Notes
 
+(defconst hive-prompt-test-noted-at "2026-01-01T12:05:00.000Z")
+
 (defun hive-prompt-test-noted (prompt &rest texts)
-  "Return PROMPT with notes of TEXTS, each five minutes old."
-  (let ((notes (mapcar (lambda (text) (list :text text :at (hive-text-before 300))) texts)))
+  "Return PROMPT with notes of TEXTS."
+  (let ((notes (mapcar (lambda (text) (list :text text :at hive-prompt-test-noted-at)) texts)))
     (plist-put (copy-sequence prompt) :notes (vconcat notes))))
 
-(ert-deftest hive-prompt-shows-what-the-agent-added-with-its-age-and-inert ()
+(defun hive-prompt-test-added (text)
+  "Return how a note of TEXT is shown, in the local time zone."
+  (concat "The agent added at " (hive-text-local hive-prompt-test-noted-at "%F %H:%M") ": " text))
+
+(ert-deftest hive-prompt-shows-what-the-agent-added-with-its-time-and-inert ()
   (hive-prompt-test-shown (hive-prompt-test-noted (hive-test-prompt :question "Which?" :options [(:label "a")])
                                                   "100%s \u202Efaster\nmeasured" "b got cheaper")
       nil
-    (should (string-match-p "Which\\?\n\nThe agent added 5m ago: 100%s <U\\+202E>faster\nmeasured\n\nThe agent added 5m ago: b got cheaper\n\nOptions"
-                            (buffer-string)))))
+    (should (string-search (concat "Which?\n\n" (hive-prompt-test-added "100%s <U+202E>faster\nmeasured") "\n\n"
+                                   (hive-prompt-test-added "b got cheaper") "\n\nOptions")
+                           (buffer-string)))))
+
+(ert-deftest hive-prompt-a-permission-with-a-note-reads-the-same-later ()
+  (let ((prompt (hive-prompt-test-noted (hive-test-prompt :kind "permission") "first")))
+    (should (equal (hive-read-notes prompt)
+                   (cl-letf* ((now (hive-now)) ((symbol-function 'hive-now) (lambda () (+ now 3600))))
+                     (hive-read-notes prompt))))))
 
 (ert-deftest hive-prompt-shows-what-is-added-while-it-is-open ()
   (let ((hive-model--prompts (make-hash-table :test #'equal)) (prompt (hive-test-prompt)) fetched)
@@ -291,7 +304,8 @@
 (ert-deftest hive-prompt-where-a-key-answers-notes-are-below-the-question ()
   (let ((prompt (hive-prompt-test-noted (hive-test-prompt :question "Which?" :options [(:label "a")])
                                         "b got\ncheaper")))
-    (should (string-match-p "Which\\?\nThe agent added 5m ago: b got\ncheaper\n" (hive-next--text (list prompt) nil 0)))))
+    (should (string-search (concat "Which?\n" (hive-prompt-test-added "b got\ncheaper") "\n")
+                           (hive-next--text (list prompt) nil 0)))))
 
 (ert-deftest hive-prompt-the-buffer-beside-the-minibuffer-shows-new-notes ()
   (let* ((hive-model--prompts (make-hash-table :test #'equal)) (hive-changed-hook nil)
@@ -299,11 +313,11 @@
          (text (lambda () (with-current-buffer hive-read--buffer (buffer-string)))))
     (hive-read-with-details prompt
       (lambda ()
-        (should (string-match-p "\\`Which\\?\n\nThe agent added 5m ago: first\n\\'" (funcall text)))
+        (should (equal (concat "Which?\n\n" (hive-prompt-test-added "first") "\n") (funcall text)))
         (puthash (plist-get prompt :ask_id) (hive-prompt-test-noted prompt "first" "second")
                  hive-model--prompts)
         (run-hooks 'hive-changed-hook)
-        (should (string-match-p "first\n\nThe agent added 5m ago: second\n\\'" (funcall text)))))
+        (should (string-suffix-p (concat "first\n\n" (hive-prompt-test-added "second") "\n") (funcall text)))))
     (should-not (get-buffer hive-read--buffer))
     (should-not hive-changed-hook)))
 
