@@ -436,7 +436,7 @@ async function setUp(
     if (options.show === true) for (const change of changes) show(change);
   }
   if (changes.length > 0 && options.yes !== true) {
-    const agreed = await agree(direction, parts, changes, choice);
+    const agreed = await agree(direction, parts, changes, { choice, isShown: options.show === true });
     if (agreed === null) {
       if (options.json === true) printJson({ changed: [] });
       remark('Nothing was written.');
@@ -589,11 +589,11 @@ async function agree(
   direction: Direction,
   parts: readonly Part[],
   changes: readonly ShownChange[],
-  choice: Choice | undefined,
+  { choice, isShown }: { choice: Choice | undefined; isShown: boolean },
 ): Promise<readonly Part[] | null> {
   if (!hasTerminal()) {
     remark(
-      'Hive cannot ask for confirmation without a terminal. Use --yes to write without asking, or --show to see every line that would change.',
+      `Hive cannot ask for confirmation without a terminal. Use --yes to write without asking${isShown ? '' : ', or --show to see every line that would change'}.`,
     );
     return null;
   }

@@ -67,7 +67,8 @@ const tryIt = ({ agent, key, hive }: { agent: string | null; key: string | null;
 
 const lookingAt = (client: string): string => `\n${client}: looking at its files …`;
 
-const aboutRemoving = (things: readonly string[]): string => `This removes ${listed(things)}.`;
+const aboutRemoving = (things: readonly string[], files: readonly string[], yes: boolean): string =>
+  `This removes ${listed(things)}.${files.length === 0 ? '' : ` Then it removes what Hive has written into ${listed(files)}${yes ? '' : ', and asks before each'}.`}`;
 
 const stillUsed = (clients: readonly string[]): string =>
   `Hive was not removed, because it is still configured for ${clients.join(' and ')}. Run hive uninit for ${clients.length === 1 ? 'it' : 'them'}, then try again.`;
@@ -337,31 +338,46 @@ async function uninstall(options: FolderOptions): Promise<void> {
   if (program !== null && isPluginSource(folders)) throw new HiveError('invalid_input', PLUGIN_FIRST);
   const shell = shellFile(process.env);
   const hasLine = folders.bin !== null && hasPathLine(shell);
+  // Only where this installation is named: another Hive of the person, such as a clone, stays configured.
+  const named =
+    program === null
+      ? []
+      : [CODEX, CLAUDE, EMACS]
+          .map((client) => ({ client, program, files: filesNaming(folders, program, client) }))
+          .filter(({ files }) => files.length > 0);
   say(
-    aboutRemoving([
-      `the program in ${folders.folder}`,
-      ...(folders.bin !== null && isLinked(folders) ? [join(folders.bin, 'hive')] : []),
-      ...(hasLine ? [`the PATH line in ${shell}`] : []),
-    ]),
+    aboutRemoving(
+      [
+        `the program in ${folders.folder}`,
+        ...(folders.bin !== null && isLinked(folders) ? [join(folders.bin, 'hive')] : []),
+        ...(hasLine ? [`the PATH line in ${shell}`] : []),
+      ],
+      named.flatMap(({ files }) => files),
+      yes,
+    ),
   );
-  if (!yes && !hasTerminal())
+  if (!yes && !hasTerminal()) {
+    if (options.show === true)
+      for (const { client, program } of named)
+        process.stdout.write(await outputOf(program, ['uninit', `${client.args[0]}`, '--show']));
     throw new HiveError(
       'invalid_input',
-      'Hive cannot ask for confirmation without a terminal. Use --yes to remove Hive without asking. Nothing was removed.',
+      `Hive cannot ask for confirmation without a terminal. Use --yes to remove Hive without asking${options.show === true ? '' : ', or --show to see every line that would change'}. Nothing was removed.`,
     );
+  }
   if (!yes && !/^y(es)?$/i.test(await ask('Continue? [y/N] '))) {
     say('Nothing was removed.');
     process.exitCode = NOT_ACCEPTED;
     return;
   }
-  // Only where this installation is named: another Hive of the person, such as a clone, stays configured.
-  for (const client of program === null
-    ? []
-    : [CODEX, CLAUDE, EMACS].filter((each) => names(folders, program, each))) {
+  for (const { client, program } of named) {
     say(lookingAt(client.name));
-    await run(program ?? '', ['uninit', `${client.args[0]}`, ...passedOn(options)]);
+    await run(program, ['uninit', `${client.args[0]}`, ...passedOn(options)]);
   }
-  const left = program === null ? [] : [EMACS, CLAUDE, CODEX].filter((each) => names(folders, program, each));
+  const left =
+    program === null
+      ? []
+      : [EMACS, CLAUDE, CODEX].filter((client) => filesNaming(folders, program, client).length > 0);
   if (left.length > 0) throw new HiveError('invalid_input', stillUsed(left.map(({ name }) => name)));
   if (hasLine && folders.bin !== null) removePathLine(shell, folders.bin);
   removeInstallation(folders);
@@ -385,10 +401,10 @@ function removePathLine(file: string, bin: string): void {
 }
 
 /**
- * Whether a file of the client names this installation.
+ * The files of the client that name this installation.
  * @throws HiveError `invalid_input` that names a file which cannot be read or parsed, or the program if it does not start.
  */
-function names({ folder }: InstallFolders, program: string, { name, args }: Client): boolean {
+function filesNaming({ folder }: InstallFolders, program: string, { name, args }: Client): string[] {
   const ran = spawnSync(program, ['init', ...args, '--print', '--json'], { encoding: 'utf8' });
   // Null, or without JSON, where the program does not start: its Node may have gone.
   const stdout = ran.stdout ?? '';
@@ -401,7 +417,8 @@ function names({ folder }: InstallFolders, program: string, { name, args }: Clie
   }
   const { parts, error } = JSON.parse(stdout) as { parts?: { path: string }[]; error?: { message: string } };
   if (parts === undefined) throw new HiveError('invalid_input', untold(name, error?.message ?? stdout));
-  return parts.some(({ path }) => hasPath(readText(path) ?? '', folder));
+  const paths = new Set(parts.map(({ path }) => path));
+  return [...paths].filter((path) => hasPath(readText(path) ?? '', folder));
 }
 
 /** Whether a text has the path of what is installed there. The installed program writes it with every link in it resolved. */
@@ -417,9 +434,9 @@ function isPluginSource({ folder }: InstallFolders): boolean {
 }
 
 /** The same while installing, where `hive init` itself says what is wrong with a file. */
-function isKnownToName(...asked: Parameters<typeof names>): boolean {
+function isKnownToName(...asked: Parameters<typeof filesNaming>): boolean {
   try {
-    return names(...asked);
+    return filesNaming(...asked).length > 0;
   } catch (error) {
     if (error instanceof HiveError) return false;
     throw error;

@@ -448,6 +448,24 @@ describe('hive uninstall', () => {
     expect(existsSync(launcher)).toBe(true);
   });
 
+  it('names the files of others that it changes before it asks, and shows their lines also without a terminal', async () => {
+    const place = home();
+    await place.install({}, '--yes');
+    const init = join(place.folder, INIT);
+    const { code, out, err } = await place.person.hive('uninstall', '--show');
+    expect(code).toBe(1);
+    expect(out).toMatch(/^This removes the program in .*\. Then it removes what Hive has written into .*\n/);
+    expect(out.split('\n')[0]).toContain(`${init}, and asks before each.`);
+    expect(out).toMatch(/^ {2}-\(require 'hive-mode\)$/m);
+    expect(err).toBe(
+      'hive: Hive cannot ask for confirmation without a terminal. Use --yes to remove Hive without asking. Nothing was removed.\n',
+    );
+    expect(readFileSync(init, 'utf8')).toContain('hive-mode');
+    const declined = await place.person.terminal(['uninstall'], 'Continue?', 'n');
+    expect(declined.out.replaceAll(/\s/g, '')).toContain(`${init},andasksbeforeeach.`);
+    expect((await place.person.hive('uninit', 'emacs', '--show')).err).toContain('without asking.\n');
+  });
+
   it('removes nothing without a yes', async () => {
     const place = home();
     await place.install();
