@@ -10,8 +10,9 @@
 ;; permissions can be answered in that buffer or at a desk.  `hive-mode' turns
 ;; this on once agent-shell is loaded; agent-shell itself is not required.
 ;;
-;; It uses the public functions of agent-shell.  What is not public is in one
-;; table, `hive-agent-shell-private', and each use does without it.
+;; It uses the public functions of agent-shell.  The private names that it uses
+;; are in one table, `hive-agent-shell-private'; where one is missing, Hive does
+;; without it.
 ;;
 ;; The closure that answers a permission answers a second time, too, if it is
 ;; called again.  So it is forgotten before it is called, and when the dialog
@@ -35,11 +36,11 @@
 (declare-function agent-shell-subscribe-to "ext:agent-shell")
 (declare-function agent-shell-unsubscribe "ext:agent-shell")
 
-;;;; What is not public
+;;;; Private names of agent-shell
 
 (defconst hive-agent-shell-private
-  '((agent-shell--state "0.74.3" "the agent's own session id, its process, what waited before")
-    (agent-shell--send-permission-response "0.74.3" "answers what waited before"))
+  '((agent-shell--state "0.74.3" "the agent's own session id, its process, dialogs that were open before")
+    (agent-shell--send-permission-response "0.74.3" "answers the dialogs that were open before"))
   "The private names of agent-shell that are used where they exist.
 Each with the version in which it was seen, and what it is for.")
 
@@ -56,7 +57,7 @@ Each with the version in which it was seen, and what it is for.")
 
 (defun hive-agent-shell--pid ()
   "Return the id of the agent's process in this buffer, or nil.
-See to it that its end is noted."
+Also watch the process, to notice its end."
   (let ((process (hive-agent-shell--state :client :process)))
     (when (and (processp process) (process-live-p process))
       (hive-agent-shell--watch process)
@@ -65,7 +66,7 @@ See to it that its end is noted."
 ;;;; The agent of a buffer
 
 (defvar-local hive-agent-shell--agent nil "The agent of this buffer, a `hive-editor'.")
-(defvar-local hive-agent-shell--subscription nil "What receives the events of this buffer.")
+(defvar-local hive-agent-shell--subscription nil "The subscription to the events of this buffer.")
 (defvar-local hive-agent-shell--heard nil "Non-nil if an event of this buffer has come.")
 (defvar-local hive-agent-shell--keys nil
   "The open dialogs.
@@ -84,7 +85,7 @@ later.  Nobody should see a question go away and come back.")
       "agent-shell"))
 
 (defun hive-agent-shell--learn ()
-  "Note what is known of the agent of this buffer by now."
+  "Note the session id and the process of the agent of this buffer, if known."
   (hive-editor-learn hive-agent-shell--agent
                      (hive-agent-shell--state :session :id)
                      (hive-agent-shell--pid)))
@@ -152,7 +153,7 @@ state is made again after that, and this is forgotten: see
 
 (defun hive-agent-shell--status (process &rest _)
   "Note that PROCESS has ended, if it has.
-The events of agent-shell do not tell that of an agent that was killed."
+No event of agent-shell reports that an agent was killed."
   (unless (process-live-p process)
     (hive-rpc-guarded #'hive-agent-shell--ended process)))
 
@@ -167,7 +168,7 @@ The events of agent-shell do not tell that of an agent that was killed."
               (setq hive-agent-shell--keys nil)
               (hive-editor-died hive-agent-shell--agent pid))))))))
 
-;;;; What Hive asks of it
+;;;; Requests from Hive
 
 (defun hive-agent-shell--interrupt ()
   "Stop the turn of this buffer.  What it asks is answered as cancelled."
@@ -180,7 +181,7 @@ The events of agent-shell do not tell that of an agent that was killed."
         (t (error "This agent-shell queues no prompts"))))
 
 (defun hive-agent-shell--visit ()
-  "Go to the dialog of this buffer, if one waits."
+  "Go to the dialog of this buffer, if one is open."
   (when (fboundp 'agent-shell-jump-to-latest-permission-button-row)
     (agent-shell-jump-to-latest-permission-button-row)))
 
@@ -220,7 +221,7 @@ The events of agent-shell do not tell that of an agent that was killed."
 (defconst hive-agent-shell--shown
   '(:title :kind :raw-input :command :description :content :diff :diffs :status
     :permission-request-id :permission-actions)
-  "What is shown of a call in a way of its own, or says nothing of what it does.")
+  "The fields of a call that are shown separately, or irrelevant to its effect.")
 
 (defun hive-agent-shell--parts (tool-call)
   "Return the content of TOOL-CALL as a list."
@@ -337,7 +338,7 @@ offered, so that its dialog is shown."
                              (map-elt permission :respond))))
 
 (defun hive-agent-shell--offer-pending ()
-  "Offer the permissions of this buffer that have waited before."
+  "Offer the permissions of this buffer that were open before."
   (when (hive-agent-shell--private 'agent-shell--send-permission-response)
     (map-do
      (lambda (id tool-call)
@@ -349,7 +350,7 @@ offered, so that its dialog is shown."
 
 (defun hive-agent-shell--described (tool-call)
   "Ask again for the permission of TOOL-CALL if the desks show something else.
-No answer to what they have shown is an answer to this."
+An answer to the earlier text does not count for the new one."
   (let* ((request (map-elt tool-call :permission-request-id))
          (open (and request (assoc request hive-agent-shell--keys))))
     (pcase-let ((`(,_request ,key ,options ,respond ,params) open)
@@ -394,7 +395,7 @@ No answer to what they have shown is an answer to this."
       ('tool-call-update
        (hive-editor-begin hive-agent-shell--agent)
        (hive-agent-shell--described (map-elt data :tool-call)))
-      ;; Only where the user's own responder has replaced ours is it news.
+      ;; This is news only if the user's own responder has replaced ours.
       ('permission-request (hive-agent-shell--offer-pending))
       ('permission-response (hive-agent-shell--answered-here data))
       ('turn-complete (hive-agent-shell--over (map-elt data :stop-reason)))
@@ -402,7 +403,7 @@ No answer to what they have shown is an answer to this."
       ('clean-up (hive-agent-shell--over "clean_up")))))
 
 (defun hive-agent-shell--answered-here (data)
-  "Withdraw the dialog that DATA, of an event, say was answered."
+  "Withdraw the dialog that was answered according to DATA, of an event."
   (let ((open (assoc (map-elt data :request-id) hive-agent-shell--keys)))
     (when open
       (setq hive-agent-shell--keys (delq open hive-agent-shell--keys))
@@ -427,7 +428,7 @@ No answer to what they have shown is an answer to this."
                       (buffer-list))))
 
 (defun hive-agent-shell-connect ()
-  "Connect the agents of all buffers of agent-shell, and of those to come."
+  "Connect the agents of all buffers of agent-shell, and of later ones."
   (if (not (and (fboundp 'agent-shell-subscribe-to)
                 (boundp 'agent-shell-permission-responder-function)))
       (hive-rpc-log "this agent-shell is too old for Hive; 0.48.1 is the oldest")

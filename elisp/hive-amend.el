@@ -6,8 +6,8 @@
 
 ;;; Commentary:
 
-;; An answer that was wrong can be put right in three ways, whichever is still
-;; possible:
+;; A wrong answer can be corrected in one of three ways, depending on how far it
+;; has come:
 ;;
 ;;   while it is delayed    `hive-undo' takes it back; nobody saw it
 ;;   until it is delivered  `hive-amend' corrects it; the event log has both
@@ -34,8 +34,8 @@
 
 ;;;; Taking back what is delayed
 
-;; The outbox holds an answer for `hive-undo-seconds' before it is sent.  What
-;; was given with one key, such as the answers to a batch, is taken back
+;; The outbox holds an answer for `hive-undo-seconds' before it is sent.  Answers
+;; that were given with one key, such as those to a batch, are taken back
 ;; together.
 
 (defun hive-amend-delayed ()
@@ -48,7 +48,7 @@
       (and last (list last)))))
 
 (defun hive-amend--named (delayed)
-  "Return for whom the entries DELAYED are, in words."
+  "Return, in words, which agents the entries DELAYED are for."
   (hive-text-line
    (string-join (delete-dups
                  (mapcar (lambda (entry)
@@ -207,7 +207,7 @@ draft, which does not replace that of the answer."
 If its agent has the first answer already, tell the agent instead."
   (if (plist-get prompt :handed_at)
       (hive-amend--tell prompt)
-    ;; What was left half-typed as an answer is no draft of a correction.
+    ;; A half-typed answer is not a draft of a correction.
     (hive-read-with-draft prompt
       (lambda ()
         (let ((answer (hive-amend--read prompt))
@@ -245,7 +245,7 @@ If its agent has the first answer already, tell the agent instead."
                                                   (hive-respond-text (hive-amend--standing prompt))))
             "\n\n" words)))
 
-;;;; What became of a correction
+;;;; The outcome of a correction
 
 (defun hive-amend--stored (entry result)
   "Report that the correction in ENTRY was stored, with RESULT."

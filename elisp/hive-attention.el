@@ -128,8 +128,8 @@ It replies with all current settings, including stored ones."
 
 ;;;; Muting projects and agents
 
-;; Nothing of what is muted pops up, and the echo area announces only what is
-;; critical.  The mode line and the lists show all of it.
+;; Nothing from a muted project or agent pops up, and the echo area announces
+;; only critical items.  The mode line and the lists show everything.
 
 (defun hive-attention--toggle (field name)
   "Add NAME to the muted ones that the preference FIELD names, or remove it."
@@ -190,9 +190,9 @@ one that is not offered is a project."
   "Turn the popups of an agent or a project off, or on again.
 Their questions do not pop up then, and the echo area announces only
 critical ones.  A subagent is an agent of its own.  FIELD is
-:muted_agents, with a handle as NAME, or :muted_projects.  What two
-agents write to each other is not affected: a pair that keeps replying
-is muted where that is announced, in `hive-notices' and `hive'."
+:muted_agents, with a handle as NAME, or :muted_projects.  This
+does not affect what two agents write to each other; you can mute a pair
+that keeps replying in `hive-notices' and `hive'."
   (interactive (hive-attention--read-mute))
   (hive-attention--toggle field name))
 
@@ -455,7 +455,7 @@ A plist of :begins_at and :ends_at.")
            (hive-now)
            (hive-text-seconds (plist-get hive-attention--times :ends_at)))))
 
-;;;; What is suppressed
+;;;; Suppressing announcements
 
 (defun hive-quiet-text ()
   "Return why notifications are suppressed, in words, or nil if they are not."
@@ -483,7 +483,7 @@ Credits come back evenly, as those for popups do in the sidecar.")
 
 (defun hive-attention--break-quiet-p (item)
   "Return non-nil if ITEM, which is critical, may be announced in a quiet time.
-An item takes one credit, however often this is asked about it."
+An item takes one credit, however often this function is called for it."
   (let* ((id (hive-attention--id item))
          (now (hive-now))
          (limit hive-attention--criticals)

@@ -31,7 +31,7 @@
 (require 'seq)
 (require 'subr-x)
 
-;;;; What a batch shows
+;;;; The text of a batch
 
 (defun hive-batch--common (lists)
   "Return how many elements at the beginning of each of LISTS are equal."
@@ -84,7 +84,7 @@ of each, as `hive-read-below' returns them."
 (defun hive-batch-count (batch)
   "Return how many agents ask the questions of BATCH, in words."
   (if (= (length batch) (length (delete-dups (mapcar #'hive-text-agent batch))))
-      (hive-words "%d agents ask the same" (length batch))
+      (hive-words "%d agents ask the same thing" (length batch))
     (hive-words "%d questions are alike" (length batch))))
 
 (defun hive-batch-text (batch &optional width)
@@ -163,7 +163,7 @@ may be given."
   (mapcar (lambda (option) (plist-get option :label)) (plist-get prompt :options)))
 
 (defun hive-batch--stored (entry result)
-  "Note what became of ENTRY of a batch, with RESULT; report the last one."
+  "Note RESULT, the outcome of ENTRY of a batch; report when all are known."
   (let ((report (hive-outbox-entry-report entry))
         (agent (hive-text-title result 30)))
     (when (hive-batch-report-p report)
@@ -179,7 +179,7 @@ may be given."
       (hive-batch--known report))))
 
 (defun hive-batch--rejected (entry)
-  "Note that ENTRY of a batch was rejected; report the last one."
+  "Note that ENTRY of a batch was rejected; report when all are known."
   (let ((report (hive-outbox-entry-report entry))
         (prompt (hive-model-prompt (hive-outbox-entry-ask-id entry))))
     (when (hive-batch-report-p report)
@@ -217,7 +217,7 @@ may be given."
 ;;;; One decision in the minibuffer
 
 ;; The choices are the options that all questions have, and free text if all of
-;; them allow it.  A buffer beside the minibuffer shows each question in full.
+;; them allow it.  Another buffer shows each question in full in the meantime.
 
 (defun hive-batch--options (batch)
   "Return the options that all questions of BATCH have, as a list.

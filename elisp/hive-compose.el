@@ -8,10 +8,10 @@
 
 ;; `hive-compose' opens a buffer for an answer that is too long for the
 ;; minibuffer.  The question and its context are above the answer; they are
-;; read-only, and one key quotes from them.  What you type is saved as a draft,
-;; one file per question, so it survives a crash; so is the option that you
-;; have chosen.  What is typed in the minibuffer and not sent becomes a draft
-;; too.  The drafts of shared buffers are kept in the same way.
+;; read-only, and one key quotes from them.  Your text and the option that you
+;; have chosen are saved as a draft, one file per question, so they survive a
+;; crash.  Text that is typed in the minibuffer and not sent becomes a draft, too.
+;; The drafts of shared buffers are kept in the same way.
 
 ;;; Code:
 
@@ -56,7 +56,7 @@
           (insert-file-contents file))
         (buffer-string)))))
 
-(defconst hive-compose--break "\n\f\n" "What is between the parts of a draft.")
+(defconst hive-compose--break "\n\f\n" "The separator between the parts of a draft.")
 
 (defun hive-compose--parts (draft)
   "Return the parts of DRAFT, one of each Emacs that has written to it."
@@ -109,12 +109,12 @@ They say how it is to be sent."
   (if with (json-encode with) ""))
 
 (defun hive-draft-with-options (labels)
-  "Return the settings of a draft that is sent beside the options LABELS."
+  "Return the settings of a draft that is sent with the options LABELS."
   (and labels (list :options (vconcat (mapcar #'hive-text-sendable labels)))))
 
 (defun hive-draft-id (id labels)
-  "Return the id of the draft of words beside the options LABELS.
-ID is that of the draft that is sent without any."
+  "Return the id of the draft of words that are sent with the options LABELS.
+ID is that of the draft that is sent without options."
   (if labels (concat id "-option-" (secure-hash 'sha1 (hive-draft-settings (hive-draft-with-options labels))))
     id))
 
@@ -202,14 +202,14 @@ A minibuffer that is open is a buffer, too."
 
 (defvar-local hive-compose--prompt nil "The question that this buffer answers.")
 (defvar-local hive-compose--begin nil "Where the answer begins, a marker.")
-(defvar-local hive-compose--options nil "The labels of the options beside the answer.")
+(defvar-local hive-compose--options nil "The labels of the options that are sent with the answer.")
 
 (defun hive-compose-correction-id (ask-id)
   "Return the id of the draft of a correction of the answer to ASK-ID."
   (concat ask-id "-correction"))
 
 (defun hive-compose-note-id (id)
-  "Return the id of the draft of a comment beside the draft with ID."
+  "Return the id of the draft of a comment on the draft with ID."
   (concat id "-note"))
 
 (defun hive-compose--stored (entry _result)
@@ -242,8 +242,8 @@ One that is open in a buffer stays."
   "Major mode for writing an answer.
 \\<hive-compose-mode-map>\\[hive-compose-send] sends it; \\[hive-compose-put-aside] saves it as a draft and closes the buffer.
 \\[hive-compose-quote] quotes the region, or the paragraph at point, from the
-question above; \\[hive-compose-insert-template] inserts a template; \\[hive-compose-choose] chooses an option, to
-which your text is then a comment."
+question above; \\[hive-compose-insert-template] inserts a template; \\[hive-compose-choose] chooses an option, and
+your text becomes its comment."
   :interactive nil
   (hive-text-guard-files)
   (hive-draft-watch #'hive-compose--keep-answer)
@@ -310,14 +310,14 @@ which your text is then a comment."
     (hive-text-keep-places
      (lambda ()
        (hive-shared-cut (point-min) (marker-position hive-compose--begin))
-       ;; What is in the answer is behind the text, point and the marker too.
+       ;; The answer, with point and the marker, comes after this text.
        (hive-shared-put (point-min)
                         (propertize (hive-compose--above prompt)
                                     'read-only t 'front-sticky '(read-only)
                                     'rear-nonsticky '(read-only face hive-part))
                         t))
      hive-compose--begin))
-  ;; In a buffer narrowed to the question, what was visible is gone.
+  ;; In a buffer narrowed to the question, the visible text was deleted.
   (when (= (point-min) (point-max)) (widen))
   (setq hive-compose--prompt prompt))
 

@@ -6,8 +6,8 @@
 
 ;;; Commentary:
 
-;; Whatever inserts a message into a shared buffer, in the format shown there,
-;; has posted it: any Lisp, emacsclient, a yank.
+;; A program posts a message by inserting it into a shared buffer in the format
+;; shown there: with any Lisp, through emacsclient, or by a yank.
 ;;
 ;; The change hook only records where text appeared; half a second after the
 ;; last change, a timer looks for blocks.  A block is posted once.
@@ -127,7 +127,7 @@ or if it was not posted because an equal message existed."
 (add-hook 'hive-post-stored-functions #'hive-detect--stored)
 (add-hook 'hive-post-rejected-functions #'hive-detect--block-rejected)
 
-;;;; What appeared
+;;;; New text
 
 (defvar hive-detect-quiet 0.5 "Seconds without a change before looking for blocks.")
 

@@ -7,8 +7,8 @@
 ;;; Commentary:
 
 ;; A unified diff in the context of a question is shown with the faces of
-;; `diff-mode' and with line numbers beside it.  In a buffer one can move from
-;; hunk to hunk, visit the place in the file, and compare both texts in Ediff.
+;; `diff-mode' and with line numbers.  In a buffer you can move from hunk to
+;; hunk, visit the place in the file, and compare both texts in Ediff.
 ;;
 ;; The text is untrusted: it is read with counts and regexps only, and nothing
 ;; of it chooses a mode, a function or a remote file.
@@ -24,11 +24,11 @@
 ;;;; Faces
 
 (defface hive-diff-number '((t :inherit hive-shadow))
-  "The line numbers beside a diff."
+  "The line numbers of a diff."
   :group 'hive)
 
 ;; Those of `diff-mode' are known only once it is loaded, which takes longer
-;; than to show a diff.
+;; than showing a diff.
 (defconst hive-diff--faces
   '((file . diff-file-header) (hunk . diff-hunk-header) (?- . diff-removed) (?+ . diff-added)
     (?\s . diff-context) (?\\ . diff-nonexistent))
@@ -102,10 +102,10 @@ is non-nil."
   "How many lines get a number; each number costs Emacs time.")
 
 (defconst hive-diff--continued (make-string 12 ?\s)
-  "What is beside the rest of a line, as wide as the numbers.")
+  "What precedes the rest of a wrapped line, as wide as the numbers.")
 
 (defun hive-diff-colour (most)
-  "Colour the diff at point, and go behind it; return how many pieces it has.
+  "Colour the diff at point, and go to its end; return how many pieces it has.
 At most MOST of them are coloured."
   (require 'diff-mode)
   (let ((pieces 0) (numbered 0))
@@ -129,11 +129,11 @@ At most MOST of them are coloured."
     pieces))
 
 (defun hive-diff--number (old new)
-  "Return the line numbers OLD and NEW, or nil, as they are beside a line."
+  "Return the line numbers OLD and NEW, or nil, as they are shown before a line."
   (propertize (format "%5s %5s " (or old "") (or new "")) 'face 'hive-diff-number))
 
 (defun hive-diff-text (text)
-  "Return TEXT with its diffs coloured, but without numbers beside the lines."
+  "Return TEXT with its diffs coloured, but without line numbers."
   (if (not (string-match-p "^\\(?:--- \\|@@ -\\)" text))
       text
     (with-temp-buffer
@@ -241,7 +241,7 @@ The last is nil if the lines are those of the whole file."
         (list (car old) (car (hive-diff--name 4)) (cdr old))))))
 
 (defun hive-diff--name (skip)
-  "Return the file name in this line behind SKIP characters, and what it names."
+  "Return the file name in this line after SKIP characters, and what it names."
   (let* ((line (buffer-substring-no-properties (+ (point) skip) (line-end-position)))
          (parts (split-string line "\t"))
          (name (car parts)))

@@ -112,16 +112,16 @@ No echo area has room for more.")
         (set-window-buffer window buffer)
         (window-text-pixel-size window nil nil hive-display--widest)))))
 
-;; What was measured can be drawn otherwise: a window may refuse to shrink, and
-;; another message, another frame or another size may come at any time.  So may
-;; a child frame, in which packages show completions.
+;; Text that fits by measure may still not be drawn in full: a window may refuse
+;; to shrink, and another message, another frame or another size may come at any
+;; time.  So may a child frame, in which packages show completions.
 
 (defun hive-display-draw (text)
   "Show TEXT in the echo area; return nil if not all of it is on the screen.
 Otherwise return a function that returns non-nil as long as it is."
   (let ((message-log-max nil)
         (window-min-height hive-display--window-lines)
-        ;; Otherwise an active minibuffer has it behind its own text, in one line.
+        ;; Otherwise an active minibuffer shows it after its own text, in one line.
         (set-message-function nil))
     (message "%s" text)
     (redisplay t)
@@ -191,7 +191,7 @@ further permissions, whose text it has as well."
     (unless (cl-every #'hive-display-digest (cons prompt others))
       (cl-pushnew (current-buffer) hive-display--buffers)
       (add-hook 'post-command-hook #'hive-display-record)
-      ;; What arrives while no command runs is displayed, too.
+      ;; Text that arrives while no command runs is displayed, too.
       (hive-later 0 #'hive-display-record))))
 
 (defun hive-display-here-p (prompt)

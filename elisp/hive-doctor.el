@@ -40,7 +40,7 @@ the newest version in the registry."
   :group 'hive)
 
 (defun hive-doctor--release-file ()
-  "Return the newest release file beside this library, or nil."
+  "Return the newest release file next to this library, or nil."
   (let ((version (lambda (file)
                    (and (string-match "hive-sidecar-\\([0-9.]+\\)\\.tgz\\'" file)
                         (match-string 1 file)))))
@@ -89,7 +89,7 @@ the newest version in the registry."
 (defun hive-install-sidecar (&optional source)
   "Install or update Hive's program in `hive-install-directory'.
 This needs Node.js with npm, and shows the output in a buffer.  If your
-Node.js is too old to run Hive, a newer one is installed beside it.
+Node.js is too old to run Hive, a newer one is installed alongside it.
 Afterwards Hive restarts with what was installed.  With a prefix
 argument, read SOURCE: a release file or a directory; without one, see
 `hive-install-package'."
@@ -199,7 +199,7 @@ The STATE is `ok', `not-set-up' or `broken'."
                 :advice (hive-outbox-entry-text entry)))
              rejected))))
 
-;; Whoever can talk to the server can do in this Emacs what its human can.
+;; A program that can talk to the server can do in this Emacs what its human can.
 (defun hive-doctor--server ()
   "Check that agents cannot reach this Emacs through its server."
   (let ((running (and (bound-and-true-p server-process)
@@ -213,7 +213,7 @@ The STATE is `ok', `not-set-up' or `broken'."
 ;;;; The buffer
 
 (defvar-local hive-doctor--remote nil
-  "What node and the sidecar found, the cdr of a cons that each run makes anew.")
+  "Results from node and the sidecar, the cdr of a cons that is new in each run.")
 
 (defun hive-doctor--insert (check)
   "Insert CHECK as a line, with its advice below when it failed."
@@ -245,14 +245,14 @@ The STATE is `ok', `not-set-up' or `broken'."
          (insert "\n" (hive-words "Press g to check again.") "\n"))))))
 
 (defun hive-doctor--add (buffer remote lines)
-  "Append LINES, which others found, to REMOTE, that of BUFFER.
-If it was checked again since, they are not shown."
+  "Append LINES, from node or the sidecar, to REMOTE, that of BUFFER.
+If BUFFER was checked again since, they are not shown."
   (when (and (buffer-live-p buffer)
              (eq remote (buffer-local-value 'hive-doctor--remote buffer)))
     (nconc remote lines)
     (hive-doctor--print buffer)))
 
-;;;; Checks that others make
+;;;; Checks that node and the sidecar make
 
 (defun hive-doctor--node-p (said)
   "Return non-nil if SAID, from \"node --version\", is recent enough."
@@ -308,7 +308,7 @@ If it was checked again since, they are not shown."
                 (plist-get result :checks))))
      :error
      (lambda (err)
-       (unless (hive-rpc-failed-p err 'method-not-found) ; it has no doctor
+       (unless (hive-rpc-failed-p err 'method-not-found) ; an older sidecar
          (hive-doctor--add
           buffer remote
           (list (hive-doctor-check :name (hive-words "The sidecar's checks") :state 'broken

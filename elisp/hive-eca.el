@@ -10,9 +10,10 @@
 ;; its agent can be answered in its buffer or at a desk.  `hive-mode' turns this
 ;; on once ECA is loaded; ECA itself is not required.
 ;;
-;; ECA has no hook that says what waits.  So two of its functions are advised:
-;; what they receive is looked at once they have handled it.  Its server tells
-;; all its clients what was approved, so the buffer follows by itself.
+;; ECA has no hook that reports open dialogs.  So two of its functions are
+;; advised: Hive looks at what they received once they have handled it.  The
+;; server of ECA tells all its clients what was approved, so the buffer is
+;; updated by itself.
 
 ;;; Code:
 
@@ -30,7 +31,7 @@
 (declare-function eca-chat-send-prompt "ext:eca-chat")
 (declare-function eca-chat-status "ext:eca-chat")
 
-;;;; What is not public, and what is advised
+;;;; Private names and advised functions
 
 (defconst hive-eca-private
   '((eca-chat--id "98ac99a" "which buffer shows a chat")
@@ -56,7 +57,7 @@ Each with the version in which it was seen, and what is called after it.")
 (defvar-local hive-eca--chat nil "The session of ECA and the id of this chat, a cons.")
 (defvar-local hive-eca--keys nil "Conses of the id of a tool call, or the request of a question, and a key.")
 (defvar-local hive-eca--asked nil "The request of the question that this buffer shows, the newest one.")
-(defvar-local hive-eca--later nil "What to say to the agent once its turn has ended, oldest first.")
+(defvar-local hive-eca--later nil "Prompts for the agent once its turn has ended, oldest first.")
 (defvar-local hive-eca--stopped nil "Non-nil if the turn was stopped from Hive.")
 (defvar hive-eca--count 0 "How many dialogs were offered.")
 
@@ -169,7 +170,7 @@ Each with the version in which it was seen, and what is called after it.")
 (defun hive-eca--content (session params)
   "Handle content of SESSION with PARAMS."
   (let* ((chat-id (plist-get params :chatId))
-         ;; What a subagent does is shown in the chat that started it.
+         ;; The work of a subagent is shown in the chat that started it.
          (shown-in (or (plist-get params :parentChatId) chat-id))
          (content (plist-get params :content))
          (id (plist-get content :id))

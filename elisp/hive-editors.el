@@ -11,12 +11,12 @@
 ;; in the list of Hive, and their dialogs can be answered in either place; the
 ;; first answer wins.
 ;;
-;; Here is what all of them share: which agents and dialogs there are, and the
-;; sidecar's part.  One file for each package says how its buffers work:
-;; hive-agent-shell, hive-eca.
+;; This file has what all packages share: the agents, their dialogs, and the
+;; connection with the sidecar.  One file for each package says how its buffers
+;; work: hive-agent-shell, hive-eca.
 ;;
-;; Everything is kept here, so that a sidecar that is started again learns it
-;; again.  What the sidecar does not know yet can be answered in its buffer.
+;; Everything is kept here, so that a restarted sidecar can be given it again.
+;; A dialog that the sidecar does not know yet can be answered in its buffer.
 
 ;;; Code:
 
@@ -104,7 +104,7 @@ Call SUCCESS with the result, or ERROR with what was wrong."
 
 (defun hive-editor-end (agent reason)
   "Note that the turn of AGENT has ended for REASON, a string or nil.
-Its dialogs fall with it."
+Its dialogs are withdrawn."
   (hive-editors--forget-dialogs agent)
   (when (hive-editor-busy agent)
     (setf (hive-editor-busy agent) nil)
@@ -112,7 +112,7 @@ Its dialogs fall with it."
                                         :stop_reason reason))))
 
 (defun hive-editor-remove (agent)
-  "Note that AGENT is gone, with all its dialogs."
+  "Remove AGENT, with all its dialogs."
   (when (gethash (hive-editor-id agent) hive-editors--agents)
     (hive-editors--forget-dialogs agent)
     (remhash (hive-editor-id agent) hive-editors--agents)
@@ -155,7 +155,7 @@ Its buffer stays, and may start another process."
 
 (defun hive-editor-open (agent key params answer)
   "Offer a dialog of AGENT at the desks, with PARAMS of `dialog/open'.
-KEY is its name, which no other one has.  ANSWER is called once, with
+KEY is its unique name.  ANSWER is called once, with
 the answer of a desk, a plist, unless the dialog is closed before."
   (let ((dialog (make-hive-editors--dialog :key key :agent agent :params params :answer answer)))
     (puthash key dialog hive-editors--dialogs)
@@ -178,7 +178,7 @@ DECISION is what was answered in its buffer."
   "Give the agent the ANSWER of a desk to the dialog KEY, once."
   (let ((dialog (gethash key hive-editors--dialogs)))
     (when dialog
-      ;; Answering calls back: to them, this dialog is gone already.
+      ;; Answering calls back; by then this dialog must already be closed.
       (remhash key hive-editors--dialogs)
       (condition-case oops
           (progn (funcall (hive-editors--dialog-answer dialog) answer)
@@ -186,7 +186,7 @@ DECISION is what was answered in its buffer."
         (error
          (hive-rpc-log "the answer to %s could not be given: %S" key oops)
          (hive-announce
-          "The answer could not be given to %s; its buffer shows what became of the dialog"
+          "Hive could not give the answer to %s; its buffer shows whether the dialog is still open"
           (hive-text-line (hive-editor-client (hive-editors--dialog-agent dialog))
                           40)))))))
 
@@ -194,7 +194,7 @@ DECISION is what was answered in its buffer."
   "Give an agent the answer of a desk, in PARAMS."
   (hive-editors--answered (plist-get params :key) (plist-get params :answer)))
 
-;;;; What Hive asks of them
+;;;; Requests from Hive
 
 (defun hive-editors--call (params slot &rest args)
   "Call the function in SLOT of the agent of PARAMS with ARGS, in its buffer."
@@ -216,7 +216,7 @@ DECISION is what was answered in its buffer."
 ;;;; Going to an agent
 
 (defun hive-editors--of-session (session-id)
-  "Return the agent with SESSION-ID, in Hive or in its own words, or nil."
+  "Return the agent whose id, in Hive or its own, is SESSION-ID, or nil."
   (or (gethash session-id hive-editors--agents)
       (cl-find session-id (hive-editors-known) :key #'hive-editor-client-id :test #'equal)))
 
@@ -239,9 +239,9 @@ DECISION is what was answered in its buffer."
 
 (defun hive-editor-json (value)
   "Return VALUE, JSON that was read into alists and vectors, as requests take it.
-What was read as nil stays null.  No key loses a character beyond the
-colon of a plist: an agent could have one argument displayed in the
-place of another."
+What was read as nil stays null.  No key loses more than the colon of
+a plist; otherwise an agent could have one argument displayed in place
+of another."
   (cond ((hash-table-p value)
          (let ((table (make-hash-table :test #'equal)))
            (maphash (lambda (key item) (puthash (format "%s" key) (hive-editor-json item) table))
@@ -266,7 +266,7 @@ place of another."
 
 (defun hive-editor-input (value)
   "Return VALUE, the input of a call as it was read, as `dialog/open' takes it.
-What is no object is shown as its field `input'."
+A value that is not an object is shown as the field `input' of one."
   (let ((input (hive-editor-json value)))
     (cond ((hash-table-p input) input)
           ((null input) (make-hash-table))

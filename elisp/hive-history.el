@@ -27,8 +27,8 @@
 
 ;;;; Entries as Org and Markdown
 
-;; What agents wrote stays text in the file: it cannot become a heading, a
-;; link or a block that runs.
+;; Text from agents stays text in the file: it cannot become a heading, a link or
+;; a block that runs.
 
 (defconst hive-history--export-page 200 "How many entries are fetched at once.")
 (defconst hive-history--export-most 20000 "How many entries are written at most.")
@@ -38,14 +38,14 @@
   (hive-text-local time "%F %H:%M"))
 
 (defun hive-history--unlinked (text)
-  "Return TEXT with a space in whatever Org could take for a link.
+  "Return TEXT with a space in everything that Org could take for a link.
 Org offers the links of an entry wherever they are in it."
   (setq text (replace-regexp-in-string "\\[\\[" "[ [" text t))
   (setq text (replace-regexp-in-string "<\\([[:alnum:]+-]+:\\)" "< \\1" text t))
   (replace-regexp-in-string "\\([[:alnum:]]\\):\\([^ \t\n]\\)" "\\1: \\2" text t))
 
 (defun hive-history--title (line)
-  "Return LINE, from an agent, without what a heading could mean to Emacs.
+  "Return LINE, from an agent, without what has a meaning in a heading.
 That is the mode line of a file, and links of Org."
   (hive-history--unlinked (replace-regexp-in-string "-\\*-" "- * -" line t t)))
 
@@ -141,8 +141,8 @@ That is the mode line of a file, and links of Org."
 (defvar hive-history-queries nil "Searches typed before.")
 
 (defvar-local hive-history--search nil
-  "What is searched: a plist of :query, :agent, :project, :since and :until.")
-(defvar-local hive-history--entries nil "What was found so far, newest first.")
+  "The search: a plist of :query, :agent, :project, :since and :until.")
+(defvar-local hive-history--entries nil "The entries found so far, newest first.")
 (defvar-local hive-history--cursor nil "Where older entries follow, or nil.")
 (defvar-local hive-history--nothing (hive-words 'loading) "Why no entry is shown, in words.")
 
@@ -214,7 +214,7 @@ was found into a file, as Org or Markdown.
                                            (length hive-history--entries)
                                            (if hive-history--cursor "+" ""))))
     (if (null limits) (tabulated-list-init-header)
-      ;; Behind the titles of the columns, 80 columns have no room for them.
+      ;; After the titles of the columns, 80 columns have no room for them.
       (setq header-line-format
             (propertize (string-replace "%" "%%" (hive-words " only %s" (string-join limits ", ")))
                         'face 'hive-warning)))))
@@ -392,7 +392,7 @@ AGENT is a title or a handle; the beginning is enough."
 (defun hive-history-export (file)
   "Write all results of the search to FILE, including those not shown.
 A name that ends in .org is written as Org, any other as Markdown.
-Of very many, the newest are written, and Emacs says so."
+If there are too many, only the newest are written, and Emacs says so."
   (interactive (list (read-file-name
                       (hive-words "Write to (.org or .md): ") nil nil nil "hive.org"))
                hive-history-mode)

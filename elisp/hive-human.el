@@ -85,7 +85,7 @@ It is that its session has ended, whom it is for, and who is answering it."
 DIRECTORY, an absolute name, defaults to `default-directory'.  Return nil
 for a remote directory."
   (let ((named (or directory default-directory)))
-    ;; Expanding a name in a home over there would connect to that machine.
+    ;; Expanding a name in a remote home would connect to that machine.
     (unless (file-remote-p named)
       (let* ((directory (expand-file-name named))
              (root (locate-dominating-file directory ".git"))

@@ -81,7 +81,7 @@ What it lists arrives later, at the latest once the sidecar is connected."
     (_ (hive-fail "That is not a Hive buffer"))))
 
 (defun hive-integrations--connected ()
-  "Fetch what the buffers show that were opened before."
+  "Fetch the contents of buffers that were opened before the connection."
   (dolist (buffer (prog1 hive-integrations--waiting (setq hive-integrations--waiting nil)))
     (when (buffer-live-p buffer)
       (with-current-buffer buffer (hive-rpc-guarded #'revert-buffer)))))

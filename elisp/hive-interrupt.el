@@ -11,7 +11,7 @@
 ;; reported when it is known, even if the sidecar restarts in the meantime.
 ;; Emacs never waits for it.
 ;;
-;; Also: which turns are running.
+;; It also keeps track of the running turns.
 
 ;;; Code:
 
@@ -268,7 +268,7 @@ buffer shows, or the agent whose terminal or buffer it is."
                return id))))
 
 (defun hive-interrupt--annotation (turn)
-  "Return what is behind the title of the agent of TURN, for completion."
+  "Return the text after the title of the agent of TURN, for completion."
   (concat "  " (hive-text-line (plist-get turn :project) 24)
           "  " (hive-turns-doing turn)
           "  " (hive-text-line (plist-get turn :agent) 24)
@@ -365,7 +365,7 @@ reports the results."
   "Withdraw the request that the agent of TURN stop."
   (hive-sidecar-demand)
   (let* ((agent (hive-text-title turn 40))
-         ;; This command reports what becomes of these.
+         ;; This command reports the outcome of these.
          (mine (cl-remove-if-not (lambda (id) (stringp (gethash id hive-interrupt--requests)))
                                  (hive-interrupt--pending turn)))
          (mark (lambda (value) (dolist (id mine) (puthash id value hive-interrupt--requests)))))

@@ -6,11 +6,10 @@
 
 ;;; Commentary:
 
-;; An address in text from an agent is a button.  It opens what its help and
-;; the question before it is opened say, and nothing else: http, https or the
-;; address of a mailbox, in plain ASCII, without a user name.  Where the text
-;; looks like another host than the one that would be visited, that host is
-;; shown behind it.
+;; An address in text from an agent is a button.  It opens exactly the address
+;; that its help and the confirmation show: http, https or the address of a
+;; mailbox, in plain ASCII, without a user name.  If the text looks like a host
+;; other than the one that would be visited, the real host is shown after it.
 ;;
 ;; The text is untrusted: nothing is fetched or run before the human says so,
 ;; no other scheme becomes a button, and all work is bounded.
@@ -28,8 +27,8 @@
 (defconst hive-links--longest 1000 "The longest address that becomes a button, in characters.")
 
 (defconst hive-links--most-odd 20
-  "How many addresses of a text may have other characters than those of ASCII.
-To encode one takes Emacs up to half a millisecond.")
+  "How many addresses of a text may have characters outside of ASCII.
+Encoding one takes Emacs up to half a millisecond.")
 
 ;;;; What an address means
 
@@ -69,14 +68,14 @@ What could mean something to a shell, to Emacs or to a mailer is encoded.")
   "An address that can be used as it is.")
 
 (defun hive-links--encoded (text)
-  "Return TEXT, the rest of an address behind its host, in plain ASCII."
+  "Return TEXT, the rest of an address after its host, in plain ASCII."
   (if (string-match-p hive-links--plain text) text
     (mapconcat (lambda (byte) (aref hive-links--bytes byte)) (encode-coding-string text 'utf-8) "")))
 
 (defun hive-links-target (text)
   "Return what the address TEXT leads to, a cons of address and host, or nil.
 Only http, https and mailto lead anywhere.  A user name is left out, and
-so is what a mailto address has behind the mailbox."
+so is what a mailto address has after the mailbox."
   (let ((text (hive-links--unspelled text)) (case-fold-search t))
     (cond
      ((string-match "\\`\\(https?\\)://\\([^/?#]+\\)" text)
@@ -97,7 +96,7 @@ so is what a mailto address has behind the mailbox."
          (hive-links--host (match-string 0 text)))))
 
 (defun hive-links--differs-p (words host)
-  "Return non-nil if WORDS, of a link, may name another host than HOST."
+  "Return non-nil if WORDS, of a link, may name a host other than HOST."
   (or (> (length words) 200)
       (let ((named (hive-links--named-host words)))
         (and named
@@ -131,7 +130,7 @@ so is what a mailto address has behind the mailbox."
 (defun hive-links--end (begin)
   "Go to the end of the address that is at BEGIN.
 Marks that end a sentence, and a parenthesis that it does not open, are
-no part of it."
+not part of it."
   (let ((limit (min (point-max) (+ begin hive-links--longest 1))) (more t) (balance nil))
     (while more
       (skip-chars-forward "-[:alnum:]._~:/?#@!$&'()*+,;=%" limit)
@@ -157,7 +156,7 @@ Only the first 100 count."
 
 (defun hive-links--insert (begin end address host shown)
   "Make the text from BEGIN to END a button for ADDRESS, which leads to HOST.
-If SHOWN, a text there, looks like another host, show HOST behind it."
+If SHOWN, a text there, looks like another host, show HOST after it."
   (let ((face (get-text-property begin 'face)))
     (make-text-button begin end 'type 'hive-links 'hive-address address 'hive-host host
                       'help-echo (hive-words "Visit %s" address))

@@ -7,9 +7,9 @@
 ;;; Commentary:
 
 ;; What the status buffer shows, and how: views, filters, pages and sections,
-;; the row of each question, and printing that leaves point in every window, and
-;; the first line of the window, on what they were.  The rows of sessions are in
-;; hive-sessions, the commands in hive-list.
+;; the row of each question, and printing that keeps point and the first line of
+;; every window.  The rows of sessions are in hive-sessions, the commands in
+;; hive-list.
 
 ;;; Code:
 
@@ -78,7 +78,7 @@ They are about agents and shared buffers."
 
 (defun hive-list--row-match-p (row)
   "Return non-nil if ROW passes the filter.
-What only questions have, their kind and recipient, no row has."
+A row has no kind and no recipient; only questions have these."
   (let ((thing (hive-row-thing row)))
     (cl-loop for (key value) on hive-list--filter by #'cddr
              always (pcase key
@@ -223,7 +223,7 @@ Return nil if there is none."
 
 ;; The questions of a page are shown in sections, in the order of their first
 ;; questions.  The sections of the status are always the same ones, in the same
-;; order; an empty one is left out.  What is folded is not printed.
+;; order; an empty one is left out.  The lines of a folded section are not printed.
 
 (defcustom hive-list-group 'project
   "What the sections of the list are.
@@ -246,7 +246,7 @@ means that there are more of those than are known."
   key name count permissions marked rows unread more folded)
 
 (defvar-local hive-list--shown nil "The prompts of this page, in order.")
-(defvar-local hive-list--lines nil "What the lines show, in order: headings and prompts.")
+(defvar-local hive-list--lines nil "The items of the lines, in order: headings and prompts.")
 (defvar-local hive-list--marks nil "Hash table of the ids that are marked.")
 (defvar-local hive-list--folded '(ended) "The keys of the sections that are folded.")
 
@@ -330,7 +330,7 @@ If it is as before, it is one of OLD, the former headings by key."
       cell)))
 
 (defun hive-list--give-back (items)
-  "Let the conses of ITEMS, which nothing else has, be used again."
+  "Let the conses of ITEMS, which are in no other list, be used again."
   (setq hive-list--spare (nconc items hive-list--spare)))
 
 (defun hive-list--items ()
@@ -640,7 +640,7 @@ With OTHER, marks or folds changed, and perhaps no question."
   (setq hive-list--stale nil))
 
 (defun hive-list--refresh ()
-  "Show the list as it is now, with the ages that things have now.
+  "Show the list as it is now, with current ages.
 A line that looks as before is not printed again: printing takes twice as
 long as finding out, and leaves much more garbage."
   (let ((format tabulated-list-format))
@@ -665,7 +665,7 @@ long as finding out, and leaves much more garbage."
 
 (defun hive-list--printed-p (id columns)
   "Return non-nil if the line at point is that of ID with COLUMNS.
-It looks the same, and its mark does, too."
+Its text and its mark are the same, too."
   (and (eq (eq ?> (char-after)) (and (gethash id hive-list--marks) t))
        (equal-including-properties columns (tabulated-list-get-entry))))
 
@@ -674,7 +674,7 @@ It looks the same, and its mark does, too."
   (let* ((inhibit-read-only t)
          ;; Change the list in place, along with its lines.
          (head (cons nil hive-list--lines)) (cell head)
-         ;; To go over each line that stays would cost more than the rest.
+         ;; Going over each line that stays would cost more than the rest.
          (unchanged 0))
     (save-excursion
       (goto-char (point-min))
@@ -715,8 +715,8 @@ are those of the line and of the one below it."
 
 (defun hive-list--restore-start (window id)
   "Let WINDOW begin at the line of ID again, if that is still shown.
-A nil ID is the beginning, and so is any if all lines fit into WINDOW: a
-menu that was open may have left it elsewhere."
+A nil ID means the beginning, and so does any ID if all lines fit into
+WINDOW, because a menu that was open may have left it elsewhere."
   (let ((start (if (and id (> (length hive-list--lines) (window-body-height window)))
                    (hive-list--position id (window-start window))
                  (point-min))))
@@ -725,7 +725,7 @@ menu that was open may have left it elsewhere."
 
 (defun hive-list--restore (places)
   "Return each window of PLACES to its lines.
-If its line is gone, go to the one that was below it."
+If its line has disappeared, go to the one that was below it."
   (pcase-dolist (`(,window ,column ,start . ,ids) places)
     (when (if window (windowp window) (eq (current-buffer) (window-buffer)))
       (hive-list--restore-start (or window (selected-window)) start))

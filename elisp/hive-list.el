@@ -10,9 +10,9 @@
 ;; follows the model, in sections that can be folded.  `hive-list' shows only the
 ;; pending questions in that buffer, `hive-sessions' only the agents; other keys
 ;; show the questions that were answered, answered late, expired or cancelled.
-;; Filters narrow what is shown.  A command is about the questions in the region,
-;; or else the marked ones, or else that at point; of an agent, about all its
-;; questions.  Point stays on its line in every window.
+;; Filters narrow what is shown.  A command acts on the questions in the region,
+;; or else the marked ones, or else the one at point; on the line of an agent, on
+;; all its questions.  Point stays on its line in every window.
 
 ;;; Code:
 
@@ -54,7 +54,7 @@
 
 (defun hive-list--fetch-agents ()
   "Fetch all agents.
-Of what they do, only the beginning and the end of a turn are reported."
+Notifications report only the beginning and the end of their turns."
   (when (hive-sidecar-connected-p)
     (hive-model-refresh-sessions)
     (hive-sessions-fetch-ended)))
@@ -208,7 +208,7 @@ See `hive-keys-map'.")
   "Keymap of `hive-list-mode'.")
 
 (defvar-local hive-list--timer nil "The timer that updates the ages.")
-(defvar-local hive-list--fetches nil "What the next update fetches: functions.")
+(defvar-local hive-list--fetches nil "Functions that the next update calls to fetch something.")
 
 (defvar-local hive-list--previewed nil "The id of the question that was previewed last.")
 (defvar hive-list--preview nil "The buffer that is open only as a preview, or nil.")
@@ -222,9 +222,9 @@ See `hive-keys-map'.")
   "Major mode of the status buffer: questions, agents and shared buffers.
 \\<hive-list-mode-map>\\[hive-list-menu] is a menu of its keys, \\[hive-menu] one of all that Hive does.
 
-Commands are about the questions in the active region, or else the
-marked ones, or else the one at point; on the line of an agent, about its
-questions, and on the heading of a section, about all of the section.
+Commands act on the questions in the active region, or else the marked
+ones, or else the one at point; on the line of an agent, on its
+questions, and on the heading of a section, on the whole section.
 While an answer is delayed, \\[hive-list-undo] takes it back (see `hive-undo-seconds');
 otherwise it unmarks.  \\[hive-list-quit] leaves the buffer, and removes its filters.
 The buffer updates itself.
@@ -253,8 +253,8 @@ The buffer updates itself.
 
 (defun hive-list--wait-p ()
   "Return non-nil if this buffer must not change now.
-Either no window shows it, or the human is about to use the region or
-searches: a search goes on from the number of a position."
+Either no window shows it, or the human is using the region or searching:
+a search continues from the number of a position."
   (or (not (get-buffer-window nil t))
       (bound-and-true-p isearch-mode)
       (and (region-active-p) (eq (current-buffer) (window-buffer)))))
@@ -456,7 +456,7 @@ What showed settled questions shows the pending ones again."
                         hive-list--shown))))
 
 (defun hive-list-at-point ()
-  "Return the question at point; of an agent or a heading, all that it has.
+  "Return the question at point; for an agent or a heading, all its questions.
 The value is a list, which is empty if there is none."
   (let ((section (hive-list--section-at)) (row (hive-sessions-row-at-point))
         (id (tabulated-list-get-id)))
@@ -470,7 +470,7 @@ The value is a list, which is empty if there is none."
        (hive-filter :session_id session-id (hive-prompts))))
 
 (defun hive-list-selected ()
-  "Return the questions that a command is about, in order.
+  "Return the questions that a command acts on, in order.
 They are those in the active region, or else the marked ones, or else
 those of `hive-list-at-point'.  Signal a `user-error' if there are none."
   ;; A copy, as the lists that these are from change when something arrives.
@@ -482,7 +482,7 @@ those of `hive-list-at-point'.  Signal a `user-error' if there are none."
            (hive-fail 'list-none-here))))))
 
 (defun hive-list--agents ()
-  "Return the agents that a command is about: conses of a session id and a name.
+  "Return the agents that a command acts on: conses of a session id and a name.
 That is the one whose line point is on, or else those that ask what
 `hive-list-selected' returns."
   (let ((row (hive-sessions-row-at-point)))
@@ -499,23 +499,23 @@ That is the one whose line point is on, or else those that ask what
 
 (defun hive-list-show ()
   "Open what is at point; on a heading, fold its section.
-A question is shown in full.  Of an agent, that is the directory of its
-project, and of a message, its shared buffer."
+A question is shown in full.  For an agent, open the directory of its
+project, and for a message, its shared buffer."
   (interactive nil hive-list-mode)
   (let ((row (hive-sessions-row-at-point)))
     (cond ((hive-list--section-at) (hive-list-fold))
           (row (hive-sessions-set-read (hive-row-session-id row))
                (hive-row-open row))
           (t (let ((prompt (hive-list--prompt)))
-               ;; It is the human's from now on.
+               ;; From now on this window is the human's, and no preview.
                (setq hive-list--preview nil)
                (hive-prompt-show prompt))))))
 
 (defun hive-list-answer ()
   "Answer the question at point, or several with one decision.
-In the view of `hive', a question has the keys that it has in
-`hive-next'; elsewhere, you answer in the minibuffer, and so you do with
-a prefix argument, which also asks for a comment.  Several are those in
+In the view of `hive', the keys are those of `hive-next'; elsewhere, and
+with a prefix argument, you answer in the minibuffer.  The prefix
+argument also asks for a comment.  Several are those in
 the region, the marked ones, those of an agent, or those of a section."
   (interactive nil hive-list-mode)
   (let* ((prompts (hive-list-selected)) (prompt (car prompts)) (list (current-buffer)))
@@ -560,7 +560,7 @@ Without one, questions that are all snoozed already are un-snoozed."
 
 (defun hive-list-visit-terminal ()
   "Go to the terminal of the agent at point, in this Emacs or in tmux.
-Of several agents, show all terminals and go to the first."
+If there are several agents, show all terminals and go to the first."
   (interactive nil hive-list-mode)
   (pcase-dolist (`(,session-id . ,name) (hive-list--agents))
     (hive-sessions-set-read session-id)
@@ -653,12 +653,12 @@ Then go to the next line."
     (hive-list--set-marks others t)))
 
 (defun hive-list-mark-alike ()
-  "Mark the question at point and those of this page that ask for the same.
+  "Mark the question at point and those of this page that are like it.
 One decision may answer all of them."
   (interactive nil hive-list-mode)
   (let ((alike (hive-prompts-alike (hive-list--prompt) hive-list--shown)))
     (hive-list--set-marks alike t)
-    (hive-say "%d alike marked; a answers them together" (length alike))))
+    (hive-say "Marked %d alike; a answers them together" (length alike))))
 
 (defun hive-list-mark-regexp (regexp)
   "Mark the questions of this page whose agent, project or text matches REGEXP."
@@ -744,7 +744,7 @@ A view with agents always has the same sections."
 ;; Only a command of the human in the list shows a question: no arrival does.
 
 (defconst hive-list--preview-delay 0.1
-  "For how many seconds the human rests on a question before it is shown.")
+  "How many seconds point stays on a question before it is shown.")
 
 (define-minor-mode hive-list-follow
   "Show the question at point in another window while you move in the list.
@@ -771,7 +771,7 @@ Its window is never selected."
                                  (current-buffer) id)))))
 
 (defun hive-list--show-preview (list id)
-  "Show the question ID in another window, if the human still is at it in LIST."
+  "Show the question ID in another window, if point in LIST is still on it."
   (setq hive-list--preview-timer nil)
   (when (and (eq list (window-buffer)) (not (active-minibuffer-window)))
     (with-current-buffer list

@@ -60,7 +60,7 @@ wide."
     (let ((hive-markdown--left hive-markdown--most-colours)
           (hive-markdown--painted nil)
           (hive-markdown--cells (if room hive-markdown--most-cells 0))
-          ;; Hundreds of cells would else make Emacs collect garbage several times.
+          ;; Hundreds of cells would otherwise make Emacs collect garbage several times.
           (gc-cons-threshold (max gc-cons-threshold (* 16 1024 1024))))
       (hive-markdown--colour room)
       (pcase-dolist (`(,from ,to ,property ,value) (nreverse hive-markdown--painted))
@@ -69,7 +69,7 @@ wide."
 
 (defun hive-markdown--paint (from to face)
   "Give the text between FROM and TO the FACE, once all of the text is read.
-To change text that has properties takes Emacs long."
+Changing text that has properties is slow."
   (setq hive-markdown--left (1- hive-markdown--left))
   (push (list from to 'face face) hive-markdown--painted))
 
@@ -104,7 +104,7 @@ To change text that has properties takes Emacs long."
               (- hive-markdown--left (hive-diff-colour-lines (max close (point)))))))))
 
 (defun hive-markdown--spans (end face)
-  "Colour the code between point and END; what is beside it has FACE."
+  "Colour the code between point and END; the text around it has FACE."
   (while (and (> hive-markdown--left 0) (re-search-forward "`[^`\n]+`" end t))
     (hive-markdown--paint (match-beginning 0) (match-end 0)
                           (if face (list 'hive-prompt-code face) 'hive-prompt-code))))
@@ -157,7 +157,7 @@ Return nil if there is none, or if it is wider: it stays as it is then."
          (looking-at hive-markdown--rule))))
 
 (defun hive-markdown--rows ()
-  "Return the rows of the table at point, lists of cells, and go behind it.
+  "Return the rows of the table at point, lists of cells, and go to its end.
 Return nil if it has too many cells."
   (let (rows (more t))
     (while (and more (eq (following-char) ?|) (> hive-markdown--cells 0))
@@ -179,7 +179,7 @@ Return nil if it has too many cells."
         (setq hive-markdown--cells (1- hive-markdown--cells))
         (unless (= (point) end) (forward-char 1))
         (setq from (point))))
-    ;; Behind the last bar there may be blanks.
+    ;; There may be blanks after the last bar.
     (when (and (cdr cells) (equal (car cells) "")
                (not (eq (char-before end) ?|)))
       (pop cells))
@@ -226,10 +226,10 @@ Return nil if it has too many cells."
 ;;;; Folding by headings
 
 ;; The sections of a context, which begin with a Markdown heading, can be
-;; folded; behind the heading is then how many lines are hidden.  A long context
-;; opens with only its headings.  What a permission says is never folded.
+;; folded; the heading then shows how many lines are hidden.  A long context
+;; opens with only its headings.  The text of a permission is never folded.
 ;;
-;; A heading is what was coloured as one, so a line in a code block is none.
+;; Only text coloured as a heading is one, so a line in a code block is not.
 
 (defcustom hive-fold-lines 100
   "A context with more lines than this opens with only its headings.
@@ -240,7 +240,7 @@ nil means that all of it is shown."
 (defvar-local hive-fold--area nil "Where the text is, a cons of markers, or nil.")
 (defvar-local hive-fold--text nil "The text.")
 (defvar-local hive-fold--folded nil
-  "What is hidden: an alist of the number of a heading and how many lines.")
+  "The hidden sections: an alist of heading numbers and numbers of lines.")
 (defvar-local hive-fold--read nil "Non-nil if the human has shown all of it.")
 
 ;;;;; Sections
@@ -284,7 +284,7 @@ Blank lines at the end do not count."
              when lines do (hive-fold--hide at lines))))
 
 (defun hive-fold--hide (at lines)
-  "Hide so many LINES below the heading AT."
+  "Hide the number of LINES below the heading AT."
   (save-excursion
     (goto-char at)
     (let ((overlay (make-overlay (line-end-position) (line-end-position (1+ lines)))))

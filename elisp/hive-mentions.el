@@ -146,7 +146,7 @@ With nil, return the number of all."
                        (and (hive-mentions--remember mention)
                             (not (gethash (plist-get mention :message_id) before))))
                      now)))
-         ;; What arrived since may be newer than the list.
+         ;; Mentions that arrived since may be newer than the list.
          (mapc #'hive-mentions--remember (reverse (cdr hive-mentions--arrivals)))
          (setq hive-mentions--arrivals nil)
          (hive-mentions--arrived
@@ -189,7 +189,7 @@ what was done.  Call THEN when that is stored."
 
 ;;;; Loops
 
-;; A pair that the guard has stopped goes on when you let it, or when you write
+;; A pair that the guard has stopped continues when you let it, or when you write
 ;; to it, here or in a terminal.  Only the sidecar knows that, so it is asked
 ;; after each event that may have ended a loop.
 
@@ -258,7 +258,7 @@ what was done.  Call THEN when that is stored."
   '((?c "let them continue" . (lambda (loop) (hive-mentions--decide-loop loop 'mention/allow)))
     (?m "mute this pair" . (lambda (loop) (hive-mentions--decide-loop loop 'mention/mute)))
     (?w "write to them" . hive-mentions--write-loop))
-  "What can be done about a loop: a key, the name of its label, and a function.")
+  "The actions on a loop: a key, a label, and a function each.")
 
 (defun hive-loop-decide (loop)
   "Let the human decide about LOOP with a key."
@@ -273,8 +273,8 @@ what was done.  Call THEN when that is stored."
     (`(,_key ,_label . ,act) (funcall act loop))))
 
 (defun hive-loop-insert-actions (notice)
-  "Insert, below NOTICE, what can be done about each loop that it is about.
-A loop that is over has nothing to decide about."
+  "Insert, below NOTICE, buttons for each loop that it reports.
+A loop that is over needs no decision."
   (dolist (pair (append (plist-get notice :pairs) nil))
     (let ((loop (cl-find (sort (append (plist-get pair :sessions) nil) #'string<) hive-loops :test #'equal
                          :key (lambda (one) (sort (list (plist-get one :first_session_id)

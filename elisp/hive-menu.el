@@ -124,7 +124,7 @@ it, and q quits it.  Both are in the first row, in its shortest group."
                         ,hive-prompt-keys)))
 
 (hive-menu--define-all)
-;; M-x completes them only where they are of use.
+;; M-x completes them only where they are useful.
 (dolist (menu '(hive-menu hive-list-menu)) (function-put menu 'command-modes '(hive-list-mode)))
 (function-put 'hive-prompt-menu 'command-modes '(hive-prompt-mode))
 

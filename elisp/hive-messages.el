@@ -6,7 +6,7 @@
 
 ;;; Commentary:
 
-;; A sentence is where it is said:
+;; A sentence is written where it is said:
 ;;
 ;;     (hive-say "Writing %s…" file)             show it in the echo area now
 ;;     (hive-announce "%s has ended" agent)      show it when the human is free
@@ -14,8 +14,8 @@
 ;;     (hive-fail "No question on this line")    signal a `user-error'
 ;;     (hive-words "Answer to %s: " agent)       return it, for a prompt or a buffer
 ;;
-;; Here are those that are said in more than one place.  They have names, which
-;; can be used in place of the sentence:
+;; This file has those that are said in more than one place.  They have names,
+;; which can be used in place of the sentence:
 ;;
 ;;     (hive-fail 'nothing-chosen)
 ;;
@@ -30,7 +30,7 @@
 
 (require 'macroexp)
 
-;;;; What is said in more than one place
+;;;; Sentences that are said in more than one place
 
 (eval-and-compile
   (defconst hive-messages
@@ -41,7 +41,7 @@
       (program-missing-option . "correct `%s'")
 
       ;; Tokens
-      (token-local . "%s is on this machine, where agents need no token; choose a directory of TRAMP")
+      (token-local . "%s is on this machine, where agents need no token; choose a TRAMP directory")
 
       ;; Installing, the doctor, the manual
       (doctor-program . "Program")
@@ -72,7 +72,7 @@
       (ago . "%s ago")
       (loading . "Loading…")
 
-      ;; What arrives
+      ;; Arrivals
       (and-more . " (and %d more)")
 
       ;; The mode line
@@ -219,12 +219,12 @@ It is a string or a name in `hive-messages'."
 
 (defun hive-say (sentence &rest args)
   "Show SENTENCE, filled in with ARGS as by `hive-words', in the echo area.
-It must be what the human's own command came to; for anything else
-see `hive-announce'."
+It must be the result of the human's own command; for anything else use
+`hive-announce'."
   (declare (compiler-macro hive-messages-check))
   (message "%s" (apply #'hive-words sentence args)))
 
-;; Most files are loaded before that one.
+;; Most files are loaded before hive-notify.
 (autoload 'hive-announce "hive-notify")
 (autoload 'hive-announcing "hive-notify")
 

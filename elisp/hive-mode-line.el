@@ -7,10 +7,10 @@
 ;;; Commentary:
 
 ;; The mode line shows the number of pending questions in the colour of the
-;; most urgent one, with those that block an agent counted apart.  It also shows
-;; the number of mentions, with an option that of unread messages, whether the sidecar is missing, and whether
-;; notifications are suppressed.  Snoozed questions do not count.  A click
-;; answers.
+;; most urgent one, with those that block an agent counted separately.  It also
+;; shows the number of mentions, of unread messages (if `hive-indicator' says
+;; so), whether the sidecar is missing, and whether notifications are suppressed.
+;; Snoozed questions do not count.  A click answers.
 ;;
 ;; With `hive-side-window' the list of questions is in a side window as long
 ;; as questions are pending.  That window is never selected, and opens only
@@ -87,7 +87,7 @@ In a small frame it is half of that frame.")
 
 (defvar hive-indicator)
 
-;; They have a background of their own, as that of the mode line may be any.
+;; They set a background, because the mode line may have any colour.
 
 (defface hive-mode-line-critical
   '((((class color) (min-colors 88)) :background "#b00020" :foreground "#ffffff" :weight bold)
@@ -214,7 +214,7 @@ is no sidecar."
 (defvar tab-bar-format)
 
 (defconst hive-mode-line--construct '(:eval hive-mode-line-text)
-  "What shows `hive-mode-line-text' in a mode line or a header line.")
+  "The construct that shows the text in a mode line or a header line.")
 
 (defun hive-mode-line-tab-bar ()
   "Return the indicator as an item of the tab bar, for `tab-bar-format'."

@@ -31,8 +31,8 @@
 ;;   M-x hive-shared    open the buffer in which agents and you talk
 ;;   M-x hive-doctor    find out what is wrong, and what to do about it
 ;;
-;; Whatever arrives, Hive opens no minibuffer, moves no point, selects no
-;; window and interrupts no command; and it never loses an answer.
+;; Nothing that arrives opens a minibuffer, moves point, selects a window or
+;; interrupts a command, and Hive never loses an answer.
 
 ;;; Code:
 
@@ -65,7 +65,7 @@
 
 ;;;; The manual in Info
 
-;; The npm package and Emacs packages contain the manual, beside these files.
+;; The npm package and Emacs packages contain the manual, next to these files.
 ;; In a clone, `npm run build' makes it.
 
 ;; So that the menu of C-h i lists it.
@@ -129,7 +129,7 @@ The desk that has the focus shows desktop notifications first."
   (add-hook 'hive-connected-hook #'hive-mode--connected)
   (add-hook 'kill-emacs-hook #'hive-sidecar-goodbye)
   (add-hook 'kill-emacs-hook #'hive-outbox-tidy)
-  ;; It runs before them.
+  ;; This runs before the two above.
   (add-hook 'kill-emacs-hook #'hive-outbox-send-delayed)
   (add-function :after after-focus-change-function #'hive-mode--focus)
   (hive-mode-line-install)

@@ -7,15 +7,15 @@
 ;;; Commentary:
 
 ;; The prompts and the living sessions that the sidecar has sent, as plists
-;; (`:ask_id', `:question' …).  This is a copy of what the store has, never
-;; the truth: each connection replaces it with a new snapshot.
+;; (`:ask_id', `:question' …).  This is a copy; the store is the source of
+;; truth.  Each connection replaces the copy with a new snapshot.
 ;;
 ;; The pending prompts are kept in the order that the sidecar decides: those
 ;; that block their agent first, then the most urgent.  Each prompt carries
 ;; its place as a text, `:order_key'; everything that shows questions uses it.
 ;;
-;; One hook, `hive-changed-hook', updates the mode line, the list and whatever
-;; else shows the model; many changes in a row run it once.  Another one,
+;; One hook, `hive-changed-hook', updates the mode line, the list and everything
+;; else that shows the model; many changes in a row run it once.  Another one,
 ;; `hive-arrived-functions', announces a question that is new: hive-notify.el.
 
 ;;; Code:
@@ -134,7 +134,7 @@ The list is shared: do not modify it."
 
 (defun hive-model--sorted (list)
   "Sort LIST destructively and return it.
-A snapshot is sorted already; to check that is cheaper than to sort."
+A snapshot is sorted already; checking that is cheaper than sorting."
   (if (cl-loop for (a b) on list
                never (and b (hive-prompt-before-p b a)))
       list
@@ -217,10 +217,10 @@ Those of sessions that have ended come last."
       (append (cl-remove-if #'hive-prompt-ended-p offered)
               (cl-remove-if-not #'hive-prompt-ended-p offered)))))
 
-;; The sidecar says which pending questions ask for the same.
+;; The sidecar says which pending questions ask for the same thing.
 
 (defun hive-prompts-alike (prompt others)
-  "Return PROMPT, and behind it what is like it in OTHERS."
+  "Return a list of PROMPT and those of OTHERS that are like it."
   (let ((alike (plist-get prompt :alike)))
     (cons prompt (and alike
                       (cl-remove-if-not (lambda (other)
@@ -425,8 +425,8 @@ first; they are applied again on top.  Settled prompts stay known."
 
 (defun hive-model--fetch (cursor pages arrivals)
   "Fetch the page at CURSOR and add it to PAGES.
-ARRIVALS collects what arrives until the last page is here.  A newer
-refresh has another one, which ends this one."
+ARRIVALS collects the prompts that arrive until the last page is here.
+A newer refresh has ARRIVALS of its own, which ends this fetch."
   (hive-rpc-request
    'prompt/list `( :status "pending" :limit 500
                    ,@(when cursor (list :cursor cursor)))
@@ -516,7 +516,7 @@ Each is a plist with its current :turn.")
 
 (defun hive-model--with-mentions (session before)
   "Return SESSION with the number of its open mentions that it had BEFORE.
-Only a list of sessions says that number."
+Only lists of sessions contain that number."
   (if (or (null before) (plist-member session :unprocessed_mentions)) session
     (append session (list :unprocessed_mentions (plist-get before :unprocessed_mentions)))))
 
@@ -651,8 +651,8 @@ It is at most WIDTH columns wide; of an unknown agent, it is the handle."
 
 (defun hive-model-expand-handle (typed things)
   "Return the handle of the agent of THINGS whose name begins with TYPED.
-That is its title or its handle, in any case.  If no agent is called so,
-return TYPED; if several are, signal a `user-error' that names them."
+That is its title or its handle, in any case.  If no agent has such a name,
+return TYPED; if several have, signal a `user-error' that names them."
   (let* ((typed (string-remove-prefix "@" (string-trim typed)))
          (agents (unless (string-empty-p typed) (hive-model-agents things)))
          (called (lambda (test)

@@ -10,7 +10,8 @@
 ;; option; one key answers it.  Then comes the next question, until none is
 ;; left or you quit.  Questions that are alike are shown together, and one key
 ;; answers all of them.  A key that was pressed before its question was on the
-;; screen is ignored.  What allows something can be taken back for a moment.
+;; screen is ignored.  An answer that allows something can be taken back for a
+;; moment.
 
 ;;; Code:
 
@@ -109,8 +110,8 @@ HARMLESS is as for `hive-keys-read'."
              (event (and there-p (read-event nil nil hive-next--quiet))))
         (cond ((null event) (setq waiting (and there-p (not (funcall there-p)))))
               ((or (eq event ?\C-g)     ; quitting is never too early
-                   ;; After a key that was ignored, one that follows it was
-                   ;; perhaps meant for what that one would have led to.
+                   ;; A key after an ignored key was perhaps meant for what the
+                   ;; ignored key would have shown.
                    (and (not dropped) (memq event harmless)))
                (setq waiting nil)
                (push event unread-command-events))
@@ -121,8 +122,8 @@ HARMLESS is as for `hive-keys-read'."
   "Give KEY, which was read last, back to Emacs.
 A prefix key then begins its usual key sequence."
   (setq unread-command-events
-        ;; A click or a paste is given back as the event that it is: of what
-        ;; the terminal sent for it, only the beginning is in the raw keys.
+        ;; A click or a paste is given back as an event: the raw keys have only
+        ;; the beginning of what the terminal sent for it.
         (append (if (consp key) (list key) (or hive-next--raw (vector key)))
                 unread-command-events)))
 
@@ -136,7 +137,7 @@ A prefix key then begins its usual key sequence."
   "A chosen option of a question that allows several."
   :group 'hive)
 
-;;;; What is shown
+;;;; The text of a question
 
 (defconst hive-next--keys "123456789abcdfghijklmnprtvwxyz"
   "The keys of options, in order; e, o, q, s and u have other meanings.")
@@ -162,7 +163,7 @@ With WHOLE, do not shorten it."
             (if mine " ✓" ""))))
 
 (defun hive-next--add-key (text key)
-  "Return TEXT and behind it KEY with its meaning, which is not broken over lines."
+  "Return TEXT followed by KEY with its meaning, which is not broken over lines."
   (let ((last (car (last (split-string text "\n")))))
     (concat text
             (cond ((string-empty-p last) "")
@@ -381,7 +382,7 @@ cancel) and the questions to which they did it."
   "Return non-nil if a rule can allow PROMPT: rules answer clients, not agents."
   (and (hive-permission-p prompt) (hive-rpc-true-p prompt :dialog)))
 
-;;;;; The window beside
+;;;;; The side window
 
 (defun hive-next--scroll (prompt back)
   "Display PROMPT in full in a side window; if it is there, scroll it.
@@ -390,13 +391,13 @@ With BACK, scroll it back.  Return nil."
          (window (and buffer (get-buffer-window buffer))))
     (if (not window)
         (let ((buffer (hive-prompt-buffer prompt)))
-          ;; Who scrolls wants to read it.
+          ;; Scrolling means reading, so unfold everything.
           (with-current-buffer buffer (hive-fold-show-all))
           (display-buffer buffer '((display-buffer-pop-up-window display-buffer-use-some-window)
                                    (inhibit-same-window . t))))
       (with-selected-window window
         (condition-case nil
-            ;; Beside a tall echo area the window may have a few lines only.
+            ;; Above a tall echo area the window may have only a few lines.
             (let ((next-screen-context-lines (if (< (window-body-height) 10) 0 1)))
               (if back (scroll-down) (scroll-up)))
           ((beginning-of-buffer end-of-buffer) nil))))
@@ -405,7 +406,7 @@ With BACK, scroll it back.  Return nil."
     nil))
 
 (defun hive-next--remove-window (prompt)
-  "Remove the window beside with PROMPT, unless the human went there."
+  "Remove the side window with PROMPT, unless the human went there."
   (let* ((buffer (hive-prompt-find-buffer prompt))
          (window (and buffer (get-buffer-window buffer))))
     (when (and window (not (eq window (selected-window))))
@@ -419,7 +420,7 @@ With BACK, scroll it back.  Return nil."
     (if delayed (propertize (concat "\n" delayed) 'face 'hive-warning) "")))
 
 (defun hive-next--with-words (batch text chosen)
-  "Read an option of BATCH and words beside it, and answer with both.
+  "Read an option of BATCH and words to go with it, and answer with both.
 TEXT is what is shown.  The labels CHOSEN are part of the answer, too."
   (let* ((key (hive-keys-read (concat text (propertize (hive-words "\nPress the key of the option that your comment belongs to; any other key goes back") 'face 'hive-warning))
                               nil))
@@ -454,7 +455,7 @@ Return a cons of undone and the questions that are pending again, or nil."
 (defun hive-next--linger (text)
   "Show TEXT, and while an answer is delayed, take it back if u is pressed.
 q ends the waiting.  Another key that types something does nothing: it
-was meant for the question before, and must not be typed into the
+was meant for the previous question, and must not be typed into the
 buffer of the human.  Any other key ends the waiting and does what it
 usually does.  Return as `hive-next--undo'."
   (let ((key nil))
@@ -622,15 +623,15 @@ later.  A quits as well, and shows the rule that would allow a
 client's permission from now on.  ? shows this text.  Questions of sessions
 that have ended come last; C cancels all of them.
 
-Questions that ask for the same are shown together, each with all that
-differs, and a key answers all of them.  * shows only the first of
-them, and all of them again.
+Questions that ask for the same thing are shown together, with everything
+that differs, and a key answers all of them.  * shows only the first of
+them, and pressed again, all of them.
 
 A key counts only after its question has been shown for a moment, and
 only while it is on the screen; others are ignored, except TAB: to skip
-several questions, press it as fast as you like.  What may grant a
-permission is delayed for `hive-undo-seconds', or if that is 0,
-confirmed with RET or y.  If a permission does not fit here in full, a
+several questions, press it as fast as you like.  An answer that
+may grant a permission is delayed for `hive-undo-seconds', or if that is
+0, confirmed with RET or y.  If a permission does not fit here in full, a
 key that may grant it opens its buffer instead, until SPC has shown all
 of it; where not even the keys fit, the buffer opens at once.  Another
 key that types something does nothing; any other key, such as \`C-x',
@@ -652,7 +653,7 @@ quits, and does what it usually does."
         (when (and done (null waiting) (null back))
           (setq back (cdr (hive-next--linger (hive-next--summary answered skipped)))))
         (when back
-          ;; What was taken back is asked again at once.
+          ;; A question whose answer was taken back is asked again at once.
           (setq passed (cl-set-difference passed (hive-next--ids back) :test #'equal)
                 answered (max 0 (- answered (length back)))
                 waiting (append back (hive-next--following (append (hive-next--ids back) passed)))))))))

@@ -11,8 +11,8 @@
 ;; between two commands: it never covers a minibuffer, an incremental search,
 ;; a question or an unfinished key sequence.
 ;;
-;; `hive-notices' lists what Hive reported.  When announcements are suppressed
-;; is decided in hive-attention.
+;; `hive-notices' lists what Hive reported.  hive-attention decides when
+;; announcements are suppressed.
 
 ;;; Code:
 
@@ -94,7 +94,7 @@ Like `hive-notify-say', wait until the human is free."
 (defun hive-announcing (sentence &rest args)
   "Return a function that announces SENTENCE with ARGS and an error.
 It is for the argument ERROR of `hive-rpc-request'; the text of the
-error comes behind ARGS."
+error comes after ARGS."
   (declare (compiler-macro (lambda (form)
                              (apply #'hive-messages-check form sentence 'error args))))
   (lambda (err)

@@ -15,9 +15,9 @@
 ;;     unverified             not written with your key; sent only if you confirm it
 ;;
 ;; An entry may be delayed for a few seconds before it is sent, so that the human
-;; can take it back.  It is on disk like any other: if Emacs ends, it
-;; is sent, because it is what the human decided.  What was taken back is
-;; recorded as such before Emacs says so, and is never sent.
+;; can take it back.  It is on disk like any other: if Emacs ends, it is sent,
+;; because it is what the human decided.  An entry that was taken back is recorded
+;; as such before Emacs says so, and is never sent.
 ;;
 ;; A file in the outbox could be planted by anything that runs as you.  So each
 ;; line is authenticated with a key that only you can read, and only answers and
@@ -119,7 +119,7 @@ It has :verified t only if its code is that of KEY."
 
 (defun hive-outbox--started (pid)
   "Return when process PID started, in seconds, or nil if it is dead.
-A zombie is dead.  Return 0 if the system does not tell."
+A zombie is dead.  Return 0 if the system does not say."
   (let ((attributes (process-attributes pid)))
     (cond ((equal (alist-get 'state attributes) "Z") nil)
           ((alist-get 'start attributes)
@@ -190,7 +190,7 @@ Emacs can flush a file, but not the folder with its name.  So the
 file is made before it is needed, and stays as long as this Emacs.")
 
 (defun hive-outbox--greeting ()
-  "Make our file; return the folders that the sidecar shall flush."
+  "Make our file; return the folders that the sidecar should flush."
   (condition-case oops
       (let ((directory (hive-outbox--directory))
             (file (hive-outbox-file)))
@@ -278,7 +278,7 @@ Without RECORDS, delete the file, or empty it if it is kept."
                      (format "%s-%x%06x.jsonl" (hive-outbox--owner)
                              (floor (* 1000 (hive-now))) (random #x1000000))
                      hive-outbox-directory)))
-          ;; The loser of this race finds the file gone.
+          ;; For the loser of this race, the file has disappeared.
           (when (ignore-errors (rename-file file name) t)
             (push name adopted)))))
     (nreverse adopted)))
@@ -338,7 +338,7 @@ They need not wait for any other entry."
   (list :entry "closed" :response_id (hive-outbox-entry-response-id entry)))
 
 (defconst hive-outbox--methods '("hivemind-response" "prompt/amend" "message/post")
-  "What an entry may request; nothing else is sent.")
+  "The methods that an entry may request; nothing else is sent.")
 
 (defun hive-outbox--trusted-p (record)
   "Return non-nil if RECORD may be sent without asking."
@@ -405,7 +405,7 @@ STATE is `pending', `rejected' or `unverified'."
   (let ((left (cl-remove-if-not
                (lambda (entry) (equal file (hive-outbox-entry-file entry)))
                hive-outbox--entries)))
-    ;; What is unverified stays as it was found, for the human to see.
+    ;; An unverified entry stays as it was found, for the human to see.
     (unless (or (cl-find-if (lambda (entry) (memq (hive-outbox-entry-state entry) '(pending unverified)))
                             left)
                 ;; A file in its place would have a name that is not on disk.
@@ -597,7 +597,7 @@ When that is done, this is called again."
   (hive-outbox--append-record entry (hive-outbox-entry-rejection entry))
   (hive-rpc-run-hook 'hive-outbox-rejected-functions entry))
 
-;;;; What is delayed
+;;;; Delayed entries
 
 (defun hive-outbox-delayed ()
   "Return the entries that are delayed now and can be taken back, oldest first."
@@ -622,14 +622,14 @@ entry stays delayed for ever and an error says why."
     t))
 
 (defun hive-outbox-send-delayed ()
-  "Send what is delayed, as Emacs or Hive ends; without waiting for a reply.
-What is not stored then is sent by the next Emacs."
+  "Send the delayed entries, without waiting for a reply, as Emacs or Hive ends.
+The next Emacs sends those that are not stored by then."
   (dolist (entry (cl-remove 1.0e+INF (hive-outbox-delayed) :key #'hive-outbox-entry-delayed-until))
     (setf (hive-outbox-entry-delayed-until entry) 0)
     (when (and (hive-sidecar-connected-p) (hive-outbox-sendable-p entry))
       (hive-rpc-guarded #'hive-outbox--send entry))))
 
-;;;; What was not written with our key
+;;;; Entries that were not written with our key
 
 (defun hive-outbox--print-unverified (entry)
   "Show everything that ENTRY would send in a buffer."

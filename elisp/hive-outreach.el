@@ -9,8 +9,8 @@
 ;; `hive-outreach' lists what agents send on their own: pings, cards and
 ;; reports, newest first.  A ping or a card is also announced in one line of
 ;; the echo area, and many at once share a line; reports are for other agents
-;; and only listed.  What a rule suppressed is listed with that rule.  What
-;; arrived while Emacs was not running is announced when it starts.
+;; and only listed.  An item that a rule suppressed is listed with that rule.
+;; Items that arrived while Emacs was not running are announced when it starts.
 
 ;;; Code:
 

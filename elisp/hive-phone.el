@@ -69,7 +69,7 @@ Emacs.
   (insert "\n\n"))
 
 (defun hive-phone--insert-phone ()
-  "Insert what the phone that has used the code is called, and its phrase."
+  "Insert the name and the phrase of the phone that has used the code."
   (let ((name (hive-phone--name hive-phone--paired)))
     (insert (pcase (plist-get hive-phone--paired :state)
               ("confirmed"
@@ -147,8 +147,8 @@ This buffer shows when a phone has used it."
 
 (defun hive-phone-compare ()
   "Compare the phrase of this buffer with that of the phone, and decide.
-If you say that they are the same, the phone is let in.  If not, it is
-refused: then somebody else has used the code."
+If you say that they are the same, the phone is paired.  If not, it is
+refused, because somebody else has used the code."
   (interactive nil hive-phone-mode)
   (let ((phone hive-phone--paired) (phrase hive-phone--phrase))
     (unless phone (hive-fail "No phone has used the code yet"))
@@ -156,7 +156,7 @@ refused: then somebody else has used the code."
       (hive-fail "This phone is paired or refused already; M-x hive-phone pairs another one"))
     (hive-rpc-request
      (if (yes-or-no-p
-          (hive-words "Does %s show the words \"%s\"?  Yes lets it in, no refuses it. "
+          (hive-words "Does %s show the words \"%s\"?  Yes pairs it, no refuses it. "
                       (hive-phone--name phone) phrase))
          'phone/confirm
        'phone/revoke)
@@ -198,7 +198,7 @@ If none is served, try as often as TRIES says, then offer to serve it."
   C-u \\[hive-phone]  give the address of an inbox that another machine serves")) "\n")
     (goto-char (point-min))))
 
-(defconst hive-phone--port 7373 "The port on which the inbox is served unless `hive-serve' says another.")
+(defconst hive-phone--port 7373 "The port on which the inbox is served unless `hive-serve' gives another one.")
 
 (defun hive-phone-serve ()
   "Serve the inbox from this Emacs, and show the code that pairs a phone.
@@ -292,7 +292,7 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
 
 (defun hive-phone-revoke ()
   "Take away the access of the phone on this line, at once.
-It has to be paired again to come in."
+It has to be paired again before it can be used."
   (interactive nil hive-phone-list-mode)
   (let* ((phone (hive-phone--at-point)) (name (hive-phone--name phone)))
     (when (y-or-n-p (hive-words "Revoke %s?  It loses its access at once. " name))
@@ -332,10 +332,10 @@ There you can revoke one, or let one allow permissions."
   (unless (derived-mode-p 'hive-phone-list-mode) (hive-phone-list-mode))
   (hive-phone--refresh))
 
-;;;; What the sidecar sends
+;;;; Notifications from the sidecar
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'phone/changed)) _phone)
-  "Show what became of a phone, where it is displayed."
+  "Update the buffers that show a phone, which has changed."
   (hive-phone--look)
   (hive-phone--refresh))
 

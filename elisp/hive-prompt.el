@@ -99,7 +99,7 @@
                              (hive-words "its session ended")
                            (hive-words "its session resumed")))
       ("prompt/blocked" (hive-words "blocks its agent"))
-      ("prompt/unblocked" (hive-words "its agent goes on without the answer"))
+      ("prompt/unblocked" (hive-words "its agent continues without the answer"))
       ("prompt/left_to_terminal" (if (plist-get data :terminal_since)
                                      (hive-words "can only be answered in its terminal")
                                    (hive-words "can be answered here again")))
@@ -297,7 +297,7 @@ It is below what a permission displays: nothing of it is allowed."
     (hive-text-part 'changed
       (dolist (file hive-prompt--changed)
         (insert "\n" (propertize (hive-words 'diff-changed (hive-text-line file 200)) 'face 'hive-warning) "\n")))
-    ;; What a permission is about comes first; below it is what a key allows.
+    ;; A permission shows its context before its options.
     (if (hive-permission-p prompt)
         (progn (hive-prompt--print-context prompt)
                (hive-prompt--print-options prompt)
@@ -378,9 +378,9 @@ diff, \\<hive-diff-map>\\[hive-diff-visit] visits the line in its file, and \\[h
 
 (defun hive-prompt--tick (buffer)
   "Print BUFFER again, with the ages that things have now.
-Only one that is in a window is printed, and none whose text is needed
-as it is: the human searches or selects there, or has not yet read all
-of a permission."
+Print it only if it is in a window, and not while its text must stay: the
+human searches or selects there, or has not yet read all of a
+permission."
   (when (get-buffer-window buffer t)
     (with-current-buffer buffer
       (unless (or (bound-and-true-p isearch-mode)
@@ -433,7 +433,7 @@ of a permission."
 
 (defun hive-prompt-buffer (prompt)
   "Return the buffer of PROMPT; details are added when they arrive."
-  ;; A longer name would push what waits out of the mode line.
+  ;; A longer name would push the counts out of the mode line.
   (let ((buffer (or (hive-prompt-find-buffer prompt)
                     (generate-new-buffer (hive-words "*hive: %s – %s*"
                                                      (hive-text-title prompt 16)
@@ -579,7 +579,7 @@ It is written only when you say so."
   (let ((answer (append (list :decision label :selected (vector label))
                         (and words (list :comment words)))))
     (hive-respond-confirm hive-prompt--prompt answer)
-    ;; With the claim it is known that the notes shown here were read.
+    ;; The claim records that the notes shown here were read.
     (hive-respond-claim hive-prompt--prompt)
     (hive-respond-send hive-prompt--prompt answer)))
 

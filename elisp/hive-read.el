@@ -7,8 +7,8 @@
 ;;; Commentary:
 
 ;; In the minibuffer the human chooses a question, then one option, several
-;; options, a template or an answer of their own.  A buffer beside it shows
-;; what is too long for the minibuffer.
+;; options, a template or an answer of their own.  Another buffer shows what is
+;; too long for the minibuffer.
 
 ;;; Code:
 
@@ -114,7 +114,7 @@ these are the first lines, at most that wide, and how many follow."
                         'face 'hive-warning))
            (t "")))))
 
-;;;; The buffer beside the minibuffer
+;;;; The buffer shown with the minibuffer
 
 (defconst hive-read--buffer "*hive question*"
   "The name of the buffer that shows a question while it is answered.")
@@ -123,7 +123,7 @@ these are the first lines, at most that wide, and how many follow."
 
 (defun hive-read-with-details (prompt read)
   "Call READ; if PROMPT is long, show it in a buffer in the meantime.
-The buffer follows what the agent adds while the human types."
+The buffer also shows what the agent adds while the human types."
   (let* ((question (plist-get prompt :question))
          (buffer nil)
          (look (lambda () (hive-read--show-new-notes prompt buffer))))
@@ -168,7 +168,7 @@ The buffer follows what the agent adds while the human types."
              (hive-batch-insert (plist-get prompt :batch))
            (hive-read--insert prompt))
          (hive-wrap-heed (point-min) (point-max))))
-      ;; A new note must be in sight.
+      ;; A new note must be visible.
       (unless (equal notes hive-read--notes-shown) (hive-text-to-top)))))
 
 (defun hive-read--insert (prompt)
@@ -244,7 +244,7 @@ NUMBERED is an alist of keys and options."
 
 ;;;; Reply templates
 
-;; Templates are offered beside the options of a question: in `hive-next' with
+;; Templates are offered in addition to the options: in `hive-next' with
 ;; a key, in the minibuffer as a candidate.  They also answer mentions, with a
 ;; key in `hive-check-mentions' and in shared buffers, and with M-n where a
 ;; message is typed in the minibuffer.
@@ -283,8 +283,8 @@ adds the words as a comment.  For example:
 
 (defun hive-template-texts (prompt)
   "Return the templates for PROMPT, as they could be typed.
-Texts are offered where free text is allowed, and words beside an
-option where the question has that option."
+Texts are offered where free text is allowed, and words for an option
+where the question has that option."
   (let ((free (hive-rpc-true-p prompt :allow_free_text)))
     (cl-loop for text in (hive-read--matching (plist-get prompt :kind) (plist-get prompt :project))
              if (stringp text) when free collect text end
@@ -295,7 +295,7 @@ option where the question has that option."
   "Return the templates for mentions and messages in PROJECT."
   (cl-remove-if-not #'stringp (hive-read--matching "mention" project)))
 
-;;;; Words beside an option
+;;;; Words added to an option
 
 ;; "Yes, but only on Friday" chooses the option "Yes", and the rest is its
 ;; comment.
@@ -310,8 +310,8 @@ Case and surrounding white space do not count."
 
 (defun hive-read-understood (prompt text)
   "Return the answer to PROMPT that TEXT means, as `hive-read-answer' does.
-It is an option, an option and words behind a comma, a colon, a
-semicolon or a dash, or else free text."
+It is an option, an option and words after a comma, a colon, a semicolon
+or a dash, or else free text."
   (let ((answer (lambda (label comment)
                   (append (list :decision label :selected (vector label))
                           (and comment (list :comment comment)))))
@@ -357,7 +357,7 @@ Its property `hive-ask-id' says which question it is."
 
 (defun hive-read-question-of (line)
   "Return the question of LINE, a value of `hive-read-question-line'.
-If LINE has lost its property, it is the first that looks so.  Signal a
+If LINE has lost its property, it is the first with this text.  Signal a
 `user-error' if that question is no longer known."
   (let ((id (and (not (string-empty-p line)) (get-text-property 0 'hive-ask-id line))))
     (or (if id (hive-model-prompt id)
@@ -401,7 +401,7 @@ with all of them as :batch."
 (defun hive-read-table (alist category annotate &optional group)
   "Return a completion table of ALIST, lines and things, in this order.
 CATEGORY is theirs.  ANNOTATE is a function of a thing that returns what
-is shown behind its line, or a list of what is before and behind it.
+is shown after its line, or a list of what is before and after it.
 GROUP, if any, returns the name of the group of a thing."
   (let ((things (map-into alist '(hash-table :test equal))))
     (lambda (string predicate action)
@@ -419,7 +419,7 @@ GROUP, if any, returns the name of the group of a thing."
         (complete-with-action action alist string predicate)))))
 
 (defun hive-read--affixed (line note)
-  "Return LINE and what is before and behind it, which is in NOTE."
+  "Return LINE and what is before and after it, which is in NOTE."
   (pcase-let ((`(,before ,behind) (if (consp note) note (list "" note))))
     (setq behind (copy-sequence (or behind "")))
     (add-face-text-property 0 (length behind) 'completions-annotations t behind)
@@ -427,7 +427,7 @@ GROUP, if any, returns the name of the group of a thing."
 
 (defun hive-read-or-handle (table handles)
   "Return a completion table that takes what TABLE has, or one of HANDLES.
-Agents are shown by title; whoever knows a handle can type that."
+Agents are shown by title, but a handle can be typed, too."
   (lambda (string predicate action)
     (cond ((eq action 'lambda)
            (or (test-completion string table predicate) (test-completion string handles)))
@@ -452,7 +452,7 @@ Agents are shown by title; whoever knows a handle can type that."
 (defun hive-read-agent (prompt things)
   "Ask with PROMPT, as for `hive-words', for the agent of one of THINGS.
 Agents are offered by title, with project and handle each.  Return a
-handle, or what was typed if it is none."
+handle, or what was typed if it is not one."
   (let* ((agents (hive-model-agents things))
          (alist (hive-read-candidates agents #'hive-text-title))
          (name (completing-read (hive-words prompt)
@@ -467,8 +467,8 @@ handle, or what was typed if it is none."
 
 ;;;; Drafts
 
-;; What the human typed stays a draft until the answer is in the outbox: they
-;; may leave the minibuffer, Emacs may end, or a later step may fail.
+;; Typed text stays a draft until the answer is in the outbox: the human may
+;; leave the minibuffer, Emacs may end, or a later step may fail.
 
 (autoload 'hive-compose-draft "hive-compose")
 (autoload 'hive-compose-keep "hive-compose")
@@ -479,14 +479,14 @@ handle, or what was typed if it is none."
 (autoload 'hive-draft-write "hive-compose")
 
 (defvar hive-read-typed nil
-  "What was typed for the answer that is being read; first its draft, or nil.")
+  "The text typed for the answer that is being read; at first its draft, or nil.")
 
 (defvar hive-read--keep #'ignore "The function that saves a text as the draft of what is being read.")
 
 (defun hive-read--as-draft (prompt text)
   "Return TEXT if it can be a draft of an answer to PROMPT, else nil.
-What chooses an option, or may permit something, is none: with a draft
-in the minibuffer, RET alone would send it.  With PROMPT nil, it is a
+A text that chooses an option, or may permit something, cannot: RET alone
+would send a draft that is in the minibuffer.  With PROMPT nil, it is a
 message."
   (let ((answer (and prompt (hive-read-understood prompt text))))
     (unless (or (string-blank-p text)
@@ -501,9 +501,9 @@ message."
 Return what it returns.  If that is answered, delete the draft; else, or
 if it fails or Emacs ends, what was typed is the draft.  ID is that of
 the draft, if it is not that of PROMPT; with PROMPT nil, what is read is
-a message.  With OPTIONS, a list of labels, what is read are words
-beside them, which have a draft of their own: it keeps the labels.  What
-was typed without an option becomes that draft, unless there is one."
+a message.  With OPTIONS, a list of labels, words for them are read,
+which have a draft of their own: it keeps the labels.  What was typed
+without an option becomes that draft, unless there is one."
   (let* ((from (or id (plist-get prompt :ask_id)))
          (id (hive-draft-id from options))
          (settings (hive-draft-with-options options))

@@ -86,13 +86,13 @@ ANSWER is a plist of :decision, :selected and :comment.  Signal a
 
 (defcustom hive-undo-seconds 3
   "For how many seconds an answer can be taken back before it is sent.
-A number is for what allows something to an agent; other answers are
-then sent at once.  An alist has the seconds for what allows, for what
-refuses a permission, and for the answers to questions.  With 0, what
-allows something is sent at once, but a single key does not suffice: Emacs
-asks first.  The agent notices nothing of an answer that is taken back
-with \\[hive-undo]."
-  :type '(choice (number :tag "Seconds for what allows something")
+A number applies to answers that allow an agent something; other answers
+are then sent at once.  An alist gives the seconds for answers that allow
+something, for those that refuse a permission, and for answers to
+questions.  With 0, an answer that allows something is sent at once, but
+a single key does not suffice: Emacs asks first.  The agent notices
+nothing of an answer that is taken back with \\[hive-undo]."
+  :type '(choice (number :tag "Seconds for answers that allow something")
                  (alist :key-type (choice (const allow) (const refuse) (const answer))
                         :value-type number))
   :group 'hive)
@@ -226,7 +226,7 @@ Signal a `user-error' if it is already answered."
 
 (defun hive-respond--settled (entry result)
   "Note in the model that the answer in ENTRY settled its question, with RESULT.
-The news of that comes a moment later; `hive-amend' may be quicker."
+The notification comes a moment later; `hive-amend' may be quicker."
   (let ((prompt (hive-model-prompt (hive-outbox-entry-ask-id entry)))
         (params (hive-outbox-entry-params entry)))
     (when (and prompt (hive-prompt-pending-p prompt)
@@ -291,7 +291,7 @@ options, the answer itself is that draft, and the comment another one."
     (hive-read-with-draft (and chosen prompt)
       (lambda ()
         (let ((words (hive-read-words (hive-words "Comment: ")
-                                      ;; Free text beside chosen options is a comment already.
+                                      ;; Free text with chosen options is a comment already.
                                       (or (plist-get answer :comment) hive-read-typed))))
           (hive-respond-send prompt (plist-put answer :comment words))
           'answered))
@@ -351,7 +351,7 @@ Emacs says so, and reaches the agent even if Emacs or the sidecar crashes."
   "Cancel the questions of sessions that have ended, and return them.
 Nobody waits for their answers."
   (let* ((ended (or (hive-prompts-ended)
-                    (hive-fail "No pending question is of a session that has ended")))
+                    (hive-fail "No pending question belongs to a session that has ended")))
          (left (length ended)) (done 0)
          (known (lambda (cancelled)
                   (setq left (1- left) done (+ done cancelled))

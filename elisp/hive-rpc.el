@@ -133,7 +133,7 @@ install there.  Another directory gets no link in ~/.local/bin."
   :group 'hive)
 
 (defcustom hive-serve nil
-  "Where the sidecar lets in agents of other machines, as `hive serve' does.
+  "Where the sidecar accepts agents on other machines, as `hive serve' does.
 A port, or \"HOST:PORT\"; nil means nowhere.  The agents need a token:
 see the command hive token.  The first Emacs that starts gets the
 port.  It takes effect when the sidecar starts (\\[hive-restart])."
@@ -258,7 +258,7 @@ this Emacs."
 ;;
 ;; - Nothing happens inside the process filter.  jsonrpc calls us from there,
 ;;   and sending from there while input arrives corrupts the stream for good.
-;;   What arrives becomes deferred work.
+;;   Everything that arrives becomes deferred work.
 ;; - The filter never nests: while it runs, or while we send (which reads if
 ;;   the pipe is full), chunks are queued.
 ;; - No error and no quit escapes from it: either would freeze typing.
@@ -353,7 +353,7 @@ connection when the process has ended.  The program must exist: see
               (setf (slot-value conn 'chunks) nil)
               (unless (hive-rpc-guarded
                        (lambda () (funcall (slot-value conn 'filter) process input) t))
-                ;; A bad message is lost; without this, those behind it would
+                ;; A bad message is lost; without this, those after it would
                 ;; wait for the next input.  Nothing is parsed twice.
                 (when (< (cl-incf failures) 1000)
                   (push "" (slot-value conn 'chunks)))))))
@@ -533,10 +533,11 @@ defaults to `hive-rpc-connection'."
 
 (cl-defun hive-rpc-fetch (method params &key then failure problem (timeout 30))
   "Send the request METHOD with PARAMS on behalf of the current buffer.
-Call THEN with the result in this buffer, unless it is gone by then or
-has sent METHOD again.  An error is announced with FAILURE, a sentence
-as for `hive-words', and PROBLEM is called with that and the error, as
-THEN is; without FAILURE, it is logged.  TIMEOUT is in seconds."
+Call THEN with the result in this buffer, unless the buffer has been
+killed by then or has sent METHOD again.  An error is announced with
+FAILURE, a sentence as for `hive-words', and PROBLEM is called with that
+and the error, as THEN is; without FAILURE, it is logged.  TIMEOUT is in
+seconds."
   (let ((buffer (current-buffer)) (fetch (list method)))
     (setf (alist-get method hive-rpc--fetches) fetch)
     (cl-flet ((in-buffer (function &rest args)
@@ -665,7 +666,7 @@ For commands that would otherwise report an empty list."
 Each returns a new plist.")
 
 (defun hive-rpc--greet (conn)
-  "Do the handshake with the sidecar behind CONN."
+  "Do the handshake with the sidecar of CONN."
   (hive-rpc-request
    'initialize (append (list :protocol_version hive-sidecar-protocol
                              :client (list :name "emacs" :version emacs-version)

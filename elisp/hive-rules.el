@@ -36,7 +36,7 @@
   :group 'hive)
 
 (defface hive-rule-against '((t :inherit hive-warning))
-  "What the human decided otherwise than a rule would have."
+  "A decision of the human that a rule would have made differently."
   :group 'hive)
 
 (defun hive-rules--decision (rule)
@@ -62,7 +62,7 @@
 
 (defvar-local hive-rule--rule nil "The rule shown here, as the sidecar takes it.")
 (defvar-local hive-rule--inputs nil "Other patterns for its input.")
-(defvar-local hive-rule--trial nil "What it would have answered, or nil while that is computed.")
+(defvar-local hive-rule--trial nil "The result of trying it on the history, or nil while that is computed.")
 (defvar-local hive-rule--prompt nil "The permission from which it was made, or nil.")
 (defvar-local hive-rule--written nil "Non-nil if the rule is in the file already.")
 
@@ -119,7 +119,7 @@
                  (plist-get trial :elsewhere) (plist-get trial :unanswered)
                  (plist-get trial :by_rules))
      "\n"))
-  (hive-rule--insert-calls (hive-words "You decided otherwise") (plist-get trial :counter_examples)
+  (hive-rule--insert-calls (hive-words "You decided differently") (plist-get trial :counter_examples)
                            'hive-rule-against)
   (hive-rule--insert-calls (hive-words "Examples") (plist-get trial :examples) 'default))
 
@@ -143,7 +143,7 @@
               (hive-text-inert (plist-get rule :tool)) "\n")
       (hive-rule--field "input"
                         (if (plist-get rule :input) (hive-text-inert (plist-get rule :input))
-                          (hive-words "whatever its arguments are")))
+                          (hive-words "with any arguments")))
       (hive-rule--field "project"
                         (if (plist-get rule :project) (hive-text-inert (plist-get rule :project))
                           (hive-words 'rule-everywhere)))
@@ -204,7 +204,7 @@
          (typed (string-trim (read-from-minibuffer
                               (hive-words "Input of the rule (M-n: suggestions): ") now nil nil nil
                               (cl-remove now (append hive-rule--inputs nil) :test #'equal)))))
-    ;; Its name said what it was about.
+    ;; The old name described the old pattern.
     (setq hive-rule--rule (plist-put (copy-sequence hive-rule--rule) :name nil))
     (hive-rule--change :input (unless (string-empty-p typed) typed))))
 
@@ -283,7 +283,7 @@ written before you say so."
 
 (defconst hive-rules--name "*hive rules*" "The name of the list's buffer.")
 
-(defvar-local hive-rules--list nil "What the sidecar said about the rules.")
+(defvar-local hive-rules--list nil "The rules and proposals, as the sidecar sent them.")
 
 (defvar hive-rules-mode-map
   (let ((map (make-sparse-keymap)))
@@ -438,7 +438,7 @@ line in the file, are on the screen."
 
 (defun hive-rules-revoke ()
   "Revoke the rule on this line: it is removed from your file.
-What it said is in the kill ring afterwards.  A rule that denies is
+Its text is in the kill ring afterwards.  A rule that denies is
 revoked only after you have confirmed it."
   (interactive nil hive-rules-mode)
   (let ((rule (hive-rules--at-point)))

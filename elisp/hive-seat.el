@@ -52,7 +52,7 @@ Return nil if it cannot be kept there."
       (progn
         (with-file-modes #o700
           (make-directory (file-name-directory (expand-file-name file)) t))
-        ;; What cannot be trusted as a key is in the way of a new one.
+        ;; A file that cannot be trusted as a key is in the way of a new one.
         (when (file-exists-p file)
           (rename-file file (concat file ".refused") t))
         (with-file-modes #o600
@@ -75,7 +75,7 @@ Return nil if it cannot be kept there."
 (defcustom hive-seat-key-function #'hive-seat-key-from-file
   "Function that returns the secret key of this seat, or nil for none.
 The key is 64 hexadecimal digits.  The default keeps it in the file
-seat.key beside your file trust.json, which `hive respond' reads,
+seat.key next to your file trust.json, which `hive respond' reads,
 too.  A function of your own can get it from elsewhere, for example
 with `auth-source-pick-first-password'."
   :type 'function
@@ -100,7 +100,7 @@ with `auth-source-pick-first-password'."
     (when text (hive-announce 'from-sidecar (hive-text-line text 300)))))
 
 (defun hive-seat--connected ()
-  "Show what became of the key of this seat."
+  "Show the state of the key of this seat."
   (hive-seat--state (plist-get hive-sidecar-info :seat)))
 
 (add-hook 'hive-connected-hook #'hive-seat--connected)

@@ -27,7 +27,7 @@
 (require 'hive-text)
 (require 'tabulated-list)
 
-;;;; What the human has not looked at
+;;;; Sessions that the human has not looked at
 
 ;; A turn that ended while Emacs knew it is unread until the human goes to its
 ;; agent, or until the agent's next turn.
@@ -108,7 +108,7 @@ is not printed again.")
 
 (defvar hive-sessions--made nil "Non-nil if a row has changed since the last list of rows.")
 (defvar hive-sessions--last nil
-  "What the last list of rows was made of, and that list.
+  "The inputs of the last list of rows, and that list.
 A list of the number of living sessions, those that have ended, and the
 rows of the shared buffers, which may be nil.")
 
@@ -150,7 +150,7 @@ A value is a cons of their number and the first one that blocks.")
   (let* ((id (plist-get session :session_id))
          (ended (equal "ended" (plist-get session :state)))
          (turn (if ended (plist-get session :turn) (hive-turns-newest id)))
-         ;; News of a turn come without its session.
+         ;; News of a turn comes without its session.
          (place (if ended session (or turn session)))
          (section (pcase (plist-get place :section) ("working" 'working) ("ended" 'ended) (_ 'idle)))
          (asks (gethash id hive-sessions--asks))
@@ -173,7 +173,7 @@ A value is a cons of their number and the first one that blocks.")
   "Return the row with ID and ORDER of THING in the section of the shared buffers.
 NUMBER says how many mentions or messages there are."
   (let ((old (gethash id hive-sessions--rows))
-        ;; It may be known only later, or change.
+        ;; The title may become known later, or change.
         (title (and (memq (car id) '(mention room)) (hive-text-author-title thing))))
     (if (and old (eq thing (hive-row-thing old)) (eql number (hive-row-unread old))
              (equal title (hive-row-title old)))
@@ -255,7 +255,7 @@ used again: do not modify it."
 
 (add-hook 'hive-sidecar-state-hook #'hive-sessions--sidecar)
 
-;;;; What a row says
+;;;; The text of a row
 
 (defun hive-row-session-id (row)
   "Return the id of the session that ROW is about, or nil."
@@ -289,7 +289,7 @@ used again: do not modify it."
   (hive-text-line (plist-get (hive-row-thing row) key) width))
 
 (defun hive-row-age (row)
-  "Return since when ROW is as it is, in a few characters."
+  "Return how long ROW has been as it is, in a few characters."
   (let ((turn (hive-row-turn row)) (thing (hive-row-thing row)))
     (hive-text-age (pcase (hive-row-section row)
                      ('working (plist-get turn :started_at))
@@ -307,13 +307,13 @@ used again: do not modify it."
           ((plist-get turn :tool) (hive-turns-doing turn))
           ;; Since when is in a column of its own.
           ((eq 'working (hive-row-section row)) (hive-words "running"))
-          ;; How it ended is what it said, unless it was stopped.
+          ;; Its last words say how it ended, unless it was stopped.
           ((and (equal "completed" (plist-get turn :state)) (hive-sessions--said row)) "")
           (t (hive-text-line (plist-get turn :sentence) 80)))))
 
 (defun hive-sessions--said (row)
   "Return what the agent of ROW said last, in a line, or nil.
-Of one that works it is the end, of one that is done the first line."
+While the agent works, it is the end of the text, then the first line."
   (let ((said (hive-turns-said (hive-row-session-id row))))
     (pcase (and said (hive-row-section row))
       ('working (hive-turns-said-line (hive-row-session-id row) 100))
@@ -391,7 +391,7 @@ Of one that works it is the end, of one that is done the first line."
 
 (defun hive-session-mention (session body &optional urgent)
   "Post BODY to SESSION, as a mention in the shared buffer of its project.
-An idle agent is woken by it.  With a prefix argument, it is URGENT: it
+This wakes an idle agent.  With a prefix argument, it is URGENT: it
 holds an agent whose mentions only remind, too."
   (declare (modes hive-list-mode))
   (interactive
@@ -442,7 +442,7 @@ holds an agent whose mentions only remind, too."
 
 (defun hive-session-configure (session setting value)
   "Set SETTING of SESSION to VALUE, a request parameter.
-Its `name' is what you see it by.
+Its `name' is what people see.
 A session with `shared' off gets no @All and no mentions by agents,
 but still your mentions by name.  `gate' is what its open
 mentions hold, `room' how it notices other messages."
@@ -467,7 +467,7 @@ mentions hold, `room' how it notices other messages."
 
 (defun hive-row-open (row)
   "Show what ROW is about: the project, the mentions or the shared buffer.
-About a loop, let the human decide."
+For a loop, let the human decide."
   (let ((thing (hive-row-thing row)))
     (pcase (car (hive-row-id row))
       ('loop (hive-loop-decide thing))

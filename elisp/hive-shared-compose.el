@@ -93,7 +93,7 @@ written, it is in the kill ring."
             ,@(when store (list :store_id store)))
          body)
       (file-error
-       ;; It is no draft any more.
+       ;; It is no longer a draft.
        (kill-new body)
        (hive-fail "%s; your message is in the kill ring" (error-message-string oops))))
     id))
@@ -176,9 +176,8 @@ handle, everyone or nil, in PLACE.
 
 ;;;; Which shared buffer
 
-;; That of the project that you are in, if agents are there.  In a directory
-;; that is no agent's, it is that of the only project with agents, or one that
-;; you choose.
+;; The shared buffer of the project that you are in, if it has agents.  In any
+;; other directory, that of the only project with agents, or one that you choose.
 
 (defun hive-shared-agents (place)
   "Return the sessions that @All means in the shared buffer of PLACE.
@@ -195,7 +194,7 @@ For nil, they are those of all projects."
 
 (defun hive-shared--projects ()
   "Return the projects with agents, conses of a name and a place.
-Where two have the same name, it has the directory behind it."
+Where two have the same name, the directory follows it."
   (let* ((sessions (cl-remove-duplicates (hive-shared-agents nil) :from-end t :test #'equal
                                          :key (lambda (one) (plist-get one :project_dir))))
          (names (mapcar (lambda (one) (plist-get one :project)) sessions)))
@@ -210,7 +209,7 @@ Where two have the same name, it has the directory behind it."
 (defun hive-shared-read-project (projects &optional here)
   "Let the human choose one of PROJECTS, or everyone, and return the place.
 PROJECTS are conses of a name and a place.  HERE, a place, is offered
-behind them."
+after them."
   (let* ((projects (if here
                        (append projects
                                (list (cons (hive-text-line (plist-get here :project) 60) here)))
@@ -251,7 +250,7 @@ if there are several, the one that the human chooses."
 (defun hive-post (body &optional everyone place)
   "Post BODY to the shared buffer of the project you are in.
 With a prefix argument EVERYONE, post to everyone, in all projects.
-In a directory that is no agent's, PLACE is the only project with
+In a directory without agents, PLACE is the only project with
 agents, or one that you choose.  @HANDLE in it mentions that session,
 @All those of the project; \\<hive-post-map>\\[completion-at-point] completes a handle.
 Use `hive-shared' to write longer messages in a buffer."
@@ -291,7 +290,7 @@ processed, unless the session's mentions only remind."
                (not (hive-model-session-named name))
                (not (cl-member name (hive-model-known-handles) :test #'cl-equalp)))
       (hive-fail
-       "Nobody is called %s; TAB completes the names that there are" (hive-text-line name 40)))
+       "Nobody is called %s; TAB completes the known names" (hive-text-line name 40)))
     name))
 
 ;;;; The draft
@@ -438,7 +437,7 @@ Emacs or the sidecar crashes."
 
 (defun hive-shared-discard ()
   "Kill the draft.
-The next one is no reply and is not urgent."
+The next one is not a reply and not urgent."
   (interactive nil hive-shared-mode)
   (let ((draft (hive-shared-draft)))
     (unless (string-blank-p draft) (kill-new draft))
@@ -516,11 +515,11 @@ With a prefix argument, ask for a NOTE about what you did."
 ;;;; Saving the draft
 
 (defconst hive-shared--reply-fields '(:message_id :from_handle :session_id :by :as_handle :body :project)
-  "What is saved of the message that the draft replies to.")
+  "The fields that are saved of the message that the draft replies to.")
 
 (defun hive-shared--id-of-draft ()
   "Return the id of the draft of this buffer, for `hive-draft-keep'.
-The sidecar may call the project otherwise than Emacs has guessed."
+The sidecar may have another name for the project than Emacs has guessed."
   (concat "shared-" (secure-hash 'sha1 (format "%s\n%s" (plist-get hive-shared-place :project_dir)
                                                hive-shared-thread))))
 

@@ -137,7 +137,7 @@ heading is not a block, nor is a heading without a body."
                   (more (string-trim (match-string 3 line))))
               (finish pos)
               (setq heading (list :stamp stamp :handle handle :beg pos)
-                    ;; Text behind the handle is part of the body.
+                    ;; Text after the handle is part of the body.
                     body (unless (string-empty-p more) (list more)))))
           (setq pos next)))
       (finish length))
@@ -195,7 +195,7 @@ cannot be adjusted."
 
 (defun hive-undo-inserted (at length)
   "Adjust the undo list to LENGTH characters inserted at AT, unrecorded.
-Text that was at AT is now behind them."
+Text that was at AT now comes after them."
   (hive-shared-text--walk
    (lambda (cell)
      (pcase (car cell)
@@ -286,7 +286,7 @@ Records about that text are dropped."
   "A mention of somebody.")
 
 (defface hive-shared-mention-nobody '((t :inherit hive-shadow))
-  "An @ with a name that nobody is known by.")
+  "An @ with a name that nobody has.")
 
 (defface hive-shared-mention-human '((t :inherit (bold hive-warning)))
   "A mention of you.")
@@ -296,7 +296,7 @@ Records about that text are dropped."
   :group 'hive-shared)
 
 (defface hive-shared-note '((t :inherit hive-shadow))
-  "What Hive adds to a heading; it is not part of the message.")
+  "Notes that Hive adds to a heading; they are not part of the message.")
 
 (defface hive-shared-rule '((t :inherit hive-shadow :extend t))
   "The line below which you write.")
@@ -336,13 +336,13 @@ With BEFORE-MARKERS, also before point, mark and windows there."
 
 (defconst hive-shared-text--mention
   "\\(?:^\\|[] \t*_~([{<\"',;:!?|>)}]\\|[^[:ascii:]]\\)\\(@\\([[:alnum:]][[:alnum:]_-]*\\)\\)"
-  "What looks like a mention; the sidecar decides, this is for colours.")
+  "A regexp for mentions; the sidecar decides, this is for colours.")
 
 (defconst hive-shared-text--most-colours 1000
   "How many mentions of a message get a face; Emacs is slow with more.")
 
 (defvar hive-shared-names (make-hash-table :test #'equal)
-  "The names, in lower case, that somebody was known by since Hive is on.
+  "The names, in lower case, that anybody has had since Hive was turned on.
 An agent that has ended was really mentioned, so names are only added.")
 
 (defun hive-shared-learn (names)
@@ -423,7 +423,7 @@ Code blocks and quoted lines mention nobody."
 (defun hive-shared-message-text (message)
   "Return the text that displays MESSAGE, a plist.
 Every character has MESSAGE as its property `hive-message'; text typed
-beside it does not inherit that."
+next to it does not inherit that."
   (let* ((heading (format "## %s %s" (hive-format-stamp (plist-get message :at))
                           (hive-text-line (plist-get message :from_handle) 80))))
     (propertize
@@ -454,7 +454,7 @@ beside it does not inherit that."
   "Return the thread that MESSAGE is in, or begins."
   (or (plist-get message :thread) (plist-get message :message_id)))
 
-;;;; Notes beside a heading
+;;;; Notes after a heading
 
 (defun hive-shared--button (label help command)
   "Return LABEL as a button with HELP, to call COMMAND on its message."
@@ -487,7 +487,7 @@ It replies to PARENT, if that is not nil."
                   (hive-words 'target-thread (hive-text-line thread 40)))))))
 
 (defun hive-shared-note (message open &optional parent)
-  "Return the note behind the heading of MESSAGE, or nil.
+  "Return the note after the heading of MESSAGE, or nil.
 OPEN means that it has an open mention of the human.  PARENT is the
 message that it replies to, if that is shown."
   (let ((marks (hive-shared--marks message parent)))

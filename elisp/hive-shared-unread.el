@@ -7,11 +7,11 @@
 ;;; Commentary:
 
 ;; A message is unread until a buffer that has it is in a window on the screen.
-;; Your own messages are not counted.  What was unread when you looked is below
-;; a line, until you post, or until there is something new when you look again.
+;; Your own messages are not counted.  Messages that were unread when you looked
+;; are below a line, until you post, or until more are new when you look again.
 ;;
-;; What has been read is kept in a file, so messages that were posted while
-;; Emacs did not run are unread when it connects again.  The file has, for each
+;; A file records what has been read, so messages that were posted while Emacs
+;; was not running are unread when it connects again.  The file has, for each
 ;; store, the seq of the last message that was known, and for each project with
 ;; unread messages the seq of the first of them.  From these two and the store
 ;; everything else follows.
@@ -131,7 +131,7 @@ damaged; then nothing is unread."
 
 (defun hive-shared--save ()
   "Write the file now, if something in it has changed.
-Two Emacs that know the same store share it; the last one to write decides."
+Two Emacsen that know the same store share it; the last one to write decides."
   (when (timerp hive-shared--save-timer) (cancel-timer hive-shared--save-timer))
   (setq hive-shared--save-timer nil)
   (when hive-shared--known
@@ -148,7 +148,7 @@ Two Emacs that know the same store share it; the last one to write decides."
 
 (defun hive-shared--save-at-end ()
   "Write the file if that is due, as Emacs or the connection ends.
-Its folder is not made for that: whoever ends Emacs may be removing it."
+Do not create its folder for that: it may be being removed as Emacs ends."
   (when (and hive-shared--save-timer
              (file-directory-p (file-name-directory hive-shared-read-file)))
     (hive-rpc-guarded #'hive-shared--save)))

@@ -46,8 +46,8 @@
 (defvar-local hive-shared-later nil "Non-nil if the store has newer messages.")
 
 (defvar-local hive-shared-news nil
-  "What was unread when the human looked: how many, and the seq of the first.
-It is a cons, or nil if nothing was.")
+  "The messages that were unread when the human looked, or nil for none.
+It is a cons: how many, and the seq of the first.")
 (defvar-local hive-shared-messages nil "The messages that are shown, oldest first.")
 (defvar-local hive-shared--ids nil "The messages that are shown, by their ids.")
 (defvar-local hive-shared--end nil "A marker at the end of the messages.")
@@ -185,15 +185,15 @@ Text that was typed into it is part of the region.  Search from FROM."
       (text-property-any (point-min) (hive-shared-end) 'hive-edge 'later)
       (hive-shared-end)))
 
-;;;; Notes beside headings, and hidden messages
+;;;; Notes after headings, and hidden messages
 
 (defun hive-shared--note (message)
-  "Return the note behind the heading of MESSAGE, or nil."
+  "Return the note after the heading of MESSAGE, or nil."
   (hive-shared-note message (hive-mentions-open-p message)
                     (hive-shared-message (plist-get message :reply_to))))
 
 (defun hive-shared-adorn (message &optional from)
-  "Update the note behind the heading of MESSAGE.
+  "Update the note after the heading of MESSAGE.
 Search for it from FROM."
   (let ((region (hive-shared-region message from)))
     (when region
@@ -252,7 +252,7 @@ Return the new ones."
         (dolist (message new)
           (when (hive-shared--note message) (hive-shared-adorn message from))
           (when hive-shared-narrowed (hive-shared-hide message from)))
-        ;; After paging back, what a reply answers is shown, too.
+        ;; After paging back, the message that a reply answers is shown, too.
         (dolist (message (cdr (memq (car (last new)) hive-shared-messages)))
           (when (and (plist-get message :reply_to)
                      (hive-find :message_id (plist-get message :reply_to) new))
@@ -434,8 +434,8 @@ If there would be a gap between both, start again with the last ones."
 ;;;; Pages
 
 (defun hive-shared--page (count back &optional then)
-  "Fetch COUNT messages behind the last one, or with BACK before the first.
-As many at the other end are removed as there are too many.  Call THEN
+  "Fetch COUNT messages after the last one, or with BACK before the first.
+Surplus messages at the other end are removed.  Call THEN
 afterwards."
   (hive-shared--request
    (list (if back :before :after) (plist-get (if back (hive-shared-first) (hive-shared-last)) :seq)
@@ -531,7 +531,7 @@ afterwards."
   (hive-shared-show-news))
 
 (defun hive-shared--sidecar ()
-  "Forget who is known when Hive is turned off."
+  "Forget the known names when Hive is turned off."
   (when (eq hive-sidecar-state 'off)
     (clrhash hive-shared-names)))
 
@@ -566,7 +566,7 @@ session has is only in the list of sessions."
 ;;;; Names
 
 (defun hive-shared--learn-sessions ()
-  "Note what the living sessions are called; return the names that are new."
+  "Note the names of the living sessions; return those that are new."
   (hive-shared-learn (nconc (mapcar (lambda (session) (plist-get session :handle))
                                     (hive-model-sessions))
                             (hive-model-known-handles))))

@@ -11,8 +11,8 @@
 ;; below the line.  The messages are in the store: changing or deleting text
 ;; above the line affects nobody.
 ;;
-;; Here are the commands to move, to look at a thread, to save messages to a
-;; file, and the mode itself.  With `hive-shared-on-mention', a mention shows
+;; This file has the commands to move, to look at a thread and to save messages
+;; to a file, and the mode itself.  With `hive-shared-on-mention', a mention shows
 ;; the buffer.
 
 ;;; Code:
@@ -99,8 +99,8 @@ name or its subject, or type the name of a new one."
 (defun hive-shared--threads ()
   "Return the threads that are shown, the newest first.
 Each is a list of what it is called, the thread, and its messages, the
-newest first.  A thread without a name is called as its first message
-begins; one without replies is left out."
+newest first.  A thread without a name is called by the beginning of its
+first message; one without replies is left out."
   (let ((threads (make-hash-table :test #'equal)) (named (make-hash-table :test #'equal)) order)
     (dolist (message hive-shared-messages)
       (push message (gethash (hive-shared-thread-of message) threads)))
@@ -116,7 +116,7 @@ begins; one without replies is left out."
     (nreverse order)))
 
 (defun hive-shared--thread-annotation (thread)
-  "Return what is behind the name of THREAD, which has its id and its messages."
+  "Return what follows the name of THREAD, a list of its id and its messages."
   (pcase-let* ((`(,id ,messages) thread) (last (car messages)))
     (hive-words
      "  %s, the last by %s %s ago%s" (hive-count (length messages) "message")
@@ -510,8 +510,8 @@ Those that are held come first."
 ;;;###autoload
 (defun hive-shared (&optional choose position)
   "Open the shared buffer of the project you are in, to talk to its agents.
-In a directory that is no agent's, that is the only project with agents,
-or one that you choose.  With a prefix argument CHOOSE, choose the
+In a directory without agents, that is the only project with agents, or
+one that you choose.  With a prefix argument CHOOSE, choose the
 project, or everyone, and where it appears.  That is POSITION, right,
 left or current (this window), by default `hive-shared-position'.
 \\<hive-shared-mode-map>

@@ -36,7 +36,7 @@
   :group 'hive)
 
 (defface hive-stats-rules '((t :inherit hive-success))
-  "What rules answered on a day in the plot of `hive-stats'."
+  "The questions that rules answered on a day in the plot of `hive-stats'."
   :group 'hive)
 
 ;;;; The plot
@@ -122,7 +122,7 @@
   (insert "\n" (propertize (hive-words key) 'face 'bold) "\n"))
 
 (defun hive-stats--insert-waits (title groups)
-  "Insert GROUPS of waits below each other, TITLE beside the first."
+  "Insert GROUPS of waits below each other, with TITLE before the first."
   (dolist (group (seq-take (append groups nil) hive-stats--rows))
     (insert (format "  %-10s %6d %8s %8s %8s  %s\n" title
                     (plist-get group :asked)

@@ -146,9 +146,9 @@ for something that hangs."
 
 ;;;;; tmux
 
-;; An agent in tmux descends from the process of its pane.  Each server of the
-;; human's is asked for its panes: what the agent's environment says of its own, the
-;; agent could have written.
+;; An agent in tmux descends from the process of its pane.  Each of the human's
+;; servers is asked for its panes, because the agent could have changed what its
+;; environment says about its own.
 
 (defun hive-terminal--sockets ()
   "Return the sockets of the human's tmux servers.

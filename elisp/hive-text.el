@@ -82,8 +82,8 @@ indented already stay so."
 
 (defconst hive-text--unsuspicious
   "[^\t\n -~\u00A1-\u00AC\u00AE-\u017F\u0391-\u03A1\u03A3-\u03C9\u0401-\u045F\u2018-\u201F\u2026\u3001-\u301B\u3041-\u3096\u30A1-\u30FA\u4E00-\u9FFC\uAC00-\uD7A3]"
-  "What a text may have that must be looked at character by character.
-The letters of Greek and Cyrillic are, where `hive-text--mixed' matches.")
+  "A character for which a text must be examined character by character.
+Greek and Cyrillic letters require that only where `hive-text--mixed' matches.")
 
 (defconst hive-text--mixed
   (let ((latin "[A-Za-z\u00AA-\u017F][0-9_]*") (greek "[\u0391-\u03C9][0-9_]*")
@@ -97,7 +97,7 @@ Only the three most frequent scripts count.")
 
 (defconst hive-text--most-marks 4
   "How many marks one character may carry.
-More are none of a language, and may cover the lines around them.")
+No language needs more, and they may cover the lines around them.")
 
 (defconst hive-text--visible 1 "The kind of a character that is drawn.")
 (defconst hive-text--mark 2 "The kind of a character that is drawn on the one before it.")
@@ -144,9 +144,9 @@ needed.")
 
 (defun hive-text-inert (text)
   "Return TEXT without properties, with all of it visible.
-Whatever is not known to be drawn is spelled out: control, bidi and
-zero-width characters, marks with nothing to stand on, and letters of
-another script than the rest of their word; newlines and tabs stay.
+Characters that are not known to be drawn are spelled out: control, bidi
+and zero-width characters, marks with nothing to stand on, and letters
+whose script differs from the rest of their word; newlines and tabs stay.
 If TEXT is not a string, return the empty string."
   (cond ((not (stringp text)) "")
         ;; Most texts; walking through each would be felt in a long list.
@@ -176,14 +176,14 @@ mark."
 
 (defun hive-text--spell ()
   "Spell out in this buffer what is not known to be drawn as what it is.
-This is one loop in which nothing is called or made for each word or
-character: hostile text has tens of thousands."
+This is one loop that calls and allocates nothing for each word or
+character, because hostile text has tens of thousands."
   (let* ((table (hive-text--kinds))
          (carriers (hive-text--carriers))
          (counts (make-vector (+ hive-text--latin (length hive-text-scripts)) 0))
          (shown (make-hash-table :test #'eq))
          (inhibit-modification-hooks t)
-         ;; How many marks the last character that is none may still carry.
+         ;; How many more marks the last base character may carry.
          (room 0)
          ;; The script whose marks it carries.
          (base nil)
@@ -261,14 +261,14 @@ Runs of white space become one space."
       line)))
 
 (defconst hive-text--path "[^][ \t\n\"'`()<>=,;:]*/[^][ \t\n\"'`()<>=,;]*"
-  "What may be a path.")
+  "A regexp for what may be a path.")
 
 (defconst hive-text--path-width 36 "How many columns of a path a row has.")
 
 (defun hive-text-short-paths (text project-dir)
   "Return TEXT, for a row, with paths that show their end.
-Those within the project of PROJECT-DIR are relative to it, and of a
-long one the beginning is left out.  Addresses stay as they are."
+Those within the project of PROJECT-DIR are relative to it, and long ones
+lose their beginning.  Addresses stay as they are."
   (if (not (and (stringp text) (string-search "/" text)))
       text
     (let ((root (and (stringp project-dir)
@@ -338,7 +338,7 @@ Return nil if none is known."
 (defun hive-text-author (message width)
   "Return the name of the author of MESSAGE, at most WIDTH columns wide.
 That of a human is the name under which they posted it.  If its heading
-had another name, that comes behind it."
+had another name, that follows."
   (let ((as (plist-get message :as_handle)))
     (concat (hive-text-line (or (plist-get message :by)
                                 (hive-text-author-title message)
@@ -369,33 +369,33 @@ A name that `hive-messages' has no words for stays as it is."
   '((((class color) (min-colors 88) (background light)) :foreground "#b00020" :weight bold)
     (((class color) (min-colors 88) (background dark)) :foreground "#ff8a80" :weight bold)
     (t :inherit error))
-  "What is urgent or has failed."
+  "Text about something urgent or failed."
   :group 'hive)
 
 (defface hive-warning
   '((((class color) (min-colors 88) (background light)) :foreground "#8a4600" :weight bold)
     (((class color) (min-colors 88) (background dark)) :foreground "#ffb454" :weight bold)
     (t :inherit warning))
-  "What deserves attention."
+  "Text that deserves attention."
   :group 'hive)
 
 (defface hive-success
   '((((class color) (min-colors 88) (background light)) :foreground "#1b6e1b" :weight bold)
     (((class color) (min-colors 88) (background dark)) :foreground "#7fd98a" :weight bold)
     (t :inherit success))
-  "What is chosen, active or good."
+  "Text about something chosen, active or good."
   :group 'hive)
 
 (defface hive-shadow
   '((((class color) (min-colors 88) (background light)) :foreground "#5f5f5f")
     (((class color) (min-colors 88) (background dark)) :foreground "#a8a8a8")
     (t :inherit shadow))
-  "What is less important."
+  "Text that is less important."
   :group 'hive)
 
 ;;;; Writing a buffer to a file
 
-;; What agents write must do nothing when a file with it is opened: no mode, no
+;; Text from agents must do nothing when a file with it is opened: no mode, no
 ;; local variables, no links that run something.  This holds for every way in
 ;; which Emacs writes a buffer of ours (`write-file', `save-buffer',
 ;; `append-to-file', `write-region'), and for what `write-file' itself reads in
@@ -430,7 +430,7 @@ NUL, raw bytes and lone surrogates become the replacement character."
 
 ;;;; Printing a buffer again
 
-;; What arrives may be inserted above the line of point.  So a position is
+;; New items may be inserted above the line of point.  So a position is
 ;; remembered by the part of the buffer that it is in (an option, a notice), and
 ;; by its line there: RET must not press another button than the one that was
 ;; displayed at point.
@@ -438,7 +438,7 @@ NUL, raw bytes and lone surrogates become the replacement character."
 (defmacro hive-text-part (id &rest body)
   "Evaluate BODY; the new lines of the buffer are the part ID.
 When the buffer is printed again, positions stay in the part with an
-equal ID.  Parts are not within each other."
+equal ID.  Parts do not nest."
   (declare (indent 1) (debug t))
   (let ((begin (make-symbol "begin")))
     `(let ((,begin (point)))
@@ -476,16 +476,16 @@ buffer, the column, and the button there."
             (- position (point)) button))))
 
 (defun hive-text--position (place)
-  "Return the position at PLACE, or the nearest one that there is.
-That is the line with its number if the part is gone.  It is the
-beginning of the buffer if another button would be there."
+  "Return the position at PLACE, or the nearest existing one.
+If the part no longer exists, that is the line with the same number.  It
+is the beginning of the buffer if another button would be there."
   (pcase-let* ((`(,id ,within ,line ,column ,button) place)
                (begin (and id (hive-text-part-begin id))))
     (save-excursion
       (save-restriction
         (when begin
           (let ((end (next-single-property-change begin 'hive-part nil (point-max))))
-            ;; Behind the last newline of a part is the next one.
+            ;; The next part begins after the last newline of a part.
             (narrow-to-region begin (if (= end (point-max)) end (1- end)))))
         (goto-char (point-min))
         (forward-line (if begin within line))
@@ -558,7 +558,7 @@ This is an overlay, so that there is no line for point to be on."
       (overlay-put overlay 'after-string
                    (propertize (concat " " sentence) 'face 'hive-shadow 'cursor t)))))
 
-;;;; What the sidecar sends
+;;;; Lists from the sidecar
 
 (defun hive-find (key value things)
   "Return the first of THINGS, plists in a list or a vector, whose KEY is VALUE."
@@ -583,7 +583,7 @@ Create its directory; signal a `file-error' if that fails."
         (write-region-inhibit-fsync nil))
     (unless (file-directory-p directory)
       (with-file-modes #o700 (make-directory directory t)))
-    ;; What was there stays until the new text is on disk.
+    ;; The old file stays until the new text is on disk.
     (with-file-modes #o600
       (write-region text nil new nil 'silent))
     (rename-file new file t)))

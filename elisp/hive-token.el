@@ -9,9 +9,9 @@
 ;; `hive-token-for-directory' makes a token for the machine or container of a
 ;; TRAMP directory, writes it there, and shows how its agents use it.
 ;;
-;; A token is authority, so the command `hive token' makes it, which refuses
-;; agents and everything that no person has started; here it runs below the
-;; Emacs of the human.  The sidecar makes none: nothing that reaches it can
+;; A token is authority, so only the command `hive token' makes one.  It refuses
+;; agents and every process that no person has started; here it is a child of the
+;; human's Emacs.  The sidecar makes none, so nothing that reaches the sidecar can
 ;; ask for one.  The secret travels over pipes and TRAMP only.  It is on no
 ;; command line, in no buffer that stays, and in no message.
 
@@ -69,7 +69,7 @@ Signal a `user-error' with what it complains about."
 
 (defun hive-token--write (file secret)
   "Write SECRET into FILE, readable by its owner alone.
-A file of its own takes the place of whatever was there."
+A new file replaces any existing one."
   (let ((draft (concat file ".new"))
         (coding-system-for-write 'utf-8-unix)
         (write-region-inhibit-fsync nil))
@@ -96,7 +96,7 @@ A file of its own takes the place of whatever was there."
       (clear-string secret)
       (unless written (hive-token--run "revoke" name)))))
 
-;;;; What is proposed
+;;;; Defaults
 
 (defun hive-token--name (directory)
   "Return a name for the token of DIRECTORY: that of its machine."

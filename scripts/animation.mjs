@@ -166,7 +166,7 @@ try {
 
   caption = 'When it suits you: C-c h n. Agents that ask for the same are one question.';
   await press('C-c', 'h', 'n');
-  await emacs.until(/4 agents ask the same/);
+  await emacs.until(/4 agents ask the same thing/);
   await read(3_500);
   caption = 'One key answers all four, once all of it was on the screen.';
   await press('1');

@@ -132,7 +132,7 @@ test('hive-next shows the context, also of a group; a permission without options
     await emacs.until(/hive 2/);
     await command('hive-next');
     await emacs.until(
-      /2 agents ask the same[\s\S]*Drop the table\?\n {2}Both copies are empty\.\n {2}Deployer, Reviewer\n {1}1 {2}drop: it stays in the backup\n {1}2 {2}keep\n/,
+      /2 agents ask the same thing[\s\S]*Drop the table\?\n {2}Both copies are empty\.\n {2}Deployer, Reviewer\n {1}1 {2}drop: it stays in the backup\n {1}2 {2}keep\n/,
     );
     await emacs.answer(/TAB skip/, '1');
     await emacs.until(/^(?![\s\S]*hive \d)/);

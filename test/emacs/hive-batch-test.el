@@ -140,7 +140,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
 (ert-deftest hive-next-one-key-allows-all-that-were-displayed-with-a-digest-each ()
   (hive-batch-test-next (hive-batch-test-three) (list ?1 ?y)
     (let ((answers (hive-batch-test-stored 3)))
-      (should (string-match-p "3 agents ask the same" (car shown)))
+      (should (string-match-p "3 agents ask the same thing" (car shown)))
       (should (string-match-p "RET or y gives this answer to all 3" (nth 1 shown)))
       (should (= 2 (length shown)))
       (should (equal '("Allow" "Allow" "Allow") (mapcar (lambda (answer) (plist-get answer :decision)) answers)))
@@ -176,7 +176,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
     (should (string-match-p "\\* all 3" (nth 1 shown)))
     (should (string-match-p "3 agents ask" (nth 2 shown)))
     ;; The other two are still offered together.
-    (should (string-match-p "2 agents ask the same" (nth 4 shown)))))
+    (should (string-match-p "2 agents ask the same thing" (nth 4 shown)))))
 
 (ert-deftest hive-next-a-skipped-batch-is-not-offered-again ()
   (hive-batch-test-next (append (hive-batch-test-three) (list '(:question "Else?" :created_at "2026-01-04")))

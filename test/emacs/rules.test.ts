@@ -61,7 +61,7 @@ test('A shows the rule with what it would have answered; RET writes it and also 
   await emacs.keys('C-a', 'C-k');
   await emacs.type('npm test*');
   await emacs.keys('Enter');
-  await emacs.until(/1 that you allowed, 1 that you denied[\s\S]*You decided otherwise\n.*npm test evil/);
+  await emacs.until(/1 that you allowed, 1 that you denied[\s\S]*You decided differently\n.*npm test evil/);
   expect(written()).not.toContain('npm test');
   await emacs.keys('Enter');
   await emacs.until(
