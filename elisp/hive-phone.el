@@ -302,7 +302,7 @@ It has to be paired again before it can be used."
                   (let ((problem (plist-get result :problem)))
                     (if (stringp problem)
                         (hive-announce 'from-sidecar (hive-text-line problem 400))
-                      (hive-announce "Revoked %s; it has no access any more" name)))
+                      (hive-announce "Revoked %s; it no longer has access" name)))
                   (hive-phone--refresh))
        :error (hive-announcing 'from-sidecar)))))
 

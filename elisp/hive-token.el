@@ -132,7 +132,7 @@ Register Hive with an agent there, where the command hive must be installed:
   codex mcp add hive -- %s
 
 From there, %s must lead to hive serve, or to an Emacs with hive-serve set.
-Its agents ask as token:%s.  To take the token away:
+Its agents ask as token:%s.  To revoke the token:
 
   hive token revoke %s" name file command command url name name) "\n")
         (goto-char (point-min))))
@@ -150,7 +150,7 @@ as it is seen from there.  If there is a token called NAME already, make
 a new secret for it; the old one stops working."
   (interactive
    (let ((directory (read-directory-name
-                     (hive-words "Let agents ask from (a directory of TRAMP): ") nil nil t)))
+                     (hive-words "Let agents ask from (a TRAMP directory): ") nil nil t)))
      (unless (file-remote-p directory) (hive-fail 'token-local directory))
      (list directory
            (read-string (hive-words "Name of the token: ") (hive-token--name directory))
