@@ -8,8 +8,8 @@
 
 ;; `hive-phone' pairs a phone or a browser with this hive: it shows a QR code
 ;; for the phone's camera.  When the phone has used the code, both show a
-;; phrase of four words, and you say whether they are the same.  Nothing that
-;; arrives asks you: the buffer shows the phrase, and a key of yours asks.
+;; phrase of four words, and you say whether they are the same.  The buffer
+;; shows the phrase when it arrives, and asks only when you press a key.
 ;; `hive-phone-list' shows the phones that are paired; there you revoke one,
 ;; or let one allow permissions.
 
