@@ -1,6 +1,6 @@
 /**
- * Actors: who acts, and what that allows (invariants 8 and 9). Pure. The application finds out who acts; the rules
- * are here, once for every caller.
+ * Actors: who acts, and what that allows (invariants 8 and 9). Pure. The application finds out who acts; every caller
+ * uses the rules in this file.
  */
 import { HiveError } from './errors.ts';
 
@@ -9,7 +9,7 @@ export interface HumanActor {
   kind: 'human';
   by: string;
   via: Via;
-  /** The person typed yes at a terminal. A desk and an enabled popup count as confirmed in themselves. */
+  /** The person typed yes at a terminal. Answers at a desk or in an enabled popup always count as confirmed. */
   confirmed: boolean;
 }
 
@@ -21,8 +21,8 @@ export interface AgentActor {
   session_id: string;
   ancestors: readonly string[];
   /**
-   * Only of a coordinator, which its human lets answer other agents' questions and interrupt them (coordinators.ts): the sessions
-   * whose questions it may answer. Those of its own process tree are not among them.
+   * The sessions whose questions a coordinator may answer; never those of its own process tree. Undefined for any other agent.
+   * Its human lets a coordinator answer other agents' questions and interrupt them (coordinators.ts).
    */
   coordinates?: readonly string[] | undefined;
   /** It declared that it acts on something of another session (`--as-agent`). */
@@ -42,12 +42,12 @@ interface AnswerablePrompt {
   kind: 'question' | 'permission';
 }
 
-/** Anybody who acts. */
+/** A human, an agent, or a rule. */
 export type Actor = HumanActor | AgentActor | RuleActor;
 
 /**
- * Whether a person gives this answer themselves: at a desk, on the button of a popup, or by typing at a terminal. Such an
- * answer is signed where a registered key is; one without a signature is unattested: that is shown, and permits nothing.
+ * Whether a person gives this answer themselves: at a desk, with a popup's button, or by typing at a terminal. Such an
+ * answer is signed if this process has a registered key. Without a signature it is shown as unattested and permits nothing.
  */
 export function isPersonal(actor: Actor): boolean {
   if (actor.kind !== 'human') return false;
@@ -74,7 +74,7 @@ export function refusalToAnswer(actor: Actor, prompt: AnswerablePrompt): string 
     if (actor.coordinates === undefined) return NO_COORDINATOR;
     return actor.coordinates.includes(prompt.session_id)
       ? null
-      : 'A coordinator cannot answer what its own processes ask, or a session of long ago. The human will answer it.';
+      : 'A coordinator cannot answer questions from its own processes or from very old sessions. The human will answer it.';
   }
   if (actor.kind === 'rule')
     return prompt.kind === 'permission' ? null : 'A rule may answer permissions, never questions.';
@@ -100,8 +100,8 @@ export function refusalToCancel(actor: Actor, prompt: AnswerablePrompt): string 
 }
 
 /**
- * Why this actor may not process mentions of this addressee; null when it may. An agent processes its own; those of
- * another session only when it declares that; those of the human never.
+ * Why this actor may not process mentions of this addressee; null when it may. An agent may process its own, those of
+ * another session only if it declares that, and those of the human never.
  */
 export function refusalToProcess(actor: Actor, session_id: string): string | null {
   if (actor.kind !== 'agent' || actor.session_id === session_id) return null;
@@ -110,7 +110,7 @@ export function refusalToProcess(actor: Actor, session_id: string): string | nul
   return 'Only the addressee and the human may process a mention.';
 }
 
-/** Through what somebody acted (invariant 8). */
+/** The channel through which somebody acted (invariant 8). */
 export type Via =
   | 'emacs'
   | 'notification'
@@ -123,5 +123,5 @@ export type Via =
   | 'library'
   | 'clock';
 
-/** The addressee of mentions of @Human, in place of a session id. */
+/** The addressee of an @Human mention, used instead of a session id. */
 export const HUMAN_ADDRESSEE = 'human';

@@ -1,13 +1,13 @@
 /**
- * Which commands a permission rule allows: word by word, as every shell reads them. What only some shell understands is not
- * allowed, nor is a star where a program would read what it matches as another program or as code.
+ * Decides which commands a permission rule allows. Commands are compared word by word, as every shell reads them. Syntax that
+ * only some shells understand is not allowed, nor is a star whose match a program would read as another program or as code.
  */
 import { hasAsciiTwin } from './display.ts';
 import { fill } from './patterns.ts';
 import { absolute, isInside, isPathAllowed, leadsTo, NOWHERE, type Place } from './places.ts';
 import { type ShellPart, type ShellWord, shellParts } from './shell-words.ts';
 
-/** Whether the program of a rule may be any file of a folder: the rule begins with the folder and a star. */
+/** Whether a rule begins with a folder and a star, so that its program may be any file in that folder. */
 export function runsFromFolder(pattern: string): boolean {
   const parts = shellParts(pattern, { stars: true }) ?? [];
   return commandsOf(parts).some((words) => {
@@ -32,7 +32,7 @@ export function isCommandAllowed(pattern: string, command: string, place: Place)
 function isLineAllowed(wanted: readonly ShellPart[], given: readonly ShellPart[], place: Place): boolean {
   if (wanted.length !== given.length || (hasStar(wanted) && !beginPlainly(given))) return false;
   const commands = commandsOf(wanted);
-  // A change of the directory may also fail, so what follows must be allowed in each directory in which it may run.
+  // A `cd` may fail, so the rest must be allowed in each directory in which it might run.
   let places: readonly Place[] = [place, ...placesOfValues(place, new Set(commandsOf(given)))];
   return wanted.every((part, index) => {
     const other = given[index];
@@ -48,8 +48,8 @@ function isLineAllowed(wanted: readonly ShellPart[], given: readonly ShellPart[]
 }
 
 /**
- * A command line, and the same without what does nothing but lead to it or shorten its output: first `cd DIR &&` with the agent's
- * own directory, then each of its last parts such as `2>&1` and `| tail -20`. The longest line comes first.
+ * A command line, followed by shorter forms without parts that do not change what runs: first without `cd DIR &&` with the
+ * agent's own directory, then without each of the last parts such as `2>&1` and `| tail -20`. The longest line comes first.
  */
 export function linesWithout(given: readonly ShellPart[], place: Place): (readonly ShellPart[])[] {
   const lines: (readonly ShellPart[])[] = [given];
@@ -65,14 +65,17 @@ export function linesWithout(given: readonly ShellPart[], place: Place): (readon
   });
 }
 
-/** `cd DIR &&` with the directory in which the command runs anyway. Only a path from the root is the same with any CDPATH. */
+/**
+ * Whether this is `cd DIR &&` with the directory in which the command runs anyway. Only an absolute path is independent of
+ * CDPATH.
+ */
 function staysInPlace({ words, operator }: ShellPart, { cwd, resolve }: Place): boolean {
   const [program, folder = ''] = textsOf(words);
   if (program !== 'cd' || words.length !== 2 || operator !== '&&' || cwd === null) return false;
   return folder.startsWith('/') && leadsTo(folder, { cwd, resolve }) === cwd;
 }
 
-/** Whether the last part only says where messages go, or which lines of the output are shown. */
+/** Whether the last part only redirects messages or selects lines of the output. */
 function endsTamely(parts: readonly ShellPart[]): boolean {
   const operator = parts.at(-2)?.operator ?? '';
   const [first = '', ...more] = textsOf(parts.at(-1)?.words ?? []);
@@ -90,12 +93,12 @@ function textsOf(words: readonly ShellWord[]): string[] {
   return words.map(({ pieces }) => pieces[0] ?? '');
 }
 
-/** The place of the program among the words of a command: behind its variables. */
+/** The index of the program among the words of a command: after its variables. */
 function programAt(words: readonly ShellWord[]): number {
   return words.findIndex(({ pieces }) => !isAssignment(pieces[0] ?? ''));
 }
 
-/** Whether the program that a star matches runs nothing that another star matches: `* run *` does not allow `uv run x`. */
+/** Whether the program that a star matches does not run what another star matches: `* run *` does not allow `uv run x`. */
 function isTameProgram(wanted: readonly ShellWord[], given: readonly ShellWord[]): boolean {
   const at = programAt(wanted);
   if ((wanted[at]?.pieces.length ?? 1) === 1) return true;
@@ -112,12 +115,12 @@ function isRedirection(operator: string | null): boolean {
   return operator !== null && /[<>]/.test(operator);
 }
 
-/** Whether a part is the file of a redirection, and what follows it of the same command. */
+/** Whether a part begins with the file of a redirection; the rest of the command's words may follow it. */
 function followsRedirection(parts: readonly ShellPart[], index: number): boolean {
   return isRedirection(parts[index - 1]?.operator ?? null);
 }
 
-/** The command that each part belongs to, without the files of its redirections: `git -C src > log add *` is `git -C src add *`. */
+/** The command of each part, without the files of its redirections: `git -C src > log add *` becomes `git -C src add *`. */
 export function commandsOf(parts: readonly ShellPart[]): readonly (readonly ShellWord[])[] {
   let command: ShellWord[] = [];
   return parts.map(({ words }, index) => {
@@ -128,14 +131,14 @@ export function commandsOf(parts: readonly ShellPart[]): readonly (readonly Shel
   });
 }
 
-/** Behind these words of a shell the program is another word than the first. */
+/** After these shell keywords, the program is not the first word. */
 const KEYWORDS = new Set(
   'if then elif else while until do for case select function coproc repeat foreach noglob nocorrect'.split(
     ' ',
   ),
 );
 
-/** Whether the program of each command is where it is looked for: behind no keyword, and behind no redirection. */
+/** Whether the program of each command is its first word, with no keyword or redirection before it. */
 export function beginPlainly(parts: readonly ShellPart[]): boolean {
   return parts.every(({ words, operator }, index) => {
     // To dash, `a &> log b` is two commands, and the second one is b.
@@ -146,7 +149,7 @@ export function beginPlainly(parts: readonly ShellPart[]): boolean {
   });
 }
 
-/** The places after a command that may change the directory; behind a word that is not understood, nobody knows it. */
+/** The places after a command that may change the directory. After a word that is not understood, the directory is unknown. */
 function placesAfterCommand(places: readonly Place[], words: readonly ShellWord[]): readonly Place[] {
   const changes = ({ pieces }: ShellWord): boolean => CHANGES_DIRECTORY.has(pieces[0] ?? '');
   if (!words.some(changes)) return places;
@@ -160,8 +163,8 @@ function placesAfterCommand(places: readonly Place[], words: readonly ShellWord[
 const BEFORE_BUILTIN = /^(?:command|builtin|-p|--)$/;
 
 /**
- * The folders that the values of options and variables name, anywhere in a command line: a program may work in one of them.
- * Where git finds its files elsewhere, nobody knows the place.
+ * The folders named by the values of options and variables anywhere in a command line: a program may work in one of them.
+ * If git finds its files somewhere else, the place is unknown.
  */
 function placesOfValues(place: Place, commands: Iterable<readonly ShellWord[]>): readonly Place[] {
   const found = new Map<string, Place>();
@@ -172,7 +175,7 @@ function placesOfValues(place: Place, commands: Iterable<readonly ShellWord[]>):
       if (FINDS_ELSEWHERE.test(word) || (word === '-c' && FINDS_ELSEWHERE.test(next))) return [NOWHERE];
       const isChange = CHANGES_DIRECTORY.has(word);
       for (const value of isChange ? [next] : valuesOf(word, next)) {
-        // Only an existing folder has itself in it.
+        // `DIR/.` resolves only if DIR is an existing folder.
         const folder = place.cwd === null ? null : place.resolve(`${value}/.`);
         if (folder === null || folder === place.cwd) continue;
         if (isInRepository(folder, place)) return [NOWHERE];
@@ -183,7 +186,7 @@ function placesOfValues(place: Place, commands: Iterable<readonly ShellWord[]>):
   return [...found.values()];
 }
 
-/** Whether a folder below that of the agent is in one that git takes for a repository: git runs what the settings in it name. */
+/** Whether a folder below the agent's is inside one that git takes for a repository: git runs programs that its settings name. */
 function isInRepository(folder: string, { cwd, isRepository }: Place): boolean {
   if (isRepository === undefined) return false;
   for (let one = folder; one !== cwd && one !== ''; one = one.slice(0, one.lastIndexOf('/')))
@@ -194,7 +197,7 @@ function isInRepository(folder: string, { cwd, isRepository }: Place): boolean {
 const FINDS_ELSEWHERE = /^(?:--git-dir(?:=|$)|GIT_(?:DIR|WORK_TREE|COMMON_DIR)=|core\.worktree=|CDPATH=)/i;
 const MOST_FOLDERS = 16;
 
-/** The places of an option's or a variable's value: after `=`, behind its letters, or in the next word. */
+/** The possible values of an option or variable: after `=`, after its letters, or in the next word. */
 function valuesOf(word: string, next: string): string[] {
   const assigned = /^[^=]*=(.+)$/s.exec(word)?.[1];
   if (!word.startsWith('-')) return assigned === undefined ? [] : [assigned];
@@ -204,11 +207,11 @@ function valuesOf(word: string, next: string): string[] {
 }
 
 const CHANGES_DIRECTORY = new Set(['cd', 'chdir', 'pushd', 'popd']);
-/** Options of git, make, npm and others: they work in the directory that follows. */
+/** Options of git, make, npm and others whose value is the directory to work in. */
 const CHANGES_IN_PART = new Set(['-C', '--prefix', '--directory', '--cwd', '--dir', '--work-tree']);
 const MOST_PLACES = 8;
 
-/** The places in which something may run after the words that change the directory: also the earlier ones. */
+/** The places in which something may run after these words changed the directory, including the earlier places. */
 function placesAfter(
   places: readonly Place[],
   words: readonly ShellWord[],
@@ -229,7 +232,7 @@ function placesAfter(
       : next?.length === 1
         ? next[0]
         : undefined;
-    // In a directory that the rule leaves open, a star matches no path; a star that is the directory itself is judged before.
+    // In a directory that the rule leaves open, a star matches no path. A star as the directory itself was checked earlier.
     if (target === undefined && !isInline && changing === CHANGES_IN_PART) {
       if (words.filter((one) => one.pieces.length > 1).length <= 1) return;
     }
@@ -241,15 +244,15 @@ function placesAfter(
 function movedTo({ cwd, resolve }: Place, target: string | undefined): Place {
   if (target === undefined || /^[-~+]|^$/.test(target)) return NOWHERE;
   const moved = cwd === null ? null : leadsTo(target, { cwd, resolve });
-  // A link out of the directory may lead anywhere, whatever the rule says that it is called.
+  // A link out of the directory may lead anywhere, whatever name the rule gives it.
   const written = absolute(target.replace(/\/+$/, ''), cwd)?.join('/');
   if (cwd === null || moved === null || !(moved === `/${written}` || isInside(cwd, moved))) return NOWHERE;
   return { cwd: moved, resolve: (path) => resolve(path.startsWith('/') ? path : `${moved}/${path}`) };
 }
 
 /**
- * `isCommand`: the first word is a program, not a file that something is written to or read from. `isText`: the program
- * takes this word as text, whatever it says. `isOfGo`: the program is Go.
+ * `isCommand`: the first word is a program, not the file of a redirection. `isText`: the program takes this word as text,
+ * whatever its contents. `isOfGo`: the program is Go.
  */
 type WordPlace = Place & { isCommand: boolean; isText?: boolean; isOfGo?: boolean };
 
@@ -282,7 +285,7 @@ function isWordAllowed({ pieces }: ShellWord, text: string, place: WordPlace): b
   if (pieces.length === 1) return text === first;
   const filled = fill(pieces, text);
   if (isFolderNamed(first)) {
-    // The rule may spell out what is in no plain path: `@types/*`, `https://example.org/*`.
+    // The rule may spell out characters that no plain path contains: `@types/*`, `https://example.org/*`.
     const isPlain = isPlainPath(text) || (filled?.every(isPlainFragment) === true && !/^[-+]/.test(text));
     return isPlain && isPathAllowed(pieces, text, place);
   }
@@ -310,11 +313,12 @@ function isFolderNamed(first: string): boolean {
   return first.includes('/') && !/^-|=/.test(first);
 }
 
-// The list has what a star may match, and not what it may not: each program has its own idea of what `=`, `:`, `@`, `+`, a
-// blank and a quote mean. A plain word is a name, a number, a path or a revision of git, and hardly any program reads more
-// into it. Those that do are listed below.
+// This lists what a star may match rather than what it may not, because each program gives `=`, `:`, `@`, `+`, spaces and
+// quotes its own meaning. A plain word is a name, a number, a path or a git revision, and hardly any program reads more
+// into it. The programs that do are listed below.
 
-// Expressions with classes of Unicode take up to a millisecond to make, so they are made in functions: most hooks have no rule.
+// Compiling an expression with Unicode classes takes up to a millisecond, so functions compile them when needed: most hooks
+// have no rule.
 
 function isPlainWord(text: string): boolean {
   return /^(?:\.\/?|(?:\.?\/)?[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+-]*(?:\/[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+-]*)*\/?(?:[~^]+\p{N}*)*)$/u.test(
@@ -327,12 +331,15 @@ function isPlainFragment(text: string): boolean {
   return /^[\p{L}\p{M}\p{N}_./+-]*$/u.test(text) && !hasAsciiTwin(text);
 }
 
-/** A word in a folder that the rule names. With `-` or `+` first it is an option to most programs, even where such a folder exists. */
+/**
+ * A path in a folder that the rule names. Most programs take a word that begins with `-` or `+` for an option, even if such a
+ * folder exists.
+ */
 function isPlainPath(text: string): boolean {
   return /^(?![-+])[\p{L}\p{M}\p{N}_./+, -]+$/u.test(text) && !hasAsciiTwin(text);
 }
 
-/** Whether a star may match a word: a plain one, and nothing that leads out of the directory in which the agent works. */
+/** Whether a star may match a word: it must be plain, and must not lead out of the directory in which the agent works. */
 function isPlainArgument(text: string, filled: string, place: WordPlace): boolean {
   if (place.isText === true) return isText(text, place);
   // To Go, `src/...` is all that the folder src contains, even if it contains a file called `...`.
@@ -342,7 +349,7 @@ function isPlainArgument(text: string, filled: string, place: WordPlace): boolea
   return isPlainWord(word) && !hasAsciiTwin(word) && isWithinFolder([word, part], place);
 }
 
-/** The same for a word of which the rule spells out the middle or the end, whatever characters are in that: `*:src/a.ts`. */
+/** The same for a word whose middle or end the rule spells out, with any characters: `*:src/a.ts`. */
 function isPlainAround(text: string, [begin = '', ...more]: readonly string[], place: WordPlace): boolean {
   return (
     place.isText !== true &&
@@ -353,7 +360,7 @@ function isPlainAround(text: string, [begin = '', ...more]: readonly string[], p
   );
 }
 
-/** Of an option that a rule leaves open, nobody knows where the value begins, unless there is a `=`. */
+/** Whether a star may match the rest of an option. Without a `=`, it is unknown where the option's value begins. */
 function isOption(text: string, place: WordPlace): boolean {
   if (/^--?[A-Za-z0-9][\w-]*$/.test(text)) return true;
   const value = /^--?[A-Za-z0-9][\w-]*=(.+)$/s.exec(text)?.[1];
@@ -362,7 +369,7 @@ function isOption(text: string, place: WordPlace): boolean {
 
 const MOST_PARTS = 32;
 
-/** Whether nothing in a word leads out of the directory in which the agent works, however a program may split the word. */
+/** Whether no part of a word leads out of the directory in which the agent works, however a program splits the word. */
 function isWithinFolder(texts: readonly string[], { cwd, resolve }: Place): boolean {
   // Nothing leads out of the root directory, so there a star matches no path.
   if (cwd === null || cwd === '/') return false;
@@ -376,7 +383,7 @@ function isWithinFolder(texts: readonly string[], { cwd, resolve }: Place): bool
   });
 }
 
-/** The programs that take a word as text: all of their words, or what follows one of these options. */
+/** Programs that take a word as text: either all of their words, or the word after one of these options. */
 const TAKES_TEXT: ReadonlyMap<string, readonly string[] | 'all'> = new Map(
   Object.entries({
     git: ['-m', '--message'],
@@ -394,7 +401,7 @@ function takesText(words: readonly string[], index: number): boolean {
   return where === 'all' || (where?.includes(words[index - 1] ?? '') ?? false);
 }
 
-/** Text in quotes may say anything but be an option; a file that it might name is in the directory. */
+/** Quoted text may contain anything, but must not be an option, and any file that it might name must be in the directory. */
 function isText(text: string, place: Place): boolean {
   return text !== '' && !/^\s*-/.test(text) && isWithinFolder([text], place);
 }
@@ -402,7 +409,10 @@ function isText(text: string, place: Place): boolean {
 // In a rule for one of the following programs a star comes only after the program or the code that they run:
 // `timeout 60 npm test *`, `sed -n 1,9p *`, `node scripts/build.mjs *`.
 
-/** They run their first word or the file that it names, or take it for options. A star in a folder that the rule names is a file. */
+/**
+ * These programs run their first word or the file that it names, or read options from it. A star in a folder that the rule
+ * names matches a file.
+ */
 const RUNS_A_WORD = new Set(
   (
     'env nice ionice nohup setsid timeout time stdbuf command builtin exec xargs npx bunx pnpx uvx pipx ' +
@@ -411,16 +421,16 @@ const RUNS_A_WORD = new Set(
     'Rscript julia guile java osascript pwsh source . vi vim nvim emacs gdb lldb tar bsdtar ar'
   ).split(' '),
 );
-/** So do these with their first word: `npm exec *` is `npx *`. */
+/** These subcommands do the same with the word after them: `npm exec *` is `npx *`. */
 const RUNS_A_WORD_AFTER = new Set(
   (
     'npm exec,npm x,pnpm exec,pnpm dlx,yarn exec,yarn dlx,bun x,bun run,deno run,pipx run,uv run,poetry run,pipenv run,' +
     'pdm run,hatch run,conda run,bundle exec'
   ).split(','),
 );
-/** Their first word is code. */
+/** Programs whose first word is code. */
 const READS_CODE = new Set('sed gsed awk gawk mawk nawk jq yq dc bc m4 ex ed'.split(' '));
-/** An option behind their first word may name a program or be code, too. */
+/** Programs for which an option after the first word may also name a program or be code. */
 const READS_OPTIONS_LATE = new Set([
   ...READS_CODE,
   'tar',
@@ -432,7 +442,7 @@ const READS_OPTIONS_LATE = new Set([
   'gdb',
   'lldb',
 ]);
-/** Programs that run another one, which any of their words may name. */
+/** Programs that run another program, which any of their words may name. */
 const RUNS_ANY_WORD = new Set(
   (
     'sudo doas su runuser pkexec ssh watch eval parallel script tmux screen at batch crontab trap alias systemd-run nsenter unshare ' +
@@ -440,7 +450,7 @@ const RUNS_ANY_WORD = new Set(
   ).split(' '),
 );
 
-/** Words of programs behind which another program stands, which they run: `find src -exec *`, `git bisect run *`. */
+/** Words of a program that are followed by another program, which it runs: `find src -exec *`, `git bisect run *`. */
 const RUNS_WHAT_FOLLOWS: ReadonlyMap<string, readonly string[]> = new Map([
   ['find', ['-exec', '-execdir', '-ok', '-okdir']],
   ['fd', ['-x', '-X', '--exec', '--exec-batch']],
@@ -448,12 +458,12 @@ const RUNS_WHAT_FOLLOWS: ReadonlyMap<string, readonly string[]> = new Map([
   ['go', ['run', '-exec', '--exec', '-toolexec', '--toolexec']],
 ]);
 
-/** Whether a star of such a word is what the program runs: `go run*`, `git rebase --exec=*`. */
+/** Whether the program runs what a star in such a word matches: `go run*`, `git rebase --exec=*`. */
 function isRunByStar({ pieces: [first = '', ...stars] }: ShellWord, follows: readonly string[]): boolean {
   return stars.length > 0 && follows.includes(first.replace(/=.*/s, ''));
 }
 
-/** The program in a rule's command that could take what a star matches for a program or for code; null if none could. */
+/** The program in a rule's command that could read what a star matches as a program or as code; null if none could. */
 export function programWithOpenCode(words: readonly ShellWord[]): string | null {
   const texts = textsOf(words);
   const wordWithStar = (start: number, files: boolean): number =>
@@ -463,7 +473,7 @@ export function programWithOpenCode(words: readonly ShellWord[]): string | null 
   for (let at = 0; at < words.length; ) {
     const program = (texts[at] ?? '').replace(/^.*\//s, '');
     if (isAssignment(program)) {
-      // Many a variable names a program: GIT_SSH_COMMAND, PAGER.
+      // Many variables name a program: GIT_SSH_COMMAND, PAGER.
       if ((words[at]?.pieces.length ?? 0) > 1) return texts[at] ?? program;
       at += 1;
       continue;
@@ -498,7 +508,10 @@ export function programWithOpenCode(words: readonly ShellWord[]): string | null 
   return null;
 }
 
-/** Where the first word of a subcommand is that runs it, as of `npm exec`; null for any other one. Options before it may take a word. */
+/**
+ * The index of the word that a subcommand such as `npm exec` runs; null for any other subcommand. Options before it may take a
+ * word.
+ */
 function behindSubcommand(program: string, texts: readonly string[], at: number): number | null {
   let next = at + 1;
   while (texts[next]?.startsWith('-') === true) next += 1;
@@ -507,12 +520,15 @@ function behindSubcommand(program: string, texts: readonly string[], at: number)
   return found === undefined ? null : found + 1;
 }
 
-/** `python` of `python3.12`, `bash` of `bash-5.2`. */
+/** A program's name without its version: `python` for `python3.12`, `bash` for `bash-5.2`. */
 function unversioned(program: string): string {
   return program.replace(/-?\d[\d.]*$/, '');
 }
 
-/** A variable, a number, or an option that takes no word: `env A=b`, `timeout 10s`, `sed -n`; and `python -m pytest`. */
+/**
+ * Whether a word is a variable, a number, or an option that takes no word: `env A=b`, `timeout 10s`, `sed -n`, `python -m
+ * pytest`.
+ */
 function isBesideTheProgram(word: string): boolean {
   return isAssignment(word) || /^(?:[\d.]+[smhd]?|-[a-z]?\d+|-[ioe]L|-[0eimnpvz]|--)$/.test(word);
 }

@@ -1,17 +1,17 @@
 /**
- * The effect of Claude Code's Write and Edit on a file. It does more than replace one text by another: it finds a text that is
- * written with other quotes or with \uXXXX, it takes the line break after a text that it removes, and it chooses the line
- * ends. `test/clients/edits.test.ts` compares all of this with the real program. Pure.
+ * The effect of Claude Code's Write and Edit on a file. Claude Code does more than replace one text by another: it finds a text
+ * that is written with other quotes or with \uXXXX, removes the line break after a text that it removes, and chooses the line
+ * endings. `test/clients/edits.test.ts` compares all of this with the real program. Pure.
  */
 
-/** One text in the place of another. */
+/** Replaces one text by another. */
 export interface Replacement {
   from: string;
   to: string;
   every: boolean;
 }
 
-/** The file after the call, or why no call of this kind changes it. */
+/** The file after the call, or why the call would not change it. */
 export type Effect = { after: string } | { problem: string };
 
 const WORDS = {
@@ -26,7 +26,7 @@ const WORDS = {
     `The text to replace occurs ${count} times (lines ${lines}), and replace_all is not set.`,
 } as const;
 
-/** Of a file after the change: nobody reads the diff of a larger one. */
+/** The size limit of a file after the change: nobody reads the diff of a larger one. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -53,17 +53,17 @@ export function editedByClaude(before: string | null, { from, to, every }: Repla
   const parts = text.split(old);
   if (parts.length > 2 && !every) return { problem: WORDS.several(parts.length - 1, linesOf(parts, old)) };
   const made = adapted(from, old, to);
-  // A text that is removed takes the end of its line with it, wherever it is at one; then no other occurrence changes.
+  // If the removed text is at the end of a line anywhere, the line break is removed with it, and no other occurrence changes.
   const removed = made === '' && !old.endsWith('\n') && text.includes(`${old}\n`) ? `${old}\n` : old;
   const pieces = text.split(removed);
   const count = every ? pieces.length - 1 : 1;
-  // An edit that makes much of little would fill the memory.
+  // Many replacements by a long text would fill the memory.
   if (text.length + count * (made.length - removed.length) > MOST_CHARACTERS) return { problem: WORDS.large };
   const after = every ? pieces.join(made) : text.replace(removed, () => made);
   return after === text ? { problem: WORDS.same } : { after: withLineEnds(after, end) };
 }
 
-/** How often the text occurs as it is given; 0 where it is found in another spelling. */
+/** How often the text occurs as given; 0 if it only occurs in another spelling. */
 export function timesIn(text: string, from: string): number {
   return from === '' ? 0 : text.replaceAll('\r\n', '\n').split(from).length - 1;
 }
@@ -78,10 +78,10 @@ function withMarkOf(before: string | null, text: string): string {
   return isMissing && text !== '' ? BYTE_ORDER_MARK + text : text;
 }
 
-/** How much of a file Claude Code looks at to choose its line ends. */
+/** How many characters Claude Code reads to choose the line endings of a file. */
 const LOOKED_AT = 4_096;
 
-/** The end that most of the first lines have. An edit gives it to all lines of the file. */
+/** The line ending of most of the first lines. An edit gives it to all lines of the file. */
 function lineEndOf(text: string): '\n' | '\r\n' {
   const start = text.slice(0, LOOKED_AT);
   const all = start.split('\n').length - 1;
@@ -93,7 +93,7 @@ function withLineEnds(text: string, end: '\n' | '\r\n'): string {
   return end === '\n' ? text : text.replaceAll('\r\n', '\n').replaceAll('\n', '\r\n');
 }
 
-/** In which lines a text occurs: the first few, which say where to look. */
+/** The first few line numbers where a text occurs. */
 function linesOf(parts: readonly string[], between: string): string {
   let line = 1;
   const lines = parts.slice(0, 10).map((part) => {
@@ -113,7 +113,7 @@ function newlinesIn(text: string): number {
 
 const ESCAPE = /\\u[0-9a-fA-F]{4}/;
 const BEYOND_ASCII = /[\u0080-\uffff]/;
-/** Of a text to look for as a pattern: engines refuse longer patterns at different lengths. */
+/** The longest text that is searched for as a pattern: engines refuse longer patterns, at different lengths. */
 const LONGEST_PATTERN = 8_000;
 
 /** The text of the file that Claude Code takes for the text to replace. */
@@ -132,7 +132,7 @@ function foundIn(text: string, from: string): { old: string } | { problem: strin
   return old === null ? { problem: WORDS.absent } : { old };
 }
 
-/** The new text, written as the text of the file is that was found for the old one. */
+/** The new text, in the spelling in which the file has the old one. */
 function adapted(from: string, old: string, to: string): string {
   if (from === old) return to;
   const quoted = withQuotesOf(old, to);
@@ -147,7 +147,7 @@ function withPlainQuotes(text: string): string {
   return text.replace(/[\u2018\u2019]/g, "'").replace(/[\u201c\u201d]/g, '"');
 }
 
-/** Quotes become typographic where the replaced text has such ones. */
+/** The text with typographic quotes where the replaced text has them. */
 function withQuotesOf(old: string, text: string): string {
   const double = /[\u201c\u201d]/.test(old) ? '"' : null;
   const single = /[\u2018\u2019]/.test(old) ? "'" : null;
@@ -173,7 +173,7 @@ function isLetter(character: string | undefined): boolean {
   return character !== undefined && /\p{L}/u.test(character);
 }
 
-/** Each \uXXXX as its character; a doubled backslash begins none. */
+/** The text with each \uXXXX as its character; a doubled backslash begins no escape. */
 function unescaped(text: string): string {
   return text.replace(/(\\\\)|\\u([0-9a-fA-F]{4})/g, (all, doubled: string | undefined, hex: string) =>
     doubled === undefined ? String.fromCharCode(Number.parseInt(hex, 16)) : all,
@@ -185,10 +185,10 @@ function escapedLength(text: string): number {
   return text.length + 5 * countOf(/[\u0080-\uffff]/g, text);
 }
 
-/** The first place where a text stands with its characters beyond ASCII written as \uXXXX; null if there is none. */
+/** The first place where a text occurs with its non-ASCII characters written as \uXXXX; null if there is none. */
 function escapedIn(text: string, from: string): string | null {
   if (backslashesBefore(from, from.length) % 2 === 1) return null;
-  // Where an odd number of backslashes before would make another text of what follows.
+  // An odd number of backslashes before it would change the meaning of the text.
   const places = from.startsWith('\\') ? [0] : [];
   let pattern = '';
   let length = 0;
@@ -220,7 +220,7 @@ function backslashesBefore(text: string, end: number): number {
   return count;
 }
 
-/** Characters beyond ASCII as \uXXXX: those of the old text in its spelling, others in the case that it has most. */
+/** The text with non-ASCII characters as \uXXXX: those of the old text in its spelling, others in the case that it uses most. */
 function withEscapesOf(from: string, old: string, text: string): string {
   const escapes = escapesOf(from, old);
   const spelled = new Map(escapes);
@@ -232,7 +232,7 @@ function withEscapesOf(from: string, old: string, text: string): string {
   });
 }
 
-/** Each character beyond ASCII with the digits of its escape in the old text. */
+/** Each non-ASCII character, with the digits of its escape in the old text. */
 function escapesOf(from: string, old: string): [character: string, digits: string][] {
   const found: [string, string][] = [];
   let at = 0;

@@ -1,15 +1,14 @@
 /**
- * The effect of Codex' apply_patch on files. Codex looks for the lines of a chunk in several ways, each less exact than the one
- * before, and reads a patch generously. Here is only what it does with a plain patch whose lines all occur exactly; for
- * everything else there is no result, because Codex decides it. `test/clients/edits.test.ts` compares this with the real
- * program. Pure.
+ * The effect of Codex's apply_patch on files. Codex parses patches leniently and searches for the lines of a chunk in several
+ * ways, each less exact than the one before. This models only plain patches whose lines all occur exactly. For anything else
+ * there is no result, because the effect is up to Codex. `test/clients/edits.test.ts` compares this with the real program. Pure.
  */
 
 /** The part of a patch that concerns one file. */
 export interface FilePatch {
   kind: 'Add' | 'Delete' | 'Update';
   path: string;
-  /** The path to which it moves the file; the same path if it does not. */
+  /** The path to which the patch moves the file; the same path if it does not. */
   to: string;
   /** The lines of a new file. */
   added: string[];
@@ -49,12 +48,12 @@ export function filesOfPatch(text: string): FilePatch[] | null {
   return patches.length > 0 && patches.every(isWhole) ? patches : null;
 }
 
-/** Without characters at which programs end lines in different ways, or that cannot be in a file. */
+/** Whether a text has no character that only some programs take for a line ending, and none that cannot be in a file. */
 function isPlain(text: string): boolean {
   return text.isWellFormed() && !/[\0\r]/.test(text);
 }
 
-/** Whether Codex might read a line of text as a mark, because it is one without the blanks around it. */
+/** Whether Codex might read a line of text as a marker, because it is one apart from the white space around it. */
 function isDisguised(line: string): boolean {
   const bare = line.trim();
   return line !== bare && (bare.startsWith('*** ') || bare === '@@' || bare.startsWith('@@ '));
@@ -114,7 +113,10 @@ interface Replaced {
   by: readonly string[];
 }
 
-/** How many more lines may be compared to place the chunks of a patch: a small one may have each place of a file compared. */
+/**
+ * How many more lines may be compared to place the chunks of a patch: even a small chunk may be compared with every place of a
+ * file.
+ */
 export interface Search {
   lines_left: number;
 }
@@ -125,15 +127,15 @@ export function newSearch(): Search {
 }
 
 /**
- * The file after an update; null where Codex has to look for a line less exactly, the chunks do not follow each other, or the
- * search for them takes too long.
+ * The file after an update; null if Codex would have to search less exactly, the chunks are out of order, or the search takes
+ * too long.
  */
 export function updatedText(
   text: string,
   { chunks }: Pick<FilePatch, 'chunks'>,
   search = newSearch(),
 ): string | null {
-  // Codex leaves such a last line without the end that it gives any other.
+  // Codex does not add its line ending to such a last line.
   if (text.endsWith('\r')) return null;
   const { lines, ends } = linesWithEnds(text);
   const replaced: Replaced[] = [];
@@ -157,7 +159,7 @@ export function updatedText(
   return withReplaced(lines, ends, replaced);
 }
 
-/** The lines of a text, and how each ends; the last one may have no end. */
+/** The lines of a text and the ending of each; the last one may have none. */
 function linesWithEnds(text: string): { lines: string[]; ends: string[] } {
   const parts = text.split('\n');
   const last = parts.pop() ?? '';
@@ -166,7 +168,7 @@ function linesWithEnds(text: string): { lines: string[]; ends: string[] } {
   return last === '' ? { lines, ends } : { lines: [...lines, last], ends };
 }
 
-/** The changes between the lines of a chunk that stay. */
+/** The changes of a chunk, between its unchanged lines. */
 function changesIn({ lines }: Chunk, start: number): Replaced[] {
   const changes: Replaced[] = [];
   let at = start;

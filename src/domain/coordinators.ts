@@ -1,13 +1,13 @@
 /**
- * Coordinators: agents that answer other agents' questions and interrupt them. Nobody has that role by asking for it on a
- * command line: the human grants it, as a permission that is signed like any other, and it is bound to the client process
- * that was running when they did. Pure.
+ * Coordinators: agents that answer other agents' questions and interrupt them. An option on a command line does
+ * not give that role: the human grants it, with a permission that is signed like any other, and it is bound to the client
+ * process that was running then. Pure.
  */
 import { type AskRequest, type Prompt, ROLE_KEY } from './prompts.ts';
 
 /** The client process, or the token, that a grant is bound to. */
 export type Holder =
-  /** The client of a session on this machine: its process, and when that began. */
+  /** The client of a session on this machine: its process, and when that process began. */
   | { machine: string; pid: number; started: string }
   /** The token of a remote agent. */
   | { token: string };
@@ -44,7 +44,7 @@ export function coordinatorRequest(
   };
 }
 
-/** Whether a prompt is this request, whoever has stored it under its key. */
+/** Whether a prompt really is this request: anybody could have stored another prompt under its key. */
 export function isRequest(prompt: Prompt, request: AskRequest): boolean {
   const labels = prompt.options.map(({ label }) => label).join();
   return (

@@ -1,30 +1,32 @@
 /**
- * Deliveries: what is owed to an agent or was handed to it, with its receipts. Pure; one shape for the settlement of a
- * prompt, a mention, a report, and the news that a turn was aborted.
+ * Deliveries: things that are owed to an agent or were handed to it, with their receipts. Pure. Settled prompts, mentions,
+ * reports and notices of aborted turns have the same shape.
  *
- *     owed ──▶ handed by a carrier ──▶ collected: that carrier has proved that it was read
+ *     owed ──▶ handed by a carrier ──▶ collected: the carrier has proved that it was read
  *       ▲                │
- *       └───── lost ◀────┘ the carrier is gone: it is handed over again, `repeated`
+ *       └───── lost ◀────┘ the carrier is gone: it will be handed over again as `repeated`
  */
 
 /**
- * `interrupt`: the news that a turn was aborted; its subject is the turn. `expiry`: the news that a mention has expired; its subject
- * is made of the mention and the session that it is for.
+ * `interrupt`: the news that a turn was aborted; its subject is the turn. `expiry`: the news that a mention has expired; its
+ * subject is made of the mention and the session that it is for.
  */
 export type DeliveryKind = 'prompt' | 'mention' | 'report' | 'interrupt' | 'expiry';
 
-/** How far a delivery has come. */
+/** The progress of a delivery. */
 export interface Receipts {
   /** When it was last returned or printed to the agent; null: never. */
   handed_at: string | null;
   /** When it was proved read. */
   collected_at: string | null;
-  /** The carrier that delivered it (one MCP connection, the hooks of a session): only that can prove that it arrived. */
+  /**
+   * The carrier that delivered it (one MCP connection, or the hooks of a session). Only this carrier can prove that it arrived.
+   */
   carrier: string | null;
 }
 
 export interface Delivery extends Receipts {
-  /** The id of what is delivered: an ask_id, mention_id, outreach_id or turn_id. */
+  /** The ask_id, mention_id, outreach_id or turn_id of the thing that is delivered. */
   subject: string;
   kind: DeliveryKind;
   /** The session that receives it. */
@@ -41,8 +43,8 @@ export function owed(kind: DeliveryKind, subject: string, recipient: string): De
 }
 
 /**
- * Records that `carrier` returns or prints it. The last time counts, because only what comes after it proves that it was
- * read. A mention needs no such proof, because its addressee processes it.
+ * Records that `carrier` returns or prints it. The last time counts, because only a later event proves that it was read. A
+ * mention needs no such proof, because its addressee processes it.
  */
 export function handOver(delivery: Delivery, carrier: string, now: string): Delivery {
   const collected_at = delivery.kind === 'mention' ? now : null;

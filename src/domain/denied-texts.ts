@@ -1,4 +1,4 @@
-/** What a permission rule that denies is compared with: everything in the agent's input that it could mean. */
+/** The texts that a denying permission rule is compared with: everything in the agent's input that the rule could mean. */
 import type { HookTool } from './hooks.ts';
 import { STAR } from './patterns.ts';
 import { asWritten, atHome, type Place } from './places.ts';
@@ -28,14 +28,14 @@ export function deniableTexts({ input }: HookTool, place: Place): string[] {
 }
 
 /**
- * A pattern of a rule that denies. One that does not begin at the root is meant from the directory of the agent, as in a rule
- * that allows, and from that of the project; where it begins with a path that contains a link, it is also meant where that leads.
+ * The patterns that a denying rule's `input` stands for. A relative path is tried from the agent's directory, as in an allowing
+ * rule, and from the project's. If the path contains a link, the link's target is tried as well.
  */
 export function deniedPatterns(input: string, place: Place): string[] {
   const { cwd, project_dir = null } = place;
   const around = input.startsWith('*') ? [] : [cwd, project_dir?.replace(/\/\.git$/, '') ?? null];
   const folders = input.startsWith('/') ? [''] : around;
-  // Where Claude Code writes a prefix as `git push:*`, a person may have meant that.
+  // Claude Code writes a prefix as `git push:*`, so a person may have meant a prefix.
   const prefix = input.endsWith(':*') ? [input.slice(0, -2), `${input.slice(0, -2)} *`] : [];
   const whole = folders.flatMap((folder) => {
     const written = folder === null ? null : asWritten(atHome(input, place).replaceAll('*', STAR), folder);
@@ -93,7 +93,9 @@ function isOfRedirection(line: string, at: number): boolean {
 const BEFORE_PROGRAM =
   /^(?:(?:[!{]|if|then|elif|else|while|until|do|time(?:\s+-p)?|coproc|command|builtin|exec|env|nohup|sudo)\s+|[A-Za-z_]\w*\+?=(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])*\s+|\d*(?:&?>>?|>\||[<>]&|<)\s*\S+\s+)+/s;
 
-/** The files that an input names: what begins like a path with a folder, an argument that is called one, those of a patch. */
+/**
+ * The files that an input names: text that begins like a path with a folder, arguments named like a path, and files of a patch.
+ */
 function* pathsIn(input: unknown): Generator<string> {
   for (const { name, text } of textsIn(input)) {
     if (/path|file|dir|folder/i.test(name) || /^[^\s]*\//.test(text)) yield text;
@@ -102,8 +104,8 @@ function* pathsIn(input: unknown): Generator<string> {
 }
 
 /**
- * The files that a path may mean to a client. Clients drop outer blanks, compose letters, expand `~`, and some remove `..` from the
- * text without looking at links.
+ * The files that a path may mean to a client. Clients trim white space, compose letters and expand `~`; some remove `..` from the
+ * text without resolving links.
  */
 function* filesMeant(path: string, place: Place): Generator<string> {
   const bare = withoutOuterBlanks(path);
@@ -120,7 +122,7 @@ function* filesMeant(path: string, place: Place): Generator<string> {
   }
 }
 
-/** Codex drops what Unicode calls white space, which is not quite what JavaScript does. */
+/** Codex trims Unicode white space, which differs slightly from what JavaScript trims. */
 function withoutOuterBlanks(text: string): string {
   const isBlank = (at: number): boolean => /[\s\u0085]/.test(text[at] ?? '');
   let [start, end] = [0, text.length];
@@ -133,7 +135,7 @@ const PATCHED_FILE =
   /^(?:[^\S\n\r\u2028\u2029]|\u0085)*\*\*\* (?:(?:Add|Delete|Update) File|Move to): (.+)$/gm;
 const LONGEST_PATH = 4_096;
 
-/** Every text of an input, with the name of the argument that it is, or in whose list it is. */
+/** Every text in an input, with the name of the argument that holds it, directly or in a list. */
 function* textsIn(input: unknown): Generator<{ name: string; text: string }> {
   const open = [{ name: '', value: input }];
   for (let one = open.pop(); one !== undefined; one = open.pop()) {

@@ -1,7 +1,7 @@
 /**
- * Dialogs: what an agent's client asks its person by itself (a permission, a plan, a question of the model's, a
- * form of an MCP server), offered at a desk as well. Here a dialog becomes prompts and their answers become the
- * client's answer. The first answer wins, wherever it is given. Pure: no clock, no ids, no I/O.
+ * Dialogs: things that an agent's client itself asks its person (a permission, a plan, a question from the model, a form of an
+ * MCP server), which Hive also offers at a desk. This file turns a dialog into prompts, and their answers into the client's
+ * answer. The first answer wins, wherever it is given. Pure: no clock, no ids, no I/O.
  */
 
 import { isBlank, revealedSource, skeletonOf, spelledLine, spelledOut } from './display.ts';
@@ -25,9 +25,9 @@ import { timeAfter } from './times.ts';
 
 /** A dialog as the hook of a client reports it, by kind. */
 export type HookDialog =
-  /** `edit`: what the tool does to files, as it is shown; without it both texts are. */
+  /** `edit`: the effect of the tool on files, as it is shown; without it, both texts are shown. */
   | { kind: 'permission'; tool: HookTool; suggestions: readonly Raw[]; edit?: ShownEdit }
-  /** `written`: the plan as its file has it now, which is what the client carries out, whatever the call says. */
+  /** `written`: the current content of the plan's file, which is what the client carries out, whatever the call contains. */
   | { kind: 'plan'; tool: HookTool; written?: string }
   | { kind: 'questions'; tool: HookTool }
   | FormDialog;
@@ -45,29 +45,29 @@ export function dialogOf(event: HookEvent): HookDialog | null {
   if (client === 'codex' && tool.name === CODEX_QUESTIONS)
     return name === 'PreToolUse' || name === 'PermissionRequest' ? { kind: 'questions', tool } : null;
   if (name === 'PermissionRequest') {
-    // Whether an agent may ask is no question for a desk: a notice says that the client asks it (refused-calls.ts).
+    // A desk does not offer permission for Hive's own tools; a notice reports that the client asks (refused-calls.ts).
     if (AGENT_TOOLS.includes(tool.own ?? '')) return null;
     if (tool.name === QUESTIONS) return { kind: 'questions', tool };
     if (tool.name === PLAN) return { kind: 'plan', tool };
     return { kind: 'permission', tool, suggestions: objectsIn(raw['permission_suggestions']) };
   }
-  // While a PreToolUse hook waits, a terminal shows no question at all: only where there is no dialog.
+  // While a PreToolUse hook waits, a terminal shows no question, so this is used only where no terminal shows a dialog.
   const unseen = name === 'PreToolUse' && tool.name === QUESTIONS && attended === false;
   return unseen ? { kind: 'questions', tool } : null;
 }
 
-/** Whether what a dialog shows depends on files: its tool edits them, or a plan is in one. */
+/** Whether the text of a dialog depends on files: its tool edits them, or its plan is in one. */
 export function dependsOnFiles(dialog: HookDialog): boolean {
   return dialog.kind === 'plan' || (dialog.kind === 'permission' && EDIT_TOOLS.has(dialog.tool.name));
 }
 
-/** Whether an event says that a tool that edits files has ended. */
+/** Whether an event reports that a tool that edits files has ended. */
 export function endsEdit({ name, tool }: Pick<HookEvent, 'name' | 'tool'>): boolean {
   const hasEnded = name === 'PostToolUse' || name === 'PostToolUseFailure';
   return hasEnded && tool !== null && EDIT_TOOLS.has(tool.name);
 }
 
-/** The name under which an allowed edit is remembered until its tool has run: no client gives its question an id. */
+/** The name under which an allowed edit is remembered until its tool has run: clients give their permission dialogs no id. */
 export function editKey({
   session_id,
   agent_id,
@@ -76,7 +76,7 @@ export function editKey({
   return `edit-${digestOfCall([session_id, agent_id, tool?.name ?? null, tool?.input ?? null])}`;
 }
 
-/** The dialog with its plan, or the edits of its tool, as the files are now. */
+/** The dialog with its plan, or with the edits of its tool compared with the current files. */
 export function comparedDialog(
   dialog: HookDialog,
   { client, version }: Pick<EditCall, 'client' | 'version'>,
@@ -89,7 +89,9 @@ export function comparedDialog(
   return edit === null ? dialog : { ...dialog, edit };
 }
 
-/** The dialog with the plan as its file has it now: while it is open, a person or another process may edit that file. */
+/**
+ * The dialog with the current content of the plan's file, which a person or another process may edit while the dialog is open.
+ */
 function writtenPlan(dialog: Extract<HookDialog, { kind: 'plan' }>, tools: EditTools): HookDialog {
   const path = textIn(objectIn(dialog.tool.input) ?? {}, 'planFilePath');
   const state = path === null ? null : tools.read(path);
@@ -122,50 +124,50 @@ export function mayEndDialogs({ name }: HookEvent): boolean {
   return CLOSING.has(name) || TOOL_IS_OVER.has(name) || name === 'PreToolUse' || name === 'ElicitationResult';
 }
 
-// ---- Tools: what one is about to do ----
-// For a person who has to permit it: one line, and the details.
+// ---- Tools: what a call is about to do ----
+// One line and the details, for the person who has to permit it.
 
 export interface ToolSummary {
-  /** As a question: `Run npm test?` */
+  /** The question: `Run npm test?` */
   question: string;
   /**
-   * Everything that a yes permits: the command or diff first, then each argument by name. What Hive writes is at the
-   * beginning of a line; what the agent wrote is indented, marked as a diff, or quoted as JSON. Null where no desk could show it.
+   * Everything that a yes permits: the command or diff first, then each argument by name. Hive's own words are at the beginning
+   * of a line; the agent's text is indented, marked as a diff, or quoted as JSON. Null if no desk could show it.
    */
   details: string | null;
-  /** The agent's own description; the last thing a person reads, and labelled as the agent's words. */
+  /** The agent's own description. It comes last and is labelled as the agent's words. */
   description: string | null;
 }
 
 /** A prompt's context holds 64 KB; the rest is for the lines around the details. */
 const DETAILS_BYTES = 56_000;
-/** Of them, for the diff of a file; the arguments are beside it. */
+/** The part of these bytes that the diff of a file may take; the arguments take the rest. */
 const DIFF_BYTES = 48_000;
 const LINE = 600;
 
 /**
- * Whether the texts in a value are longer than a desk can show. Such texts are not put into words: that takes a time for each
- * character, and an agent may send a megabyte.
+ * Whether the texts in a value are longer than a desk can show. Such texts are not rendered: that takes time for each character,
+ * and an agent may send a megabyte.
  */
 export function isTooLong(value: unknown): boolean {
   return roomAfter(value, DETAILS_BYTES, 0) < 0;
 }
 
-/** The same for arguments, whose lists and objects are shown line by line: what is deep in them is indented as deep. */
+/** The same for arguments, whose lists and objects are shown line by line, indented by their depth. */
 function areTooLong(args: readonly unknown[]): boolean {
   return roomAfter(args, DETAILS_BYTES, JSON_INDENT) < 0;
 }
 
 const JSON_INDENT = 2;
 
-/** How many bytes are left of the room; less than none once it is used up. */
+/** How many bytes are left of `room`; negative once it is used up. */
 function roomAfter(value: unknown, room: number, step: number, depth = 0): number {
   if (room < 0) return room;
   if (typeof value === 'string')
     return value.length > room ? -1 : room - new TextEncoder().encode(value).length;
-  // As JSON, every other value takes a character, and one between it and the next.
+  // In JSON, every other value takes at least one character and a separator.
   let left = room - 2;
-  // The outermost list is the caller's, and what is in it begins a line.
+  // The outermost list is the caller's; its items begin a line.
   const indent = step * Math.max(0, depth - 1);
   if (Array.isArray(value))
     for (const item of value) left = left < 0 ? left : roomAfter(item, left - indent, step, depth + 1);
@@ -179,26 +181,26 @@ function roomAfter(value: unknown, room: number, step: number, depth = 0): numbe
   return left;
 }
 
-/** The first line of a permission; only its beginning is put into words. */
+/** The first line of a permission; only its beginning is rendered. */
 function firstLine(text: string): string {
   const line = excerpt(spelledOut(text.slice(0, 2 * LINE)), LINE);
   return text.length <= 2 * LINE || line.endsWith('…') ? line : `${line}…`;
 }
 
 /**
- * The facts that a person has to know of a call before they permit it; `edit` is what it does to files, where that was compared. The
- * question names a file below `cwd` relative to it: its end is what tells it from others. The details have its whole path.
+ * The facts that a person needs before they permit a call. `edit` is its effect on files, if that was compared. The question
+ * names a file below `cwd` by its relative path, because the end tells it from other files. The details have the whole path.
  */
 export function summarizeTool(
   { name, input }: Pick<HookTool, 'name' | 'input'>,
   { edit, cwd }: { edit?: ShownEdit | undefined; cwd?: string } = {},
 ): ToolSummary {
-  // A tool may be called with any JSON, and a client may not say with what.
+  // The input may be any JSON, and a client may leave it out.
   const given = objectIn(input) ?? { input };
   const { show, ...described } = describe(name, given, cwd);
   const { verb, what, named, description } = { ...described, ...edit };
   const rest = without(given, [...named, ...(description === null ? [] : ['description'])]);
-  // The text of an edit has bounds of its own.
+  // The text of an edit has its own limits.
   const own = edit === undefined ? named.map((field) => given[field]) : [];
   const details = areTooLong([own, rest])
     ? null
@@ -217,9 +219,9 @@ function questionOf({ verb, what }: Pick<Described, 'verb' | 'what'>): string {
 interface Described {
   verb: string;
   what: string | null;
-  /** Puts the command, the patch or the diff into words. */
+  /** Renders the command, the patch or the diff. */
   show: () => string;
-  /** The arguments that are in it in full. */
+  /** The arguments that this shows in full. */
   named: readonly string[];
   description: string | null;
 }
@@ -231,7 +233,7 @@ function describe(name: string, input: Raw, cwd: string | undefined): Described 
   const file = path !== null && cwd !== undefined ? relativeTo(cwd, path) : path;
   const command = textIn(input, 'command');
   const mcp = /^mcp__(.+?)__(.+)$/.exec(name);
-  // With one more `__` in the name, nobody knows where the server's ends.
+  // If the name has another `__`, it is unclear where the server's name ends.
   const isClear = mcp !== null && /^mcp__(.+)__(.+)$/.exec(name)?.[1] === mcp[1];
   if (mcp !== null)
     return { ...NOTHING_SHOWN, verb: 'Call', what: isClear ? `${mcp[2]} of ${mcp[1]}` : name };
@@ -309,17 +311,17 @@ function argumentLine([name, value]: [string, unknown]): string {
   return [`${called}: ${first}`, ...more.map((line) => `${INDENT}${line}`)].join('\n');
 }
 
-/** Whether a desk can show all of it. What it cannot show it must not allow (invariant 13). */
+/** Whether a desk can show all of it. A desk must not allow what it cannot show (invariant 13). */
 export function fits(details: string): boolean {
   return new TextEncoder().encode(details).length <= DETAILS_BYTES;
 }
 
 // ---- Permissions and plans ----
-// A client's permission dialog, or its plan to be approved, as a prompt of kind `permission`; and the answer back.
+// Turns a client's permission dialog, or a plan to be approved, into a prompt of kind `permission`, and translates its answer.
 
 type PermissionDialog = Extract<HookDialog, { kind: 'permission' | 'plan' }>;
 
-/** Yes, this once. A rule that allows answers with the same word (application/dialogs.ts). */
+/** Yes, once. An allowing rule answers with the same word (application/dialogs.ts). */
 export const ALLOW = 'Allow';
 /** No, with a comment as the reason. */
 export const DENY = 'Deny';
@@ -342,21 +344,21 @@ const APPROVE_PLAN = 'Approve this plan?';
 const DIRECTORY = 'Directory: ';
 export const DESCRIPTION = "The agent's own description of it:";
 
-/** No path is longer. */
+/** Paths are never longer than this. */
 const LONGEST_NAME = 4_096;
 
 function nameLine(name: string): string {
   return name.length <= LONGEST_NAME ? spelledLine(name) : `${spelledLine(name.slice(0, LONGEST_NAME))}…`;
 }
 
-/** The lines that say which tool would run, and where. */
+/** The lines with the tool and the directory in which it would run. */
 export function factsOf(tool: string, cwd: string): string {
   return `Tool: ${nameLine(tool)}\n${DIRECTORY}${nameLine(cwd)}`;
 }
 
 /**
- * The call that a permission is about: its context without where the tool would run and without what the agent says of it.
- * Both come after all arguments of the tool. A plan is the agent's own text, so all of it counts.
+ * The call that a permission is about: its context without the directory and the agent's description, which come after all
+ * arguments of the tool. A plan is the agent's own text, so all of it counts.
  */
 export function callOf(question: string, context: string): string {
   if (question === APPROVE_PLAN) return context;
@@ -420,7 +422,7 @@ function planText(input: Raw, plan: string | null): string {
   return [plan ?? '', rest].filter((part) => part !== '').join('\n\n');
 }
 
-/** The subject of a permission dialog, with everything that came with it; a digest of what it shows covers this, too. */
+/** Identifies a permission dialog with everything that came with it. The digest of what it displays covers this as well. */
 export function dialogFingerprint(dialog: HookDialog): string {
   if (dialog.kind !== 'permission' && dialog.kind !== 'plan') return '';
   const suggestions = dialog.kind === 'permission' ? dialog.suggestions : [];
@@ -432,7 +434,7 @@ function fingerprintOf({ name, input }: HookTool): string {
   return `${name} ${digestOfCall([name, input])}`;
 }
 
-/** The client's own offer to allow from now on, in words on one line; null when it offers nothing. */
+/** The client's own offer to always allow this, on one line; null if it offers nothing. */
 function describeSuggestions(suggestions: readonly Raw[]): string | null {
   // A suggestion that is too long to be read as the description of an option is not offered.
   if (isTooLong(suggestions)) return null;
@@ -441,7 +443,7 @@ function describeSuggestions(suggestions: readonly Raw[]): string | null {
   return described === '' || all.length > PROMPT_LIMITS.optionDescription ? null : all;
 }
 
-/** Where the client writes what it allows from now on, so that a person can find it again. */
+/** Where the client stores an "always allow", so that a person can find it again. */
 const WHERE: ReadonlyMap<unknown, string> = new Map([
   ['session', 'for this session; nothing is written'],
   ['localSettings', 'written into .claude/settings.local.json of this project'],
@@ -461,7 +463,10 @@ function describeSuggestion(suggestion: Raw): string | null {
 
 type Spell = (text: string) => string;
 
-/** In words, with the client's own texts as `spell` shows them; null for what refuses, and for what cannot be put into words in full. */
+/**
+ * One suggestion in words, with the client's own texts as `spell` shows them; null if it refuses, or cannot be described in
+ * full.
+ */
 function whatItAllows({ type, behavior, rules, directories, mode }: Raw, spell: Spell): string | null {
   switch (type) {
     case 'addRules':
@@ -492,7 +497,7 @@ function ruleInWords(rule: unknown, spell: Spell): string | null {
   return typeof ruleContent === 'string' ? `${tool}(${spell(ruleContent)})` : null;
 }
 
-/** The reply to the client for an answer. Everything that is not plainly a yes is a no. */
+/** The reply to the client for an answer. Anything but a plain yes is a no. */
 function decidePermission(dialog: PermissionDialog, prompt: Prompt): DialogAnswer | null {
   const { decision, selected, comment, by } = prompt;
   const [chosen] = selected;
@@ -531,11 +536,11 @@ interface Question {
 }
 
 interface Previewed {
-  /** Claude Code shows it beside the options while the person is on this one. */
+  /** Claude Code shows this next to the options while this one is selected. */
   preview: string | null;
 }
 
-/** The questions of a call. */
+/** The questions in the input of a call. */
 function questionsIn({ input }: Pick<HookTool, 'input'>): Question[] {
   return objectsIn(objectIn(input)?.['questions']).map(
     (raw): Question => ({
@@ -551,7 +556,7 @@ function questionsIn({ input }: Pick<HookTool, 'input'>): Question[] {
   );
 }
 
-/** The same; none when a desk could not show them. */
+/** The questions of a call; none if a desk could not show them. */
 function readQuestions(tool: Pick<HookTool, 'input'>): Question[] {
   const questions = questionsIn(tool);
   const texts = new Set(questions.map(({ text }) => text));
@@ -560,7 +565,7 @@ function readQuestions(tool: Pick<HookTool, 'input'>): Question[] {
   return usable ? questions : [];
 }
 
-/** Whether a prompt may be like this. Where it may not, only the client's own dialog asks. */
+/** Whether a question can become a prompt. If not, only the client's own dialog asks it. */
 function isUsable({ text, header, options }: Question): boolean {
   return (
     !isBlank(text) &&
@@ -605,8 +610,8 @@ function questionPrompts(tool: HookTool): AskRequest[] {
 }
 
 /**
- * The same questions with their answers, and the preview of a chosen option, as the terminal would send them; a comment is sent as a
- * note. The client's own texts are the keys: what is stored of them may have lost a character that cannot be stored.
+ * The same questions with their answers and the previews of the chosen options, as the terminal would send them; a comment is
+ * sent as a note. The keys are the client's own texts, because the stored ones lack characters that cannot be stored.
  */
 function decideQuestions(tool: HookTool, prompts: readonly Prompt[]): DialogAnswer {
   const input: Raw = objectIn(tool.input) ?? {};
@@ -659,7 +664,7 @@ export function decideDialog(dialog: HookDialog, prompts: readonly Prompt[]): Di
   }
 }
 
-/** The headers and questions of a dialog's prompts: of a call only its first line is put into words, however long it is. */
+/** The headers and questions of a dialog's prompts. Only the first line of a call is rendered, however long the call is. */
 function beginningsOf(
   dialog: HookDialog,
   { cwd }: Pick<HookEvent, 'cwd'>,
@@ -678,10 +683,10 @@ function beginningsOf(
   }
 }
 
-/** How much of the end of a transcript says whether a call has returned; the result of a call may be long. */
+/** How many bytes of the end of a transcript are searched for the result of a call, which may be long. */
 export const RETURNED_TAIL_BYTES: number = 1024 * 1024;
 
-/** Whether a prompt is about a tool whose return no hook reports. */
+/** Whether a prompt is about a tool for which no hook reports that it has returned. */
 export function isOfQuietTool({ fingerprint }: Pick<Prompt, 'fingerprint'>): boolean {
   return QUIET_TOOLS.some((quiet) => fingerprint.startsWith(`${quiet} `));
 }
@@ -692,7 +697,7 @@ interface ReturnedCall {
   at: string;
 }
 
-/** The calls whose results the end of a transcript has. */
+/** The calls whose results are in the end of a transcript. */
 function returnedCalls(tail: string): ReturnedCall[] {
   const calls = new Map<string | null, HookTool>();
   const found: ReturnedCall[] = [];
@@ -712,8 +717,9 @@ function returnedCalls(tail: string): ReturnedCall[] {
 }
 
 /**
- * Whether a permission is about this call, as a client reports it later. What is displayed is compared where it can be read back, or
- * else the fingerprint: the texts of an edit and the agent's description of a call may be others by then, so there the question has to do.
+ * Whether a permission is about this call, as a client reports it later. The displayed call is compared if it can be read back,
+ * otherwise its fingerprint. The texts of an edit and the agent's description of a call may have changed by then, so for those
+ * only the tool is compared.
  */
 function isAbout(prompt: Prompt, tool: HookTool): boolean {
   const shown = shownCall(prompt)?.tool;
@@ -723,7 +729,7 @@ function isAbout(prompt: Prompt, tool: HookTool): boolean {
   return prompt.fingerprint.startsWith(fingerprintOf(tool));
 }
 
-/** Whether a call is the one that was read back, which is without the texts of an edit and without the agent's own description of it. */
+/** Whether a call is the one that was read back, which lacks the texts of an edit and the agent's own description. */
 function isCall(shown: HookTool, { name, input }: Pick<HookTool, 'name' | 'input'>): boolean {
   const given = objectIn(input) ?? { input };
   const { named, description } = describe(name, given, undefined);
@@ -733,8 +739,8 @@ function isCall(shown: HookTool, { name, input }: Pick<HookTool, 'name' | 'input
 }
 
 /**
- * The pending dialog prompts of a session that the client has closed, as this event shows; `tail` is the end of its transcript, null
- * where that cannot be read.
+ * The pending dialog prompts of a session that, as this event shows, the client has closed. `tail` is the end of its transcript;
+ * null if that cannot be read.
  */
 export function dialogsEndedBy(
   event: HookEvent,
@@ -742,7 +748,7 @@ export function dialogsEndedBy(
   { now, tail }: { now: string; tail: string | null },
 ): readonly Prompt[] {
   const { name, tool, raw } = event;
-  // A quiet tool does not report that it has returned, and a call of the same step may begin as late as its model writes it.
+  // A quiet tool does not report its return, and another call of the same step may begin only once its model has written it.
   if (name === 'PreToolUse') {
     const before = timeAfter(now, -SAME_STEP_MS);
     const returned = tail === null ? null : returnedCalls(tail);
@@ -764,12 +770,12 @@ export function dialogsEndedBy(
     );
   }
   if (tool === null || !TOOL_IS_OVER.has(name)) return [];
-  // The event has no id of its dialog, but its prompts would have the same headers and questions again.
+  // The event does not identify its dialog, but its prompts would have the same headers and questions.
   const dialog = dialogOf({ ...event, name: 'PermissionRequest' });
   if (dialog === null) return [];
   const asked = beginningsOf(dialog, event).map(({ header, question }) => `${header} ${cleanText(question)}`);
   const same = waiting.filter(({ header, question }) => asked.includes(`${header} ${question}`));
   if (dialog.kind === 'questions') return same;
-  // Several calls of one step may begin alike, and the others are still asked. Of equal calls only one is over.
+  // Several calls of one step may have the same first line, and the others are still open. Of equal calls, only one is over.
   return same.filter((prompt) => dialog.kind !== 'permission' || isAbout(prompt, dialog.tool)).slice(0, 1);
 }

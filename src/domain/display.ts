@@ -1,9 +1,9 @@
 /**
- * How text from agents is shown (invariants 12 and 13): every character that a person could not see, or could take for
- * another, is spelled out, such as `<U+200B>`. A character is shown as it is only if it is known to be drawn wherever a person
- * reads it (`characters.ts`). There are three levels: prose, source text, and commands.
+ * How text from agents is shown (invariants 12 and 13). Every character that a person could not see, or could take for another
+ * one, is spelled out, such as `<U+200B>`. A character is shown as it is only if every display is known to draw it
+ * (`characters.ts`). There are three levels: prose, source text, and commands.
  *
- * Each level is one pass over the text with a table, because a hostile text has as many strange characters as it may have.
+ * Each level is one table-driven pass over the text, because a hostile text may consist of strange characters only.
  */
 import { BLANKS, CARRIERS, LOOK_ALIKE_SCRIPTS, MARKS, type Ranges, TWINS, VISIBLE } from './characters.ts';
 import { onDemand } from './text.ts';
@@ -17,15 +17,15 @@ const KIND = {
   visible: 1,
   /** Drawn on the character before it. */
   mark: 2,
-  /** A blank that is no space. */
+  /** A blank other than the space. */
   blank: 3,
-  /** A character that may be between two letters of a word: a digit or the underscore. */
+  /** A character that may occur between two letters of a word: a digit or the underscore. */
   inner: 4,
 } as const;
 const FIRST_SCRIPT = 5;
 const LATIN = FIRST_SCRIPT;
 
-/** No character above is visible. */
+/** No character from this code on is visible. */
 const TABLE_SIZE = 0x40000;
 
 const table = onDemand((): Uint8Array => {
@@ -50,7 +50,7 @@ const carriers = onDemand((): Uint8Array => {
   return numbers;
 });
 
-/** Whether a mark is drawn on a character: marks of no script are, on every one. */
+/** Whether a mark is drawn on a character. Marks that belong to no script are drawn on every character. */
 function isCarried(mark: number, base: number): boolean {
   const script = carriers()[mark] ?? 0;
   return script === 0 || script === (carriers()[base] ?? 0);
@@ -63,7 +63,7 @@ function fill(kinds: Uint8Array, ranges: Ranges, kind: number): void {
   }
 }
 
-/** A function of one character that finds each result once: a hostile text has the same ones again and again. */
+/** A function of one character that computes each result once: a hostile text repeats the same characters. */
 function remembered<T>(find: (character: string) => T): (character: string) => T {
   const known = new Map<string, T>();
   return (character) => {
@@ -75,12 +75,12 @@ function remembered<T>(find: (character: string) => T): (character: string) => T
   };
 }
 
-/** Whether nothing is drawn for a character, or nobody knows what. */
+/** Whether a character is not drawn, or is not known to be drawn. */
 export function isHidden(character: string): boolean {
   return (table()[character.codePointAt(0) ?? 0] ?? KIND.hidden) === KIND.hidden;
 }
 
-/** Characters that are drawn as nothing, wherever they are. */
+/** Characters that no display draws. */
 const UNDRAWN =
   /(?![\t\n])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800]/gu;
 
@@ -102,7 +102,7 @@ const twins = onDemand(
     ),
 );
 
-/** The letter that a letter looks like, without its accents; itself if it looks like nothing else. */
+/** The letter that a letter looks like, without its accents; the letter itself if it looks like no other. */
 function twinOf(character: string): string {
   const [letter = '', ...rest] = character.normalize('NFD');
   const base = rest.every((mark) => /\p{M}/u.test(mark)) ? letter : character;
@@ -123,7 +123,7 @@ export function hasAsciiTwin(text: string): boolean {
 
 const PLAIN = /^[ -~]*$/;
 
-/** Equal for texts that a person cannot tell apart at a glance. */
+/** A form of the text that is equal for texts that a person cannot tell apart at a glance. */
 export function skeletonOf(text: string): string {
   // The rest would change nothing in plain ASCII, and takes seven times as long.
   if (PLAIN.test(text)) return text.replace(/ +/g, ' ').trim().replace(/[Il|]/g, 'l');
@@ -136,40 +136,40 @@ export function skeletonOf(text: string): string {
 type Level = 'prose' | 'source' | 'command';
 
 /**
- * Of prose: spells out what is hidden, marks with nothing to stand on, and the letters of a word that are not of the script of
- * most of it. Newlines and tabs stay. What is spelled out already stays as it is.
+ * For prose. Spells out hidden characters, marks without a base character, and letters of a word that are not in the script of
+ * most of its letters. Newlines, tabs and characters that are already spelled out stay.
  */
 export function revealed(text: string): string {
   return shownAt('prose', text);
 }
 
 /**
- * Of source text and diffs: `revealed`, and with it every blank that is no space, other ways to write an ASCII letter
- * (full-width, mathematical, phonetic), and words of another script whose every letter looks like an ASCII one, unless they are
- * beside a word of that script that does not.
+ * For source text and diffs. Spells out what `revealed` does, every blank other than the space, other ways to write an ASCII
+ * letter (full-width, mathematical, phonetic), and words in another script whose letters all look like ASCII. Such a word stays
+ * if it is next to a word of the same script that does not look like ASCII.
  */
 export function revealedSource(text: string): string {
   return shownAt('source', text);
 }
 
 /**
- * Of a command, a path or another argument: every character that is not plainly what it looks like, such as typographic hyphens
- * and quotes, words that consist of the twins of ASCII characters, and words whose order a display changes. What stays is ASCII,
- * accented Latin letters, words of scripts in general use, and emoji.
+ * For a command, a path or another argument. Spells out every character that may not be what it looks like, such as typographic
+ * hyphens and quotes, words made of look-alikes of ASCII characters, and words whose order a display changes. What stays is
+ * ASCII, accented Latin letters, words of scripts in general use, and emoji.
  */
 export function spelledOut(text: string): string {
   if (PLAIN_ASCII.test(text)) return text;
   return shownAt('command', inWrittenOrder(text.replace(BEYOND_ASCII, spellRun)));
 }
 
-/** A name or a path, spelled out on one line: in quotes where it has a line break of its own. */
+/** A name or a path, spelled out on one line; in quotes if it contains a line break. */
 export function spelledLine(text: string): string {
   return spelledOut(/[\u0000-\u001f\u007f"]/.test(text) ? JSON.stringify(text) : text);
 }
 
 /**
- * Puts a text into words by `show`, unless it is longer than the room that it may take: spelling out takes a time for each
- * character, and an agent may send a megabyte. A longer text stays as it is, and the caller must not show it.
+ * Applies `show` to a text unless the text is longer than `room`: spelling out takes time for each character, and an agent may
+ * send a megabyte. A longer text is returned as it is, and the caller must not show it.
  */
 export function shownWithin(room: number, text: string, show: (text: string) => string): string {
   return text.length > room ? text : show(text);
@@ -186,7 +186,7 @@ function spelled(code: number): string {
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
 }
 
-/** More marks on one character are none of a language (annex 39), and may cover the lines around it. */
+/** No language puts more marks on one character (annex 39), and more may cover the lines around it. */
 const MOST_MARKS = 4;
 
 function shownAt(level: Level, text: string): string {
@@ -197,7 +197,7 @@ function shownAt(level: Level, text: string): string {
   /** The text before this position is in `shown`. */
   let done = 0;
   let index = 0;
-  /** How many marks the last character that is none may still carry. */
+  /** How many more marks the last base character may carry. */
   let room = 0;
   let base = 0;
   let before: Neighbour | null = null;
@@ -220,7 +220,7 @@ function shownAt(level: Level, text: string): string {
         if (spell !== null) replace(found.end, spellLetters(text, index, found.end, spell));
       }
       index = found.end;
-      // The word has its marks.
+      // The marks of a word belong to the word itself.
       room = 0;
       continue;
     }
@@ -238,13 +238,13 @@ function shownAt(level: Level, text: string): string {
   return done === 0 ? text : shown + text.slice(done);
 }
 
-/** A run of letters of scripts that look alike, and of what may be between two of them. */
+/** A run of letters of scripts that look alike, and of the characters that may occur between two of them. */
 interface Word {
   begin: number;
   end: number;
   /** ASCII only. */
   isPlain: boolean;
-  /** Its letters by script; null where all are of one. */
+  /** The number of its letters in each script. */
   counts: Map<number, number>;
 }
 
@@ -272,7 +272,7 @@ function wordAt(text: string, begin: number, kindAt: (index: number) => number):
   return { begin, end: index, isPlain, counts };
 }
 
-/** The last word of another script: where it ends, and whether it is taken for one of that language. */
+/** The last word in another script: where it ends, and whether it counts as a genuine word of that script. */
 interface Neighbour {
   end: number;
   script: number;
@@ -289,8 +289,8 @@ function strangersOf(
 ): { spell: ((kind: number, character: string) => boolean) | null; neighbour: Neighbour | null } {
   const { begin, end, counts } = word;
   if (counts.size > 1) {
-    // Of two that are as frequent, the one that comes first in the table is the word's own. Latin does: what is spelled
-    // out is Latin.
+    // If two scripts are equally frequent, the first in the table is the word's own. That is Latin, in which the others are
+    // spelled out.
     const most = Math.max(...counts.values());
     const own = Math.min(...[...counts].filter(([, count]) => count === most).map(([script]) => script));
     return {
@@ -312,7 +312,9 @@ function strangersOf(
   };
 }
 
-/** Whether every letter of a word in another script looks like an ASCII character, as in one that looks like `copy`. */
+/**
+ * Whether every letter of a word in another script looks like an ASCII character, as in a Cyrillic word that looks like `copy`.
+ */
 function isMimic(word: string): boolean {
   return Array.from(word.replace(/[\0-\x7f\p{M}]/gu, '')).every(isTwin);
 }
@@ -328,7 +330,7 @@ function isBeside(before: Neighbour | null, script: number, text: string, begin:
   );
 }
 
-/** Whether the next word is of this script and shows it. */
+/** Whether the next word is in this script and does not look like ASCII. */
 function startsHonestly(
   text: string,
   end: number,
@@ -348,7 +350,7 @@ function startsHonestly(
   return false;
 }
 
-/** Latin letters up to here are of languages in use; those after are phonetic or historical, and some look like ASCII. */
+/** Latin letters up to this one belong to languages in use; later ones are phonetic or historical, and some look like ASCII. */
 const LAST_ORDINARY_LATIN = '\u017e';
 
 function isLatinTwin(kind: number, character: string): boolean {
@@ -393,9 +395,12 @@ function isOtherForm(text: string, index: number, code: number): boolean {
 }
 
 // ---- Commands ----
-// A person allows a command by what it looks like, so there only what is plainly what it looks like is shown as it is.
+// A person allows a command by its look, so a character stays only if it is what it looks like.
 
-/** The scripts in general use, from table 5 of Unicode's annex 31, without Latin. The others have letters that nobody knows. */
+/**
+ * The scripts in general use, from table 5 of Unicode's annex 31, without Latin. Most people cannot read the letters of the
+ * other scripts.
+ */
 const IN_USE =
   'Arab Armn Beng Bopo Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hebr Hira Knda Kana Khmr Laoo Mlym Mymr Orya Sinh ' +
   'Taml Telu Thaa Thai Tibt';
@@ -404,7 +409,7 @@ const inUse = onDemand(() => {
   return new RegExp(`[${classes.join('')}]`, 'u');
 });
 
-/** Latin letters that are no ASCII letter with marks, and look like none. */
+/** Latin letters that are not an ASCII letter with marks, and do not look like one. */
 const LATIN_OF_ITS_OWN = new Set('ßæœøđłðþŋħÆŒØĐŁÐÞŊĦẞ');
 
 /** Emoji that are question and exclamation marks, operators or a dollar sign. */
@@ -426,7 +431,7 @@ const displayOf = remembered((character): Display => {
 });
 
 /**
- * A letter that stands alone between ASCII characters may be there for its look: `src\u30CEa` is no path. So may several
+ * A single letter between ASCII characters may imitate one of them: `src\u30CEa` is not a path. So may several
  * that all look like ASCII: `src\u30CE\u30CEa`.
  */
 function spellRun(run: string): string {
@@ -462,9 +467,9 @@ const orderedLater = onDemand(() => new RegExp(`[0-9${RIGHT_TO_LEFT}]`, 'u'));
 const lettersFromRight = onDemand(() => new RegExp(`[${RIGHT_TO_LEFT}]`, 'gu'));
 
 /**
- * A display draws a word that is written from right to left, and what follows it up to a letter of another direction, in the other
- * order: as the target of `>`, such a word is where its source would be, and the sign is drawn as `<`. One word alone stays, and so
- * does a sentence in quotes.
+ * A display reverses a right-to-left word together with what follows it, up to the next left-to-right letter. After `>`, such a
+ * word would appear where the source of the redirection belongs, and the sign would be drawn as `<`. So such words are spelled
+ * out, except for a single word and a sentence in quotes.
  */
 function inWrittenOrder(text: string): string {
   return text.replace(unorderedRun(), (run) => {

@@ -1,8 +1,8 @@
 /**
- * Edits: what a tool is about to do to files, as unified diffs against the files as they are. A diff claims what will be in
- * the files, so it is shown only where the client's own program was compared with Hive's model of it (claude-edits.ts,
- * codex-patches.ts). Elsewhere both texts are shown in full with the reason, and the client decides the effect. Pure:
- * `EditTools` read and compare.
+ * Edits: the effect of a tool call on files, as unified diffs against the current files. A diff claims what the files will
+ * contain, so it is shown only for client versions that were compared with Hive's model of them (claude-edits.ts,
+ * codex-patches.ts). Otherwise both texts are shown in full with the reason, and the client decides the effect. Pure:
+ * `EditTools` read and compare the files.
  */
 
 import { type Effect, editedByClaude, type Replacement, timesIn, writtenByClaude } from './claude-edits.ts';
@@ -26,15 +26,17 @@ export type FileState =
   /** `why` completes "The file …". */
   | { kind: 'unread'; why: string };
 
-/** The tools that make a diff of an edit. */
+/** The I/O that diffs need: reading and comparing files. */
 export interface EditTools {
-  /** The version of a client that writes this transcript; null if it does not say so, after a short wait for it. */
+  /**
+   * The version of the client that writes this transcript, waiting briefly for it; null if the transcript does not contain it.
+   */
   versionIn(client: HookClient, transcript_path: string): Promise<string | null>;
-  /** Reads a file; a relative path belongs to the directory in which the tool works. Never throws. */
+  /** Reads a file; a relative path is resolved in the directory in which the tool works. Never throws. */
   read(path: string): FileState;
   /** The real path of a file, the same for all names of it. */
   realPath(path: string): string;
-  /** A text in few characters, for the store; null for one that is too large to be kept. */
+  /** A text, compressed for the store; null if it is too large to be kept. */
   packed(text: string): string | null;
   unpacked(packed: string): string;
   /** The hunks of a unified diff with this many unchanged lines around each change; empty if nothing changes. */
@@ -43,15 +45,15 @@ export interface EditTools {
 
 /** An edit as a person reads it. */
 export interface ShownEdit {
-  /** Remarks of Hive at the beginning of a line, then the diffs. */
+  /** Hive's remarks, at the beginning of a line, then the diffs. */
   shown: string;
   /** The arguments that are shown in full here. */
   named: readonly string[];
-  /** The files as the diffs claim them, before and after; none where no diff is claimed. */
+  /** The files before and after, as the diffs claim them; empty if no diff is claimed. */
   claimed: readonly ClaimedFile[];
 }
 
-/** A file before and after a call; null where there is none. */
+/** A file before and after a call; null if the file does not exist then. */
 export interface ClaimedFile {
   path: string;
   before: string | null;
@@ -71,10 +73,10 @@ const NO_FILE = '/dev/null';
 
 const WORDS = {
   missing: 'There is no such file.',
-  unread: (why: string) => `The file ${why}, so this is no diff of the file.`,
+  unread: (why: string) => `The file ${why}, so this is not a diff of the file.`,
   long: 'The diff of the file is too long to be shown here.',
   decides: 'The exact effect is decided by the client.',
-  asTold: 'This is the change as the tool was given it:',
+  asTold: 'The change, as passed to the tool:',
   all: (count: number) => `All ${count} occurrences are replaced.`,
   link: (real: string) => `The path contains a link. The file is ${real}`,
   returns: 'The lines of the file end with CR LF, which is not shown.',
@@ -108,7 +110,7 @@ const MEASURED: Readonly<Record<HookClient, Measured>> = {
   codex: { name: 'Codex', first: '0.169.0', last: '0.171.0' },
 };
 
-/** Why no diff is claimed of a call by this version, as a sentence; null for a version that was measured. */
+/** Why no diff is claimed for a call by this version, as a sentence; null for a version that was measured. */
 export function whyUnmeasured(client: HookClient, version: string | null): string | null {
   const { name, first, last } = MEASURED[client];
   if (version === null) return WORDS.unknown(name);
@@ -130,8 +132,8 @@ function numbersOf(version: string): number[] {
 }
 
 /**
- * The version of the client that wrote these lines of its transcript, newest last; null if none says so. Claude Code writes it
- * into each line, Codex into the first one of a conversation.
+ * The version of the client that wrote these lines of its transcript, newest last; null if none contains it. Claude Code writes
+ * it into each line, Codex into the first one of a conversation.
  */
 export function versionInTranscript(client: HookClient, lines: readonly string[]): string | null {
   const key = client === 'codex' ? '"cli_version"' : '"version"';
@@ -143,7 +145,7 @@ export function versionInTranscript(client: HookClient, lines: readonly string[]
   return null;
 }
 
-/** Only the field of the line itself: what an agent writes is deeper. */
+/** The version in a field of the line itself; an agent's text is nested deeper. */
 function versionInLine(client: HookClient, line: string): string | null {
   try {
     const { version, type, payload } = JSON.parse(line) as Raw & { payload?: Raw };
@@ -157,8 +159,8 @@ function versionInLine(client: HookClient, line: string): string | null {
 // ---- The tools ----
 
 /**
- * The text of the call for the person who has to permit it; null for a tool that edits no file, and for input that has not
- * the expected form. A diff that needs more than `room` bytes is replaced by both texts of the change.
+ * The text of the call for the person who has to permit it; null for a tool that edits no file, and for input of an unexpected
+ * form. A diff that needs more than `room` bytes is replaced by both texts of the change.
  */
 export function editShown(call: EditCall, tools: EditTools, room: number): ShownEdit | null {
   const { client, version, name, input } = call;
@@ -183,17 +185,17 @@ interface Edit {
   named: readonly string[];
   /** The argument that names the file. */
   path: string;
-  /** The text that the client makes of the file; null where there is no file. */
+  /** The text that the client would make of the file, which is null if it does not exist. */
   effect(before: string | null): Effect;
-  /** The texts of the call, for where the file itself is not compared. */
+  /** The texts of the call, which are shown if the file itself is not compared. */
   texts(state: FileState): readonly Replacement[];
-  /** A remark beside a diff of the file. */
+  /** The remarks above a diff of the file. */
   remarks(state: FileState): readonly string[];
-  /** A remark beside both texts. */
+  /** The remarks above both texts. */
   about(state: FileState): readonly string[];
 }
 
-/** A file before and after; null where there is none. */
+/** A file before and after; null if the file does not exist then. */
 interface Change {
   before: string | null;
   after: string | null;
@@ -266,7 +268,7 @@ function editOf(name: string, input: Raw): Edit | null {
 
 const FIELDS_OF_EDIT: ReadonlySet<string> = new Set(['old_string', 'new_string', 'replace_all']);
 
-/** Whether every field of it is shown in a diff: an unknown one must not be hidden. */
+/** Whether a diff shows every field of the edit: an unknown one must not be hidden. */
 function isPlainEdit(edit: unknown): edit is Raw {
   return (
     edit !== null && typeof edit === 'object' && Object.keys(edit).every((field) => FIELDS_OF_EDIT.has(field))
@@ -286,7 +288,9 @@ interface Cell {
   source?: unknown;
 }
 
-/** A cell is compared by itself, which is no diff of the file: the client writes all of the notebook in its own form. */
+/**
+ * A cell is compared by itself. There is no diff of the file, because the client rewrites the whole notebook in its own format.
+ */
 function notebookEdit(input: Raw, source: string): Edit {
   const { cell_id, edit_mode: mode = 'replace' } = input;
   const cellOf = (state: FileState): { at: number; cell: Cell | undefined; count: number } => {
@@ -327,7 +331,7 @@ function cellsIn(text: string): Cell[] | null {
   }
 }
 
-/** Cells have ids since version 4.5 of the format; before, the client counts them from 0. */
+/** The index of a cell. Cells have ids since version 4.5 of the format; in older notebooks the client counts them from 0. */
 function cellAt(cells: readonly Cell[], id: unknown): number {
   const found = cells.findIndex((cell) => cell.id === id && id !== undefined);
   const counted = /^cell-(\d+)$/.exec(String(id))?.[1];
@@ -336,7 +340,7 @@ function cellAt(cells: readonly Cell[], id: unknown): number {
 
 // ---- What is shown ----
 
-/** The diff of one file, with what is to be known about it. */
+/** The diff of one file, with its remarks. */
 function sectionOf(
   change: Change & { path: string; to?: string },
   state: FileState,
@@ -356,7 +360,7 @@ function sectionOf(
   ].join('\n');
 }
 
-/** If every line ends with CR LF, before and after, one remark says so; otherwise each CR is in the diff. */
+/** If every line ends with CR LF both before and after, one remark says so; otherwise the diff shows each CR. */
 function withoutReturns({ before, after }: Pick<Change, 'before' | 'after'>): Pick<
   Change,
   'before' | 'after'
@@ -381,7 +385,7 @@ function linked(state: FileState): string[] {
   return state.kind === 'unread' || state.link === null ? [] : [WORDS.link(spelledLine(state.link))];
 }
 
-/** Both texts of each replacement in full. The line numbers belong to the texts, which the headers say. */
+/** Both texts of each replacement in full. As the headers say, the line numbers are those of the texts. */
 function textsShown(
   path: string,
   problem: string,
@@ -399,11 +403,11 @@ function textsShown(
       return [
         `--- ${spelledLine(path)}\t${number}${old}`,
         `+++ ${spelledLine(path)}\t${number}becomes this`,
-        // If neither text ends its last line, that is no difference.
+        // A missing last line ending in both texts is not a difference.
         sourceShown(compare(from + end, to + end, Number.POSITIVE_INFINITY)),
       ].join('\n');
     });
-  // Nobody can be shown more, so it is not compared either.
+  // No desk could show more, so nothing is compared then.
   const sections = all.length > LONGEST_SOURCE ? [all] : compared();
   const missing = state.kind === 'missing' && problem !== WORDS.missing ? [WORDS.missing] : [];
   const why = [problem, WORDS.decides, WORDS.asTold].filter((sentence) => sentence !== '').join(' ');
@@ -414,7 +418,7 @@ function sizeOf(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** The files whose diffs a context shows, by their absolute paths; not those of which both texts are shown instead. */
+/** The files whose diffs a context shows, by their absolute paths; not those for which both texts are shown instead. */
 export function filesShown(context: string): { path: string; existed: boolean }[] {
   const directory = /^Directory: (\/.*)$/m.exec(context)?.[1] ?? '';
   const headers = context.matchAll(/^--- ([^\t\n]+)\n\+\+\+ ([^\t\n]+)\n@@ -/gm);
@@ -425,14 +429,14 @@ export function filesShown(context: string): { path: string; existed: boolean }[
   });
 }
 
-// ---- What an allowed edit has done ----
+// ---- The effect of an allowed edit ----
 
-/** A file as it should be once a call has run, and as it was before. */
+/** The expected content of a file after a call, and its content before. */
 export interface ExpectedFile {
   /** Its real path. */
   path: string;
   existed: boolean;
-  /** The packed text of before; null if there was no file, or one too large to be kept. */
+  /** The packed text before the call; null if there was no file, or it was too large to be kept. */
   before: string | null;
   /** The digest of the text; null for no file. */
   after: string | null;
@@ -448,7 +452,7 @@ export function expectedFiles(claimed: readonly ClaimedFile[], tools: EditTools)
   }));
 }
 
-/** The diffs of the files that are not as expected after the call; null if all are. */
+/** The diffs of the files that are not as expected after the call; null if all are as expected. */
 export function unexpectedEffect(expected: readonly ExpectedFile[], tools: EditTools): string | null {
   const sections = expected.flatMap(({ path, existed, before, after }) => {
     const state = tools.read(path);
@@ -462,7 +466,7 @@ export function unexpectedEffect(expected: readonly ExpectedFile[], tools: EditT
   return sections.length === 0 ? null : sections.join('\n');
 }
 
-/** In a notice, of each of its two diffs. */
+/** The most characters of each of the two diffs in a notice. */
 const NOTICED = 8_000;
 
 /** The sentence about an allowed edit that did something else, with what was shown and what happened. */
@@ -477,7 +481,7 @@ export function unexpectedSentence(agent: string, shown: string, made: string): 
 }
 
 // ---- Patches ----
-// Only a patch that Codex places exactly is shown as diffs of the files; of any other one the person sees the text.
+// Only a patch that Codex places exactly is shown as diffs of the files; of any other patch the person sees the text.
 
 function patchShown(
   { command }: Raw,
@@ -504,14 +508,14 @@ interface PatchedFile {
   files: readonly ClaimedFile[];
 }
 
-/** All files of a patch as it leaves them; null if that is not certain of one of them. */
+/** All files of a patch as it would leave them; null if that is uncertain for any of them. */
 function changesOf(patches: readonly FilePatch[], tools: EditTools): PatchedFile[] | null {
   const changes: PatchedFile[] = [];
   const touched = new Set<string>();
   const search = newSearch();
   for (const patch of patches) {
     const { path, to } = patch;
-    // The file that one part of a patch leaves for the next one is not on the disk yet.
+    // If two parts of a patch touch the same file, the result of the first is not on disk yet.
     const names = new Set([path, to].map((name) => tools.realPath(name)));
     if ([...names].some((name) => touched.has(name)) || (to !== path && names.size === 1)) return null;
     for (const name of names) touched.add(name);
@@ -534,7 +538,7 @@ function changesOf(patches: readonly FilePatch[], tools: EditTools): PatchedFile
   return changes;
 }
 
-/** The facts of the place to which a patch moves a file; null if it cannot be looked at. */
+/** The remarks about the destination of a moved file; null if the destination cannot be examined. */
 function movedTo(path: string, state: FileState): string[] | null {
   if (state.kind === 'unread') return null;
   return [...linked(state), ...(state.kind === 'text' ? [WORDS.moved(spelledLine(path))] : [])];
@@ -546,7 +550,7 @@ function patchedFile(patch: FilePatch, state: FileState, search: Search): Change
   const { kind, path, to } = patch;
   if (kind === 'Add')
     return { before, after: addedText(patch), remarks: before === null ? [] : [WORDS.replaced] };
-  // A file that goes away behind a link may be the link or what it leads to.
+  // If a file behind a link is removed, that may be the link or its target.
   if (before === null || (state.link !== null && (kind === 'Delete' || to !== path))) return null;
   const after = kind === 'Delete' ? null : updatedText(before, patch, search);
   return after === null && kind === 'Update' ? null : { before, after, remarks: [] };

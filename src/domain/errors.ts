@@ -40,7 +40,7 @@ export const ERROR_CODES = [
 /** The code by which a program tells refusals apart. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** In characters. A sentence may quote text of any length; nobody reads more than this, and it must fit into a frame. */
+/** The longest sentence, in characters. It may quote text of any length, but nobody reads more, and it must fit into a frame. */
 const LONGEST_SENTENCE = 2_000;
 
 /** The sentence of an error, cut when it is too long. */
@@ -48,7 +48,7 @@ export function sentence(message: string): string {
   return message.length > LONGEST_SENTENCE ? `${message.slice(0, LONGEST_SENTENCE)}…` : message;
 }
 
-/** An error with a stable `code`; `details` has what a program may need. */
+/** An error with a stable `code`; `details` has data for programs. */
 export class HiveError extends Error {
   /** Stable: programs decide by it. */
   readonly code: ErrorCode;

@@ -1,6 +1,6 @@
 /**
  * Events: the append-only log that is both audit trail and change feed (invariant 10). `seq` strictly increases in
- * commit order, with gaps allowed. An event says what happened to what; the thing itself is read from the store.
+ * commit order, with gaps allowed. An event records what happened to which thing; the thing itself is read from the store.
  */
 export const EVENT_TYPES = [
   'prompt/created',

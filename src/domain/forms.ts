@@ -33,7 +33,7 @@ export function formHeader(asker: string): string {
   return `${asker} asks`;
 }
 
-/** The form that a client's hook reports for one of its MCP servers; null where nothing can be shown of it. */
+/** The form that a client's hook reports for one of its MCP servers; null if it cannot be shown. */
 export function mcpForm(raw: Raw): FormDialog | null {
   const server = typeof raw['mcp_server_name'] === 'string' ? raw['mcp_server_name'] : 'an MCP server';
   const given = {
@@ -45,7 +45,7 @@ export function mcpForm(raw: Raw): FormDialog | null {
   return formFrom(given, { asker: `The MCP server ${server}`, header: formHeader(server) });
 }
 
-/** A form in either of its modes; null where nothing can be shown of it. With `url` the human opens that page. */
+/** A form in either of its modes; null if it cannot be shown. With `url`, the human opens that page. */
 export function formFrom(
   { mode, url, schema, message }: Readonly<Record<'mode' | 'url' | 'schema' | 'message', unknown>>,
   asker: Pick<FormDialog, 'asker' | 'header'>,
@@ -62,7 +62,7 @@ interface Field {
   name: string;
   schema: Raw;
   required: boolean;
-  /** The field beside it that accepts words of one's own instead of a choice; null where it has none. */
+  /** The companion field that accepts free text instead of a choice; null if there is none. */
   own_words: string | null;
 }
 
@@ -92,7 +92,7 @@ interface Choice extends PromptOption {
   value: string | boolean;
 }
 
-/** The choices of a field, also of a list of them; none where anything may be written. */
+/** The choices of a field or of a list field; empty if anything may be written. */
 function choicesOf(schema: Raw): Choice[] {
   if (schema['type'] === 'boolean')
     return [
@@ -145,7 +145,7 @@ export function formPrompts(dialog: FormDialog): AskRequest[] {
   return prompts.every(isUsable) ? prompts : [];
 }
 
-/** The reason for which the prompts of such a form would be refused: then only the client shows it. */
+/** Whether a field can become a prompt. If not, only the client shows the form. */
 function isUsable({ question, options }: { question: string; options: readonly PromptOption[] }): boolean {
   return (
     question.length <= PROMPT_LIMITS.question &&
@@ -155,20 +155,20 @@ function isUsable({ question, options }: { question: string; options: readonly P
   );
 }
 
-// ---- And back ----
+// ---- Answers as content ----
 
-/** The reply to the sender of the form; null when an answer is not of the type that its field wants. */
+/** The reply to the sender of the form; null if an answer does not have the type of its field. */
 export function decideForm(dialog: FormDialog, prompts: readonly Prompt[]): DialogAnswer | null {
   if (prompts.some(({ selected }) => selected.includes(DECLINE)))
     return { kind: 'form', action: 'decline', content: {} };
   const given = fieldsOf(dialog).map((field, n) => contentOf(field, prompts[n]));
   if (given.includes(null)) return null;
-  // A field may have any name, also `__proto__`.
+  // A field may have any name, even `__proto__`.
   const content = Object.fromEntries(given.flatMap((part) => Object.entries(part ?? {})));
   return { kind: 'form', action: 'accept', content };
 }
 
-/** The part of one field; null when the answer does not fit it. */
+/** The content of one field; null if the answer does not fit it. */
 function contentOf({ name, schema, required, own_words }: Field, prompt: Prompt | undefined): Raw | null {
   const { decision = null, selected = [] } = prompt ?? {};
   if (decision === null) return null;

@@ -1,11 +1,11 @@
 /**
- * Guards hold an agent, or a message to it, a bounded number of times in a row (invariant 11). Then they give up, once, which is when
- * their human is notified, and let everything pass until there is progress. Pure.
+ * Guards hold an agent, or a message to it, a bounded number of times in a row (invariant 11). Then they give up and let
+ * everything pass until there is progress; the human is notified once, when the guard gives up. Pure.
  */
 
 /** The count of a guard. */
 export interface Holds {
-  /** In a row, without progress. */
+  /** How often it held in a row without progress. */
   holds: number;
   gave_up: boolean;
 }

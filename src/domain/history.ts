@@ -16,11 +16,11 @@ export interface HistoryEntry {
   project: string | null;
   /** The question or the body. */
   text: string;
-  /** Status of a prompt; null for a message. */
+  /** The status of a prompt; null for a message. */
   status: string | null;
   /** The answer, in time or late. */
   decision: string | null;
-  /** The human who answered; of a message, the one who posted it. */
+  /** The human who answered the prompt or posted the message. */
   by: string | null;
   /** Whether a key of the person signed the answer; false for a message. */
   attested: boolean;
@@ -41,12 +41,12 @@ function newestFirst(a: HistoryEntry, b: HistoryEntry): number {
   return left < right ? 1 : left > right ? -1 : 0;
 }
 
-/** The part of an id that gives its place among the entries of one time, of whatever kind. */
+/** The part of an id that orders entries of the same time, whatever their kind. */
 function placeOf(id: string): string {
   return id.slice(id.indexOf('-') + 1);
 }
 
-/** The id that an entry with this prefix would have at the place of another one. */
+/** The id that an entry with this prefix would have at another entry's place. */
 export function atPlaceOf(id: string, prefix: string): string {
   return `${prefix}-${placeOf(id)}`;
 }

@@ -28,7 +28,7 @@ export interface HookEvent {
   /** As the clients name it; both use the same names: SessionStart, PreToolUse, Stop, … */
   name: string;
   session_id: string;
-  /** Set inside a subagent, whose session is then `SESSION:AGENT_ID`. */
+  /** The subagent in which the event happened, whose session is `SESSION:AGENT_ID`; null outside of subagents. */
   agent_id: string | null;
   /** `prompt_id` of Claude Code, `turn_id` of Codex. */
   client_turn_id: string | null;
@@ -37,10 +37,10 @@ export interface HookEvent {
   /** The client's own process, if it reports one. */
   pid: number | null;
   source: Source;
-  /** Whether a person sits at the client's terminal; null where the client does not say. */
+  /** Whether a person sits at the client's terminal; null if the client does not report it. */
   attended: boolean | null;
   tool: HookTool | null;
-  /** The ids of the calls that a PostToolBatch closes; null where it does not name them. */
+  /** The ids of the calls that a PostToolBatch closes; null if it does not name them. */
   batch: string[] | null;
   prompt: string | null;
   /** SessionStart: startup, resume, clear, compact, fork. SessionEnd: its reason. */
@@ -48,7 +48,7 @@ export interface HookEvent {
   stop_hook_active: boolean;
   /** Subagents that this event shows to run in the background. */
   background_agents: string[];
-  /** The event as it came, for parts that only one capability needs. */
+  /** The event as received, for fields that only one capability needs. */
   raw: Readonly<Record<string, unknown>>;
 }
 
@@ -56,26 +56,26 @@ export interface HookEvent {
 export interface HookWait {
   ask_ids: readonly string[];
   wait_ms: number;
-  /** True: ends when all are answered, or one of them no longer can be. False: the first one ends it. */
+  /** True: ends when all are answered, or one can no longer be answered. False: the first answer ends it. */
   all?: boolean;
-  /** Ends when the last desk closes: nobody else could answer. */
+  /** Whether the wait ends when the last desk closes, because nobody else could answer. */
   needs_desk?: boolean;
-  /** The client also shows the dialog in its terminal, where it stays when the wait is over. */
+  /** Whether the client also shows the dialog in its terminal, where it stays when the wait is over. */
   in_terminal?: boolean;
 }
 
 /** A wait that is over. */
 export interface Waited extends HookWait {
-  /** The client reads no answer: it withdrew its question, or the connection to it has ended. */
+  /** Whether the client no longer reads an answer: it withdrew its question, or its connection has ended. */
   abandoned: boolean;
-  /** The connection has ended, which says nothing about the dialog: its terminal may still show it, or be gone. */
+  /** Whether the connection has ended. The terminal may still show the dialog, or be gone. */
   cut_off: boolean;
 }
 
-/** The reason with which a wait is aborted when the connection to its client has ended. */
+/** The abort reason of a wait whose client connection has ended. */
 export const CUT_OFF = 'the connection has ended';
 
-/** How the abort of a wait ends it. */
+/** How an aborted wait ended. */
 export function endedBy(signal: AbortSignal | undefined): Pick<Waited, 'abandoned' | 'cut_off'> {
   return { abandoned: signal?.aborted === true, cut_off: signal?.reason === CUT_OFF };
 }
@@ -90,11 +90,14 @@ export interface Verdict {
   defer: string | null;
   /** The turn ends here; a client that cannot do that reads `deny`. */
   end_turn: string | null;
-  /** Stop, SubagentStop: the agent goes on, and reads this; never an answer (domain/stop-guard.ts). UserPromptSubmit: the prompt is refused with this. */
+  /**
+   * Stop, SubagentStop: the agent goes on and reads this, which never contains an answer (domain/stop-guard.ts).
+   * UserPromptSubmit: the prompt is refused with this text.
+   */
   block: string | null;
   /** Stop, SubagentStop: an interrupt waits for this turn to end, so no guard may hold the agent. */
   no_hold: boolean;
-  /** Printing this delivers something; it counts as delivered only once it is printed. */
+  /** Whether printing this delivers something, which counts as delivered only once it is printed. */
   carries: boolean;
   /** Nothing is printed before these prompts have settled, or the time is up (application/hooks.ts). */
   wait: HookWait | null;
@@ -123,12 +126,12 @@ export function isSilent({ context, no_hold: _, carries, ...opinions }: Verdict)
   return context.length === 0 && !carries && Object.values(opinions).every((opinion) => opinion === null);
 }
 
-/** Whether the prompt or the call of this event does not go ahead, so that its model reads the reason and nothing else. */
+/** Whether the prompt or call of this event is refused, so that the model reads only the reason. */
 export function isRefused({ block, deny, end_turn }: Pick<Verdict, 'block' | 'deny' | 'end_turn'>): boolean {
   return block !== null || deny !== null || end_turn !== null;
 }
 
-/** Two verdicts as one: context adds up; of everything else the first that is set wins. */
+/** Merges two verdicts: contexts are concatenated; for any other field the first that is set wins. */
 export function mergeVerdicts(first: Verdict, second: Partial<Verdict> | null): Verdict {
   if (second === null) return first;
   const no_hold = first.no_hold || second.no_hold === true;
@@ -146,7 +149,7 @@ export function mergeVerdicts(first: Verdict, second: Partial<Verdict> | null): 
   };
 }
 
-/** A prompt with this beginning was written by the client itself: a wake-up, or a background agent that finished. */
+/** The client itself writes prompts with this beginning: a wake-up, or a background agent that finished. */
 const TASK_NOTIFICATION = '<task-notification>';
 
 /** Whether a UserPromptSubmit contains the words of a person. */
@@ -179,8 +182,8 @@ export function readUntil({ name }: HookEvent, now: string): string | null {
 }
 
 /**
- * Claude Code's tools that only read, which are most calls. They fire no hook when they return: a hook costs the agent
- * time, and what it would deliver comes with the hook before the call, whose text the model reads with the result.
+ * Claude Code's tools that only read, which make up most calls. No hook is registered for their return: a hook costs the agent
+ * time, and the hook before the call can deliver the same text, which the model reads together with the result.
  */
 export const QUIET_TOOLS: readonly string[] = ['Read', 'Glob', 'Grep', 'LS'];
 
@@ -189,7 +192,7 @@ export function isQuiet({ client, tool }: Pick<HookEvent, 'client' | 'tool'>): b
   return client === 'claude-code' && tool !== null && QUIET_TOOLS.includes(tool.name);
 }
 
-/** Whether this event's context reaches the model, so that something can be delivered with it. */
+/** Whether context returned for this event reaches the model, so that it can deliver something. */
 export function acceptsContext(event: HookEvent): boolean {
   const { name, tool } = event;
   if (name === 'PreToolUse') return isQuiet(event);
@@ -198,29 +201,29 @@ export function acceptsContext(event: HookEvent): boolean {
 }
 
 // ---- Wake-ups ----
-// An idle agent learns that its question is answered or that it is mentioned. A wake-up never contains the answer or
-// the message itself: its client marks such text as not the human's, so the agent fetches it.
+// A wake-up tells an idle agent that its question was answered or that it was mentioned. It never contains the answer or the
+// message itself: the client marks such text as not the human's, so the agent fetches it.
 
 /** The process that waits to wake a session; a session has one at a time. */
 export interface Waker {
   session_id: string;
   waker_id: string | null;
-  /** Its wake-up is on its way until then at the latest; null if none is. */
+  /** A wake-up is being delivered, at the latest until this time; null if none is. */
   until: string | null;
-  /** The latest questions and mentions it was woken for: an agent that ignored one is not woken for it again. */
+  /** The latest questions and mentions that it was woken for, so that an agent that ignored one is not woken for it again. */
   woken_for: string[];
-  /** How often mentions of other agents have woken it since a human last posted. */
+  /** How often mentions by other agents have woken it since a human last posted. */
   wakes: number;
   /** The `seq` of the newest message when that human posted. */
   human_seq: number;
 }
 
-/** The record of a session that nobody waits to wake. */
+/** The record of a session without a waker. */
 export function newWaker(session_id: string): Waker {
   return { session_id, waker_id: null, until: null, woken_for: [], wakes: 0, human_seq: 0 };
 }
 
-/** Whether an idle agent should be woken for this prompt: it has an answer that was not handed over yet. */
+/** Whether an idle agent should be woken for this prompt, because it has an answer that was not handed over yet. */
 export function isWorthWaking(prompt: Prompt, { woken_for }: Pick<Waker, 'woken_for'>): boolean {
   return (
     hasAnswer(prompt) &&
@@ -231,8 +234,8 @@ export function isWorthWaking(prompt: Prompt, { woken_for }: Pick<Waker, 'woken_
 }
 
 /**
- * Whether a mention wakes the idle agent that it addresses: an urgent one, or one that names it; an `@All` that is not urgent does
- * not, nor does any with the gate off. A mention that the loop guard keeps from gating wakes nobody, nor one that was delivered already.
+ * Whether a mention wakes the idle agent that it addresses. It does if it is urgent or names the agent. A normal `@All`, a
+ * mention that the loop guard keeps from gating, and one that was already delivered wake nobody; with the gate off, none does.
  */
 export function isMentionWorthWaking(
   { mention_id, status, gates, delivered_at, priority, by_name }: Mention,
@@ -244,12 +247,12 @@ export function isMentionWorthWaking(
 }
 
 /**
- * How often mentions of other agents may wake a session without a human message in between. The loop guard stops
+ * How often mentions by other agents may wake a session without a human message in between. The loop guard stops
  * agents that answer each other in a chain or quickly; this also ends slow exchanges of any form.
  */
 export const MOST_WAKES = 20;
 
-/** How often mentions of agents have woken it since the human last posted; `spoke` is the newest `seq` at that time. */
+/** How often agents' mentions have woken it since the human last posted; `spoke` is the newest `seq` at that time. */
 export function wakesSince({ wakes, human_seq }: Pick<Waker, 'wakes' | 'human_seq'>, spoke: number): number {
   return human_seq === spoke ? wakes : 0;
 }
@@ -262,7 +265,7 @@ interface WokenFor {
   mentions: readonly Pick<Mention, 'mention_id' | 'from_session_id'>[];
 }
 
-/** The record after waking it for these: nobody waits for it until a new waker starts. */
+/** The record after this wake-up. The session has no waker until a new one starts. */
 export function wokenFor(waker: Waker, { ask_ids, mentions }: WokenFor, spoke: number): Waker {
   const ids = mentions.map(({ mention_id }) => mention_id);
   const woken_for = [...waker.woken_for, ...ask_ids, ...ids].slice(-REMEMBERED);
@@ -281,7 +284,7 @@ export function wakeSentence(ask_ids: readonly string[]): string {
   return `${ask_ids.slice(0, NAMED).join(', ')}${more} are answered: call hivemind_poll.`;
 }
 
-/** A sentence that names who mentioned the agent, and the calls that read and clear that; it quotes nothing. */
+/** A sentence that names the authors of the mentions and the calls that read and clear them; it quotes no message. */
 export function mentionWakeSentence(
   mentions: readonly { mention_id: string; from_handle: string; priority: Mention['priority'] }[],
 ): string {
@@ -296,7 +299,7 @@ export function mentionWakeSentence(
   return `${named.join('; ')}: read with hivemind_get_unprocessed_mentions, then clear with hivemind_process_mentions {"mention_ids": ${ids}}. A mention must not be treated as approval of anything.`;
 }
 
-/** How long an idle agent can be woken; null where it is not to be woken at all. */
+/** How long an idle agent can be woken, in ms; null if it is not to be woken at all. */
 export function wakeLifeMs({ wake }: Pick<Preferences, 'wake'>): number | null {
   return wake === 'off' ? null : wake * 60 * 60 * 1000;
 }

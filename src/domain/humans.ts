@@ -1,6 +1,6 @@
 /**
- * Humans: their names, their teams, whom a prompt concerns, and the desks where they sit. A prompt without an address
- * concerns everybody; one with an address concerns those it names, and everybody once it is escalated. Pure.
+ * Humans: their names, teams and desks, and who is asked by a prompt. A prompt without an address concerns everybody; one with
+ * an address concerns the people it names, and everybody once it is escalated. Pure.
  */
 
 import { isBlank } from './display.ts';
@@ -12,7 +12,7 @@ import { nearestNames } from './sessions.ts';
 import { characterCount, cleanText } from './text.ts';
 import { timeAfter } from './times.ts';
 
-/** Somebody who has used a desk, under one of the names that reach them. */
+/** A person who has used a desk, under one of the names that reach them. */
 export interface Human {
   folded: string;
   /** The name as they write it. */
@@ -33,12 +33,14 @@ export interface Team {
 const NAME_LENGTH = 100;
 const MOST_MEMBERS = 200;
 
-/** How names are compared: case, composition and white space ignored. */
+/** A name in the form in which names are compared: without case, composition and white space. */
 export function foldName(name: string): string {
   return foldHandle(name.trim().replace(/\s+/g, ' '));
 }
 
-/** A name as it is kept. @throws HiveError `invalid_input` for one that is empty, too long or not one line. */
+/**
+ * A name in the form in which it is stored. @throws HiveError `invalid_input` for one that is empty, too long or not one line.
+ */
 export function cleanName(what: string, given: string): string {
   const name = cleanText(given).trim().replace(/\s+/g, ' ');
   if (isBlank(name)) throw invalidInput(`The ${what} is empty.`);
@@ -53,7 +55,7 @@ export function namesOf({ human, seat }: { human: string; seat: string }): strin
   return [...new Set([foldName(human), foldName(userOfSeat(seat))])];
 }
 
-/** A new team. @throws HiveError `invalid_input` when it has no members, or its names or time are not valid. */
+/** A new team. @throws HiveError `invalid_input` if it has no members, or a name or its time is invalid. */
 export function createTeam(
   given: { name: string; members: readonly string[]; escalate_after_ms?: number | null | undefined },
   now: string,
@@ -95,7 +97,7 @@ export function addressOf(
   };
 }
 
-/** The error for a name that nobody has: a question to nobody would wait for ever. */
+/** The error for an unknown name: a question to nobody would wait for ever. */
 export function nobodyCalled(to: string, known: readonly string[]): HiveError {
   const near = nearestNames(to, known);
   const names = (near.length > 0 ? near : known.slice(0, 10)).map((name) => `"${name}"`).join(', ');
@@ -124,7 +126,7 @@ export function concerns(
   return isFor(prompt, names) || isEscalationDue(prompt, now);
 }
 
-/** Whether those that a prompt names have not answered it in time. */
+/** Whether the people that a prompt names have not answered it in time. */
 export function isEscalationDue(
   { status, escalates_at, escalated_at }: Pick<Prompt, 'status' | 'escalates_at' | 'escalated_at'>,
   now: string,
@@ -140,8 +142,8 @@ export function escalatePrompt(prompt: Prompt, now: string): Prompt {
 // ---- Desks ----
 
 /**
- * A desk: a place where a human sits, one Emacs with its sidecar. Presence is a lease, so a crashed sidecar is gone
- * after `DESK_LEASE_MS` without anybody having to notice its death.
+ * A desk: a place where a human sits, one Emacs with its sidecar. Presence is a lease, so a crashed sidecar counts as gone
+ * after `DESK_LEASE_MS` without any further check.
  */
 export interface Desk {
   desk_id: string;
@@ -149,14 +151,14 @@ export interface Desk {
   seat: string;
   pid: number;
   client: string;
-  /** The name of the human here. */
+  /** The name of the human at this desk. */
   human: string;
   focused: boolean;
   opened_at: string;
   lease_until: string;
 }
 
-/** In place of a seat: preferences for every seat of a store. */
+/** Used instead of a seat for preferences of every seat of a store. */
 export const EVERY_SEAT = '*';
 
 /** How long in ms a crashed desk still counts as online, at most. */
@@ -164,7 +166,7 @@ export const DESK_LEASE_MS = 15_000;
 /** How often in ms a living desk renews its lease; heartbeats append no event and ring no bell. */
 export const DESK_HEARTBEAT_MS = 5_000;
 
-/** When a lease taken or renewed now ends. */
+/** The end of a lease that is taken or renewed now. */
 export function leaseFrom(now: string): string {
   return timeAfter(now, DESK_LEASE_MS);
 }

@@ -1,11 +1,11 @@
 /**
- * Installation: the entries in an agent's own configuration once Hive is set up there. One description: `hive init`
- * writes it, the doctor checks for it, and a test compares the plugin with it.
+ * Installation: the entries that Hive needs in a client's own configuration. `hive init` writes them, the doctor checks for
+ * them, and a test compares the plugin with them.
  */
 import { type HookClient, hookClient, QUIET_TOOLS } from './hooks.ts';
 import type { Role } from './tokens.ts';
 
-/** Incremented when what the hooks exchange with a client changes, so that the doctor finds hooks of an older Hive. */
+/** Incremented when the data that hooks exchange with a client changes, so that the doctor finds hooks of an older Hive. */
 export const HOOK_PROTOCOL = 1;
 
 /** The name of our MCP server in every client: tools are called mcp__hive__… after it. */
@@ -15,8 +15,8 @@ export const SERVER_NAME = 'hive';
 export const PLUGIN_SERVER = 'plugin_hive_hive';
 
 /**
- * The tools that every agent has. They ask, post, report and look, and decide nothing. A coordinator's tools are not among
- * them; a test compares this list with the tools that the server lists.
+ * The tools that every agent has. They ask, post, report and read, but decide nothing. A coordinator's additional tools are not
+ * listed; a test compares this list with the tools of the server.
  */
 export const AGENT_TOOLS: readonly string[] = [
   'hivemind_ask_async',
@@ -37,8 +37,8 @@ export const AGENT_TOOLS: readonly string[] = [
 ];
 
 /**
- * The permission rules with which Claude Code lets agents call the tools that every agent has. Each tool is named, because a
- * rule for the whole server would cover a coordinator's tools, too.
+ * The permission rules that let agents in Claude Code call these tools. Each tool is named, because a rule for the whole server
+ * would also cover a coordinator's tools.
  */
 export function toolRules(server: string): string[] {
   return AGENT_TOOLS.map((tool) => `mcp__${server}__${tool}`);
@@ -58,8 +58,8 @@ export const MCP_PATH = '/mcp';
 export const PARENT_PID = 'hive-parent-pid';
 
 /**
- * How a client passes an event on: it calls a tool of the MCP server that it is connected to already, or it starts a
- * process. The connection costs a step next to nothing; a process works with every client and every event.
+ * How a client reports an event: by calling a tool over its existing MCP connection, or by starting a process. The connection
+ * costs next to nothing; a process works with every client and every event.
  */
 export type HookWay = 'connection' | 'process';
 
@@ -67,21 +67,21 @@ export type HookWay = 'connection' | 'process';
 export interface HookSetting {
   event: string;
   timeout: number;
-  /** The best way for this event: Claude Code is not connected yet at a SessionStart, and no longer at a SessionEnd. */
+  /** The best way for this event: Claude Code is not yet connected at SessionStart, and no longer at SessionEnd. */
   way: HookWay;
   /** The tools that it covers, as a regular expression over their names; default: all tools. */
   matcher?: string;
-  /** From this event on the idle session can be woken: a second hook waits beside it, for at most this many seconds. */
+  /** A second hook waits in parallel from this event on, for at most this many seconds, to wake the session once it is idle. */
   wakes?: number;
 }
 
-/** The tool that hooks over the connection call. It is not listed, so it costs no model a token. */
+/** The tool that hooks over the connection call. It is not listed, so it costs no tokens. */
 export const HOOK_TOOL = 'hook_event';
 
 const QUICK = 10;
-/** For events where the human may be asked while the client waits. */
+/** In seconds: for events during which the human may be asked while the client waits. */
 const HUMAN = 600;
-/** For events of a dialog that the client also shows: a day, because the dialog has no time limit either. */
+/** In seconds: for events of a dialog that the client also shows. A day, because the dialog has no time limit either. */
 const DIALOG = 24 * 60 * 60;
 
 /** The longest lifetime of a waker, in seconds. The setting `wake` ends it earlier, by default after eight hours. */
@@ -90,7 +90,7 @@ const WAKES = 24 * 60 * 60;
 const at = (way: HookWay, timeout: number, ...events: string[]): HookSetting[] =>
   events.map((event) => ({ event, timeout, way }));
 
-/** Every tool but the quiet ones. */
+/** Matches every tool except the quiet ones. */
 const LOUD = `^(?!(?:${QUIET_TOOLS.join('|')})$)`;
 
 const CLAUDE_HOOKS: readonly HookSetting[] = [
@@ -147,13 +147,13 @@ export interface HookProgram {
   program: readonly string[];
   /** The name of our MCP server in this client: a plugin's has the plugin's name in it. */
   server?: string;
-  /** `process` for a client too old for hooks over the connection, or whose server is not on this machine. */
+  /** `process` if the client is too old for hooks over the connection, or its server is on another machine. */
   way?: HookWay;
-  /** A failing hook blocks what it guards. Those hooks are then processes, because a server that is gone cannot block. */
+  /** A failing hook blocks the call that it guards. These hooks must be processes, because a dead server cannot block. */
   fails_closed?: boolean;
 }
 
-/** The name of a client in `hive init`, given the one that it has over MCP; null for a client that Hive cannot set up. */
+/** The name of a client in `hive init`, given its name over MCP; null for a client that Hive cannot set up. */
 export function initName(client: string): 'claude' | 'codex' | null {
   if (client === 'claude-code') return 'claude';
   return client.startsWith('codex') ? 'codex' : null;
@@ -186,8 +186,8 @@ function isAtLeast(version: string, first: readonly number[]): boolean {
 }
 
 /**
- * The versions of each client with which Hive was tried, newest last: what they write around a text is in
- * test/clients/fixtures/carriers.json, whose test compares them with this.
+ * The versions of each client with which Hive was tried, newest last. test/clients/fixtures/carriers.json has what they write
+ * around a text; its test compares the versions with this list.
  */
 export const TRIED: Readonly<Record<HookClient, readonly string[]>> = {
   'claude-code': ['2.1.330', '2.1.332'],
@@ -212,7 +212,7 @@ export function hookGroup(client: HookClient, given: HookProgram, setting: HookS
   const hook: HookEntry = process
     ? { type: 'command', command, timeout }
     : { type: 'mcp_tool', server, tool: HOOK_TOOL, input: hookInput(client, event), timeout };
-  // Codex rejects the whole file because of one unknown value, so it gets only what it needs.
+  // Codex rejects the whole file if it has one unknown value, so it gets only the fields that it needs.
   if (client === 'codex') return { hooks: [hook] };
   const { matcher = '' } = setting;
   if (setting.wakes === undefined) return { matcher, hooks: [hook] };
@@ -233,12 +233,12 @@ export function hookTable(client: HookClient, given: HookProgram): Record<string
 }
 
 /**
- * Variables with which a project or an editor changes every Node that is started below it: they may name files that only its
- * own programs find, print, or write into its folders. Hive is none of these programs.
+ * Variables by which a project or an editor affects every Node process started from it. They may name files that only its own
+ * programs find, print output, or write into its folders, so Hive's processes run without them.
  */
 const OF_OTHER_PROGRAMS: readonly string[] = ['NODE_OPTIONS', 'NODE_V8_COVERAGE'];
 
-/** Without those variables, in any shell. */
+/** A command prefix that removes these variables in any shell. */
 const WITHOUT_THEM: readonly string[] = ['env', ...OF_OTHER_PROGRAMS.flatMap((name) => ['-u', name])];
 
 function hookCommand(client: HookClient, program: readonly string[]): string {
@@ -246,7 +246,7 @@ function hookCommand(client: HookClient, program: readonly string[]): string {
   return shellLine([...WITHOUT_THEM, ...program, ...hook]);
 }
 
-// ---- What a hook over the connection carries ----
+// ---- The arguments of a hook over the connection ----
 // The client fills in `${field}` from the event: text as it is, anything else as JSON, and nothing for a field that the
 // event lacks. Codex drops a hook with a field that its event lacks, so it gets only what is always there.
 
@@ -281,9 +281,9 @@ function hookInput(client: HookClient, event: string): Record<string, string> {
 export interface ServerSetting {
   command: string;
   args: string[];
-  /** Claude Code: what it sets for the server. */
+  /** Claude Code: variables that it sets for the server. */
   env?: Record<string, string>;
-  /** Codex: what it passes on from its own environment, beside the few variables that it always passes. */
+  /** Codex: variables that it passes on from its own environment, in addition to the few that it always passes. */
   env_vars?: string[];
 }
 
@@ -323,8 +323,8 @@ const CODEX_ENVIRONMENT = [
 ];
 
 /**
- * The configuration of our MCP server for this client. What a person has set in `present`, the entry that is there, is kept: such
- * as a timeout, variables, and options of `hive mcp`.
+ * The configuration of our MCP server for this client. Settings that a person made in `present`, the existing entry, are kept,
+ * such as a timeout, variables, and options of `hive mcp`.
  */
 export function serverSetting(
   client: HookClient,
@@ -345,7 +345,7 @@ export function serverSetting(
 
 type PresentServer = Partial<ServerSetting> & { alwaysLoad?: unknown };
 
-/** The words after `mcp`: those of the entry that is there, except where it has another role. */
+/** The words after `mcp`: those of the existing entry, unless its role is another one. */
 function mcpOptions(present: unknown, role: Role): string[] {
   const words = isHiveServer(present) ? wordsOf(present) : [];
   const options = words.slice(words.indexOf('mcp') + 1);
@@ -354,10 +354,10 @@ function mcpOptions(present: unknown, role: Role): string[] {
   return role === 'agent' ? others : ['--role', role, ...others];
 }
 
-/** Claude Code passes on its own environment. Codex passes on only what it is told. */
+/** Empties the variables of other programs. Only Claude Code needs it, because Codex passes on listed variables only. */
 const EMPTIED: Record<string, string> = Object.fromEntries(OF_OTHER_PROGRAMS.map((name) => [name, '']));
 
-/** The variables that a server entry sets, beside those that we empty ourselves. */
+/** The variables that a server entry sets, except for those that Hive itself empties. */
 export function variablesOf(env: unknown): string[] {
   const set = env !== null && typeof env === 'object' ? Object.entries(env) : [];
   return set.filter(([name, value]) => EMPTIED[name] !== value).map(([name]) => name);
@@ -368,7 +368,7 @@ export interface OurHook {
   client: HookClient;
   /** How it starts Hive; empty for a hook over the connection. */
   program: string[];
-  /** Null in commands written before they had this option. */
+  /** Null in commands from before this option existed. */
   protocol: number | null;
 }
 

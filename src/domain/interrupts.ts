@@ -1,6 +1,6 @@
 /**
- * Interrupts: somebody wants a turn stopped. A request is bound to one turn and answered once, by that turn's end,
- * no matter who waits for it. A time limit ends the waiting, not the request. Pure: no clock, no ids, no I/O.
+ * Interrupts: requests to stop a turn. A request is bound to one turn and is answered once, by the end of that turn, no matter
+ * who waits for it. A time limit ends the waiting, not the request. Pure: no clock, no ids, no I/O.
  *
  *     pending ──▶ answered | withdrawn
  */
@@ -13,7 +13,7 @@ import { type AbortReason, type Turn, type TurnEnd, turnSentence, whom } from '.
 export interface Interrupt {
   interrupt_id: string;
   session_id: string;
-  /** The turn to stop, and no other. */
+  /** The turn to stop. */
   turn_id: string;
   /** The human or coordinator who interrupts. */
   by: string;
@@ -54,7 +54,7 @@ export interface InterruptOutcome {
   waited_ms: number;
   /** The ask_ids of the questions that were cancelled with the turn. */
   cancelled_prompts: string[];
-  /** The tool that the turn started last; null if it had started none, or still runs. */
+  /** The tool that the turn started last; null if it started none, or is still running. */
   last_tool: string | null;
   /** Milliseconds from the start of that tool to the end of the turn. */
   last_tool_ms: number | null;
@@ -122,7 +122,7 @@ type InterruptMatch =
   | { kind: 'ask'; turn: Turn }
   /** That turn was interrupted already. */
   | { kind: 'interrupted'; turn: Turn }
-  /** Nothing runs, and no turn was named. */
+  /** No turn is running, and none was named. */
   | { kind: 'no_turn' }
   /** The request names a turn other than the running one. */
   | { kind: 'not_current' };
@@ -150,7 +150,7 @@ export function refusalToInterrupt(actor: Actor, session: Session): string | nul
   return actor.coordinates === undefined ? NO_COORDINATOR : null;
 }
 
-/** After this, a batch that was running when the stop was printed counts as finished if it shows no sign of life. */
+/** After this time without any event, a batch that was running when the stop was printed counts as finished, in ms. */
 const BATCH_SILENCE_MS = 2_000;
 /** The longest that a running tool keeps its batch open. */
 const LONGEST_TOOL_MS = 10 * 60 * 1000;
@@ -192,7 +192,7 @@ export function outcomeSentence(outcome: InterruptOutcome): string {
 
 type Ended = Pick<Turn, 'state' | 'abort_reason' | 'by' | 'cancelled_prompts'> & LastTool;
 
-/** The end of the turn, for whoever asked for the interrupt. */
+/** The end of the turn, for the one who asked for the interrupt. */
 function endSentence(turn: Ended): string {
   if (turn.state === 'completed') return 'task completed before the interrupt reached it';
   const cancelled = turn.cancelled_prompts.length;
@@ -209,7 +209,7 @@ function sinceTool({ last_tool, last_tool_ms }: LastTool): string {
   return `, ${seconds(last_tool_ms)} after it started ${excerpt(last_tool, 100)}`;
 }
 
-/** The outcome of a request for an interrupt; null while it waits for the turn's end. */
+/** The outcome of an interrupt request; null while the turn has not ended. */
 export function requestSentence({ state }: Interrupt, turn: Turn): string | null {
   if (state === 'withdrawn') return 'the interrupt was withdrawn';
   return state === 'answered' ? endSentence({ ...turn, ...lastToolOf(turn) }) : null;

@@ -1,26 +1,26 @@
-/** JSON as it was written: JavaScript would change some numbers and names. Pure. */
+/** Parses JSON without changing numbers and names that JavaScript would change. Pure. */
 
 /** Two functions that the compiler's types do not have yet. */
 const json = JSON as typeof JSON & {
   rawJSON(source: string): object;
-  /** Older browsers have none, nor any such number. */
+  /** Missing in older browsers, which therefore have no such numbers either. */
   isRawJSON?(value: unknown): boolean;
 };
 
 /**
- * Parses JSON from a client. A number that JavaScript would write in another way, such as 9007199254740993, 1e400, -0 or 1.0,
- * stays as it was written: `JSON.stringify` writes it so again, and no check takes it for a number. What a person is shown of a
- * call, and allows, is what the client sent. @throws SyntaxError for what is no JSON, RangeError where it nests for thousands
- * of levels.
+ * Parses JSON from a client. A number that JavaScript would write differently, such as 9007199254740993, 1e400, -0 or 1.0, is
+ * kept as it was written: `JSON.stringify` writes the same text again, and no check takes it for a number. So the call that a
+ * person is shown and allows is the call that the client sent. @throws SyntaxError if it is not JSON, RangeError if it nests
+ * for thousands of levels.
  */
 export function parseJson(text: string): unknown {
-  // Only checks the text. With a function for each value it would take ten times as long; and of Node 24.21 it gives a field
-  // whose name has an escape the name of another one, after it has read that a few times ({"\\":1}, then {"\"":1}).
+  // This only checks the text. A reviver would take ten times as long, and in Node 24.21, after a few calls, it passes the wrong
+  // name for a field whose name has an escape ({"\\":1}, then {"\"":1}).
   JSON.parse(text);
   return new Reader(text).read();
 }
 
-/** Whether a value is a number that stays as it was written. */
+/** Whether a value is a number that was kept as it was written. */
 export function isSource(value: unknown): boolean {
   return json.isRawJSON?.(value) === true;
 }
@@ -42,7 +42,7 @@ const WORDS: ReadonlyMap<number, { word: string; value: boolean | null }> = new 
 class Reader {
   readonly #text: string;
   #at = 0;
-  /** Each number by its source, because a text may repeat one very often. */
+  /** Numbers by their source text, because a text may repeat the same one very often. */
   readonly #numbers = new Map<string, unknown>();
 
   constructor(text: string) {
@@ -83,7 +83,7 @@ class Reader {
       const name = this.#string();
       this.#next();
       const value = this.read();
-      // As JSON.parse does: this name is a field like any other.
+      // As in JSON.parse, this name is a field like any other.
       if (name === '__proto__')
         Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
       else object[name] = value;

@@ -1,11 +1,11 @@
-/** Looking into JSON that a client or a file gave, of which nothing is known. Pure. */
+/** Reading JSON of unknown shape from a client or a file. Pure. */
 import { isSource } from './json-numbers.ts';
 import { DEEPEST, TOO_DEEP } from './text.ts';
 
-/** An object of which nothing is known. */
+/** An object of unknown shape. */
 export type Raw = Readonly<Record<string, unknown>>;
 
-/** Whether a value has fields: an object, and no list. */
+/** Whether a value is an object and not a list. */
 export function isFields(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
@@ -15,7 +15,7 @@ export function objectIn(value: unknown): Raw | null {
   return isFields(value) && !isSource(value) ? value : null;
 }
 
-/** The object that a text is; null for any other text, such as a line that its program is still writing. */
+/** The object in a JSON text; null for any other text, such as a line that is still being written. */
 export function objectInText(text: string): Raw | null {
   try {
     return objectIn(JSON.parse(text));
@@ -39,15 +39,15 @@ export function textIn(raw: Raw, ...fields: readonly string[]): string | null {
   return null;
 }
 
-/** No call has as many; the time that a request takes grows with them, whatever its size. */
+/** No real call has this many values. The time of a request grows with their number, whatever its size. */
 const MOST_VALUES = 20_000;
-/** A function: a number written for people loads 5 MB of tables, which a program that only starts does not need. */
+/** A function, because formatting a number for people loads 5 MB of tables, which most processes never need. */
 const tooMany = (): string =>
   `The JSON has too many values: at most ${MOST_VALUES.toLocaleString('en')}. Send less, or send it as text.`;
 
 /**
- * Why JSON of somebody else takes too long to read, found before it is parsed; null if it does not. Lists, objects and commas are
- * counted, wherever they are but in a text, so what is no JSON is bounded, too.
+ * Why untrusted JSON would take too long to read, determined before it is parsed; null if it would not. Brackets and commas
+ * outside of strings are counted, so text that is not JSON is bounded as well.
  */
 export function excessOf(text: string): string | null {
   let [values, depth, isInText] = [0, 0, false];

@@ -1,18 +1,18 @@
 /**
- * Last words: what an agent said last, read from the end of its client's transcript, so that a person sees why it asks and how it
- * ended. The text is the agent's, and is shown as such. Pure.
+ * Last words: an agent's last text, read from the end of its client's transcript, so that a person sees why it asks and how it
+ * ended. The text is shown as the agent's. Pure.
  */
 import { objectIn, objectInText, objectsIn, type Raw, textIn } from './json.ts';
 import { cleanText } from './text.ts';
 
 /** How much of the end of a transcript is searched, in bytes. */
 export const LAST_WORDS_TAIL_BYTES = 64 * 1024;
-/** Longer words are cut at their beginning: the end says what comes next. In characters. */
+/** In characters. Longer text is cut at its beginning, because the end tells what comes next. */
 export const LONGEST_WORDS = 2_000;
 
 /**
- * The last text of the agent in a transcript of Claude Code or a rollout of Codex; null where the turn that runs, or ran last, has none. A
- * subagent's words are not its agent's.
+ * The last text of the agent in a transcript of Claude Code or a rollout of Codex; null if the current or last turn has none.
+ * Text of subagents does not count.
  */
 export function lastWordsIn(tail: string, client_turn_id: string | null): string | null {
   for (const line of tail.split('\n').reverse()) {
@@ -20,17 +20,17 @@ export function lastWordsIn(tail: string, client_turn_id: string | null): string
     if (entry === null || entry['isSidechain'] === true) continue;
     if (beginsTurn(entry, client_turn_id)) return null;
     const words = wordsIn(entry);
-    // A cut may halve a character, so it is cleaned after it.
+    // The cut may split a character, so the text is cleaned afterwards.
     if (words !== '')
       return cleanText(words.length <= LONGEST_WORDS ? words : `…${words.slice(1 - LONGEST_WORDS)}`);
   }
   return null;
 }
 
-/** Parsing every line would cost more than reading the file. */
+/** Selects the lines to parse: parsing every line would cost more than reading the file. */
 const SPOKEN = /"type":"(?:assistant|user|message|task_started)"/;
 
-/** The person's prompt with which the turn began: what stands above was said in another one. */
+/** Whether an entry is the prompt that began the turn; earlier entries belong to another turn. */
 function beginsTurn(entry: Raw, client_turn_id: string | null): boolean {
   if (objectIn(entry['payload'])?.['type'] === 'task_started') return true;
   const content = objectIn(entry['message'])?.['content'];
@@ -42,7 +42,7 @@ function beginsTurn(entry: Raw, client_turn_id: string | null): boolean {
   );
 }
 
-/** The agent's text in one entry; '' for any other entry, and for a call of a tool or a thought. */
+/** The agent's text in one entry; '' for a tool call, a thought, or any other entry. */
 function wordsIn(entry: Raw): string {
   const message = entry['type'] === 'assistant' ? objectIn(entry['message']) : objectIn(entry['payload']);
   if (message === null || message['role'] !== 'assistant') return '';

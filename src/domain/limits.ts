@@ -1,6 +1,6 @@
 /**
- * Limits on what comes in, on how long a call waits, and on what goes out in one piece. Each check of what comes in returns the value, cleaned, or throws
- * a sentence that names the field.
+ * Limits on input, on how long a call waits, and on the size of one reply. Each input check returns the cleaned value, or throws
+ * an error whose sentence names the field.
  */
 
 import { isBlank } from './display.ts';
@@ -27,7 +27,7 @@ export function boundedOptional(
   return text === null || text === undefined ? null : bounded(field, text, limit) || null;
 }
 
-/** The text itself, if it has at most `limit` bytes; `name` is what the sentence calls it. @throws HiveError `invalid_input`. */
+/** The text itself, if it has at most `limit` bytes; the error calls it `name`. @throws HiveError `invalid_input`. */
 export function boundedBytes(field: string, text: string, limit: number, name = field): string {
   if (Buffer.byteLength(text) > limit) {
     const most = `${limit / 1024} KB`;
@@ -67,7 +67,7 @@ const UNITS: Readonly<Record<string, number>> = {
   d: DAY_MS,
 };
 
-/** A hundred years, in days: further times would be written with more digits than all others, and sorted wrongly. */
+/** A hundred years, in days: later times would be written with more digits than others, and sorted wrongly. */
 const LONGEST_DURATION_D = 36_500;
 
 /** The duration in milliseconds. @throws HiveError `invalid_input` that shows how a duration is written. */
@@ -88,7 +88,7 @@ export function parseDuration(text: string): number {
  */
 export const LONGEST_WAIT_MS = 25_000;
 
-// ---- What goes out in one piece ----
+// ---- The size of one reply ----
 
 /** How many of these, from the first on, fit into this many bytes of JSON; at least one. */
 export function countThatFits(items: readonly unknown[], bytes: number): number {

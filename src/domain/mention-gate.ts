@@ -1,7 +1,7 @@
 /**
  * The mention gate: a tool call is denied until the session has processed its mentions. The gate names the call that
  * clears it, never holds that call, counts its denials and gives up after a bounded number of model steps (invariant
- * 11). Also the loop guard, which says when mentions no longer gate. Pure.
+ * 11). Also the loop guard, which decides when mentions no longer gate. Pure.
  */
 import { holdAtMost } from './guards.ts';
 import type { MentionInFull, UnprocessedCount } from './mentions.ts';
@@ -20,17 +20,17 @@ export interface GateRecord {
   step_until: string | null;
   /** Denied calls in total. */
   denials: number;
-  /** The gate gave up and only reminds until a mention is processed. */
+  /** Whether the gate gave up, so that it only reminds until a mention is processed. */
   gave_up: boolean;
-  /** Calls were held, and the session has not yet been notified that they pass again. */
+  /** Whether calls were held, and the session has not yet been notified that they pass again. */
   held: boolean;
-  /** When the first call was held since the session last made progress; null when none is held. */
+  /** When the first call since the session last made progress was held; null if none is held. */
   held_since: string | null;
-  /** The seats whose human was notified of that. */
+  /** The seats whose human was notified that this session is held. */
   held_notified: string[];
   /** Prompts of the human refused in a row without progress (`gate`: `strict`). */
   prompts: number;
-  /** Prompts are let through until a mention is processed. */
+  /** Whether prompts pass until a mention is processed, because the gate gave up on them. */
   prompts_gave_up: boolean;
 }
 
@@ -48,7 +48,7 @@ export const GATE_STEPS = 5;
 /** If no event closes a batch, denials within this time are one step: six parallel calls came within 47 ms (measured). */
 const STEP_MS = 2_000;
 
-/** The counts since the session last made progress, at their beginning. */
+/** The initial counts, as after progress. */
 const NO_HOLDS = {
   steps: 0,
   step_until: null,
@@ -100,14 +100,14 @@ export function decideGate(
 interface HumanPromptDecision {
   refused: boolean;
   record: GateRecord;
-  /** The gate gave up at this prompt: the human is notified. */
+  /** The gate gave up at this prompt: the human must be notified. */
   gave_up_now: boolean;
 }
 
 /** The gate lets prompts through after refusing this many in a row. */
 export const PROMPT_REFUSALS = 5;
 
-/** Decides one prompt of the human where prompts are held. `gating`: how many mentions hold. */
+/** Decides one prompt of the human, for a gate that holds prompts. `gating`: the number of mentions that gate. */
 export function decideHumanPrompt(
   { gating }: Pick<UnprocessedCount, 'gating'>,
   record: GateRecord,
@@ -125,9 +125,9 @@ export function decideHumanPrompt(
   };
 }
 
-/** The commands for processing mentions, as typed: the plugin's, and a person's own of the same name. */
+/** The commands for processing mentions, as typed: the plugin's, and a person's own commands of the same name. */
 const CLEARING_COMMAND = /^\s*\/(?:hive:)?(?:check-mentions|post)(?!\S)/;
-/** Some clients report the expanded command instead of what was typed; the expansion names the tool. */
+/** Some clients report the expanded command instead of the typed one; the expansion names the tool. */
 const CLEARING_TOOL = /\bhivemind_(?:(?:has|get)_unprocessed_mentions|process_mentions|post)\b/;
 
 /** Whether this prompt asks the agent to process its mentions. The gate never refuses such a prompt (invariant 11). */
@@ -135,19 +135,19 @@ export function clearsMentions(prompt: string): boolean {
   return CLEARING_COMMAND.test(prompt) || CLEARING_TOOL.test(prompt) || MENTIONS_COMMAND.test(prompt);
 }
 
-/** The batch of calls is closed: the model reads the results now, so the next denial is another step. */
+/** Records that the batch of calls is closed: the model reads the results now, so the next denial is another step. */
 export function closeStep(record: GateRecord): GateRecord {
   return record.step_until === null ? record : { ...record, step_until: null };
 }
 
-/** A mention was processed: that is progress, so the counts start again. */
+/** Records that a mention was processed: that is progress, so the counts start again. */
 export function recordProgress(record: GateRecord): GateRecord {
   return { ...record, ...NO_HOLDS };
 }
 
-/** How many further mentions a reason shows shortened. */
+/** How many more mentions a reason shows in short form. */
 const IN_SHORT = 3;
-/** How many mentions a reason shows in all; it only counts the rest. */
+/** How many mentions a reason shows in total; the rest are only counted. */
 export const MENTIONS_LISTED: number = 1 + IN_SHORT;
 const FIRST_BODY = 20_000;
 const EXCERPT = 120;
@@ -177,7 +177,7 @@ export function shownInFull(mentions: readonly MentionInFull[]): MentionInFull[]
   return first === undefined ? [] : [first, ...short];
 }
 
-/** Why a call was denied because of `count` mentions, the first of which are given, and the exact call that clears the gate. */
+/** The denial of a call because of `count` mentions, of which the first are given, with the exact call that clears the gate. */
 export function denialReason(mentions: readonly MentionInFull[], count: number): string {
   const many = count === 1 ? '1 unprocessed mention' : `${count} unprocessed mentions`;
   const ids = JSON.stringify(mentions.slice(0, MENTIONS_LISTED).map((mention) => mention.mention_id));
@@ -188,7 +188,7 @@ export function denialReason(mentions: readonly MentionInFull[], count: number):
   ].join('\n\n');
 }
 
-/** The text of a reminder of `count` mentions, the first of which are given, when nothing is held. */
+/** A reminder of `count` mentions, of which the first are given, for when nothing is held. */
 export function reminder(mentions: readonly MentionInFull[], count: number): string {
   return `${describeMentions(mentions, count)}\n\nWhen you have dealt with this, call hivemind_process_mentions {"mention_ids": [${mentions
     .slice(0, MENTIONS_LISTED)
@@ -196,14 +196,17 @@ export function reminder(mentions: readonly MentionInFull[], count: number): str
     .join(', ')}]}.`;
 }
 
-/** For the person at the terminal whose prompt carried `count` mentions, the first of which are given: the agent read more than they typed. */
+/**
+ * Tells the person at the terminal that their prompt carried `count` mentions, of which the first are given, because the agent
+ * read more than they typed.
+ */
 export function carriedNotice(mentions: readonly MentionInFull[], count: number): string {
   const authors = [...new Set(mentions.map(authorName))];
   const others = count > mentions.length ? ' and others' : '';
   return `Hive: your message carried ${count === 1 ? '1 mention' : `${count} mentions`} to the agent, from ${authors.join(', ')}${others}.`;
 }
 
-/** A command that only reads and clears mentions, with nothing else that a shell would run. */
+/** Matches a command that only reads and clears mentions, with nothing else that a shell would run. */
 const MENTIONS_COMMAND = /^\s*hive mentions(?: [\w@:.=/-]+)*\s*$/;
 
 /** Calls the gate never holds: our own tools, the search tool that loads them, and the shell command that clears the gate. */
@@ -221,13 +224,13 @@ export interface HeldAgent {
   title: string;
   source: Source;
   project: string;
-  /** The mention that holds it (the most urgent of several), and what people call its author. */
+  /** The mention that holds it, the most urgent of several, and the name of its author for people. */
   mention_id: string;
   from: string;
   since: string;
 }
 
-/** When to notify a seat of a held agent; null: never, or it was notified already. */
+/** When to notify a seat of a held agent; null if never, or if it was already notified. */
 export function heldNoticeAt(
   { held_since, held_notified }: Pick<GateRecord, 'held_since' | 'held_notified'>,
   seat: string,
@@ -237,7 +240,7 @@ export function heldNoticeAt(
   return timeAfter(held_since, when * 1_000);
 }
 
-/** The gate's state once a call of a turn that began at `started_at` is held: being held in an earlier turn does not count. */
+/** The gate's state after holding a call of a turn that began at `started_at`; being held in an earlier turn does not count. */
 export function holdOfTurn(record: GateRecord, started_at: string | null): GateRecord {
   const { held_since } = record;
   if (held_since === null || started_at === null || started_at <= held_since) return record;
@@ -274,11 +277,11 @@ export interface Pair {
   second_session_id: string;
 }
 
-/** The loop state of a pair. `tripped`: its mentions no longer gate. `muted`: the human wants none delivered. */
+/** The loop state of a pair. `tripped`: its mentions no longer gate. `muted`: none are delivered, by the human's choice. */
 export interface Loop extends Pair {
   state: 'tripped' | 'muted';
   at: string;
-  /** The `seq` of the newest message at that time. */
+  /** The `seq` of the newest message then. */
   seq: number;
   reason: string;
 }
@@ -290,7 +293,7 @@ export function pairOf(a: string, b: string): Pair {
     : { first_session_id: b, second_session_id: a };
 }
 
-/** The hop count of an agent's reply to `parent`. It restarts once a human has posted; `spoke` is the newest `seq` at that time. */
+/** The hop count of an agent's reply to `parent`. It restarts when a human posts; `spoke` is the newest `seq` at that time. */
 export function hopsAfter(parent: { hops: number; seq: number } | null, spoke: number): number {
   if (parent === null) return 0;
   return spoke >= parent.seq ? 1 : parent.hops + 1;

@@ -1,7 +1,7 @@
 /**
- * The mention parser: which names a message mentions. `@Claude-abc12` counts at the start of a word, anywhere in a
- * line; never inside code fences, inline code, quoted lines, e-mail addresses or URLs. Pure, and linear in the text
- * whatever it contains: every character is read a bounded number of times, and no regular expression backtracks.
+ * The mention parser finds the names that a message mentions. `@Claude-abc12` counts at the start of a word, anywhere in a
+ * line; never inside code fences, inline code, quoted lines, e-mail addresses or URLs. Pure. Its time is linear in the length of
+ * any text: every character is read a bounded number of times, and no regular expression backtracks.
  */
 import { CODE, isDigit, isWordCode, runEnd } from './text.ts';
 
@@ -9,8 +9,8 @@ import { CODE, isDigit, isWordCode, runEnd } from './text.ts';
 const LONGEST_HANDLE = 200;
 
 /**
- * The names mentioned in a text, without the @: each once (ignoring case), as first spelled, in order. `missed` gets what
- * looks like a mention and is none: `＠name`, with the wide @ of an East Asian keyboard, and `@one@other`.
+ * The names mentioned in a text, without the @: each once (ignoring case), as first spelled, in order. `missed` gets text
+ * that only looks like a mention: `＠name`, with the wide @ of an East Asian keyboard, and `@one@other`.
  */
 export function parseMentions(text: string, missed: Set<string> = new Set()): string[] {
   const spelled = new Set<string>();
@@ -23,7 +23,7 @@ export function parseMentions(text: string, missed: Set<string> = new Set()): st
   return [...names.values()];
 }
 
-/** How names are compared: case and composition ignored. */
+/** A name in the form in which names are compared: without case and composition. */
 export function foldHandle(handle: string): string {
   return handle.normalize('NFC').toLowerCase();
 }
@@ -43,7 +43,7 @@ function scanProse(text: string, start: number, end: number, { spelled, missed }
       const after = runEnd(text, index, end);
       index = spans.closeAfter(after, after - index) ?? after;
     } else if (code === CODE.backslash) {
-      // An escaped character is only itself: `\@` mentions nobody, `\`` opens no code.
+      // An escaped character is literal: `\@` mentions nobody, `\`` opens no code.
       index += 2;
     } else if (
       code === CODE.colon &&
@@ -70,10 +70,10 @@ function scanProse(text: string, start: number, end: number, { spelled, missed }
   }
 }
 
-/** `＠`: it looks like an @, and is another character. */
+/** `＠`: looks like an @, but is another character. */
 const WIDE_AT = 0xff20;
 
-/** The end of the second name of `@one@other`, bounded as a name is. */
+/** The end of the second name of `@one@other`, at most the longest length of a name. */
 function twoNamesEnd(text: string, second: number, end: number): number {
   const after = trimmedEnd(text, second + 1, handleEnd(text, second + 1, end));
   return Math.min(after, second + 1 + LONGEST_HANDLE);

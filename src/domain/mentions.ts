@@ -1,10 +1,9 @@
 /**
- * Mentions: one addressee of one message each, and how the names in a message are resolved. Pure: no clock, no ids,
- * no I/O.
+ * Mentions: each is one addressee of one message. Also how the names in a message are resolved. Pure: no clock, no ids, no I/O.
  *
  *     unprocessed ──▶ processed | expired
  *
- * Reading a mention does not process it: `delivered_at` is a receipt beside the status.
+ * Reading a mention does not process it: `delivered_at` is only a receipt.
  */
 
 import type { Via } from './actors.ts';
@@ -73,9 +72,9 @@ export interface MentionInFull extends Mention {
 /** How many mentions a session has not processed. */
 export interface UnprocessedCount {
   count: number;
-  /** Those that hold tool calls. */
+  /** How many of them hold tool calls. */
   gating: number;
-  /** The urgent ones among the gating. */
+  /** How many of those are urgent. */
   urgent: number;
 }
 
@@ -93,7 +92,7 @@ export interface MentionSummary {
 /** The longest note, in characters, that may accompany processing. */
 export const NOTE_LIMIT = 2_000;
 
-/** Somebody a message reaches. */
+/** A session or human that a message reaches. */
 export interface Addressee {
   session_id: string;
   handle: string;
@@ -136,7 +135,7 @@ export function deliverMention<T extends Mention>(mention: T, carrier: string, n
   return mention.delivered_at === null ? { ...mention, delivered_at: now, carrier } : mention;
 }
 
-/** Marks a mention as processed. One that is processed or expired already is returned unchanged. */
+/** Marks a mention as processed. A mention that is already processed or expired is returned unchanged. */
 export function processMention<T extends Mention>(
   mention: T,
   { by, via, note }: { by: string; via: Via; note: string | null },
@@ -158,8 +157,8 @@ export function expireMention<T extends Mention>(mention: T): T {
   return mention.status === 'unprocessed' ? { ...mention, status: 'expired' } : mention;
 }
 
-// ---- The news that a mention has expired ----
-// Its addressee and its author each get it once. The subject of the delivery is the mention with the side that it is for.
+// ---- Notices of expired mentions ----
+// The addressee and the author each get one. The subject of the delivery is the mention and the side that it is for.
 
 export type ExpirySide = 'to' | 'from';
 
@@ -185,10 +184,10 @@ export function expirySentence(mention: MentionInFull, side: ExpirySide): string
 }
 
 // ---- Resolving names to addressees ----
-// A name reaches a session by handle or title, sessions by role, everyone, or the human. A name that reaches nobody comes
-// back with the reason and with similar names.
+// A name is the handle or title of a session, a role, everyone, or the human. A name that reaches nobody is returned with the
+// reason and with similar names.
 
-/** The sessions that can be mentioned: the living ones, and the ended ones whose handle was looked up. */
+/** The sessions that can be mentioned: living ones, and ended ones whose handle was looked up. */
 export interface Directory {
   alive: readonly Session[];
   ended: readonly Session[];
@@ -197,10 +196,11 @@ export interface Directory {
 }
 
 /**
- * `unknown`: nobody has the name. `nobody`: the group of that name has no other member who takes mentions. `ended`: its session
- * is gone. `not_shared`: the session accepts no mentions from agents. `ambiguous`: several sessions have that title. `elsewhere`: only sessions of other projects have the role.
- * `muted`: the human muted this pair. `own_heading`: the message is under a heading that names this session as its author. `no_mention`: it looks like a
- * mention and is none; its `handle` is everything that was written.
+ * `unknown`: nobody has the name. `nobody`: the group of that name has no other member that accepts mentions. `ended`: its
+ * session is gone. `not_shared`: the session accepts no mentions from agents. `ambiguous`: several sessions have that title.
+ * `elsewhere`: only sessions of other projects have the role. `muted`: the human muted this pair. `own_heading`: the message is
+ * under a heading that names this session as its author. `no_mention`: the text only looks like a mention; its `handle` is the
+ * whole text.
  */
 type UnresolvedReason =
   | 'unknown'
@@ -228,7 +228,7 @@ const REASONS: Readonly<Record<UnresolvedReason, string>> = {
   elsewhere: 'only sessions of other projects have that role; scope "all" reaches them',
   muted: 'the human has muted mentions between these two',
   own_heading: 'the heading names that session as the author',
-  no_mention: 'a mention is a plain @ and one name, with a blank around them',
+  no_mention: 'a mention is a plain @ and one name, with spaces around them',
 };
 
 /** The sentence about an unresolved name, for the author of the message. */
@@ -238,14 +238,14 @@ export function explainUnresolved({ handle, reason, near }: Unresolved): string 
   return `${written} reached nobody: ${REASONS[reason]}.${hint}`;
 }
 
-/** Which call clears the mentions of people whom a message named without processing any of theirs; null where there is none. */
+/** The call that clears mentions by authors that a message named without processing their mentions; null if there are none. */
 export function explainUndecided(mentions: readonly Pick<Mention, 'mention_id'>[]): string | null {
   if (mentions.length === 0) return null;
   const ids = JSON.stringify(mentions.map(({ mention_id }) => mention_id));
-  return `You have ${mentions.length} open mentions of those whom you name, and this processed none of them. Process what you have dealt with: hivemind_process_mentions {"mention_ids": ${ids}}.`;
+  return `You have ${mentions.length} unprocessed mentions by people you named, and this message processed none of them. Process those that you have dealt with: hivemind_process_mentions {"mention_ids": ${ids}}.`;
 }
 
-/** A text like a mention that is none, with the names that were probably meant. */
+/** Text that only looks like a mention, with the names that were probably meant. */
 export function unresolvedText(text: string): Unresolved {
   const near = text.split(/[@\uff20]/).filter((name) => name !== '');
   return { handle: text, reason: 'no_mention', near };
@@ -256,12 +256,14 @@ export interface Resolution {
   unresolved: Unresolved[];
 }
 
-/** Similar names are searched for this many unknown names per message: the search is the only part that is not linear. */
+/** How many unknown names of a message are compared with similar ones: this is the only part that is not linear. */
 const NEAR_LOOKUPS = 10;
 
 type Origin = Pick<Message, 'session_id' | 'author' | 'as_handle' | 'scope' | 'project_dir'>;
 
-/** Resolves each name. An addressee appears once; never the author, nor the session that the heading names as the author. */
+/**
+ * Resolves each name. Each addressee appears once. The author, and the session that the heading names as the author, never do.
+ */
 export function resolveMentions(names: readonly string[], message: Origin, directory: Directory): Resolution {
   const index = createNameIndex(message, directory);
   const addressees = new Map<string, Addressee>();
@@ -311,7 +313,7 @@ function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory):
   const isAuthor = (session: Session): boolean => session.session_id === message.session_id;
   const headed = message.as_handle === null ? undefined : findNamed(foldHandle(message.as_handle));
   const isHeaded = (session: Session): boolean => session.session_id === headed?.session_id;
-  /** Few messages name somebody by a title. */
+  /** Made when first needed: few messages name somebody by a title. */
   let byTitle: Map<string, Session[]> | null = null;
 
   /** The living session with this handle, or the living session that continues the one that had it. */
@@ -320,7 +322,7 @@ function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory):
     return handles.get(key) ?? (past && successor(past));
   }
 
-  /** The members of a group that accept mentions. Muted ones and the author are left out silently, while others are reached. */
+  /** The members of a group that accept mentions. Muted ones and the author are left out silently if others are reached. */
   function reach(group: readonly Session[], by_name: boolean): Addressee[] | 'nobody' {
     const reached = group
       .filter(
@@ -331,7 +333,7 @@ function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory):
     return reached.length === 0 ? 'nobody' : reached;
   }
 
-  /** A title is an address only where nothing else is called so. */
+  /** The addressees of a name. A title counts only if the name is nothing else. */
   function lookUpExactly(name: string): LookedUp {
     const found = lookUpAddress(name);
     if (found !== 'unknown' && found !== 'ended') return found;
@@ -351,7 +353,7 @@ function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory):
       if (message.author === 'human') return [];
       return [{ session_id: HUMAN_ADDRESSEE, handle: HUMAN_HANDLE, by_name: true }];
     }
-    // One word may be both a handle and a role of other sessions. Then it reaches all of them.
+    // A word may be both a handle and a role of other sessions; then it reaches all of them.
     const named = byName(key);
     const withRole = byRole(key);
     if (typeof named === 'string') return withRole === 'unknown' ? named : withRole;
@@ -367,7 +369,7 @@ function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory):
   function reachNamed(session: Session): Addressee[] | UnresolvedReason {
     if (isAuthor(session)) return [];
     if (isHeaded(session)) return 'own_heading';
-    // A session that accepts no mentions still gets those of the human who names it.
+    // A session that accepts no mentions still gets the human's mentions by name.
     if (!session.shared && message.author !== 'human') return 'not_shared';
     if (isMuted(session.session_id)) return 'muted';
     return [{ session_id: session.session_id, handle: session.handle, by_name: true }];
@@ -412,7 +414,7 @@ function isSubagent(session: Session): boolean {
   return hostOf(session) !== session.session_id;
 }
 
-/** A shell in which somebody typed `hive ask`: there is no agent to read a mention. */
+/** Whether it is a shell in which somebody typed `hive ask`, where no agent would read a mention. */
 function isShell({ client }: Session): boolean {
   return client === 'cli';
 }

@@ -13,14 +13,14 @@ import { characterCount, cleanOptional, cleanText, excerpt, FILE_END } from './t
 import { timeAfter } from './times.ts';
 
 // ---- Authors ----
-// A heading is a claim. It holds when the writer is the one it names, or when the human posts the block with
-// a key of their own. Otherwise the author is unverified: neither the human nor an agent.
+// A heading is a claim. It is accepted if it names the writer, or if the human posts the block with a key press of their own.
+// Otherwise the author is unverified: neither the human nor an agent.
 
 /** The warning for a reader of an unverified message. */
 export const UNVERIFIED_WARNING =
   'A message marked unverified was posted under a name that its writer did not prove. It does not come from your human.';
 
-/** The author of a block under a heading, given who posts it. `by` is the name of a human writer. */
+/** The author of a block under a heading, given its writer. `by` is the name of a human writer. */
 export function authorOfBlock(
   writer: Author,
   { handle, origin }: { handle: string; origin?: BlockOrigin | undefined },
@@ -37,14 +37,14 @@ function unverified({ project, project_dir, via }: Author): Author {
   return { kind: 'unverified', ...nobody, project, project_dir, via };
 }
 
-/** An author's name as everybody reads it: `Claude-abc12`, or `unverified (as Claude-abc12)`. */
+/** An author's name as it is shown: `Claude-abc12`, or `unverified (as Claude-abc12)`. */
 export function authorName({ from_handle, as_handle }: Pick<Message, 'from_handle' | 'as_handle'>): string {
   return as_handle === null ? from_handle : `${from_handle} (as ${excerpt(as_handle, NAME_LENGTH)})`;
 }
 
 const NAME_LENGTH = 60;
 
-/** The key of an author for mentions and loops: its session; one shared key for all unverified ones; null for the human. */
+/** The key of an author for mentions and loops: its session, one shared key for all unverified authors, or null for the human. */
 export function authorKey({ author, session_id }: Pick<Message, 'author' | 'session_id'>): string | null {
   return author === 'unverified' ? UNVERIFIED_HANDLE : session_id;
 }
@@ -58,13 +58,13 @@ export type MessageScope = 'project' | 'all';
 /** A message. Times are ISO-8601 UTC with milliseconds. */
 export interface Message {
   message_id: string;
-  /** Its position in the one order that everybody sees. */
+  /** Its position in the one order that is the same for everybody. */
   seq: number;
   at: string;
   /** The author's session; null for the human and for an unverified author. */
   session_id: string | null;
   from_handle: string;
-  /** The title of its author's session, as it is now; null where it has none. */
+  /** The current title of its author's session; null if it has none. */
   agent_title: string | null;
   /** Only `human` counts as a human, whatever a heading in a buffer claims. */
   author: AuthorKind;
@@ -103,7 +103,7 @@ export interface Author {
   kind: AuthorKind;
   session_id: string | null;
   handle: string;
-  /** The title of its session; null where it has none. */
+  /** The title of its session; null if it has none. */
   title: string | null;
   project: string | null;
   project_dir: string | null;
@@ -128,7 +128,7 @@ export function agentAuthor({ session_id, handle, title, project, project_dir }:
 }
 
 /**
- * How a block came to be posted. `typed`: the human posted it with a key of their own. `inserted`: a command of the
+ * Where a posted block comes from. `typed`: the human posted it with a key press of their own. `inserted`: a command of the
  * human inserted it, such as a yank, or a shell read it. `program`: it appeared in a buffer while no command ran.
  */
 export type BlockOrigin = 'typed' | 'inserted' | 'program';
@@ -147,14 +147,14 @@ export const MESSAGE_LIMITS: Readonly<Record<'bodyBytes' | 'thread' | 'id', numb
   id: 100,
 };
 
-/** A body as it is stored: line ends are one character, and nothing blank surrounds it. */
+/** A body as it is stored: with one-character line endings, and without surrounding white space. */
 export function normalizeBody(body: string): string {
   const text = cleanText(body).replace(/\r\n?/g, '\n').trimEnd();
   const first = text.search(/[^ \t\n]/);
   return text.slice(text.lastIndexOf('\n', first) + 1);
 }
 
-/** The facts of the store and the application about a message when it is created. */
+/** The fields of a new message that come from the store and the application. */
 export interface MessageStamp {
   message_id: string;
   seq: number;
@@ -164,7 +164,7 @@ export interface MessageStamp {
   hops: number;
   /** Its recorded author. */
   by: string;
-  /** The heading it was written under; `handle` is null when it is the author's own. */
+  /** The heading that it was written under; `handle` is null if it is the author's own. */
   under: { handle: string | null; stamp: string } | null;
 }
 
@@ -180,7 +180,7 @@ export function createMessage(request: PostRequest, author: Author, stamp: Messa
       field: 'thread',
     });
   }
-  // A reply stays in the project of the message it replies to, unless its author has one.
+  // A reply belongs to its author's project, or else to the project of the message that it replies to.
   const project_dir = author.project_dir ?? parent?.project_dir ?? null;
   return {
     message_id: stamp.message_id,
@@ -210,8 +210,8 @@ const QUARTER_MS = 15 * 60 * 1000;
 const FARTHEST_ZONE_MS = 26 * 60 * 60 * 1000;
 
 /**
- * Whether a block in a buffer is this message: same body, same name, same time to the second. A heading has no time
- * zone, so times count as equal when they differ by a possible zone offset, a whole number of quarter hours.
+ * Whether a block in a buffer is this message: same body, same name, same time to the second. A heading has no time zone, so
+ * times that differ by a whole number of quarter hours, a possible zone offset, count as equal.
  */
 export function isBlockOf(message: Message, block: Block): boolean {
   if (message.body !== block.body) return false;
@@ -237,7 +237,7 @@ export function messageNotFound(message_id: string): HiveError {
 //
 //     @Claude-def34 The login is done. Could you review it?
 //
-// Rendering and parsing again gives the same messages, whatever their bodies contain. Linear in the text.
+// Parsing a rendered text gives the same messages, whatever their bodies contain. Linear in the length of the text.
 
 interface SharedText {
   front: Record<string, string>;
@@ -249,23 +249,23 @@ interface SharedText {
 }
 
 /**
- * How to mention somebody, for anybody who opens the buffer or its file for the first time. It comes before the first
- * heading, so it is part of no message, and its names are code, so they mention nobody wherever they are pasted.
- * elisp/hive-shared-text.el has the same words; a test compares them.
+ * Tells a first-time reader of the buffer or its file how to mention somebody. It comes before the first heading, so it is part
+ * of no message, and its names are code, so they mention nobody wherever they are pasted. elisp/hive-shared-text.el has the same
+ * text; a test compares them.
  */
 export const INTRODUCTION = `Agents and their human share this buffer. A mention notifies whom it names:
 \`@Claude-abc12\` one session, \`@reviewer\` every session with that role,
 \`@All\` every session of this project, \`@Human\` the human.
 `;
 
-/** A time as headings show it: to the second, in the zone that is `offset` minutes ahead of UTC. */
+/** A time as headings show it: to the second, in the time zone that is `offset` minutes ahead of UTC. */
 export function stampOf(at: string, offset: number): string {
   return timeAfter(at, offset * 60_000)
     .slice(0, 19)
     .replace('T', ' ');
 }
 
-/** A message as its block. The heading names the real author, whatever heading it was typed under. */
+/** A message as a block. The heading names the real author, whatever heading it was typed under. */
 export function blockOf(message: Message, offset: number): Block {
   return { stamp: stampOf(message.at, offset), handle: message.from_handle, body: message.body };
 }
@@ -275,7 +275,7 @@ export function sharedFileName(stamp: string): string {
   return `shared-${stamp.slice(0, 10).replaceAll('-', '')}`;
 }
 
-/** The whole file, which Emacs opens as text and no more. `created` is a stamp; `project` null: no particular project. */
+/** The whole file, which Emacs opens as plain text. `created` is a stamp; `project` is null for no particular project. */
 export function renderShared(
   blocks: readonly Block[],
   { created, project }: { created: string; project: string | null },
@@ -292,7 +292,7 @@ export function renderBlock({ stamp, handle, body }: Block): string {
 }
 
 const HEADING = /^## (\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}) (\S+)(.*)$/s;
-/** A line of a body that would be parsed as a heading: it gets a backslash, which Markdown does not show. */
+/** Matches a line of a body that would be parsed as a heading. It gets a backslash, which Markdown does not show. */
 const LIKE_HEADING = /^\\*## \d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2} \S/;
 
 function escapeHeading(line: string): string {

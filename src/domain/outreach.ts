@@ -1,7 +1,7 @@
 /**
- * Outreach: what an agent sends unasked. A ping is a line for the human, a card a small page with buttons, a
- * report a message from a background session to its main session. Also the rules for who may send what and when, and
- * the budget. Pure: no clock, no ids, no I/O.
+ * Outreach: messages that an agent sends unasked. A ping is a line for the human, a card is a small page with buttons, and a
+ * report is a message from a background session to its main session. Also the rules for sending, and the budget. Pure: no
+ * clock, no ids, no I/O.
  *
  *     ping, card    sent ──▶ shown | unseen ──▶ shown,  or suppressed (by a rule)
  *     report        sent ──▶ delivered
@@ -15,8 +15,8 @@ import { cleanText, excerpt } from './text.ts';
 
 export type OutreachKind = 'ping' | 'card' | 'report';
 /**
- * `sent`: on its way. `unseen`: nobody could be shown it, so it is kept until the human is back. `suppressed`: a
- * rule refused it. `delivered`: a report that its reader has provably read.
+ * `sent`: on its way. `unseen`: nobody was there to see it, so it is kept until the human is back. `suppressed`: refused by a
+ * rule. `delivered`: a report that its reader has provably read.
  */
 type OutreachStatus = 'sent' | 'shown' | 'unseen' | 'suppressed' | 'delivered';
 type CardColor = 'blue' | 'green' | 'red' | 'yellow';
@@ -36,7 +36,7 @@ interface CardAction {
 /** One shape for all kinds; fields of the other kinds are null or empty. Times are ISO-8601 UTC. */
 export interface Outreach {
   outreach_id: string;
-  /** Increases with each outreach, so two of the same millisecond still have an order. */
+  /** Increases with each outreach, to order those of the same millisecond. */
   number: number;
   kind: OutreachKind;
   session_id: string;
@@ -69,7 +69,10 @@ export interface Outreach {
   /** Visible output: when a report covered it, or when the guard gave up asking for a report. */
   reported_at: string | null;
   let_go_at: string | null;
-  /** The reader of a report: the session that the sender came from, else the project's main session that last worked; null: the next one of the project, because there was none. */
+  /**
+   * The reader of a report: the session that started the sender, else the project's most recently active main session. Null if
+   * there was none: then the next main session of the project reads it.
+   */
   to_session_id: string | null;
   handed_at: string | null;
   delivered_at: string | null;
@@ -152,7 +155,7 @@ function make(
   };
 }
 
-/** The new outreach's own id and number. */
+/** The id and number of the new outreach. */
 type Own = { outreach_id: string; number: number };
 
 /**
@@ -217,7 +220,7 @@ export function createReport(
   return { ...make('report', sender, id, now), message, to_session_id };
 }
 
-/** One line that says what was sent: `ping "…"`, `card "…"`. */
+/** One line that describes it: `ping "…"`, `card "…"`. */
 export function describeOutreach({ kind, title, message }: Outreach): string {
   return `${kind} "${excerpt(title ?? message ?? '', 80)}"`;
 }
@@ -242,17 +245,17 @@ export function cardPopupText({ title, description, fields, source }: Outreach, 
 }
 
 // ---- Rules: who may send what, and when ----
-// The rules for a background session, in order, and the sentences of a refusal. A refusal says which rule it is,
-// when it will pass, and what is possible instead.
+// The rules for a background session, in order, and the sentences of a refusal. A refusal names the rule, when it will pass, and
+// an alternative.
 
-/** In the order in which they are checked; `critical` passes all but the first. */
+/** The rules, in the order in which they are checked; `critical` passes all but the first. */
 export type OutreachRule = 'allow_ping' | 'budget';
 
-/** Why nobody can be shown anything now: no desk and no desktop, or no desk and a human who wants no popups now. */
+/** Why nobody can see anything now: no desk is open, and there is no desktop or the human wants no popups now. */
 export type Absence = 'nobody_there' | SuppressReason;
 
 /**
- * `on_ping`: visible output that is not reported yet holds the Stop. `always`: every turn must report.
+ * `on_ping`: unreported visible output holds the Stop. `always`: every turn must report.
  * `freely`: reports are welcome, nothing is held. `remind`: a reminder, nothing is held. `blocked`: no reports.
  */
 export type ReportPolicy = 'on_ping' | 'always' | 'freely' | 'remind' | 'blocked';
@@ -268,8 +271,8 @@ export interface OutreachSettings {
 export const DEFAULT_OUTREACH_SETTINGS: OutreachSettings = { allow_ping: true, report_policy: 'on_ping' };
 
 /**
- * How many pings and cards all background sessions together may show. It limits a runaway loop, not work: it is more than every
- * recorded session together sends when each pings after every step and at the end of every turn
+ * How many pings and cards all background sessions together may show. This stops a runaway loop and never limits real work: it is
+ * more than all recorded sessions together would send if each pinged after every step and at the end of every turn
  * (test/unit/outreach-budget.test.ts).
  */
 export const BUDGET = rate(120, 120 * MINUTE_MS);
@@ -281,7 +284,7 @@ export type OutreachOverrides = { [Key in keyof OutreachSettings]?: OutreachSett
 /** A missing key leaves the current value; null goes back to the wider level. */
 export type OutreachChanges = { [Key in keyof OutreachSettings]?: OutreachSettings[Key] | null | undefined };
 
-/** The overrides after these changes. Keys that are no outreach setting are dropped. */
+/** The overrides after these changes. Keys that are not outreach settings are dropped. */
 export function applyOutreachChanges(
   current: OutreachOverrides,
   changes: OutreachChanges,
@@ -310,7 +313,7 @@ export interface RuleState {
   critical: boolean;
   settings: OutreachSettings;
   bucket: Bucket;
-  /** Why nobody would be shown it now, in which case it costs nothing. Null when somebody would. */
+  /** Why nobody would see it now, in which case it costs nothing. Null if somebody would. */
   absence: Absence | null;
   /** How many pings and cards of background sessions are already kept for a human who is away. */
   unseen: number;
@@ -345,10 +348,10 @@ export function decideByRules(state: RuleState): RuleOpinion {
       'your human does not allow pings and cards from this session.',
       'Only your human can change that; critical makes no difference.',
     );
-  // A critical one passes the other rules, and is counted separately.
+  // A critical one passes the other rules and is counted separately.
   if (critical) return { refusal: null, bucket: { ...bucket, critical: bucket.critical + 1 } };
   if (absence !== null) {
-    // A ping that nobody sees costs nothing. As much as the bucket holds is kept for when they are back.
+    // A ping that nobody sees costs nothing. As many as the bucket holds are kept until the human is back.
     if (unseen < BUDGET.capacity) return { refusal: null, bucket: null };
     return refuse(
       'budget',
@@ -424,7 +427,7 @@ export function unseenSentence({
 }
 
 // ---- Reports as their reader sees them ----
-// Which of many are shown at once, and in which words. Whom a report is for is a query of the store.
+// How many reports are shown at once, and their text. The store's query selects the reports for a reader.
 
 /** The most reports shown at once; the rest are counted and follow. */
 export const REPORTS_AT_ONCE = 10;
@@ -439,13 +442,13 @@ export function describeReport(report: Outreach, repeated: boolean): string {
   return `Report from ${agent}${label === null ? '' : ` (${label})`} at ${created_at} [${outreach_id}]${again}:\n${message ?? ''}`;
 }
 
-/** How many of these texts fit beside the context already written. */
+/** How many of these texts fit into the context in addition to the text already written. */
 export function fittingReports(texts: readonly string[], written: readonly string[]): number {
   let left = CONTEXT_CHARACTERS - written.reduce((sum, text) => sum + text.length + 2, 0);
   let count = 0;
   for (const text of texts.slice(0, REPORTS_AT_ONCE)) {
     left -= text.length + 2;
-    // A single one that is too long still goes when there is nothing else: the client puts the excess into a file.
+    // A single text that is too long is still sent if there is nothing else: the client puts the excess into a file.
     if (left < 0 && (count > 0 || written.length > 0)) break;
     count += 1;
   }

@@ -1,7 +1,7 @@
 /**
- * Permission rules: what the human has decided to allow or deny without being asked. Rules answer permissions only,
- * never questions or plans; each use is an event. Their input comes from an agent. An allowing rule is therefore matched
- * narrowly: word by word, in the one argument that it is about, and what is not understood is not allowed (allowed-commands.ts,
+ * Permission rules: the human's decisions to allow or deny something without being asked. Rules answer permissions only, never
+ * questions or plans; each use is an event. Because calls come from agents, an allowing rule is matched narrowly: word by word,
+ * in the one argument that it is about. Anything that is not understood is not allowed (allowed-commands.ts,
  * places.ts). A denying rule is matched broadly (denied-texts.ts). Pure: the caller resolves paths.
  */
 
@@ -24,7 +24,7 @@ import { SOURCES, type Source } from './sources.ts';
 
 /** One rule that the human wrote. */
 export interface PermissionRule {
-  /** How the event log names it. */
+  /** Its name in the event log. */
   name: string;
   decision: 'allow' | 'deny';
   /** A tool's name; `*` stands for any characters. */
@@ -34,17 +34,20 @@ export interface PermissionRule {
   /** The directory of the project; a denying rule may also give its short name. */
   project: string | null;
   source: Source | null;
-  /** Which other machines it covers, `token:NAME` with stars. Null: none for an allowing rule, all for a denying one. */
+  /** The other machines that it covers, `token:NAME` with stars. Null: none for an allowing rule, all for a denying one. */
   machine: string | null;
   /** The note for the denied agent. */
   note: string | null;
-  /** The day (UTC) with whose beginning the rule ends, such as `2027-03-31`; null: never. */
+  /** The day (UTC) at whose beginning the rule expires, such as `2027-03-31`; null: never. */
   expires: string | null;
-  /** Its place in the list in which it was written, from 0. */
+  /** Its index in the list that contains it, from 0. */
   index: number;
 }
 
-/** Reads rules from the content of a file or a preference: a list, or an object with a list `rules`. A rule with a problem is left out. */
+/**
+ * Reads rules from the content of a file or a preference: a list, or an object with a list `rules`. Rules with a problem are
+ * left out.
+ */
 export function readRules(value: unknown, where: string): { rules: PermissionRule[]; problems: string[] } {
   const list = Array.isArray(value) ? value : objectIn(value)?.['rules'];
   if (!Array.isArray(list)) return { rules: [], problems: [`${where} contains no list of rules.`] };
@@ -91,8 +94,8 @@ function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
   if (raw['decision'] !== 'allow' && raw['decision'] !== 'deny') return 'says neither allow nor deny';
   const tool = textIn(raw, 'tool');
   if (tool === null) return 'names no tool';
-  // Claude Code's settings are written like this. No tool has such a name, so the rule would never deny anything.
-  if (/[()]/.test(tool)) return `has in its "tool" a pattern that belongs into its "input": ${tool},`;
+  // Claude Code's settings look like this, but no tool has such a name, so the rule would never deny anything.
+  if (/[()]/.test(tool)) return `has a pattern in its "tool" that belongs in its "input": ${tool},`;
   if (raw['source'] !== undefined && !SOURCES.some((source) => source === raw['source']))
     return 'names an unknown source';
   const unknown = Object.keys(raw).find((field) => !FIELDS.has(field));
@@ -115,7 +118,7 @@ export function hasExpired({ expires }: Pick<PermissionRule, 'expires'>, now: st
   return expires !== null && now.slice(0, expires.length) >= expires;
 }
 
-/** Why a rule could never allow what its author meant; null when it can. */
+/** Why a rule could never allow what its author meant; null if it could. */
 function whyNeverAllowing(raw: Readonly<Record<string, unknown>>): string | null {
   const project = textIn(raw, 'project');
   if (project !== null && !/^(?:\/|[A-Za-z]:[\\/])/.test(project))
@@ -129,9 +132,9 @@ function whyNeverAllowing(raw: Readonly<Record<string, unknown>>): string | null
     return `has an "input", and Hive does not know which argument of ${name} that is`;
   if (!kinds.includes('command') || !input.includes('*')) return null;
   const parts = shellParts(input, { stars: true });
-  // Of several tools, the input may be a file or an address.
+  // If the rule covers several tools, its input may be a file or an address.
   if (parts === null || (hasStar(parts) && !beginPlainly(parts)))
-    return isOpen ? null : 'has a star beside something in its "input" that only a shell understands';
+    return isOpen ? null : 'combines a star in its "input" with something that only a shell understands';
   const program = commandsOf(parts)
     .map(programWithOpenCode)
     .find((found) => found !== null);
@@ -139,12 +142,12 @@ function whyNeverAllowing(raw: Readonly<Record<string, unknown>>): string | null
 }
 
 // ---- Which rule decides ----
-// The tool's call is compared before any transaction, the session inside one.
+// The tool call is compared before any transaction, the session inside one.
 
 /** The fields of a session that a rule checks. */
 export type RuledSession = Pick<Session, 'project' | 'project_dir' | 'source' | 'machine'>;
 
-/** The rules that match what a tool is about to do, in any session. */
+/** The rules that match a tool call, in any session. */
 export function rulesForTool(
   rules: readonly PermissionRule[],
   tool: HookTool,
@@ -159,7 +162,7 @@ export function rulesForTool(
     const patterns = deniedPatterns(rule.input, place);
     return denied.some((text) => patterns.some((pattern) => fits(pattern, text)));
   });
-  // A rule that denies in a project counts for each call that runs there, even if the session belongs to another project.
+  // A rule that denies in a project applies to each call that runs there, even if the session belongs to another project.
   const isHere = (rule: PermissionRule): boolean => place.project_dir !== undefined && isAt(rule, place);
   return matching.map((rule) =>
     rule.decision === 'deny' && isHere(rule) ? { ...rule, project: null } : rule,
@@ -172,19 +175,19 @@ function isAt({ project }: PermissionRule, { project_dir }: Place): boolean {
   return isProject(project, project_dir) || isBelow(project, project_dir);
 }
 
-/** Whether a rule names this project: its directory, or what git keeps in it. */
+/** Whether a rule names this project, by its directory or its git directory. */
 function isProject(project: string, project_dir: string): boolean {
   const folder = project.replace(/\/$/, '');
   return [project, folder, `${folder}/.git`].includes(project_dir);
 }
 
-/** A directory below a project without git; one below another repository has that one as its project. */
+/** Whether a directory without git is below this project. Inside another repository, the project would be that repository. */
 function isBelow(project: string, project_dir: string): boolean {
   const folder = project.replace(/\/$/, '');
   return folder !== '' && !project_dir.endsWith('/.git') && project_dir.startsWith(`${folder}/`);
 }
 
-/** The rule that decides now, of those that match the tool: a denying rule wins over all allowing ones. */
+/** The rule that decides now, out of those that match the tool. A denying rule wins over all allowing ones. */
 export function decidingRule(
   matching: readonly PermissionRule[],
   session: RuledSession,
@@ -203,11 +206,11 @@ function isForSession(
   if (project === null) return true;
   const { project_dir } = session;
   if (isProject(project, project_dir)) return true;
-  // A project that uses another one's name is denied by the other's rules too, but they allow it nothing.
+  // If two projects have the same name, denying rules apply to both, but allowing rules do not.
   return decision === 'deny' && (project === session.project || isBelow(project, project_dir));
 }
 
-/** Another machine reports its projects itself, so an allowing rule must name the machine. */
+/** Whether a rule covers a machine. Another machine reports its own projects, so an allowing rule must name the machine. */
 function isForMachine(wanted: string | null, decision: PermissionRule['decision'], machine: string): boolean {
   const remote = isRemote(machine);
   if (wanted !== null) return remote && fits(wanted, machine);
@@ -216,7 +219,7 @@ function isForMachine(wanted: string | null, decision: PermissionRule['decision'
 
 // ---- What a rule allows ----
 
-/** A tool whose arguments Hive understands: the one that a rule's `input` is about, and those that do not affect it. */
+/** A tool whose arguments Hive understands: the argument that a rule's `input` is about, and those that do not affect it. */
 export interface KnownTool {
   kind: 'command' | 'path' | 'url' | 'text';
   field: string;
@@ -226,7 +229,7 @@ export interface KnownTool {
 const TOOLS: ReadonlyMap<string, KnownTool> = new Map(
   Object.entries({
     Bash: { kind: 'command', field: 'command', beside: ['description', 'timeout'] },
-    // A call of an ACP agent that names no tool, by its kind. Of the other kinds every agent has arguments of its own.
+    // A call of an ACP agent that names no tool, by its kind. For the other kinds, each agent has its own arguments.
     execute: { kind: 'command', field: 'command', beside: ['description', 'timeout'] },
     Read: { kind: 'path', field: 'file_path', beside: ['offset', 'limit', 'pages'] },
     Write: { kind: 'path', field: 'file_path', beside: ['content'] },
@@ -247,7 +250,7 @@ export function toolKind(name: string): KnownTool | null {
   return TOOLS.get(name) ?? null;
 }
 
-/** Nobody approves anything longer than this in advance. */
+/** In characters: nobody approves anything longer in advance. */
 const LONGEST_ALLOWED = 2_000;
 
 function isAllowed(
@@ -257,7 +260,7 @@ function isAllowed(
 ): boolean {
   if (!isToolAllowed(pattern, name)) return false;
   const tool = TOOLS.get(name);
-  // Allowing a tool that Hive does not know allows it with any arguments.
+  // A rule for a tool that Hive does not know allows it with any arguments.
   if (tool === undefined) return input === null;
   const all = objectIn(given);
   const value = all?.[tool.field];
@@ -267,7 +270,7 @@ function isAllowed(
   if (value.length > LONGEST_ALLOWED || value.includes('\0')) return false;
   switch (tool.kind) {
     case 'command':
-      // A rule for several tools that names a folder is about the files in it, and runs none of them.
+      // If a rule for several tools names a folder, it is about the files in it and does not allow running them.
       return !(pattern.includes('*') && runsFromFolder(input)) && isCommandAllowed(input, value, place);
     case 'path':
       return isPathAllowed(atHome(input, place).split('*'), value, place);
@@ -278,7 +281,10 @@ function isAllowed(
   }
 }
 
-/** `mcp__github__*` is not a tool of the server `github__evil`, nor is `mcp__github___x`, which may be one of `github_`. */
+/**
+ * Whether a rule's tool pattern allows a tool. `mcp__github__*` covers no tool of the server `github__evil`, and not
+ * `mcp__github___x`, which may belong to `github_`.
+ */
 function isToolAllowed(pattern: string, name: string): boolean {
   const filled = fill(pattern.split('*'), name);
   if (filled === null) return false;
@@ -291,13 +297,16 @@ function isToolAllowed(pattern: string, name: string): boolean {
 
 const ADDRESS = /^(https?:\/\/)([^/?#]*)(.*)$/s;
 
-/** In a host name a star matches whole labels at its beginning; after the host, anything without `..`. */
+/**
+ * Whether a rule allows an address. In a host name, a star matches whole labels at its beginning; after the host, anything
+ * without `..`.
+ */
 function isUrlAllowed(pattern: string, url: string): boolean {
   if (pattern === url) return true;
   const [, scheme, host = '', rest = ''] = ADDRESS.exec(pattern) ?? [];
   const [, otherScheme, otherHost = '', otherRest = ''] = ADDRESS.exec(url) ?? [];
   if (scheme === undefined || scheme !== otherScheme) return false;
-  // No name and password, and nothing that programs parse differently.
+  // No user and password, and nothing that programs parse differently.
   if (!/^[A-Za-z0-9.-]+(?::\d+)?$/.test(otherHost) || !/^[\x21-\x7e]*$/.test(otherRest)) return false;
   if (/\\|%(?:2e|2f|5c|00)|(?:^|\/)\.\.?(?:[/?#;]|$)/i.test(otherRest)) return false;
   // `https://example.org*` matches that host, with anything after it.

@@ -1,7 +1,7 @@
 /**
- * Permissions: what is approved is what was displayed (invariant 13). Whatever displays a permission keeps the digest
- * of all of its text and returns it with an answer that may allow something; the hook that prints the answer compares
- * the digest with what is about to run. Pure.
+ * Permissions: what is approved is what was displayed (invariant 13). A desk or popup that displays a permission keeps the digest
+ * of its whole text and returns it with an answer that may allow something. The hook that prints the answer compares the digest
+ * with the call that is about to run. Pure.
  */
 import { objectIn } from './json.ts';
 import { isPlainRefusal, type Prompt, type PromptAnswer } from './prompts.ts';
@@ -18,9 +18,9 @@ export function mayAllow(
 }
 
 /**
- * The labels of a permission that refuse; every other one may allow something. What a dialog is answered with is compared
- * with the call before it leaves. Nobody does that for a permission that an agent asks by itself, so there the stored mark
- * alone is not enough: anybody may write a row.
+ * The labels of a permission that refuse; any other label may allow something. The answer to a dialog is compared with the call
+ * before it is sent. A permission that an agent itself asks has no such check, so the stored mark `refuses` alone is not enough
+ * there: anybody may write a row.
  */
 export function refusals({ dialog, options }: Pick<Prompt, 'dialog' | 'options'>): string[] {
   return options
@@ -44,19 +44,19 @@ export function permissionLines({
   );
 }
 
-/** The digest of what a permission displays, and of the tool's input, which `fingerprint` represents. */
+/** The digest of a permission's displayed text and of the tool's input, which `fingerprint` represents. */
 export function permissionDigest(prompt: Displayed): string {
   return digestOf(displayed(prompt));
 }
 
-/** The display of a permission, and the call it stands for. */
+/** The fields that a permission displays, and the fingerprint of its call. */
 export type Displayed = Pick<Prompt, 'kind' | 'question' | 'context' | 'options' | 'notes' | 'fingerprint'>;
 
 function displayed({ kind, question, context, options, notes, fingerprint }: Displayed): unknown {
   return [kind, question, context, options, notes.map(({ text }) => text), fingerprint];
 }
 
-/** The text whose SHA-256, in hexadecimal, is `permissionDigest`: a browser hashes it by its own means. */
+/** The text whose SHA-256 in hexadecimal is `permissionDigest`. It is separate because a browser has its own hash function. */
 export function displayedText(prompt: Displayed): string {
   return canonical(displayed(prompt));
 }
@@ -75,7 +75,7 @@ export function refusalOfUnseen(
   return `The permission ${prompt.ask_id} is not allowed: ${why}. Open it in full, read it to its end, and answer it there. (A desk that never asks for this needs the Emacs package of this version.)`;
 }
 
-/** SHA-256 over the value as JSON, its keys in order, so that equal values have equal digests. */
+/** SHA-256 of the value as JSON with sorted keys, so that equal values have equal digests. */
 export function digestOf(value: unknown): string {
   return sha256(canonical(value));
 }
@@ -87,8 +87,8 @@ function sha256(text: string): string {
 }
 
 /**
- * A digest of what a call is given. A long text counts by a digest of its own: JSON escapes it character by character, and an agent
- * may send a megabyte.
+ * A digest of the input of a call. A long text is replaced by its own digest, because JSON escapes texts character by character
+ * and an agent may send a megabyte.
  */
 export function digestOfCall(value: unknown): string {
   return sha256(canonical(value, (text) => (text.length <= LONG_TEXT ? `=${text}` : `#${sha256(text)}`)));

@@ -1,19 +1,19 @@
-/** Where a tool runs, and the files that a path means there. The caller resolves the paths. */
+/** Where a tool runs, and to which files a path refers there. The caller resolves the paths. */
 import { fill, STAR } from './patterns.ts';
 
 /** Where a tool runs. */
 export interface Place {
   /** The directory in which the agent works, without links; null if that cannot be known. */
   cwd: string | null;
-  /** Where a path really leads, from `cwd`; null if that cannot be known. */
+  /** The real path of a path, resolved from `cwd`; null if it is unknown. */
   resolve: (path: string) => string | null;
   /** Whether git takes a folder without .git for a repository. Absent for another machine. */
   isRepository?: (folder: string) => boolean;
-  /** The home directory, which a path that begins with `~` may mean. Absent for another machine. */
+  /** The home directory, for paths that begin with `~`. Absent for another machine. */
   home?: string;
   /**
-   * The project of that directory, as its own files prove it, or the directory where no project is around it. Absent for
-   * another machine. What the store says of a session's project is not enough for a rule that allows.
+   * The project of that directory according to its own files, or the directory itself outside of projects. Absent for another
+   * machine. An allowing rule does not rely on a session's project in the store.
    */
   project_dir?: string;
 }
@@ -21,10 +21,10 @@ export interface Place {
 /** Another machine's files cannot be examined, so a star allows nothing there. */
 export const NOWHERE: Place = { cwd: null, resolve: () => null };
 
-/** The path is compared as resolved; a star stays in the folder that is named before it. */
+/** Whether a rule allows a path. The resolved path is compared, and a star stays in the folder that is named before it. */
 export function isPathAllowed(pieces: readonly string[], text: string, { cwd, resolve }: Place): boolean {
   const wanted = absolute(pieces.join(STAR), cwd);
-  // Clients read a home directory, drop outer blanks and compose letters: then the file is another one.
+  // Clients expand `~`, trim white space and compose letters, so for such a path the file is another one.
   const isPlain = text !== '' && !text.startsWith('~') && text === text.trim().normalize('NFC');
   const real = isPlain ? leadsTo(text, { cwd, resolve }) : null;
   if (wanted === null || real === null) return false;
@@ -48,8 +48,8 @@ export function absolute(path: string, cwd: string | null): string[] | null {
 }
 
 /**
- * Where a path leads; null if that cannot be known. Behind a link, `cd` and some clients go up from the link, and other programs
- * from where it leads: there a path means two files.
+ * The real path of a path; null if it is unknown or ambiguous. For `..` after a link, `cd` and some clients go up from the link,
+ * and other programs from its target.
  */
 export function leadsTo(path: string, { cwd, resolve }: Pick<Place, 'cwd' | 'resolve'>): string | null {
   const real = resolve(path);
@@ -58,13 +58,16 @@ export function leadsTo(path: string, { cwd, resolve }: Pick<Place, 'cwd' | 'res
   return written !== null && resolve(written) === real ? real : null;
 }
 
-/** A path from the root, in which each `..` takes away the name before it; null if that cannot be known. */
+/** An absolute path in which each `..` removes the name before it; null if it cannot be known. */
 export function asWritten(path: string, cwd: string | null): string | null {
   const parts = absolute(path.replace(/(?<!\/)\/+$/, ''), cwd);
   return parts === null ? null : `/${parts.join('/')}`;
 }
 
-/** A star matches no name that begins with a dot: git's hooks and agents' settings have such names. */
+/**
+ * Whether a pattern allows a name. A star matches no name that begins with a dot, such as `.git` or the folders with agents'
+ * settings.
+ */
 function isNameAllowed(pieces: readonly string[], name: string): boolean {
   const filled = fill(pieces, name);
   if (filled === null) return false;
@@ -72,12 +75,12 @@ function isNameAllowed(pieces: readonly string[], name: string): boolean {
   return filled.every((part) => !part.includes('/.')) && (pieces.length > 1 || !name.includes('/'));
 }
 
-/** A path that begins with `~`, in the home directory. */
+/** The path with a leading `~` expanded. */
 export function atHome(path: string, { home }: Place): string {
   return home !== undefined && /^~(?:\/|$)/.test(path) ? `${home}${path.slice(1)}` : path;
 }
 
-/** Whether a path is this folder or in it, and not hidden there. */
+/** Whether a path is this folder, or inside it and not hidden there. */
 export function isInside(folder: string, path: string): boolean {
   return path === folder || (isWithin(folder, path) && !path.slice(folder.length).includes('/.'));
 }

@@ -1,6 +1,6 @@
 /**
- * Popups: what may disturb the human on the desktop, and what it says. Pure. A popup is only a courtesy: whatever happens to
- * it, its subject is stored, and closing a popup decides nothing.
+ * Popups: which events may disturb the human on the desktop, and the text of a popup. Pure. A popup is only a courtesy: its
+ * subject is stored in any case, and closing a popup decides nothing.
  */
 import { revealed } from './display.ts';
 import type { MentionInFull } from './mentions.ts';
@@ -16,17 +16,17 @@ import { calledBy, headedBy, type Source, sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
 import type { Authority } from './trust.ts';
 
-/** The human's preferences, with those that permit something. */
+/** The human's preferences, including the settings that permit something. */
 export type PopupPreferences = Preferences & Authority;
 
-/** Why no popup was shown where there is no desktop at all. */
+/** Why no popup can be shown without a desktop. */
 export const NO_BUS =
   'There is no D-Bus session bus: DBUS_SESSION_BUS_ADDRESS is not set, and /run/user has none.';
 
 /** The subject of a popup: a prompt, a ping or card (outreach), or a mention of the human. */
 export type PopupKind = 'prompt' | 'outreach' | 'mention';
 
-/** One thing that a popup is about, with all that decides whether it is shown. */
+/** The subject of a popup, with the fields that decide whether it is shown. */
 export interface PopupSubject {
   id: string;
   created_at: string;
@@ -40,9 +40,12 @@ export type PopupDecision = { show: true } | { show: false; reason: SuppressReas
 
 /** A popup as plain text; the program that shows it escapes it. */
 export interface Popup {
-  /** `outreach`: a ping or a card. `mention`: of the human. `notice`: about a popup, not about something new. */
+  /**
+   * `storm`: several subjects. `outreach`: a ping or a card. `mention`: a mention of the human. `notice`: a follow-up to a
+   * popup.
+   */
   kind: 'prompt' | 'storm' | 'outreach' | 'mention' | 'notice';
-  /** The id of the one thing that it is about; null for several. */
+  /** The id of its subject; null for several subjects. */
   subject: string | null;
   title: string;
   body: string;
@@ -56,20 +59,20 @@ export interface Popup {
   command: string | null;
   /** How many it is about; more than one is a storm. */
   count: number;
-  /** Those of them that are prompts, most urgent first. */
+  /** The prompts among its subjects, most urgent first. */
   prompts: readonly Prompt[];
 }
 
-/** The screen of the inbox that shows what a popup is about: what follows `#/` in its address. */
+/** The screen of the inbox that shows a popup's subject: the part of its address after `#/`. */
 export function screenOf({ kind, subject }: Pick<Popup, 'kind' | 'subject'>): string {
   if (kind === 'outreach') return 'reports';
   if (kind === 'mention') return 'messages';
   return subject === null ? '' : `ask/${subject}`;
 }
 
-/** No notification server shows more buttons than this well. */
+/** Notification servers do not show more buttons well. */
 const MAX_BUTTONS = 3;
-/** In bytes: the rest of a longer label is not on its button. */
+/** In bytes: a button cuts longer labels. */
 export const LONGEST_BUTTON = 60;
 const TITLE_LENGTH = 120;
 const BODY_LENGTH = 500;
@@ -101,12 +104,12 @@ export function breaksQuiet(
   return urgency === 'critical' && disturbance(preferences, moment) !== null;
 }
 
-/** How many critical ones get through at a quiet time of a seat. */
+/** How many critical popups may break through a seat's quiet time. */
 const QUIET_RATE = rate(3, HOUR_MS);
 
 /**
- * A popup that breaks the quiet of a seat takes one credit of it, so that an agent that calls everything critical does not
- * break it for long. Null when there is none left.
+ * Takes one credit for a popup that breaks a seat's quiet time, so that an agent that calls everything critical cannot break it
+ * for long. Null if no credit is left.
  */
 export function breakQuiet(bucket: Bucket | undefined, seat: string, now: string): Bucket | null {
   return takeCredit(bucket ?? fullBucket(quietBucket(seat), QUIET_RATE, now), QUIET_RATE, now);
@@ -127,32 +130,32 @@ export function promptSubject(prompt: Prompt): PopupSubject {
 
 // ---- One popup, for one thing or for many ----
 
-/** One thing, as its popup says it. */
+/** One subject, in the words of its popup. */
 export interface Told {
-  /** The id of the thing. */
+  /** Its id. */
   subject: string;
-  /** Its author, and why: the title. */
+  /** The title: its author and why. */
   who: string;
   what: string;
   /** The line for it in a popup about several. */
   line: string;
   urgency: Urgency;
   buttons: readonly string[];
-  /** The thing itself, if it is a prompt. */
+  /** The prompt, if the subject is one. */
   prompt: Prompt | null;
 }
 
-/** How many lines of several things are shown. */
+/** How many lines a popup about several subjects shows. */
 const NAMED = 3;
 
-/** The title of several things, and what follows the lines for which there is room. */
+/** The title of a popup about several subjects, and the words that count those without a line. */
 const SEVERAL: Readonly<Record<PopupKind, readonly [title: string, rest: string]>> = {
   prompt: ['questions wait for you', 'agents more'],
   outreach: ['messages from agents', 'more'],
   mention: ['mentions of you', 'more'],
 };
 
-/** The popup of one thing, or of several of a kind. Questions are in the order of lists, and counted by their agents. */
+/** The popup of one subject, or of several of a kind. Questions are in the order of lists and are counted by agent. */
 export function popupOf(
   kind: PopupKind,
   told: readonly [Told, ...Told[]],
@@ -185,12 +188,12 @@ export function popupOf(
   };
 }
 
-/** A line for each agent that asks, with how many questions it has, the agent of the first question first. */
+/** A line for each asking agent with the number of its questions, the agent of the first question first. */
 function counted(told: readonly Told[]): string[] {
   return [...Map.groupBy(told, ({ line }) => line)].map(([line, ofOne]) => `${ofOne.length} from ${line}`);
 }
 
-/** Prompts are sorted as in lists; the others stay as they are. */
+/** Sorts prompts as in lists, and leaves other subjects in their order. */
 function byOrder({ prompt: one }: Told, { prompt: other }: Told): number {
   if (one === null || other === null) return 0;
   return orderKey(one) < orderKey(other) ? -1 : 1;
@@ -202,8 +205,8 @@ function mostUrgent(told: readonly Pick<Told, 'urgency'>[]): Urgency {
 }
 
 /**
- * A prompt in words. A permission gets buttons only where its human has turned that on, and one that allows only
- * where all of its text is on the popup. The prompt of a card's buttons says the whole `card`.
+ * A prompt in the words of a popup. A permission gets buttons only if its human has turned that on, and an allowing button only
+ * if the popup shows all of its text. The prompt of a card's buttons shows the whole `card`.
  */
 export function tellPrompt(
   prompt: Prompt,
@@ -250,8 +253,8 @@ function isButton(label: string): boolean {
 }
 
 /**
- * So much a popup surely shows in full, with its title. Measured with dunst in the font of the tests: it shows 16 lines, of
- * which each has room for 24 letters as wide as W.
+ * A popup surely shows a text of this size in full, with its title. Measured with dunst in the font of the tests: it shows 16
+ * lines, each with room for 24 letters as wide as W.
  */
 const SURELY = { lines: 12, columns: 24 } as const;
 
@@ -272,24 +275,24 @@ function linesOf(text: string): number {
 }
 
 /**
- * All that a permission says, where a popup surely shows all of it; null where it does not. Without it a popup has no
- * button that may allow something (invariant 13).
+ * The whole text of a permission; null unless a popup surely shows all of it. If null, the popup has no button that may allow
+ * something (invariant 13).
  */
 export function wholePermission(prompt: Prompt): string | null {
-  // The labels are on the buttons; what an option allows beyond its label is on the popup.
+  // The buttons show the labels; the popup shows the descriptions, which may allow more than the label.
   const refusing = refusals(prompt);
   const described = prompt.options.filter(
     ({ label, description }) => description !== null && !refusing.includes(label),
   );
   const lines = permissionLines({ ...prompt, options: described }).filter((line) => line.trim() !== '');
-  // Lines that reveal hidden characters get longer, and wide characters take two columns: neither is surely shown.
+  // Revealed hidden characters make a line longer, and wide characters take two columns, so neither is surely shown.
   const plain = lines.every((line) => /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2026]*$/.test(line));
   const title = revealed(excerpt(titleOf(prompt), TITLE_LENGTH));
   const count = [title, ...lines].reduce((sum, line) => sum + linesOf(line), 0);
   return plain && count <= SURELY.lines ? lines.join('\n') : null;
 }
 
-/** The notice for a person whose click did not become the answer. */
+/** The notice for a person whose click was not accepted as the answer. */
 export function noticePopup(prompt: Prompt, sentence: string, preferences: PopupPreferences): Popup {
   const told: Told = {
     subject: prompt.ask_id,
@@ -308,14 +311,17 @@ export const STORM = { count: 3, window_ms: 2_000 } as const;
 
 /** A storm of popups of one kind at a seat, according to the leases in the store. */
 export interface Storm {
-  /** The process whose one popup represents all of them. */
+  /** The process whose single popup represents all of them. */
   held_by: string;
-  /** Its oldest lease, and its newest. */
+  /** The times of its oldest and newest lease. */
   since: string;
   at: string;
 }
 
-/** Until then only the process that shows the storm takes leases. After that, any process may take over, in case that one is dead or hangs. */
+/**
+ * Until this time, only the process that shows the storm takes leases. Later any process may take over, in case that one is
+ * dead or hangs.
+ */
 export function stormOwnedUntil({ at }: Storm): number {
   return Date.parse(at) + STORM.window_ms;
 }
@@ -327,16 +333,16 @@ interface Arrival {
 }
 
 /**
- * Whether what is leased now belongs to a storm: there are too many, or it came while a storm went on. `recent` is how
- * many leases of the seat are in the window, this one among them.
+ * Whether the subjects that are leased now belong to a storm: there are too many, or a storm is going on. `recent` is the number
+ * of the seat's leases in the window, including these.
  */
 export function isStormy(standing: Storm | null, recent: number, arrival: Arrival): boolean {
   return recent > STORM.count || goesOn(standing, arrival);
 }
 
 /**
- * Whether a storm takes up what is leased now. One that is long over takes up nothing more, not even an old question
- * that is new at this seat.
+ * Whether a storm includes the subjects that are leased now. A storm that is long over includes nothing more, not even an old
+ * question that is new at this seat.
  */
 export function goesOn(standing: Storm | null, { newest, now }: Arrival): boolean {
   if (standing === null) return false;
@@ -346,7 +352,7 @@ export function goesOn(standing: Storm | null, { newest, now }: Arrival): boolea
 
 // ---- Mentions of the human ----
 
-/** A mention of the human, where its author runs, and what people see it by; null for an author without a session. */
+/** A mention of the human, with the source and title of its author; the title is null for an author without a session. */
 export type MentionOfHuman = MentionInFull & { source: Source; agent_title: string | null };
 
 export function mentionSubject(mention: MentionOfHuman): PopupSubject {
@@ -376,7 +382,7 @@ export function tellMention(mention: MentionOfHuman): Told {
   };
 }
 
-/** The author's title in place of its handle. */
+/** The author's title, or else its name. */
 function calledAuthor({ agent_title, from_handle, as_handle }: MentionOfHuman): string {
   return authorName({ from_handle: agent_title ?? from_handle, as_handle });
 }
@@ -403,7 +409,7 @@ function urgencyOf({ critical }: Pick<Outreach, 'critical'>): Urgency {
   return critical ? 'critical' : 'normal';
 }
 
-/** A ping or a card in words. The label comes before the name; a card has it in its footer too. */
+/** A ping or a card in the words of a popup. The source label comes before the name; a card also has it in its footer. */
 export function tellOutreach(item: Outreach): Told {
   const { kind, message, source } = item;
   return {

@@ -1,31 +1,32 @@
 /**
- * Preferences of the human at a seat. They are stored, so that they bind every process of that seat: each desk, and
- * an agent's own `hive mcp` when no desk is open. What permits or runs something is not among them: the store is data
- * (trust.ts). Pure: the time of day is given.
+ * Preferences of the human at a seat. They are stored, so that they apply to every process of that seat: each desk, and an
+ * agent's own `hive mcp` when no desk is open. Settings that permit or run something are not among them, because the store is
+ * only data (trust.ts). Pure: the caller passes the time of day.
  */
 import { foldHandle } from './mention-parser.ts';
 import { MINUTE_MS } from './rates.ts';
 
 /**
- * `unfocused`: only while no Emacs of the seat has the focus; the one that has it announces in its echo area. `urgent`: only what
- * is critical, whether or not one has the focus.
+ * `unfocused`: only while no Emacs of the seat has the focus; a focused one uses its echo area. `urgent`: only critical things,
+ * whether or not an Emacs has the focus.
  */
 type NotifyWhen = 'always' | 'unfocused' | 'urgent' | 'never';
 
-/** Local time of day, `HH:MM`; `from` after `to` goes over midnight. */
+/** Local times of day, `HH:MM`. If `from` is after `to`, the period includes midnight. */
 interface QuietHours {
   from: string;
   to: string;
 }
 
 /**
- * The effect of unprocessed mentions: `strict` refuses tool calls and the human's own messages, `block` tool calls only; a message
- * carries the mentions along. `remind` refuses a tool call for urgent ones only, `off` nothing.
+ * The effect of unprocessed mentions. `strict` refuses tool calls and the human's own messages. `block` refuses only tool calls,
+ * and the human's next message brings the mentions along. `remind` refuses tool calls only for urgent mentions. `off` refuses
+ * nothing.
  */
 export type GateMode = (typeof GATE_MODES)[number];
 export const GATE_MODES = ['strict', 'block', 'remind', 'off'] as const;
 
-/** How long a dialog waits at a desk before its terminal asks: a number of seconds at most. `usual`: as long as its client allows. */
+/** How long a dialog waits at a desk before its terminal asks, at most, in seconds. `usual`: as long as its client allows. */
 export type DialogWait = 'usual' | 'on' | 'off' | number;
 
 export interface Preferences {
@@ -38,14 +39,14 @@ export interface Preferences {
   /** Handles of agents. */
   muted_agents: readonly string[];
   sound: boolean;
-  /** For how many seconds no desk of the human has been attended before their phone is notified; critical ones go at once. */
+  /** The phone is notified once no desk of the human was attended for this many seconds; of critical things at once. */
   phone_after: number;
-  /** When the human is notified that a mention blocks an agent. */
+  /** When the human is notified that a mention holds an agent. */
   notify_held: NotifyHeld;
   gate: GateMode;
-  /** Whether agents are kept from stopping for anything at all. */
+  /** Whether anything at all keeps agents from stopping. */
   stop_guard: boolean;
-  /** How many seconds the Stop of an unattended agent waits for the answer to its question. */
+  /** How many seconds the Stop of an unattended agent waits for an answer to its question. */
   stop_wait: number;
   dialog_wait: DialogWait;
   /** For how many hours an idle agent can be woken. */
@@ -55,7 +56,7 @@ export interface Preferences {
 /** A missing key leaves the current value; null goes back to the default. */
 export type PreferenceChanges = { [Key in keyof Preferences]?: Preferences[Key] | null | undefined };
 
-/** In seconds. Most agents process a mention within seconds; one blocked for a minute is worth a notice. */
+/** In seconds. Most agents process a mention within seconds; a notice is useful once an agent was held for a minute. */
 const HELD_S = 60;
 
 export const DEFAULT_PREFERENCES: Preferences = {
@@ -74,7 +75,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   wake: 8,
 };
 
-/** A moment as preferences see it: the time, and the local time of day. */
+/** A point in time for preferences: the time, and the local time of day. */
 export interface Moment {
   /** ISO-8601 UTC. */
   now: string;
@@ -83,8 +84,8 @@ export interface Moment {
 }
 
 /**
- * A moment of the store's clock. Which instant it is, the store says; what time of day that is, the time zone of this
- * machine says. A seat is a person on a machine, so a process of the seat has the seat's own time zone.
+ * The moment of a time of the store's clock, with the time of day in this machine's time zone. A seat is a person on a machine,
+ * so a process of the seat has the seat's own time zone.
  */
 export function momentOf(now: string): Moment {
   const date = new Date(now);
@@ -99,7 +100,7 @@ export function preferencesFrom(stored: Readonly<Record<string, unknown>>): Pref
   return { ...DEFAULT_PREFERENCES, ...Object.fromEntries(known) } as Preferences;
 }
 
-/** Why the human should not be disturbed now by anything that is not critical; null when they may be. */
+/** Why only critical things may disturb the human now; null if anything may. */
 export function disturbance(
   { do_not_disturb, quiet_hours }: Preferences,
   { now, minute_of_day }: Moment,
@@ -112,12 +113,12 @@ export function disturbance(
 function isWithin({ from, to }: QuietHours, minute: number): boolean {
   const begin = minuteOf(from);
   const end = minuteOf(to);
-  // From a time to the same time means the whole day; nobody would configure an empty range.
+  // Equal times mean the whole day: nobody would configure an empty range.
   if (begin === end) return true;
   return begin < end ? minute >= begin && minute < end : minute >= begin || minute < end;
 }
 
-/** Where something comes from, as mutes see it. */
+/** The origin of a subject, for mutes. */
 export interface Origin {
   /** The handle of the agent. */
   agent: string;
@@ -125,7 +126,7 @@ export interface Origin {
   project_dir: string;
 }
 
-/** Why nothing from there pops up at all; null when the human has not muted it. */
+/** Why nothing from this origin pops up at all; null if the human has not muted it. */
 export function mutedBy(
   { muted_projects, muted_agents }: Pick<Preferences, 'muted_projects' | 'muted_agents'>,
   { agent, project, project_dir }: Origin,
@@ -134,13 +135,13 @@ export function mutedBy(
   return muted_agents.some((handle) => foldHandle(handle) === foldHandle(agent)) ? 'muted_agent' : null;
 }
 
-/** Quiet hours as two times: those that are on, or else the next ones. */
+/** Quiet hours as two times: the current ones, or else the next ones. */
 export interface QuietTimes {
   begins_at: string;
   ends_at: string;
 }
 
-/** When quiet hours are on, or come next, by the clock in the time zone of this machine. */
+/** The current or next quiet hours, in this machine's time zone. */
 export function quietTimes({ from, to }: QuietHours, now: string): QuietTimes {
   const at = (time: string, days: number): string => {
     const date = new Date(now);
@@ -151,18 +152,18 @@ export function quietTimes({ from, to }: QuietHours, now: string): QuietTimes {
     ).toISOString();
   };
   const end = at(to, 0) > now ? 0 : 1;
-  // By the clock: where it skips both times they are the same moment, and no quiet time.
+  // In local time. If the clock skips both times, they are the same moment, and there is no quiet time.
   const begin = minuteOf(from) < minuteOf(to) ? end : end - 1;
   return { begins_at: at(from, begin), ends_at: at(to, end) };
 }
 
-/** When the clock jumped last before this time: a time of day that it skips comes with the jump. */
+/** When the local clock last jumped before this time. A time of day that it skips counts as the moment of the jump. */
 function jumpBefore(date: Date): Date {
   const before = new Date(date.getTime() - MINUTE_MS);
   return before.getTimezoneOffset() === date.getTimezoneOffset() ? jumpBefore(before) : date;
 }
 
-/** In how many ms a quiet time ends by itself; 0: there is none now. Null: it has no end that is known. */
+/** In how many ms the current quiet time ends by itself; 0 if there is none now, null if its end is unknown. */
 export function msOfQuiet(preferences: Preferences, now: string): number | null {
   const { do_not_disturb, quiet_hours } = preferences;
   const reason = disturbance(preferences, momentOf(now));
@@ -181,7 +182,7 @@ function minuteOf(time: string): number {
 
 // ---- Names of projects ----
 
-/** The short name of an identity: `repo` of `/src/repo/.git` and of `/src/repo.git`, else the last folder. */
+/** The short name of a project's identity: `repo` for `/src/repo/.git` and for `/src/repo.git`, else the last folder. */
 export function projectName(project_dir: string): string {
   const parts = project_dir.split(/[/\\]/).filter((part) => part !== '' && part !== '.git');
   return parts.at(-1)?.replace(/\.git$/, '') || project_dir;
@@ -200,7 +201,7 @@ export type SuppressReason =
   | 'quiet_criticals'
   | 'settled';
 
-// ---- Agents blocked by a mention ----
+// ---- Agents held by a mention ----
 
-/** How many seconds an agent is blocked before the human of a seat is notified; 0 is at once. */
+/** How many seconds an agent is held before the human of a seat is notified; 0 is at once. */
 export type NotifyHeld = 'never' | number;

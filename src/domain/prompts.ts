@@ -4,8 +4,8 @@
  *
  *     pending ──▶ responded | expired | cancelled
  *
- * A prompt leaves `pending` exactly once (invariant 2). What happens after that is kept beside it and replaces
- * nothing: a late answer in `late_response`, the receipts in `offered_at … collected_at`.
+ * A prompt leaves `pending` exactly once (invariant 2). Later events are kept in addition and replace nothing: a late answer in
+ * `late_response`, the receipts in `offered_at … collected_at`.
  * The field names are the same in the database, on every wire and in Emacs.
  */
 
@@ -21,7 +21,7 @@ import { DAY_MS, timeAfter } from './times.ts';
 
 /** A prompt leaves `pending` once. `expired` and `cancelled` carry no decision. */
 export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
-/** `permission`: may I do this? Only a human, or a rule the human wrote, answers it. */
+/** `permission`: may I do this? Only a human, or a rule that the human wrote, answers it. */
 export type PromptKind = 'question' | 'permission';
 /** `low`: no popup. `critical`: breaks through do-not-disturb. */
 export type Urgency = 'low' | 'normal' | 'critical';
@@ -34,7 +34,7 @@ export type CancelReason =
   | 'replaced'
   | 'unknown';
 
-/** The fate of a question when the turn it was asked in is aborted. A turn that ends normally cancels nothing. */
+/** What happens to a question when the turn it was asked in is aborted. A turn that ends normally cancels nothing. */
 export const WHEN_TURN_ABORTED = ['stays', 'cancelled_if_interrupted', 'cancelled'] as const;
 export type WhenTurnAborted = (typeof WHEN_TURN_ABORTED)[number];
 
@@ -68,11 +68,11 @@ export interface PromptAnswer {
   by: string;
   /** The channel it came through. */
   via: Via;
-  /** A registered key of the person signed it when it was given (that of a seat or of a phone), or a person's rule gave it. */
+  /** Whether it was signed with the person's registered key, of a seat or a phone, or was given by the person's rule. */
   attested: boolean;
-  /** An answer that is sent twice under this id counts once. */
+  /** An answer that is sent repeatedly under this id counts once. */
   response_id: string;
-  /** When. */
+  /** When the answer was given. */
   responded_at: string;
 }
 
@@ -100,29 +100,31 @@ export interface Prompt {
   /** How it is announced. */ urgency: Urgency;
   /** The asker's own name for it. */ label: string | null;
   /** Shared by the questions of one form. */ group_id: string | null;
-  /** `cancelled_if_interrupted`: by an interrupt alone; `cancelled`: also when its turn is replaced, or ends for an unknown reason. */
+  /**
+   * `cancelled_if_interrupted`: only by an interrupt. `cancelled`: also if its turn is replaced or ends for an unknown reason.
+   */
   when_turn_aborted: WhenTurnAborted;
-  /** It is a dialog of the agent's own client: the client receives the answer, and the model did not ask. */
+  /** Whether it is a dialog of the agent's own client: not the model asked, and the client receives the answer. */
   dialog: boolean;
   /** The key it was asked under. */ idempotency_key: string | null;
   /**
-   * The content that an idempotency key is bound to: the same key with a different fingerprint is a conflict. For the permission of
-   * a dialog, it is the digest of the tool and its input. Empty for all others.
+   * The content that an idempotency key is bound to: the same key with a different fingerprint is a conflict. For a permission
+   * of a dialog, the digest of the tool and its input. Empty for all others.
    */
   fingerprint: string;
   /** When it was asked. */ created_at: string;
   /** When it expires; null: never. */ expires_at: string | null;
   /**
-   * Since when its agent does nothing until it is settled (waits.ts); null: the agent keeps working. Once it is settled, this is
-   * the value that it had then.
+   * Since when its agent has been doing nothing until it is settled (waits.ts); null: the agent keeps working. Stays as it is
+   * once the prompt is settled.
    */
   blocked_since: string | null;
   /**
-   * Since when only its own terminal can answer it: a dialog that its client still shows, and for which no hook waits any more.
+   * Since when only its own terminal can answer it, because no hook waits any more for a dialog that its client still shows.
    * Null: it can be answered at a desk.
    */
   terminal_since: string | null;
-  /** When the human is warned that it will expire; null: it does not, its time is short, or the warning was given. */
+  /** When to warn the human that it will expire; null: it does not expire, its time is too short, or the warning was given. */
   warns_at: string | null;
   /** The name of the human or team that was asked; null: everybody. */
   to: string | null;
@@ -145,7 +147,7 @@ export interface Prompt {
   /** Its answer was corrected. */ amended: boolean;
   /** Its session is gone; it can still be answered. */
   orphaned: boolean;
-  /** The sessions of coordinators that leave it to the human. They are not given it again. */ left_by: string[];
+  /** The coordinators' sessions that left it to the human. They do not get it again. */ left_by: string[];
   /** Hidden until then. */ snoozed_until: string | null;
   /** The human who has claimed it. */ claimed_by: string | null;
   /** When it was claimed. */ claimed_at: string | null;
@@ -154,16 +156,22 @@ export interface Prompt {
   /** When the answer was given. */ responded_at: string | null;
   /** When the answer was returned or printed to the agent. */ handed_at: string | null;
   /** When there was proof that the agent had read it. */ collected_at: string | null;
-  /** The carrier that delivered the answer to the agent (one MCP connection or one hook). Only that can prove that it arrived. */
+  /**
+   * The carrier that delivered the answer to the agent (one MCP connection or one hook). Only this carrier can prove that it
+   * arrived.
+   */
   carrier: string | null;
 }
 
-/** Whether the prompt's time has run out. Pure, so a read can report it before anybody has stored it. */
+/** Whether the prompt's time has run out. A read can report this before it is stored. */
 export function isExpired(prompt: Prompt, now: string): boolean {
   return prompt.status === 'pending' && prompt.expires_at !== null && prompt.expires_at <= now;
 }
 
-/** The outcome of an answer. `accepted`: it settled the prompt. `late`: kept beside a prompt that had no answer. `lost`: another answer won. */
+/**
+ * The outcome of an answer. `accepted`: it settled the prompt. `late`: kept with a prompt that was closed without one. `lost`:
+ * another answer won.
+ */
 export type AnswerOutcome = 'accepted' | 'late' | 'lost';
 
 /**
@@ -200,8 +208,8 @@ export function expirePrompt(prompt: Prompt, now: string): Prompt {
 }
 
 /**
- * Leaves a dialog to its terminal: nobody could take an answer to it from elsewhere any more. A settled prompt, and one that is no
- * dialog, is returned unchanged.
+ * Leaves a dialog to its terminal, because an answer from elsewhere could no longer reach it. A settled prompt, or one that is
+ * not a dialog, is returned unchanged.
  */
 export function leavePromptToTerminal(prompt: Prompt, now: string): Prompt {
   const { status, dialog, terminal_since } = prompt;
@@ -210,12 +218,12 @@ export function leavePromptToTerminal(prompt: Prompt, now: string): Prompt {
     : prompt;
 }
 
-/** Why a dialog is not answered from elsewhere, as a sentence; null when it can be. */
+/** Why a dialog can only be answered in its terminal, as a sentence; null if it can be answered elsewhere. */
 export function refusalOfTerminal(prompt: Prompt): string | null {
   const { ask_id, status, terminal_since } = prompt;
   return status !== 'pending' || terminal_since === null
     ? null
-    : `${ask_id} waits in the terminal of ${calledBy(prompt)}, and nothing takes an answer from here to it any more. Answer it there.`;
+    : `${ask_id} waits in the terminal of ${calledBy(prompt)} and can no longer be answered from here. Answer it there.`;
 }
 
 /** Cancels a prompt. It carries no decision (invariant 3). A settled prompt is returned unchanged. */
@@ -292,8 +300,8 @@ export function notePrompt(
 }
 
 /**
- * The notes that the person who answered may not have read. A claim records when they opened the question, with the notes
- * that it had then. A popup or a command line records no such time.
+ * The notes that the person who answered may not have read. A claim records when they opened the question, and thus which notes
+ * they saw. A popup or a command line records no such time.
  */
 function unreadNotes({ status, notes, by, claimed_by, claimed_at }: Prompt): PromptNote[] {
   if (status !== 'responded') return [];
@@ -301,15 +309,15 @@ function unreadNotes({ status, notes, by, claimed_by, claimed_at }: Prompt): Pro
   return notes.filter(({ at }) => opened_at === null || at >= opened_at);
 }
 
-/** The more urgent, the smaller. */
+/** More urgent prompts have a smaller rank. */
 const URGENCY_RANK: Readonly<Record<Urgency, number>> = { critical: 0, normal: 1, low: 2 };
 
 /** Sorts after every time. */
 const NEVER = '9';
 
 /**
- * The place of a pending prompt in every list, as a text that compares by characters: prompts that block their agent, then
- * the more urgent, those that expire sooner, the older. No two prompts have the same.
+ * The unique sort key of a pending prompt in every list, compared by characters. First come prompts that block their agent, then
+ * the more urgent ones, then those that expire sooner, then the older ones.
  */
 export function orderKey(
   prompt: Pick<Prompt, 'ask_id' | 'blocked_since' | 'urgency' | 'expires_at' | 'created_at'>,
@@ -319,42 +327,42 @@ export function orderKey(
   return `${blocked}${URGENCY_RANK[urgency]} ${expires_at ?? NEVER} ${created_at} ${ask_id}`;
 }
 
-/** The delivery of its settlement to its asker. */
+/** The delivery of a prompt's settlement to its asker. */
 export function deliveryOf(prompt: Prompt): Delivery {
   return { ...owed('prompt', prompt.ask_id, prompt.session_id), ...receiptsOf(prompt) };
 }
 
 /**
- * Whether reading the prompt in this session delivers it to the asker: the asker itself, or the session whose subagent
- * asked. Others who know the id may read it, such as a fork, but that is no delivery: an asker that is gone may be resumed.
+ * Whether reading the prompt in this session delivers it to the asker. That is so for the asker itself, and for the session whose
+ * subagent asked. Others who know the id, such as a fork, may read it, but that is not a delivery: an ended asker may be resumed.
  */
 export function isReceiver(prompt: Prompt, session_id: string): boolean {
   const asker = prompt.session_id;
   return (
     asker === session_id ||
     asker.startsWith(`${session_id}:`) ||
-    // A caller without an identity is a new session with each connection: the id is all it has.
+    // A caller without an identity is a new session with each connection, so the ask_id is all it has.
     asker.startsWith('connection-') ||
     (prompt.orphaned && asker.includes(':connection-'))
   );
 }
 
-/** Whether the prompt has something that the agent has not provably read: a settlement or a late answer. */
+/** Whether the prompt has a settlement or late answer that the agent has not provably read. */
 export function isUncollected(prompt: Prompt): boolean {
   return prompt.status !== 'pending' && prompt.collected_at === null && concernsAgent(prompt);
 }
 
-/** How the key of a request for the role of a coordinator begins (coordinators.ts). */
+/** The prefix of the key of a request for the coordinator role (coordinators.ts). */
 export const ROLE_KEY = 'coordinator:';
 
-/** Whether a prompt asks for that role. Its answer counts for as long as it stands, so it can always be corrected. */
+/** Whether a prompt asks for the coordinator role. Its current answer always counts, so it can be corrected at any time. */
 export function asksForRole({ kind, idempotency_key }: Pick<Prompt, 'kind' | 'idempotency_key'>): boolean {
   return kind === 'permission' && idempotency_key?.startsWith(ROLE_KEY) === true;
 }
 
 /**
- * A dialog that ended without an answer concerns only the client, and a late permission is of no use. The answer to a request
- * for the role of a coordinator is looked up at each use, so it is never handed over and can be corrected at any time.
+ * Whether the agent must read the outcome. A dialog without an answer concerns only the client, and a late permission is useless.
+ * The answer to a request for the coordinator role is looked up at each use, so it is never handed over.
  */
 function concernsAgent(prompt: Prompt): boolean {
   const { dialog, status, kind, late_response } = prompt;
@@ -363,12 +371,12 @@ function concernsAgent(prompt: Prompt): boolean {
 }
 
 // ---- Claims ----
-// A claim names the human who is about to answer, so that others need not. It is advisory: it never keeps an answer from
+// A claim names the human who is about to answer, so that others need not. It is advisory: it never prevents another answer from
 // settling the prompt, and it lapses with the desk that holds it.
 
 /**
- * The prompt claimed by `by`. The first claim wins: while `holder`, the live desk that holds it, is another one,
- * the claim does not change. A settled prompt is returned unchanged.
+ * Claims a prompt for `by`. The first claim wins: it does not change while `holder`, the live desk that holds it, is another
+ * desk. A settled prompt is returned unchanged.
  */
 export function claimPrompt(prompt: Prompt, by: string, holder: string | null, now: string): Prompt {
   if (prompt.status !== 'pending' || prompt.claimed_by === by) return prompt;
@@ -410,15 +418,18 @@ export const PROMPT_LIMITS = {
   maxTimeoutMs: 30 * DAY_MS,
 } as const;
 
-/** At most this many open prompts of one session are read at once: settled ones first, then the oldest. The rest follow at a later read. */
+/**
+ * At most this many open prompts of one session are read at once: settled ones first, then the oldest. Later reads return the
+ * rest.
+ */
 export const OPEN_LIMIT = 200;
 
-/** How long a blocking ask waits unless set otherwise, and at most (a day: what an agent can wait for and a timer can count). */
+/** The default wait of a blocking ask, and the longest: a day, which agents can wait and a timer can count. */
 export const BLOCKING_DEFAULT_MS = 300_000;
 export const LONGEST_BLOCKING_MS: number = DAY_MS;
 
 /**
- * So many milliseconds after now.
+ * The time `ms` milliseconds after `now`.
  * @throws HiveError `invalid_input` that names the field, for less than 1 s or more than 30 days.
  */
 export function deadlineOf(field: string, ms: number, now: string): string {
@@ -432,9 +443,9 @@ export function deadlineOf(field: string, ms: number, now: string): string {
   return timeAfter(now, Math.round(ms));
 }
 
-/** Part of the time that has passed when the human is warned. */
+/** The human is warned when this part of the time has passed. */
 const WARN_AT = 0.8;
-/** For a shorter time, in ms, a warning comes too late to be of use. */
+/** In ms. With a shorter time limit, a warning would come too late to be useful. */
 const SHORTEST_WARNED_MS = 60_000;
 
 /** When the human is warned that a question with this time limit will expire; null if they are not. */
@@ -445,9 +456,9 @@ function warningBefore(timeout_ms: number | null, now: string): string | null {
 }
 
 // ---- Sentences for the asker ----
-// The fate of a question, in the same words in a hook's context and in a guard's reason.
+// The outcome of a question, worded alike in a hook's context and in a guard's reason.
 
-/** Longer answers are cut here; hivemind_poll returns the whole. */
+/** In characters: longer answers are cut here; hivemind_poll returns all of it. */
 const SHOWN_ANSWER = 2_000;
 
 /** Whether somebody has answered it, in time or late. */
@@ -509,7 +520,7 @@ function describeDecision({
   return `${shown}${comment === null ? '' : ` (comment: ${excerpt(comment, 500)})`}. By ${by} via ${via} at ${responded_at}.${attested ? '' : ` ${unattestedText(kind)}`}`;
 }
 
-/** The words for an agent beside an answer that no key of a person signed. */
+/** The warning for an agent about an answer that no key of a person signed. */
 export function unattestedText(kind: Prompt['kind']): string {
   return kind === 'permission'
     ? 'No seat that the human has registered signed this answer, so it allows nothing. Take it as a no, and tell your human.'
@@ -553,13 +564,16 @@ export interface AskRequest {
   idempotency_key?: string | null | undefined;
   /** Shared by several questions of one form; at most 200 characters. */
   group_id?: string | null | undefined;
-  /** Its fate when its turn is aborted; default `cancelled_if_interrupted`. */
+  /** What happens to it when its turn is aborted; default `cancelled_if_interrupted`. */
   when_turn_aborted?: WhenTurnAborted | undefined;
   /** A name of the asker's own, never an identity; at most 200 characters. */
   label?: string | null | undefined;
   /** The name of a human or a team; missing: everybody. */
   to?: string | null | undefined;
-  /** Everybody is asked after this many milliseconds, 1,000 to 2,592,000,000; missing: the team's setting, else never. Only with `to`. */
+  /**
+   * After this many milliseconds, 1,000 to 2,592,000,000, everybody is asked; missing: the team's setting, else never. Only
+   * with `to`.
+   */
   escalate_after_ms?: number | null | undefined;
 }
 
@@ -574,7 +588,7 @@ export interface Asker {
   turn_id: string | null;
 }
 
-/** A session as the asker of what it asks in a turn. */
+/** A session as the asker of a prompt in a turn. */
 export function askerOf(
   {
     session_id,
@@ -589,10 +603,10 @@ export function askerOf(
   return { session_id, agent, agent_title, source, project, project_dir, turn_id };
 }
 
-/** Labels that nobody takes for a yes: in a permission that an agent asks by itself, these options refuse. */
+/** Labels that clearly refuse: in a permission that an agent itself asks, these options permit nothing. */
 const PLAIN_REFUSALS: ReadonlySet<string> = new Set(['abort', 'cancel', 'deny', 'no', 'reject']);
 
-/** Whether this label says by itself that it refuses. */
+/** Whether this label by itself means a refusal. */
 export function isPlainRefusal(label: string): boolean {
   return PLAIN_REFUSALS.has(label.trim().toLowerCase());
 }
@@ -605,7 +619,7 @@ function normalizeOptions({ options, kind }: Pick<AskRequest, 'options' | 'kind'
   return normalized(isBare ? ALLOW_OR_DENY : (options ?? []), kind);
 }
 
-/** The label of an option as its prompt keeps it, and as an answer names it. */
+/** The label of an option as it is stored, and as an answer names it. */
 export function keptLabel(label: string): string {
   return cleanText(label).trim();
 }
@@ -633,7 +647,7 @@ function normalized(given: NonNullable<AskRequest['options']>, kind: AskRequest[
   return options;
 }
 
-/** A person cannot choose between two options that look the same. */
+/** Refuses two options that look the same, between which a person could not choose. */
 function refuseLookAlikes(options: readonly PromptOption[]): void {
   const seen = new Map<string, string>();
   for (const { label } of options) {
@@ -667,7 +681,7 @@ export type CheckedRequest = Pick<
   Pick<AskRequest, 'timeout_ms' | 'to' | 'escalate_after_ms'>;
 
 /**
- * Checks and cleans a request. It goes through its texts, so it is done before the transaction that stores the prompt.
+ * Checks and cleans a request. This reads all of its texts, so it is done before the transaction that stores the prompt.
  * @throws HiveError `invalid_input` with a sentence that names the field and its bound.
  */
 export function checkRequest(request: AskRequest): CheckedRequest {
@@ -708,7 +722,7 @@ export function checkRequest(request: AskRequest): CheckedRequest {
 }
 
 /**
- * A new pending prompt. `address` is what the application resolved `to` to.
+ * A new pending prompt. `address` is the resolved `to`.
  * @throws HiveError `invalid_input` for a time that is out of bounds.
  */
 export function createPrompt(
@@ -756,7 +770,7 @@ export function createPrompt(
     responded_at: null,
     ...NO_RECEIPTS,
   };
-  // The fingerprint repeats question and context, so it is kept only where it will be compared.
+  // The fingerprint repeats question and context, so it is kept only if it will be compared.
   return prompt.idempotency_key === null ? prompt : { ...prompt, fingerprint: fingerprintOf(prompt) };
 }
 
@@ -776,7 +790,7 @@ function fingerprintOf(prompt: Prompt): string {
 }
 
 // ---- Resolving an answer ----
-// The choice, checked against the options.
+// The answer, checked against the options.
 
 /** An answer of a human, a popup or a rule. `selected` wins over `decision` when both are given. */
 export interface AnswerRequest {
@@ -790,7 +804,7 @@ export interface AnswerRequest {
 
 /**
  * The answer as it will be stored.
- * @throws HiveError `invalid_answer` when it is empty, names an unknown option, or is free text where that is off.
+ * @throws HiveError `invalid_answer` when it is empty, names an unknown option, or is free text although that is off.
  */
 export function resolveAnswer(
   prompt: Prompt,
@@ -821,7 +835,10 @@ export function resolveAnswer(
   return { decision, selected: [], comment, ...stamp };
 }
 
-/** The label that is meant. Labels are trimmed when a question is asked, so white space around the answer is ignored. An answer that matches none is returned as given. */
+/**
+ * The label that an answer means. Labels are trimmed when a question is asked, so white space around the answer is ignored. An
+ * answer that matches no label is returned as given.
+ */
 function matching(labels: readonly string[], given: string): string {
   return labels.includes(given) ? given : (labels.find((label) => label === given.trim()) ?? given);
 }

@@ -1,6 +1,6 @@
 /**
- * Quotas: how much one session, or all sessions of one token, may ask of the human. They stop a loop or an attack, not
- * work: no honest agent reaches them. Pure.
+ * Quotas: how much one session, or all sessions of one token, may ask of the human. They stop loops and attacks and never limit
+ * real work: no honest agent reaches them. Pure.
  */
 
 import { HiveError } from './errors.ts';
@@ -9,17 +9,17 @@ import { hostOf, isRemote, type Session } from './sessions.ts';
 import { labelled } from './sources.ts';
 
 interface Limit {
-  /** How many of it a session has, with its subagents. */
+  /** How many a session and its subagents may have. */
   most: number;
-  /** In which time, in ms; null: at once. */
+  /** The period, in ms; null if the limit is on those that exist at once. */
   per_ms: number | null;
-  /** The words for the counted thing, after its number. */
+  /** The name of the counted things, after their number. */
   of: string;
-  /** A way for the agent to go on. */
+  /** What the agent can do instead. */
   instead: string;
 }
 
-/** All of them: far more than any recorded agent asks, and more than a person could keep up with for a minute. */
+/** All quotas. Each is far more than any recorded agent asks, and more than a person could keep up with for a minute. */
 export const QUOTAS = {
   quota_pending: {
     most: 200,
@@ -51,12 +51,12 @@ export const QUOTAS = {
     of: 'KB of context an hour',
     instead: 'Put long context into a file and name it.',
   },
-  /** Of a token alone. */
+  /** Only for tokens. */
   quota_sessions: {
     most: 300,
     per_ms: HOUR_MS,
     of: 'new sessions an hour',
-    instead: 'Go on in a session that you have.',
+    instead: 'Use a session that you already have.',
   },
 } satisfies Readonly<Record<string, Limit>>;
 
@@ -65,21 +65,21 @@ type Quota = keyof typeof QUOTAS;
 /** How much of each quota one call takes. */
 export type Demand = { [Key in Quota]?: number };
 
-/** Pending questions have no rate: they are counted. */
+/** Pending questions are counted instead of having a rate. */
 type QuotaRate = Exclude<Quota, 'quota_pending'>;
 
 const RATES = (Object.keys(QUOTAS) as Quota[]).filter(
   (quota): quota is QuotaRate => QUOTAS[quota].per_ms !== null,
 );
 
-/** Whose quota it is: a session with its subagents, or a token with all its sessions. */
+/** The owner of a quota: a session with its subagents, or a token with all its sessions. */
 export interface QuotaOwner {
-  /** A session's id, or the machine of a token's sessions. */
+  /** The session's id, or the machine of the token's sessions. */
   id: string;
   kind: 'session' | 'token';
 }
 
-/** A token belongs to a machine, on which several agents may run. */
+/** A token gets this many times a session's quota, because several agents may run on its machine. */
 const TOKEN_FACTOR = 5;
 
 /** The owners of the quotas that a session uses. A remote agent names its own sessions, so its token pays as well. */
@@ -91,7 +91,7 @@ export function quotaOwners(
   return token === null ? [own] : [own, token];
 }
 
-/** The token that a machine is; null for a machine of the human's. It alone pays for new sessions. */
+/** The token of a remote machine, the only owner that pays for new sessions; null for the human's own machines. */
 export function tokenOwner(machine: string): QuotaOwner | null {
   return isRemote(machine) ? { id: machine, kind: 'token' } : null;
 }
@@ -127,10 +127,10 @@ export interface QuotaRefusal {
   retry_after_s: number;
 }
 
-/** Nobody knows when the human will answer. */
+/** In seconds: a guess, because it is unknown when the human will answer. */
 const PENDING_RETRY_S = 60;
 
-/** Whether a call is within every quota of every owner; if it is, the buckets after it. */
+/** Whether a call is within every quota of every owner; if so, the buckets after it. */
 export function askQuotas(
   demand: Demand,
   states: readonly QuotaState[],
@@ -147,7 +147,7 @@ export function askQuotas(
       const name = quotaBucket(quota, owner);
       const size = rate(limitOf(quota, owner), QUOTAS[quota].per_ms);
       const bucket = buckets.get(name) ?? fullBucket(name, size, now);
-      // A demand larger than the whole quota passes when the quota is untouched; otherwise it never would.
+      // A demand larger than the whole quota passes if the quota is untouched; otherwise it never could.
       const wanted = Math.min(demand[quota] ?? 0, size.capacity);
       const left = takeCredit(bucket, size, now, wanted);
       if (left === null) return refuse(quota, secondsUntil(nextCreditAt(bucket, size, now, wanted), now));
@@ -180,7 +180,7 @@ export function quotaNotice(
   return `${who} reached a quota: ${limitWords(quota, owner)}. What goes beyond it is refused. "hive config quotas no" ends all quotas.`;
 }
 
-/** How often the human is told of the refused calls of one owner. */
+/** How often the human is notified of one owner's refused calls. */
 export const NOTICE_RATE = rate(1, HOUR_MS);
 
 /** The error for a call beyond a quota. */

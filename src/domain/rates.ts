@@ -1,14 +1,14 @@
 /**
- * Rates: how often something may happen. A rate is a bucket of credits that refills by itself, one credit at a time. The stored
- * state and the store's clock decide, so a restart changes nothing, and a clock that is set back costs at most the time since the
- * last credit. Quotas of sessions (quotas.ts), the budget of background sessions (outreach.ts) and what gets through at a quiet
- * time (popups.ts) are rates. Pure.
+ * Rates: how often something may happen. A rate is a bucket of credits that refills over time, one credit at a time. The stored
+ * state and the store's clock decide, so a restart changes nothing, and setting the clock back costs at most the time since the
+ * last credit. Used for the quotas of sessions (quotas.ts), the budget of background sessions (outreach.ts) and the popups that
+ * break through quiet times (popups.ts). Pure.
  */
 import { timeAfter } from './times.ts';
 
 /** A bucket as it is stored. */
 export interface Bucket {
-  /** `*`: of all background sessions; `quota:…`: of a quota; `quiet:…`: of a seat. */
+  /** `*` for all background sessions, `quota:…` for a quota, `quiet:…` for a seat. */
   name: string;
   /** Credits left. */
   credits: number;
@@ -28,7 +28,7 @@ export interface Rate {
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 
-/** So many in a period of ms. */
+/** The rate of `capacity` events in `per_ms` milliseconds. */
 export function rate(capacity: number, per_ms: number): Rate {
   return { capacity, refill_ms: per_ms / capacity };
 }
@@ -37,11 +37,11 @@ export function fullBucket(name: string, { capacity }: Rate, now: string): Bucke
   return { name, credits: capacity, since: now, critical: 0 };
 }
 
-/** The bucket's state now: with the credits that came back, never more than its capacity and never fewer than none. */
+/** The bucket's state now, with the credits that came back: between 0 and its capacity. */
 export function refill(bucket: Bucket, { capacity, refill_ms }: Rate, now: string): Bucket {
   const passed = Date.parse(now) - Date.parse(bucket.since);
   const held = Math.min(Math.max(bucket.credits, 0), capacity);
-  // A full bucket earns nothing. A clock that was set back starts the wait again instead of earning in the past.
+  // A full bucket earns nothing. If the clock was set back, the wait for the next credit starts again.
   if (held === capacity || passed < 0) return { ...bucket, credits: held, since: now };
   const earned = Math.floor(passed / refill_ms);
   const credits = Math.min(capacity, held + earned);
@@ -49,7 +49,7 @@ export function refill(bucket: Bucket, { capacity, refill_ms }: Rate, now: strin
   return { ...bucket, credits, since };
 }
 
-/** Takes one credit, or so many; null when there are not as many. */
+/** Takes `many` credits; null if there are not enough. */
 export function takeCredit(bucket: Bucket, rate: Rate, now: string, many = 1): Bucket | null {
   const current = refill(bucket, rate, now);
   return current.credits < many ? null : { ...current, credits: current.credits - many };
@@ -61,7 +61,7 @@ export function refundCredit(bucket: Bucket, rate: Rate, now: string): Bucket {
   return { ...current, credits: Math.min(rate.capacity, current.credits + 1) };
 }
 
-/** When a bucket has its next credit, or so many; `now` when it has them. `many` is at most the capacity. */
+/** When a bucket will have `many` credits, at most its capacity; `now` if it already has them. */
 export function nextCreditAt(bucket: Bucket, rate: Rate, now: string, many = 1): string {
   const current = refill(bucket, rate, now);
   return current.credits >= many ? now : timeAfter(current.since, (many - current.credits) * rate.refill_ms);

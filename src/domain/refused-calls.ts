@@ -1,10 +1,10 @@
 /**
- * Calls of Hive's own tools that the client refuses, because nobody has allowed them: what they would have said is not lost, and
- * the human learns what allows them.
+ * Calls of Hive's own tools that the client refuses because nobody has allowed them. Their text is not lost, and the human learns
+ * how to allow them.
  */
 import type { HookEvent, HookTool } from './hooks.ts';
 
-/** A use of a tool, and the argument that has the agent's words. */
+/** For each tool: what it does, and the argument with the agent's words. */
 const SPEAKING: Readonly<Record<string, readonly [verb: string, argument: string]>> = {
   hivemind_ask_async: ['ask', 'question'],
   hivemind_ask: ['ask', 'question'],
@@ -18,7 +18,7 @@ const SPEAKING: Readonly<Record<string, readonly [verb: string, argument: string
 /** The longest text that a notice repeats. */
 const LONGEST = 4_000;
 
-/** The intention and the words of a call that says something: `ask: Which colour?` Null for any other call. */
+/** The purpose and the words of a call that addresses somebody: `ask: Which colour?` Null for any other call. */
 export function wordsOf({ own, input }: HookTool): string | null {
   const [verb, argument] = SPEAKING[own ?? ''] ?? [];
   if (verb === undefined || argument === undefined) return null;
@@ -38,7 +38,7 @@ export function refusedSentence(agent: string, client: HookEvent['client'], word
   return `${agent} could not ${words}\n${CLIENTS[client]} refused the call.${client === 'codex' ? '' : ADVICE}`;
 }
 
-/** The notice about a call about which the client asks in its terminal. */
+/** The notice about a call for which the client asks permission in its terminal. */
 export function askedSentence(agent: string, client: HookEvent['client'], words: string): string {
   return `${agent} waits in its terminal, where ${CLIENTS[client]} asks whether it may ${words}${client === 'codex' ? '' : `\n${ADVICE.trim()}`}`;
 }

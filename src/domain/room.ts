@@ -1,6 +1,6 @@
 /**
- * The room as agents notice it: what is new in the shared buffer since a session read it, in a line that comes with its next
- * hook. Pure: no clock, no ids, no I/O.
+ * The room: how agents notice new messages in the shared buffer. A session's next hook adds a line about the messages that are
+ * new since the session last read. Pure: no clock, no ids, no I/O.
  */
 import { MOST_HOPS, MOST_MENTIONS } from './mention-gate.ts';
 import { authorName, type Message } from './messages.ts';
@@ -8,8 +8,8 @@ import type { RoomMode, Session } from './sessions.ts';
 import { excerpt } from './text.ts';
 
 /**
- * How this session notices the room. By default it counts for a session that has posted or was mentioned: others may be talking to it.
- * Any other agent works alone, and a line about people it does not know would only cost it context.
+ * How this session notices the room. The default is `count` for a session that has posted or was mentioned, because others may be
+ * talking to it. Any other agent works alone, and the line would only cost it context.
  */
 export function roomMode({
   shared,
@@ -27,14 +27,14 @@ export interface RoomNews
     'message_id' | 'seq' | 'session_id' | 'from_handle' | 'as_handle' | 'author' | 'hops'
   > {}
 
-/** At most this many new messages are looked at; a line says that there may be more. */
+/** At most this many new messages are read; the line says that there may be more. */
 export const MOST_NEWS = 100;
-/** The setting `text` shows this many, the newest ones. */
+/** With the setting `text`, this many of the newest are shown. */
 export const NEWS_SHOWN = 5;
 const SHOWN_CHARACTERS = 300;
 const NAMED = 3;
 
-/** The line about new messages; with `shown`, the newest of them, also how each of those begins. */
+/** The line about new messages. With `shown`, the newest of them, it includes the beginning of each of those. */
 export function roomLine(news: readonly RoomNews[], shown: readonly Message[] = []): string {
   const many = news.length >= MOST_NEWS ? `${MOST_NEWS} or more` : String(news.length);
   const names = [...new Set(news.map(authorName))];

@@ -1,7 +1,7 @@
 /**
- * Rules as the human makes them: which rule a permission suggests, what a rule would have answered in the past, and which
- * rules the history suggests by itself. Whether a rule matches a call is decided in permission-rules.ts alone. Nothing
- * here permits anything: a rule counts once the human has it in their own file. Pure: the caller resolves paths.
+ * Making rules: which rule a permission suggests, what a rule would have answered in the past, and which rules the history
+ * suggests. Only permission-rules.ts decides whether a rule matches a call. Nothing in this file permits anything: a rule counts
+ * once it is in the human's own file. Pure: the caller resolves paths.
  */
 import { beginPlainly, commandsOf, linesWithout } from './allowed-commands.ts';
 import {
@@ -20,11 +20,11 @@ import { type ShownCall, shownCall } from './shown-calls.ts';
 import { excerpt } from './text.ts';
 import { DAY_MS, timeAfter } from './times.ts';
 
-/** A rule that is not written yet. What it leaves out is null in a `PermissionRule`. */
+/** A rule that is not written yet. A missing field is null in a `PermissionRule`. */
 export type RuleDraft = Pick<PermissionRule, 'decision' | 'tool' | 'input' | 'project'> &
   Partial<Pick<PermissionRule, 'source' | 'machine' | 'note' | 'expires' | 'name'>>;
 
-/** For how many days a rule holds unless the human says otherwise, and how far back the history is read. */
+/** For how many days a rule is valid by default, and how many days of history are read. */
 export const RULE_DAYS = 90;
 
 // ---- The past ----
@@ -51,10 +51,10 @@ export type PastPermission = Pick<
 > &
   Pick<RuledSession, 'machine'>;
 
-/** Its outcome: `elsewhere` was answered in the agent's own terminal, so nobody knows how. */
+/** The outcome of a permission. `elsewhere`: answered in the agent's own terminal, so the answer is unknown. */
 export type Outcome = 'allowed' | 'denied' | 'elsewhere' | 'unanswered';
 
-/** A call that an agent once wanted to make, and what became of it. */
+/** A call that an agent once wanted to make, and its outcome. */
 export interface PastCall extends ShownCall, RuledSession {
   ask_id: string;
   at: string;
@@ -93,16 +93,16 @@ export type PlaceOf = (call: PastCall) => Place;
 
 // ---- Trying a rule ----
 
-/** The calls that a rule would have answered, of those that no rule answered. */
+/** The calls that a rule would have answered, out of those that no rule answered. */
 export interface Trial {
   /** How many of these calls the human allowed, denied, answered in the agent's terminal, or did not answer. */
   allowed: number;
   denied: number;
   elsewhere: number;
   unanswered: number;
-  /** How many calls other rules answered. */
+  /** How many calls were answered by other rules. */
   by_rules: number;
-  /** Decisions of the human that the rule would not have made, newest first. */
+  /** Decisions of the human that contradict the rule, newest first. */
   counter_examples: PastCall[];
   /** Some of the calls that the rule would have answered, newest first, each text once. */
   examples: PastCall[];
@@ -156,8 +156,8 @@ export function textOfCall({ tool }: Pick<PastCall, 'tool'>): string {
 // ---- The rules that one call suggests ----
 
 /**
- * The rules that would allow this call in its project, the narrowest first. Each of them does allow it; none where no rule
- * can, such as a command that only a shell understands.
+ * The rules that would allow this call in its project, the narrowest first. Each of them does allow it. Empty if no
+ * rule can, as for a command that only a shell understands.
  */
 export function draftsFor(call: PastCall, place: Place, now: string): RuleDraft[] {
   const { tool } = call;
@@ -189,12 +189,12 @@ function projectOf({ project_dir }: PastCall, place: Place): string | null {
   return found.startsWith('/') ? found : null;
 }
 
-/** A rule from its draft, with what is wrong with it. */
+/** A rule from its draft, with its problems. */
 export function readDraft(draft: RuleDraft): { rules: PermissionRule[]; problems: string[] } {
   return readRules([writtenRule(draft)], 'what you wrote');
 }
 
-/** A rule as it is written into the human's file: what it leaves open is not there. */
+/** A rule as it is written into the human's file, without the fields that it leaves open. */
 export function writtenRule(draft: RuleDraft): Record<string, string> {
   const { decision, tool, input, project, source, machine, note, expires, name } = draft;
   const all = { name, decision, tool, input, project, source, machine, note, expires };
@@ -203,7 +203,7 @@ export function writtenRule(draft: RuleDraft): Record<string, string> {
   );
 }
 
-/** A rule without a name gets this one in the log: its subject, and a number if another rule has that name. */
+/** The default name of a rule in the log: its subject, and a number if another rule has that name. */
 export function nameFor({ tool, input }: RuleDraft, taken: readonly string[]): string {
   const name = excerpt(input === null ? tool : `${tool}: ${input}`, 80);
   const isFree = (one: string): boolean => !taken.includes(one);
@@ -213,20 +213,20 @@ export function nameFor({ tool, input }: RuleDraft, taken: readonly string[]): s
   return `${name} (${number})`;
 }
 
-/** The same rule has the same id for as long as nothing in it changes. */
+/** The id of a rule, which stays the same as long as nothing in the rule changes. */
 export function ruleId(rule: PermissionRule): string {
   const { index: _, ...content } = rule;
   return digestOf(content).slice(0, 12);
 }
 
-/** The day with which a new rule ends. */
+/** The day on which a new rule expires. */
 export function defaultExpiry(now: string): string {
   return timeAfter(now, RULE_DAYS * DAY_MS).slice(0, 'yyyy-mm-dd'.length);
 }
 
 // ---- Commands ----
-// A star is proposed only after the beginning of a command that reads, tests or checks, whichever plain words follow it.
-// Any other command is proposed as it was written: `git *` would allow a push, and nobody knows what `./deploy *` does.
+// A star is proposed only after the beginning of a command that reads, tests or checks with any plain words. Any other command
+// is proposed as it was written: `git *` would allow a push, and the effect of `./deploy *` is unknown.
 
 const OPEN_HEADS: readonly (readonly string[])[] = (
   'ls|cat|head|tail|wc|stat|file|du|tree|diff|cmp|grep|rg|find|nl|sort|cut|echo|which|' +
@@ -242,8 +242,8 @@ const OPEN_HEADS: readonly (readonly string[])[] = (
   .map((head) => head.split(' '));
 
 /**
- * The command with a star for the plain words that it need not keep, and without what a rule with a star needs not say; null
- * where nothing can be left open.
+ * The command with a star for plain words that may vary, and without parts that a rule with a star need not contain; null if
+ * nothing can be left open.
  */
 function openCommand(command: string, place: Place): string | null {
   const given = command.includes('*') ? null : shellParts(command);
@@ -265,7 +265,7 @@ function operatorText(operator: string | null): string {
   return /[<>]&?$/.test(operator) ? ` ${operator}` : ` ${operator} `;
 }
 
-/** Targets of reading and writing that are no files: a star would choose what comes into a file. */
+/** The target of a redirection, if it is not a file; else null. With a star, the agent would choose the content of a file. */
 function harmlessTarget({ words }: ShellPart, operator: string): string | null {
   const [target = ''] = words[0]?.pieces ?? [];
   const isNone =
@@ -273,7 +273,7 @@ function harmlessTarget({ words }: ShellPart, operator: string): string | null {
   return isNone ? target : null;
 }
 
-/** A command of the list above, its plain words left open, or a change of the directory as it is; null for any other. */
+/** A command of the list above with its plain words left open, or a `cd` as it is; null for any other. */
 function openPart({ words }: ShellPart): string | null {
   const texts = words.map(({ pieces }) => pieces[0] ?? '');
   const spelled = words.map(quoted);
@@ -284,19 +284,19 @@ function openPart({ words }: ShellPart): string | null {
   const length = Math.max(0, ...heads.map((head) => head.length));
   if (length === 0) return null;
   const isOpen = (at: number): boolean => {
-    // The word after an option may belong to it: the file that is written, the program that is run.
+    // The word after an option may be its value, such as a file to write or a program to run.
     const follows = at > length && /^-[^=]*$/.test(texts[at - 1] ?? '');
     return at >= length && !follows && !(texts[at] ?? '').startsWith('-');
   };
   const kept = spelled.map((word, at) => (isOpen(at) ? '*' : word));
   const hasEnd = kept.at(-1) === '*';
   while (kept.at(-1) === '*') kept.pop();
-  // `npm test*` takes further words or none; after an option, a word of its own.
+  // `npm test*` allows further words or none. After an option, the star needs a word of its own.
   if (kept.length === length) return `${kept.join(' ')}*`;
   return `${kept.join(' ')}${hasEnd ? ' *' : ''}`;
 }
 
-/** A word as a shell reads it back; null for one that would need more than single quotes. */
+/** A word quoted for a shell; null if it would need more than single quotes. */
 function quoted({ pieces }: ShellWord): string | null {
   const [text = ''] = pieces;
   if (/^[A-Za-z0-9_./:@%+,-][A-Za-z0-9_./:@%+,=-]*$/.test(text)) return text;
@@ -322,12 +322,12 @@ function openAddress(url: string): string | null {
 
 // ---- The rules that the history suggests ----
 
-/** A rule that the history suggests, with its reasons. */
+/** A rule that the history suggests, with the reasons for it. */
 export interface Proposal {
-  /** The same proposal has the same key. */
+  /** Identifies the proposal. */
   key: string;
   draft: RuleDraft;
-  /** How often the human allowed what it would allow; they never denied it. */
+  /** How many calls that it would allow the human has allowed; they denied none. */
   allowed: number;
 }
 
@@ -344,7 +344,9 @@ export interface ProposalParts {
   made: ReadonlySet<string>;
 }
 
-/** The best proposal first, which saves the most questions; each next one counts what the ones before it leave. */
+/**
+ * The proposals, first the one that saves the most questions. Each next one counts only the calls that the earlier ones leave.
+ */
 export function proposeRules({ calls, rules, placeOf, now, made }: ProposalParts): Proposal[] {
   const isRuled = (call: PastCall): boolean =>
     decidingRule(rulesForTool(rules, call.tool, placeOf(call)), call, now) !== null;
@@ -390,7 +392,7 @@ interface Group {
   undenied?: boolean;
 }
 
-/** The calls under each rule that they suggest, the narrowest rules first. */
+/** The calls, grouped by the rules that they suggest, the narrowest rules first. */
 function groupsOf(calls: readonly PastCall[], placeOf: PlaceOf, now: string): Map<string, Group> {
   const suggested = new Map<string, readonly (readonly [string, RuleDraft, PermissionRule])[]>();
   const suggestedBy = (call: PastCall): readonly (readonly [string, RuleDraft, PermissionRule])[] => {
@@ -416,12 +418,12 @@ function groupsOf(calls: readonly PastCall[], placeOf: PlaceOf, now: string): Ma
   return new Map(ranked.flatMap((one) => [...one]));
 }
 
-/** The same for every proposal of the same rule. */
+/** The key of a proposal, the same whenever the same rule is proposed. */
 export function proposalKey({ decision, tool, input, project }: RuleDraft): string {
   return digestOf([decision, tool, input, project]).slice(0, 16);
 }
 
-/** Commands that remove, publish, send away, install or give rights are never proposed; the human can still write such a rule. */
+/** Commands that remove, publish, send, install or grant rights are never proposed; the human can still write such a rule. */
 const NEVER_PROPOSED = new Set(
   (
     'rm rmdir mv dd mkfs shred truncate chmod chown chgrp kill pkill killall sudo doas su ssh scp sftp rsync curl wget nc ' +
@@ -446,7 +448,7 @@ const NEVER_PROPOSED_AFTER: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 function isProposable({ tool, project, input }: RuleDraft): boolean {
   if (project === null || input === null) return false;
   const kind = toolKind(tool)?.kind;
-  // One file is too little for a rule, and a whole project includes what builds and starts it.
+  // A single file is too narrow for a rule, and a whole project includes the files that build and start it.
   if (kind === 'path') return input.endsWith('/*') && (tool === 'Read' || input !== `${project}/*`);
   if (kind !== 'command') return kind === 'url';
   const parts = shellParts(input, { stars: true });

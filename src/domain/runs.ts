@@ -1,9 +1,9 @@
 /**
- * The record of a run: a headless agent that Hive starts, ends while its human thinks, and starts again with the answer. What
- * happens to one is decided in extensions/runs; here is what the store keeps of it, and which start of it an agent belongs to.
+ * The record of a run: a headless agent that Hive starts, ends while its human thinks, and starts again with the answer.
+ * extensions/runs controls runs; this file has the stored record, and how an agent names the start that it belongs to.
  */
 
-/** A question of the agent's that its run waits for. A call with several questions has several of these. */
+/** A question of the agent for which its run waits. A call with several questions has several of these. */
 export interface RunCall {
   /**
    * The client's id of the call, until the client reports that the call is over; a call that is repeated after a resume has
@@ -11,13 +11,13 @@ export interface RunCall {
    */
   call_id: string | null;
   ask_id: string;
-  /** The start of the run whose agent made it. */
+  /** The number of the start whose agent made the call. */
   start: number;
   /** The client was asked to end, and to repeat this call when it is resumed. */
   deferred: boolean;
-  /** The answer was given to this call. If its agent died after that, the call may have run. */
+  /** Whether the answer was given to this call. If its agent died afterwards, the call may have run. */
   given: boolean;
-  /** It is an ask of the agent's own, whose tool returns the answer. */
+  /** Whether the agent itself asked, so that Hive's tool returns the answer. */
   by_tool?: boolean;
   /** The client's permission mode at the time, if it said so: the mode changes when a plan is approved. */
   mode?: string;
@@ -25,7 +25,7 @@ export interface RunCall {
 
 export type RunStatus = 'working' | 'sleeping' | 'ended';
 
-/** Which process looks after a run's agent. With `started`, the process cannot be confused with a later one. */
+/** The process that controls a run's agent. `started` distinguishes it from a later process with the same id. */
 export interface RunKeeper {
   machine: string;
   pid: number;
@@ -37,10 +37,10 @@ export interface Run {
   /** The session of the agent, chosen before its first start. */
   session_id: string;
   status: RunStatus;
-  /** Whose run it is: only this person's processes resume it. */
+  /** The seat of its human: only processes of this person resume it. */
   seat: string;
   machine: string;
-  /** The digest of the file that says what to start. */
+  /** The digest of the file that describes the agent to start. */
   digest: string;
   /** How long a call waits for its human before it is deferred. */
   patience_ms: number;
@@ -48,12 +48,12 @@ export interface Run {
   start: number;
   /** The last start whose agent made a call. */
   heard: number;
-  /** How many starts ended without saying why, or without having taken the news that they were started with. */
+  /** How many starts ended without a reason, or without having read the news that they were started with. */
   crashes: number;
   keeper: RunKeeper | null;
   agent: RunKeeper | null;
   calls: readonly RunCall[];
-  /** How the agent ended; null while the run lasts, or if nobody saw it. */
+  /** The exit code of the agent; null while the run lasts, or if nobody saw it end. */
   exit_code: number | null;
   /** Why a run ended although it could have continued. */
   problem: string | null;
@@ -62,7 +62,7 @@ export interface Run {
 }
 
 // ---- Which start an agent belongs to ----
-// These are in the agent's environment, which its hooks inherit. They permit nothing.
+// These variables are in the agent's environment, which its hooks inherit. They permit nothing.
 
 export const RUN_VARIABLE = 'HIVE_RUN';
 

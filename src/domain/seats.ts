@@ -1,26 +1,26 @@
 /**
  * Seats: where a human answers, each with a key (Ed25519). An answer that may allow something is signed with the key of
- * its seat, and whatever prints the `allow` looks for a registered seat that signed it. The public keys are in the
- * human's file (trust.ts). The store holds signatures only, so nobody who can write the store can allow anything.
+ * its seat, and the process that prints the `allow` checks that a registered seat signed it. The public keys are in the human's
+ * file (trust.ts). The store only holds signatures, so write access to the store is not enough to allow anything.
  */
 import type { PromptAnswer } from './prompts.ts';
 
 /** A registered seat, as it is in the human's file. */
 export interface Seat {
-  /** Whose it is, usually user@machine. Several seats may have one name. */
+  /** Its name, usually user@machine. Several seats may have the same name. */
   name: string;
   /** Its public key: 32 bytes, base64url. */
   key: string;
-  /** The names of the stores where it counts (`Store.name`); all of them, where it is left out. */
+  /** The names of the stores where it counts (`Store.name`); default: all stores. */
   stores?: readonly string[];
 }
 
-/** Whether what a seat signs may allow something in this store. */
+/** Whether this seat's signature may allow something in this store. */
 export function countsIn({ stores }: Seat, store: string): boolean {
   return stores === undefined || stores.includes(store);
 }
 
-/** A seat, counting in one more store. */
+/** The seat, registered for one more store. */
 export function withStore(seat: Seat, store: string): Seat {
   return countsIn(seat, store) ? seat : { ...seat, stores: [...(seat.stores ?? []), store] };
 }
@@ -33,23 +33,23 @@ export interface SeatKey {
   sign(text: string): string | Promise<string>;
 }
 
-/** The statement of a signature: this person was shown this, and gave this answer then. */
+/** The signed statement: this text was displayed to the person, who gave this answer at this time. */
 export interface SignedAnswer {
   store_id: string;
   ask_id: string;
-  /** Of the permission as it was displayed (permissions.ts). */
+  /** The digest of the permission as it was displayed (permissions.ts). */
   displayed_digest: string;
   answer: PromptAnswer;
 }
 
-/** A secret key: 32 bytes, in hexadecimal digits. */
+/** The format of a secret key: 32 bytes in hexadecimal. */
 export const SECRET_KEY: RegExp = /^[0-9a-f]{64}$/;
 export const PUBLIC_KEY: RegExp = /^[A-Za-z0-9_-]{43}$/;
 const LONGEST_NAME = 400;
 /** The bytes before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410). */
 const PKCS8 = '302e020100300506032b657004220420';
 
-/** The key that this secret is. @throws TypeError for anything else than 64 hexadecimal digits. */
+/** The key for this secret. @throws TypeError unless it is 64 hexadecimal digits. */
 export function seatKeyFrom(secret: string): SeatKey {
   if (!SECRET_KEY.test(secret)) throw new TypeError('The key of a seat is 64 hexadecimal digits.');
   const { createPrivateKey, createPublicKey, sign } = crypto();
@@ -65,7 +65,7 @@ export function seatKeyFrom(secret: string): SeatKey {
 /** The one type of SSH key that signs as the key of a seat does. */
 export const SSH_KEY_TYPE = 'ssh-ed25519';
 
-/** The public key in a line such as ssh-keygen and ssh-add print; null for any other type, and for what is no key. */
+/** The public key in a line as printed by ssh-keygen or ssh-add; null for any other type, and for anything that is not a key. */
 export function keyOfSshLine(line: string): string | null {
   const [type, base64 = ''] = line.trim().split(/\s+/);
   const blob = Buffer.from(base64, 'base64');
@@ -100,14 +100,14 @@ export function seatThatSigned(
       const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
       return verify(null, text, key, bytes);
     } catch {
-      // Not every text of the right length is a key.
+      // Not every text of the right length is a valid key.
       return false;
     }
   };
   return seats.find(didSign) ?? null;
 }
 
-/** The seats in the human's file. `problems` say what is not understood. */
+/** The seats in the human's file. `problems` describe what is not understood. */
 export function readSeats(value: unknown, file: string): { seats: Seat[]; problems: string[] } {
   if (!Array.isArray(value)) return { seats: [], problems: [`seats in ${file} is not a list.`] };
   const seats: Seat[] = [];
@@ -131,14 +131,17 @@ function areNames(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
-/** The signed text of an answer. One text for each meaning: the fields in a fixed order, as JSON, after the name of the kind of signature. */
+/**
+ * The signed text of an answer: the name of the kind of signature, then the fields as JSON in a fixed order, so that equal
+ * answers have equal texts.
+ */
 export function answerText({ store_id, ask_id, displayed_digest, answer }: SignedAnswer): string {
   const { decision, selected, comment, by, via, attested, response_id, responded_at } = answer;
   const fields = [decision, selected, comment, by, via, attested, response_id, responded_at];
   return JSON.stringify(['hive answer 1', store_id, ask_id, displayed_digest, fields]);
 }
 
-/** Few processes sign or check, and loading it takes a fifth of a bare start. */
+/** Loaded when needed: few processes sign or check, and loading it takes a fifth of a bare start. */
 function crypto(): typeof import('node:crypto') {
   return process.getBuiltinModule('node:crypto');
 }

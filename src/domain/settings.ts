@@ -1,10 +1,9 @@
 /**
- * Settings: what a person prefers of how Hive notifies them and of how it holds, wakes and rations agents. It is set
- * from a shell (`hive config`), from Emacs (customize) or over its wire (`desk/preferences`), and stored. One table
- * lists them all. A new setting is a field of Preferences, OutreachSettings or StoreSettings and a line here; the
- * compiler asks for the line.
+ * Settings: how Hive notifies a person, and how it holds, wakes and rations agents. They are set from a shell (`hive config`),
+ * from Emacs (customize) or over JSON-RPC (`desk/preferences`), and stored. One table lists them all. A new setting is a field of
+ * Preferences, OutreachSettings or StoreSettings and a line here; the compiler reports a missing line.
  *
- * Anything that permits or runs something is no setting: it is in the human's own file (trust.ts), and never in the store
+ * Anything that permits or runs something is not a setting: it is in the human's own file (trust.ts), never in the store
  * (invariants 9 and 14).
  */
 import { invalidInput } from './errors.ts';
@@ -33,14 +32,14 @@ export const DEFAULT_STORE_SETTINGS: StoreSettings = {
   quotas: true,
 };
 
-/** Whether quotas apply, by what is stored for every seat. */
+/** Whether quotas apply, according to the settings stored for every seat. */
 export function hasQuotas(stored: Readonly<Record<string, unknown>>): boolean {
   return Boolean(stored['quotas'] ?? DEFAULT_STORE_SETTINGS.quotas);
 }
 
 export type SettingKey = SeatKey | keyof OutreachSettings | keyof StoreSettings;
 
-/** How a value is written on a command line and checked. */
+/** The type of a value: how it is written on a command line and checked. */
 export type SettingType =
   | { kind: 'yes_no' }
   | { kind: 'choice'; of: readonly string[] }
@@ -58,18 +57,18 @@ export type SettingType =
 
 export interface Setting {
   key: SettingKey;
-  /** `seat`: of one user on one machine. `everywhere`: of every seat of the store. */
+  /** `seat`: for one user on one machine. `everywhere`: for every seat of the store. */
   scope: 'seat' | 'everywhere';
   type: SettingType;
   default: unknown;
-  /** The option or command of Emacs that sets it as well; null where `hive config` alone does. */
+  /** The option or command of Emacs that also sets it; null if only `hive config` does. */
   emacs: string | null;
   text: string;
 }
 
 type Line = Pick<Setting, 'type' | 'emacs' | 'text'>;
 
-/** The option of Emacs that sets what has no command of its own there; `M-x hive-settings` shows and sets the same. */
+/** The option of Emacs for settings without their own command there; `M-x hive-settings` shows and sets the same. */
 export const EMACS_OPTION = 'hive-settings';
 
 const YES_NO: SettingType = { kind: 'yes_no' };
@@ -101,12 +100,12 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
   muted_projects: {
     type: { kind: 'names' },
     emacs: 'M-x hive-mute-popups',
-    text: 'projects of which nothing pops up: names or directories, separated by commas',
+    text: 'projects that show no popups: names or directories, separated by commas',
   },
   muted_agents: {
     type: { kind: 'names' },
     emacs: 'M-x hive-mute-popups',
-    text: 'agents of which nothing pops up: handles, separated by commas',
+    text: 'agents that show no popups: handles, separated by commas',
   },
   sound: { type: YES_NO, emacs: EMACS_OPTION, text: 'popups make a sound' },
   phone_after: {
@@ -196,7 +195,7 @@ export const SETTINGS: readonly Setting[] = [
   ...lines(OF_STORE, 'everywhere', DEFAULT_STORE_SETTINGS),
 ];
 
-/** Settings that permit or run something; Emacs may set those with a text, besides the human's file. */
+/** Settings that permit or run something: in the human's file, and those with a text also in Emacs. */
 export const AUTHORITY: Readonly<
   Record<keyof Authority | 'permission_rules', { text: string; kind: 'yes_no' | 'command' } | null>
 > = {
@@ -223,7 +222,7 @@ export function isOfPhones({ key }: Pick<Setting, 'key'>): boolean {
   return OF_PHONES.has(key);
 }
 
-/** The setting of this name; `quiet-hours` is as good as `quiet_hours`. @throws HiveError `invalid_input`. */
+/** The setting with this name; `quiet-hours` means `quiet_hours`. @throws HiveError `invalid_input`. */
 export function settingNamed(name: string): Setting {
   const key = name.replaceAll('-', '_');
   const found = SETTINGS.find((setting) => setting.key === key);
@@ -253,7 +252,7 @@ const WORDS: Readonly<Record<string, boolean>> = {
 };
 const HOURS = /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** The value that a person has typed. @throws HiveError `invalid_input` that says what the setting accepts. */
+/** Parses the value that a person typed. @throws HiveError `invalid_input` that names the accepted values. */
 export function parseSetting({ key, type }: Setting, given: string, now: string): unknown {
   const text = given.trim();
   const wrong = (takes: string) =>
@@ -283,7 +282,7 @@ export function parseSetting({ key, type }: Setting, given: string, now: string)
       if (!/^\d/.test(text)) throw wrong('yes, no, or a duration such as 90m or 2h');
       return timeAfter(now, parseDuration(text));
     case 'hours': {
-      // As no hours are shown.
+      // This is how "no hours" is shown.
       if (text === showSetting(null)) return null;
       const [, from, to] = HOURS.exec(text) ?? [];
       if (from === undefined || to === undefined)
@@ -291,7 +290,7 @@ export function parseSetting({ key, type }: Setting, given: string, now: string)
       return { from, to };
     }
     case 'names': {
-      // As no names are shown.
+      // This is how "no names" is shown.
       if (text === showSetting([])) return [];
       const names = text.split(',').map((name) => name.trim());
       if (names.includes('')) throw wrong('names separated by commas');
@@ -304,7 +303,7 @@ function isBetween(text: string, { min, max }: { min: number; max: number }): bo
   return /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max;
 }
 
-/** A stored value as it applies now: what was set for some time is off once that has passed. */
+/** A stored value as it applies now: a value that was set for some time is off after that time. */
 export function valueAt({ type }: Pick<Setting, 'type'>, stored: unknown, now: string): unknown {
   return type.kind === 'yes_no_or_duration' && typeof stored === 'string' && stored <= now ? false : stored;
 }
@@ -324,15 +323,15 @@ export function showSetting(value: unknown): string {
 
 /** The program that set a stored value. */
 export type SetBy = 'emacs' | 'cli';
-/** Where a value comes from: nobody has set it, somebody has in a shell, an Emacs has, or a wider seat. */
+/** Where a value comes from: the default, a shell, an Emacs, or a wider seat. */
 export type Origin = 'default' | 'stored' | 'emacs' | 'inherited';
 
-/** The key under which the stored preferences record who has set which of them. No setting has this name. */
+/** The key under which the stored preferences record which program set each of them. No setting has this name. */
 const SET_BY = 'set_by';
 
 /**
- * The settings that are stored after these changes, and the keys that changed. Null restores the default, and missing keys stay.
- * The last to write wins.
+ * The stored settings after these changes, and the keys that changed. Null restores the default, and missing keys stay. The last
+ * write wins.
  */
 export function changeStored(
   stored: Readonly<Record<string, unknown>>,

@@ -1,12 +1,12 @@
 /**
- * How a shell reads a command line, as far as that can be known without running it: words and operators. What a shell
- * would replace with something else (variables, substitutions, file name patterns, a home directory), and what shells
- * parse differently, is not understood. The time grows in proportion to the length of the text. Pure.
+ * How a shell parses a command line into words and operators, as far as that can be known without running it. Text that a shell
+ * would replace (variables, substitutions, file name patterns, a home directory), or that shells parse differently, is not
+ * understood. The time is linear in the length of the text. Pure.
  */
 
 import { onDemand } from './text.ts';
 
-/** A word without its quotes. The stars of a rule's word separate its pieces; any other word has one piece. */
+/** A word without its quotes. In a rule, stars separate its pieces; any other word has one piece. */
 export interface ShellWord {
   pieces: readonly string[];
 }
@@ -19,7 +19,7 @@ export interface ShellPart {
 
 /** Longest first. A number directly before a redirection is part of it. */
 const OPERATOR = /\d*(?:>>|>\||>&|<&|<>|[<>])|&>>?|&&|\|\||;;|\|&|[;&|\n]/y;
-/** Within a word a number is part of the word: `a2>b` writes the output of `a2` to b. */
+/** Within a word, a number is part of the word: `a2>b` writes the output of `a2` to b. */
 const WITHIN_WORD = /(?:>>|>\||>&|<&|<>|[<>])|&>>?|&&|\|\||;;|\|&|[;&|\n]/y;
 /** These read from the next lines, or from a process, and are not understood. */
 const NOT_UNDERSTOOD = /\d*<<|\d*[<>]\(/y;
@@ -28,7 +28,7 @@ const plainWord = onDemand(() => /[\p{L}\p{M}\p{N}_./:@%+,=-]+/uy);
 const afterLetter = onDemand(() => /(?<=[\p{L}\p{N}~^])[~^]+/uy);
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/;
 
-/** The parts of a command line; null when it is not understood. With `stars`, an unquoted `*` is a rule's star. */
+/** The parts of a command line; null if it is not understood. With `stars`, an unquoted `*` is a rule's star. */
 export function shellParts(text: string, { stars = false } = {}): ShellPart[] | null {
   if (/\p{Default_Ignorable_Code_Point}/u.test(text)) return null;
   const parts: ShellPart[] = [];

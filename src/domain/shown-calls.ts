@@ -1,8 +1,8 @@
 /**
- * Which call of a tool a stored permission was about, read back from the text that displayed it (dialogs.ts). The text
- * is unambiguous: what Hive writes is at the beginning of a line, and what the agent wrote is indented, marked as a diff
- * or quoted as JSON. So rules can be tried on the history without a second copy of each call. It permits nothing: a rule
- * decides over the call that is about to run, never over this. Pure.
+ * Reads the tool call of a stored permission back from the text that displayed it (dialogs.ts). The text is unambiguous: Hive's
+ * own words are at the beginning of a line, and the agent's text is indented, marked as a diff or quoted as JSON. So rules can be
+ * tried on the history without a second copy of each call. This permits nothing: a rule decides about the call that is about to
+ * run, never about the call read back. Pure.
  */
 import type { HookTool } from './hooks.ts';
 import type { Prompt } from './prompts.ts';
@@ -19,10 +19,13 @@ const FACTS = /(?:^|\n)Tool: [^\n]*\nDirectory: ([^\n]*)(?=\n|$)/g;
 const FINGERPRINT = /^(.+?) [0-9a-f]{64}(?: with [0-9a-f]{64})?(?: for .*)?$/s;
 const INDENT = '    ';
 const ARGUMENT = /^([A-Za-z_][\w-]*|"(?:[^"\\]|\\.)*"): (.*)$/;
-/** Text in which a character was spelled out is not the text that ran. */
+/** Text with a spelled-out character is not the text of the call. */
 const SPELLED_OUT = /<U\+[0-9A-F]{4,6}>/;
 
-/** The call of a permission; null for a plan, for what was too long to be displayed, and for text that was spelled out. */
+/**
+ * The call of a permission; null for a plan, for a call that was too long to be displayed, and for text with spelled-out
+ * characters.
+ */
 export function shownCall({
   kind,
   dialog,
@@ -35,7 +38,7 @@ export function shownCall({
   const cwd = facts[1] ?? '';
   const details = (context ?? '').slice(0, facts.index);
   const input = argumentsIn(details);
-  // A directory in quotes has a line break or a quote in its name.
+  // A quoted directory has a line break or a quote in its name.
   if (input === null || cwd.startsWith('"') || SPELLED_OUT.test(`${name}${cwd}${details}`)) return null;
   return { tool: { name, input, use_id: null, response: null, own: null }, cwd };
 }
@@ -47,7 +50,7 @@ function argumentsIn(details: string): Record<string, unknown> | null {
   for (let at = 0; at < lines.length; ) {
     const line = lines[at] ?? '';
     const block = following(lines, at, INDENT);
-    // Only a command is an indented paragraph of its own; any other indented line belongs to the argument above it.
+    // Only a command is an indented paragraph after a blank line; other indented lines belong to the argument above them.
     if (block > at && (lines[at - 1] ?? '') === '') {
       if (found.has('command')) return null;
       found.set('command', textOf(lines.slice(at, block), INDENT));
@@ -69,7 +72,7 @@ function argumentsIn(details: string): Record<string, unknown> | null {
   return found.size === 0 ? null : Object.fromEntries(found);
 }
 
-/** Where the lines with this mark end. */
+/** The index after the lines with this mark. */
 function following(lines: readonly string[], from: number, mark: string): number {
   let end = from;
   while (lines[end]?.startsWith(mark) === true) end += 1;

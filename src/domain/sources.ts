@@ -1,24 +1,24 @@
 /**
- * Sources: where a session runs, and how it is labelled wherever it is named. Pure. docs/sources.md has the table of
- * what counts as evidence for which source; this is that table as code.
+ * Sources: where a session runs, and how it is labelled wherever it is named. Pure. This implements the table of evidence in
+ * docs/sources.md.
  */
 
-/** `main`: the person's own conversation. `bg`: a background session that nobody watches. `fork`: an interactive fork. */
+/** `main`: the person's own conversation. `bg`: a background session, which nobody watches. `fork`: an interactive fork. */
 export type Source = 'main' | 'bg' | 'fork';
 
 export const SOURCES: readonly Source[] = ['main', 'bg', 'fork'];
 
-/** All evidence for a source. A missing field says nothing. */
+/** All evidence for a source. A missing field is no evidence. */
 export interface SourceEvidence {
-  /** The human's own choice in the session list: then nothing else counts. */
+  /** The human's choice in the session list; if set, nothing else counts. */
   corrected?: Source | null | undefined;
-  /** The source of the session so far, as long as it continues. */
+  /** The source of the session so far, if the session continues. */
   current?: Source | null | undefined;
   /** An adapter's conclusion from the evidence below. */
   reported?: Source | null | undefined;
   /** `hive mcp --source`. */
   option?: Source | null | undefined;
-  /** `HIVE_SOURCE`; a word that is no source says nothing. */
+  /** `HIVE_SOURCE`; a word that is not a source is ignored. */
   variable?: string | undefined;
   /** SessionStart with `source: fork`. */
   forked?: boolean | undefined;
@@ -26,7 +26,7 @@ export interface SourceEvidence {
   backgrounded?: boolean | undefined;
   /** `CLAUDE_CODE_ENTRYPOINT`: only `cli` is the terminal program. */
   entrypoint?: string | undefined;
-  /** `CLAUDE_CODE_SESSION_ATTENDED`: `1` where a person sits at the terminal; also in an editor. */
+  /** `CLAUDE_CODE_SESSION_ATTENDED`: `1` if a person sits at the terminal, or in an editor. */
   attended?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export function decideSource(evidence: SourceEvidence): Source {
   const { corrected, current, reported, option, forked, backgrounded } = evidence;
   if (corrected !== null && corrected !== undefined) return corrected;
   const variable = sourceNamed(evidence.variable);
-  // The entry point is only a guess, so an explicit setting wins, such as that of an editor's own agent.
+  // The entry point is only a guess, so an explicit setting wins, such as the one of an editor for its agent.
   const guessed = option === null || option === undefined ? variable === null && isHeadless(evidence) : false;
   const sources = [current, reported, option, variable];
   if (sources.includes('bg') || backgrounded === true || guessed) return 'bg';
@@ -53,12 +53,12 @@ export function sourceEvidence(env: Environment): SourceEvidence {
   };
 }
 
-/** The program in which a person sees the agent, where that is an editor: `hive acp` and the packages of editors set it. */
+/** The editor in which a person sees the agent, as set by `hive acp` and the packages of editors; null outside of editors. */
 export function editorIn(env: Environment): string | null {
   return env['HIVE_EDITOR'] || null;
 }
 
-/** Whether a person sees the agent, `1` or `0`. An editor starts its agent as a program does, but shows its dialogs. */
+/** Whether a person sees the agent, `1` or `0`. An editor starts its agent without a terminal, but shows its dialogs. */
 export function attendedIn(env: Environment): string | undefined {
   return editorIn(env) === null ? env['CLAUDE_CODE_SESSION_ATTENDED'] : '1';
 }
@@ -85,7 +85,7 @@ export function sourcePrefix(source: Source): string {
   return label === null ? '' : `[${label}] `;
 }
 
-/** A session, or what an agent sent, as far as it says who that is. */
+/** A session, or a record that an agent sent: the fields with the agent's names. */
 type Named = { handle: string; title: string } | { agent: string; agent_title: string | null };
 
 /** A named thing of a project. */
@@ -96,7 +96,7 @@ export function calledBy(one: Named): string {
   return 'handle' in one ? one.title : (one.agent_title ?? one.agent);
 }
 
-/** The project, unless the title already says it (`shop`, `shop 2`); null then. */
+/** The project; null if the title already contains it (`shop`, `shop 2`). */
 function unsaidProject(title: string, project: string): string | null {
   const isProject =
     title === project || (title.startsWith(`${project} `) && /^\d+$/.test(title.slice(project.length + 1)));
@@ -112,7 +112,7 @@ export function labelled(one: Placed): string {
   return `${labelOf(one)}${title}${project === null ? '' : ` (${project})`}`;
 }
 
-/** An agent in headings; `does` follows its title: `[bg] Fix the delivery date asks permission · shop`. */
+/** An agent in headings, with `does` after its title: `[bg] Fix the delivery date asks permission · shop`. */
 export function headedBy(one: Placed, does = ''): string {
   const title = calledBy(one);
   const project = unsaidProject(title, one.project);

@@ -1,6 +1,6 @@
 /**
- * The statistics: how long agents waited for their humans, what they asked, where it was answered, and what rules saved. It
- * is computed from the prompts as they are stored; nothing is stored for it. Pure: the caller says what a day is.
+ * Statistics: how long agents waited for their humans, what they asked, where it was answered, and how much time rules saved.
+ * They are computed from the stored prompts; nothing else is stored. Pure: the caller defines what a day is.
  */
 import type { Via } from './actors.ts';
 import type { Prompt } from './prompts.ts';
@@ -24,7 +24,7 @@ export type CountedPrompt = Pick<
   | 'blocked_since'
 >;
 
-/** How long a group of prompts waited for an answer of a human. Times are in ms; null: none was answered. */
+/** How long a group of prompts waited for a human's answer. Times are in ms; null if none was answered. */
 export interface Waits {
   name: string;
   /** How many were asked, apart from those that rules answered. */
@@ -46,27 +46,29 @@ export interface Counted {
 export interface Stats {
   since: string;
   until: string;
-  /** All of them; its name is empty. */
+  /** The totals; the name is empty. */
   total: Waits;
   /** The kinds, projects and agents with the most questions first. */
   kinds: Waits[];
   projects: Waits[];
   agents: Waits[];
-  /** Each day of the period, oldest first, also those without a question. `answered_by_rules` are not in `asked`. */
+  /** Each day of the period, oldest first, including days without a question. `asked` does not include `answered_by_rules`. */
   days: { day: string; asked: number; answered_by_rules: number }[];
-  /** Where they were answered: through what, `rule` included, and `terminal` for the agent's own terminal. */
+  /** The channels through which they were answered, including `rule`, and `terminal` for the agent's own terminal. */
   answered_via: Counted[];
   late: number;
   expired: number;
   cancelled: number;
   pending: number;
-  /** Since when the longest pending question waits; null if none is pending. */
+  /** Since when the oldest pending question has been waiting; null if none is pending. */
   pending_since: string | null;
-  /** The same words asked several times. */
+  /** Questions that were asked several times in the same words. */
   most_asked: Counted[];
   /** How often each rule answered. */
   rules: Counted[];
-  /** The time that the rules saved, had each of these waited as long as the median permission did; null if nothing is known of that. */
+  /**
+   * An estimate of the time that rules saved: each of their answers counts as the median wait of a permission. Null if unknown.
+   */
   saved_ms: number | null;
 }
 
@@ -77,7 +79,7 @@ export interface StatsPeriod {
   dayOf: (time: string) => string;
 }
 
-/** The length of the period unless somebody says otherwise, in days. */
+/** The default length of the period, in days. */
 export const STATS_DAYS = 7;
 
 const MOST_GROUPS = 20;
@@ -114,7 +116,7 @@ export function statsOf(prompts: readonly CountedPrompt[], { since, until, dayOf
   };
 }
 
-/** Through what it was answered, in time or late; null if it was not. */
+/** The channel through which it was answered, in time or late; null if it was not. */
 function viaOf({ status, via, cancel_reason, late_response }: CountedPrompt): Via | null {
   if (status === 'responded') return via;
   if (cancel_reason === 'answered_elsewhere') return 'terminal';
@@ -175,7 +177,7 @@ function daysOf(
   { since, until, dayOf }: StatsPeriod,
 ): Stats['days'] {
   const names = new Set<string>();
-  // A day has 23 hours where summer time begins.
+  // A day has only 23 hours when summer time begins.
   for (let at = Date.parse(since); at < Date.parse(until); at += DAY_MS / 2)
     names.add(dayOf(new Date(at).toISOString()));
   names.add(dayOf(until));

@@ -1,7 +1,7 @@
 /**
- * The Stop guard: what an agent still has to do when it wants to stop, in sentences that name the exact call. It counts
- * its own holds and gives up after three a turn (invariant 11). The client's `stop_hook_active` is recorded but decides
- * nothing, because another hook may have set it. Pure: no clock, no ids, no I/O.
+ * The Stop guard holds an agent that wants to stop while it has something left to do, with a sentence that names the exact
+ * call. It counts its own holds and gives up after three a turn (invariant 11). The client's `stop_hook_active` is recorded but
+ * decides nothing, because another hook may have set it. Pure: no clock, no ids, no I/O.
  */
 import { holdAtMost } from './guards.ts';
 import { describeOutreach, type Outreach, type OutreachSettings } from './outreach.ts';
@@ -13,13 +13,13 @@ export interface StopGuardRecord {
   session_id: string;
   /** The chain of turns over which blocks are counted (`chain_id` of a turn). */
   chain: string | null;
-  /** Blocks of this line. */
+  /** How often it held a Stop in this chain. */
   blocks: number;
-  /** When it gave up in this line. */
+  /** When it gave up in this chain. */
   let_go_at: string | null;
   /** When the session's last report was sent. */
   reported_at: string | null;
-  /** Output sent before this time has been reminded of. */
+  /** The agent was already reminded of output sent before this time. */
   reminded_at: string | null;
   /** As the client last reported it; nothing depends on it. */
   stop_hook_active: boolean;
@@ -41,7 +41,7 @@ export function newStopGuard(session_id: string): StopGuardRecord {
   };
 }
 
-/** The state for this chain of turns: another chain starts at zero. */
+/** The state for this chain of turns: a new chain starts at zero. */
 export function inChain(record: StopGuardRecord, chain: string | null): StopGuardRecord {
   return record.chain === chain ? record : { ...record, chain, blocks: 0, let_go_at: null };
 }
@@ -58,15 +58,15 @@ function nextHold({ blocks, let_go_at }: StopGuardRecord): ReturnType<typeof hol
 /** Why a Stop is held. */
 export type Hold = 'answers' | 'mentions' | 'report';
 
-/** Something the agent still has to do, with the sentence about it. */
+/** Something that the agent still has to do, with the sentence about it. */
 export interface Owed {
   hold: Hold;
   text: string;
-  /** A sentence for the human when the agent stops without doing it. */
+  /** The sentence for the human if the agent stops without doing it. */
   undone: string;
 }
 
-/** Whether a session must report before it stops; main sessions and forks never must. */
+/** Whether a session must report before it stops. Main sessions and forks never must. */
 export function owesReport(
   source: Source,
   { report_policy }: Pick<OutreachSettings, 'report_policy'>,
@@ -110,14 +110,14 @@ export function reportReason(unreported: readonly Outreach[]): string {
   return `You showed your human ${listOutreach(unreported)} and have not reported it, so the session that you report to knows nothing about it. Before you stop, call ${REPORT_CALL}. Then stop.`;
 }
 
-/** The same as a reminder, when nothing is held. */
+/** The same as a reminder, if nothing is held. */
 export function reportReminder(unreported: readonly Outreach[]): string {
   return `You showed your human ${listOutreach(unreported)}. Before you stop, report it to the session that you work for: ${REPORT_CALL}.`;
 }
 
 /**
- * Why a Stop is held for settled questions. It never contains an answer: a client may mark what a Stop hook says as not the
- * human's (invariant 18), so the agent fetches it. The person reads this sentence at the terminal of Claude Code.
+ * Why a Stop is held for settled questions. It never contains an answer: a client may mark the text of a Stop hook as not the
+ * human's (invariant 18), so the agent fetches the answer. In Claude Code's terminal, the person reads this sentence as well.
  */
 export function answersReason(settled: readonly Prompt[]): string {
   const one = settled.length === 1;
@@ -148,14 +148,14 @@ type Named = Parameters<typeof labelled>[0];
 
 const HELD = ` although it was held ${STOP_BLOCKS} times`;
 
-/** The notice for the human about an agent that stopped without fetching what was settled. */
+/** The notice for the human about an agent that stopped without fetching settled questions. */
 export function unfetchedNotice(who: Named, ask_ids: readonly string[]): string {
   const what = ask_ids.length === 1 ? `what became of ${ask_ids[0]}` : `${ask_ids.length} settled questions`;
   const it = ask_ids.length === 1 ? 'It comes' : 'They come';
   return `${labelled(who)} stopped without fetching ${what}${HELD}. ${it} with its next message.`;
 }
 
-/** The notice for the human about an agent that stopped with urgent mentions. */
+/** The notice for the human about an agent that stopped with unprocessed urgent mentions. */
 export function unprocessedNotice(who: Named, count: number): string {
   return `${labelled(who)} stopped with ${count === 1 ? 'an urgent mention' : `${count} urgent mentions`} unprocessed${HELD}.`;
 }

@@ -9,8 +9,8 @@ import { isSource } from './json-numbers.ts';
 const NUL = /\u0000/g;
 
 /**
- * The end of a file with text from agents. Emacs reads local variables only behind the last page break, so it takes none
- * of the text before for any.
+ * The end of a file with text from agents. Emacs reads local variables only after the last page break, so it finds none in that
+ * text.
  */
 export const FILE_END = '\n\f\n';
 
@@ -25,8 +25,8 @@ export function cleanOptional(text: string | null | undefined): string | null {
 }
 
 /**
- * Makes a value when it is first needed. Expressions with many characters or classes of Unicode take up to a millisecond to
- * make, which every hook would pay, and most hooks need none.
+ * Creates a value when it is first needed. Compiling a regular expression with many characters or Unicode classes takes up to a
+ * millisecond, and most hooks need none.
  */
 export function onDemand<T extends object>(make: () => T): () => T {
   let made: T | null = null;
@@ -36,7 +36,7 @@ export function onDemand<T extends object>(make: () => T): () => T {
   };
 }
 
-/** No call nests deeper, and functions that walk through a value cannot run out of stack. */
+/** Deeper than any real call, and shallow enough for recursive functions not to run out of stack. */
 export const DEEPEST = 200;
 
 /** Whether a JSON-like value nests deeper than any call does. */
@@ -73,7 +73,7 @@ export function searchText(...parts: (string | null | undefined)[]): string {
 /** The first `length` characters on one line, with an ellipsis where text was left out. */
 export function excerpt(text: string, length: number): string {
   const whole = text.trim();
-  // White space may fold, so more is looked at than is kept, but never a megabyte.
+  // Folding white space shortens the text, so more is read than is kept, but never a megabyte.
   const beginning = whole.slice(0, LOOKED_AT * length);
   const line = beginning.replace(/\s+/g, ' ').trim();
   const characters = Array.from(line);
@@ -84,7 +84,7 @@ export function excerpt(text: string, length: number): string {
     .toWellFormed()}…`;
 }
 
-/** Of a text that is cut: for each character that is kept. */
+/** How many characters of a text are read for each one that is kept. */
 const LOOKED_AT = 10;
 
 /** Length in Unicode code points, which is what the limits on questions and answers count. */

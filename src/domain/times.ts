@@ -2,7 +2,7 @@
 
 export const DAY_MS = 86_400_000;
 
-/** The time so many milliseconds after another; before it, if the number is negative. */
+/** The time `ms` milliseconds after another one; before it if `ms` is negative. */
 export function timeAfter(time: string, ms: number): string {
   return new Date(Date.parse(time) + ms).toISOString();
 }

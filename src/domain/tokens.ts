@@ -1,18 +1,21 @@
-/** Tokens: which remote agent may connect, under which name, and with which role (extensions/serve/tokens.ts). The secret itself is never stored. */
+/**
+ * Tokens: which remote agents may connect, under which name, and with which role (extensions/serve/tokens.ts). The secret is
+ * not stored.
+ */
 
 /** The role of a caller. A coordinator sees and answers other agents' questions, but never permissions. */
 export type Role = 'agent' | 'coordinator';
 
 /** A token, without its secret. */
 export interface Token {
-  /** The name people give it: one machine, one container, one person. */
+  /** The name that people give it, for one machine, one container or one person. */
   name: string;
   /** SHA-256 of the secret, in hexadecimal. */
   digest: string;
-  /** The session that calls with it: set by whoever made the token, never by the caller. */
+  /** The session that calls with it, set when the token was made, never by the caller. */
   agent: string;
   role: Role;
-  /** The projects of this machine that it takes part in. Others that its agents name are its own. */
+  /** The projects of this machine that its agents share. Other projects that they name are separate. */
   projects: TokenProject[];
   created_at: string;
   revoked_at: string | null;
@@ -24,7 +27,7 @@ export interface TokenProject {
   project_dir: string;
 }
 
-/** Whether plain http with this host stays on this machine. */
+/** Whether plain HTTP to this host stays on this machine. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
   return (
@@ -32,7 +35,7 @@ export function isLoopback(host: string): boolean {
   );
 }
 
-/** Whether a token sent to this address could be read on its way. */
+/** Whether others could read a token that is sent to this address. */
 export function isReadableByOthers({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && !isLoopback(hostname);
 }

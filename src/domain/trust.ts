@@ -1,13 +1,13 @@
 /**
- * The human's trust: the content of the one file that says what may happen without a question (docs/agents.md). It permits things,
- * so it counts only when every word of it is understood and nobody else could have written it. Otherwise nothing in it
- * permits anything, and the rules that deny still deny. Pure: the caller passes in what it found out about the file.
+ * The human's trust: the one file that permits things without a question (docs/agents.md). Therefore it counts only if every word
+ * of it is understood and nobody else could have written it. Otherwise nothing in it permits anything, but the rules that deny
+ * still deny. Pure: the caller passes the file's content and the problems that it found.
  */
 import { objectInText } from './json.ts';
 import { type PermissionRule, readRules } from './permission-rules.ts';
 import { keyOfSshLine, readSeats, type Seat } from './seats.ts';
 
-/** The settings that permit or run something. None of them is ever read from the store. */
+/** The settings that permit or run something. They are never read from the store. */
 export interface Authority {
   /** Whether a popup may answer a permission. */
   popup_permissions: boolean;
@@ -19,7 +19,7 @@ export interface Authority {
 export interface Trust extends Authority {
   /** Whether a program may answer for the human when no person is typing (`hive respond` in a script). */
   allow_scripts_to_answer: boolean;
-  /** Whether what a person types at a terminal is signed: then they may allow permissions there, and not in Emacs alone. */
+  /** Whether a person's answers at a terminal are signed, so that they can allow permissions there and not only in Emacs. */
   terminal_may_allow: boolean;
   /** Rules that answer permissions in the human's place. */
   permission_rules: readonly PermissionRule[];
@@ -27,11 +27,11 @@ export interface Trust extends Authority {
   seats: readonly Seat[];
   /** The public key in the person's SSH agent that signs in place of the key of a seat; null if they chose none. */
   ssh_agent_key: string | null;
-  /** Whether a first seat registers itself: not where the human has written an empty list. */
+  /** Whether the first seat registers itself. Not if the human has written an empty list. */
   takes_first_seat: boolean;
   /** Where the file is, or should be. */
   path: string;
-  /** Why nothing in it permits anything: sentences that say what to do. Empty: all of it counts. */
+  /** Why nothing in it permits anything, as sentences that say what to do. Empty: all of it counts. */
   problems: readonly string[];
   /** Changes whenever the file or its problems change; null if there is no file. */
   digest: string | null;
@@ -40,7 +40,7 @@ export interface Trust extends Authority {
 /** The file as it was found. */
 export interface TrustFile {
   path: string;
-  /** Null: there is none, or it could not be read. A file that is too large is cut. */
+  /** Null if the file does not exist or could not be read. A file that is too large is cut. */
   text: string | null;
   /** Problems of the file itself: its owner, its permissions, its size. */
   problems: readonly string[];
@@ -49,14 +49,14 @@ export interface TrustFile {
 
 export const NO_AUTHORITY: Authority = { popup_permissions: false, notify_command: null };
 
-/** The beginning of its rules' names. */
+/** The file's name, with which the names of its rules begin. */
 const FILE = 'trust.json';
-/** The name of the seat that a key in the SSH agent is. */
+/** The name of the seat whose key is in the SSH agent. */
 const SSH_AGENT = 'SSH agent';
-/** A text with more characters than this is not a command line. */
+/** In characters. A longer text is not accepted as a command line. */
 const LONGEST_COMMAND = 4_096;
 
-/** The content of the human's file. */
+/** Reads the content of the human's file. */
 export function readTrust({ path, text, problems: found, digest }: TrustFile): Trust {
   const nothing = {
     ...NO_AUTHORITY,
@@ -116,7 +116,7 @@ function understand(
     terminal_may_allow: flag('terminal_may_allow'),
     notify_command: isCommand ? command : null,
     permission_rules: rules,
-    // A file that names the key means that it counts.
+    // Naming the key in the file registers it.
     seats: ssh_agent_key === null ? seats : [...seats, { name: SSH_AGENT, key: ssh_agent_key }],
     ssh_agent_key,
     takes_first_seat: content['seats'] === undefined || seats.length > 0,
@@ -129,7 +129,7 @@ function understand(
   return { trust, problems };
 }
 
-/** The rules that can be recognized in a text that is not valid JSON: each is an object without nested objects. */
+/** The rules that can be recognized in text that is not valid JSON: each is an object without nested objects. */
 function rulesAmong(text: string): PermissionRule[] {
   const rules: PermissionRule[] = [];
   let start = -1;
@@ -137,7 +137,7 @@ function rulesAmong(text: string): PermissionRule[] {
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];
     if (character === '\\') at += 1;
-    // A line end closes a string that somebody forgot to close, because no JSON string contains one.
+    // A line break ends an unclosed string, because no JSON string contains one.
     else if (character === '"' || (quoted && character === '\n')) quoted = !quoted;
     else if (quoted) continue;
     else if (character === '{') start = at;

@@ -1,7 +1,7 @@
 /**
- * Turns: a turn is what an agent does from one prompt until it stops. How a turn begins and ends, what its end does to the questions asked in it (the
- * table `CANCELS`, as in docs/turns.md), what a client's events mean for it, and what a client's transcript says
- * about its end. Pure: no clock, no ids, no I/O.
+ * Turns: a turn is the work of an agent from one prompt until it stops. This file has how a turn begins and ends, which questions
+ * its end cancels (the table `CANCELS`, as in docs/turns.md), what a client's events mean for it, and what a client's transcript
+ * shows about its end. Pure: no clock, no ids, no I/O.
  *
  *     in_progress ──▶ completed | aborted (interrupted | replaced | ended | unknown)
  *
@@ -16,8 +16,8 @@ import { excerpt } from './text.ts';
 /** A turn ends once, completed or aborted. */
 type TurnState = 'in_progress' | 'completed' | 'aborted';
 /**
- * `interrupted`: somebody stopped it. `replaced`: the client's transcript or the library says that a new turn
- * displaced it. `ended`: its session went away. `unknown`: another turn began, and nothing says how this one ended.
+ * `interrupted`: somebody stopped it. `replaced`: a new turn displaced it, according to the client's transcript or the library.
+ * `ended`: its session ended. `unknown`: another turn began, and it is not known how this one ended.
  */
 export type AbortReason = 'interrupted' | 'replaced' | 'ended' | 'unknown';
 
@@ -26,7 +26,7 @@ interface OpenTool {
   use_id: string | null;
   name: string;
   since: string;
-  /** Its text for people or agents, if it is such a tool of Hive: the client may refuse the call without a word. */
+  /** For a tool of Hive that addresses people or agents, its text: the client may refuse the call without reporting it. */
   says?: string;
 }
 
@@ -34,13 +34,13 @@ interface OpenTool {
 export interface Turn {
   /** Made by Hive. */
   turn_id: string;
-  /** Increases with each turn, so two of the same millisecond still have an order. */
+  /** Increases with each turn, to order those of the same millisecond. */
   number: number;
-  /** Whose turn it is. */
+  /** The session whose turn it is. */
   session_id: string;
   /** `prompt_id` of Claude Code, `turn_id` of Codex; null if the client reports none. */
   client_turn_id: string | null;
-  /** The turn that this one continues, under the same client's id. */
+  /** The turn that this one continues, with the same client_turn_id. */
   continues: string | null;
   /** The first turn of that chain, or itself if it continues none: holds are counted over the whole chain. */
   chain_id: string;
@@ -72,17 +72,17 @@ export interface Turn {
   last_tool_at: string | null;
   /** Tool calls that have started and not returned. */
   open_tools: OpenTool[];
-  /** When a hook last asked the client to stop; null: this turn was stopped by other means, or not at all. */
+  /** When a hook last asked the client to stop; null if the turn was stopped in another way, or not at all. */
   stopped_at: string | null;
   /** How often a hook asked the client to stop. */
   stops: number;
-  /** The last sign of the batch that was running then. */
+  /** The last event of the batch that was running when the stop was printed. */
   batch_at: string | null;
   /** When that batch closed. */
   batch_closed_at: string | null;
 }
 
-/** A turn as it is known when it begins. */
+/** The fields of a turn that are known when it begins. */
 export interface TurnStart {
   turn_id: string;
   number: number;
@@ -132,11 +132,11 @@ export type TurnEnd =
     };
 
 const BY_NOBODY = { state: 'aborted', by: null, via: null, note: null } as const;
-/** Another turn began, and nothing says how this one ended. */
+/** Another turn began, and it is not known how this one ended. */
 export const ENDED_UNKNOWN: TurnEnd = { ...BY_NOBODY, abort_reason: 'unknown' };
 /** The client's transcript shows that a new turn displaced it. */
 export const REPLACED: TurnEnd = { ...BY_NOBODY, abort_reason: 'replaced' };
-/** Its session went away. */
+/** Its session ended. */
 export const ENDED_WITH_SESSION: TurnEnd = { ...BY_NOBODY, abort_reason: 'ended' };
 /** The person at the client's terminal pressed Esc. */
 export const INTERRUPTED_AT_TERMINAL: TurnEnd = {
@@ -168,8 +168,8 @@ export function endKind(end: TurnEnd): EndKind {
 }
 
 /**
- * Which pending questions asked in a turn are cancelled when it ends, with the end as the reason. Those of an
- * `ended` turn become orphans with their session, and stay answerable.
+ * Which pending questions of a turn are cancelled when it ends, with the kind of end as the reason. Those of an `ended` turn are
+ * orphaned with their session and stay answerable.
  */
 export const CANCELS: Readonly<Record<EndKind, (prompt: Pick<Prompt, 'when_turn_aborted'>) => boolean>> = {
   interrupted: ({ when_turn_aborted }) => when_turn_aborted !== 'stays',
@@ -201,7 +201,7 @@ export function toolEnded(turn: Turn, tool: Omit<OpenTool, 'since'>, now: string
   return { ...turn, open_tools: open.toSpliced(gone, 1), batch_at: turn.batch_at === null ? null : now };
 }
 
-/** Records that the human has got the words of a call in a notice. */
+/** Records that a notice has shown the human the words of a call. */
 export function toolNoticed(turn: Turn, words: string): Turn {
   return {
     ...turn,
@@ -227,12 +227,12 @@ export function batchClosed(turn: Turn, use_ids: readonly string[] | null, now: 
 }
 
 // ---- What an event means for the turns of its session ----
-// Decided from what the store knows and what the event says, as recorded from the real clients (docs/turns.md). A
-// late event never touches the next turn.
+// Decided from the stored turns and the event, following recordings of the real clients (docs/turns.md). A late event never
+// changes the next turn.
 
 /**
  * `prompt`: a UserPromptSubmit. `tool`: a tool is about to start. `after`: a tool or a batch returned.
- * `stop`: the client says that the turn is over.
+ * `stop`: the client reports that the turn is over.
  */
 export type ArrivalKind = 'prompt' | 'tool' | 'after' | 'stop';
 
@@ -255,13 +255,13 @@ interface KnownTurns {
 type Meaning =
   /** A turn begins; a running one ends first. */
   | { kind: 'begin' }
-  /** A turn that had ended continues: a new one continues it. */
+  /** A new turn continues one that had ended. */
   | { kind: 'continue'; turn: Turn }
-  /** The person typed while it is running: no transition. */
+  /** The person typed while the turn was running: no transition. */
   | { kind: 'steer'; turn: Turn }
-  /** It is about this turn, whatever its state. */
+  /** The event is about this turn, whatever its state. */
   | { kind: 'about'; turn: Turn }
-  /** It is about no known turn. */
+  /** The event is about no known turn. */
   | { kind: 'nothing' };
 
 /** The meaning of an event for the turns of its session. */
@@ -274,16 +274,16 @@ export function meaningOf({ kind, client_turn_id }: Arrival, { current, named, l
   return kind === 'after' ? { kind: 'nothing' } : { kind: 'begin' };
 }
 
-/** The event names a turn that has ended. */
+/** The meaning of an event that names a turn that has ended. */
 function ofEarlier(kind: ArrivalKind, named: Turn, current: Turn | null): Meaning {
-  // Typed while a Stop hook waits: it has the old id, and the next run has a new one.
+  // Typed while a Stop hook waited: the prompt has the old id, and the next run has a new one.
   if (kind === 'prompt') return { kind: 'steer', turn: named };
-  // Late, while the next turn runs: it must not touch that one.
+  // A late event, while the next turn runs, which it must not change.
   if (current !== null || kind !== 'tool') return { kind: 'about', turn: named };
   return continued(named);
 }
 
-/** A tool starts in a turn that has ended: another hook held its Stop, or woke it. A turn that was stopped stays stopped. */
+/** A tool starts in a turn that has ended, because another hook held its Stop or woke it. An interrupted turn stays stopped. */
 function continued(turn: Turn): Meaning {
   return turn.stopped_at !== null ? { kind: 'about', turn } : { kind: 'continue', turn };
 }
@@ -299,17 +299,20 @@ function withoutId(kind: ArrivalKind, current: Turn | null, last: Turn | null): 
   return kind === 'tool' ? continued(last) : { kind: 'about', turn: last };
 }
 
-// ---- What a transcript says about a turn's end ----
-// The client's own record of a turn whose end no hook reported.
+// ---- What a transcript shows about a turn's end ----
+// Used for a turn whose end no hook reported.
 //
 // Claude Code: Esc in its terminal fires no hook; some 200 ms later the entry `[Request interrupted by user]` is in the
 // file. Esc before the first token leaves no entry, and neither does a prompt that displaces the turn ("send now" in the
 // terminal, `priority: "now"` from a program): then the record of the turn breaks off, and the next prompt follows.
 // Codex: its rollout has a `turn_aborted` event with the reason. All of this was recorded from the real programs.
 
-/** How much of a transcript's end is read. */
+/** How many bytes of a transcript's end are read. */
 export const TRANSCRIPT_TAIL_BYTES: number = 64 * 1024;
-/** The same when looking for a displaced turn: between a prompt and its successor Claude Code writes its system prompt and its tools, 60 KB each. */
+/**
+ * The same when looking for a displaced turn: between a prompt and the next one, Claude Code writes its system prompt and its
+ * tools, 60 KB each.
+ */
 export const DISPLACED_TAIL_BYTES: number = 512 * 1024;
 
 const INTERRUPTIONS: ReadonlySet<string> = new Set([
@@ -317,30 +320,30 @@ const INTERRUPTIONS: ReadonlySet<string> = new Set([
   '[Request interrupted by user for tool use]',
 ]);
 
-/** Whether the tail of a transcript says that this turn was interrupted at the terminal. */
+/** Whether the tail of a transcript shows that this turn was interrupted at the terminal. */
 export function transcriptShowsInterrupt(
   tail: string,
   turn: Pick<Turn, 'client_turn_id' | 'continues' | 'started_at'>,
 ): boolean {
   return tail.split('\n').some((line) => {
-    // Most lines are something else, and parsing each would cost more than reading the file.
+    // Parsing every line would cost more than reading the file.
     if (!line.includes('[Request interrupted by user')) return false;
     const entry = objectInText(line);
     return entry !== null && isInterruptEntry(entry) && isOf(entry, turn);
   });
 }
 
-/** The turn that begins while, as far as the store knows, another is running. */
+/** The turn that begins while the store has another one as running. */
 export interface Displacing {
   client_turn_id: string | null;
-  /** True when its prompt has just been submitted; else the transcript must contain it already. */
+  /** True if its prompt has just been submitted; otherwise the transcript must already contain the prompt. */
   prompted: boolean;
 }
 
 /**
- * Whether Claude Code's transcript of a turn breaks off at the next prompt: the model wrote nothing after the turn's
- * prompt or its last tool, or its text was cut off. A turn that ends by itself ends with the model's text, so a lost
- * Stop hook alone proves nothing.
+ * Whether Claude Code's transcript of a turn breaks off at the next prompt: the model wrote nothing after the turn's prompt or
+ * last tool, or its text was cut off. A turn that ends normally ends with the model's text, so a lost Stop hook alone does not
+ * look like this.
  */
 export function transcriptShowsReplaced(
   tail: string,
@@ -366,16 +369,16 @@ export function transcriptShowsReplaced(
   return last === 'open' && next.prompted;
 }
 
-/** Whether a whole line of the tail has this turn's id: what is said of the turn before it stands above. */
+/** Whether a whole line of the tail has this turn's id. Then everything about the turn before it is already in the transcript. */
 export function transcriptNames(tail: string, client_turn_id: string): boolean {
   return tail.slice(0, tail.lastIndexOf('\n') + 1).includes(`"${client_turn_id}"`);
 }
 
 const CONVERSATION = /"type":"(?:user|assistant|system)"/;
-/** System entries written when a turn has ended by itself. */
+/** System entries that are written when a turn has ended normally. */
 const ENDS: ReadonlySet<string> = new Set(['stop_hook_summary', 'turn_duration']);
 
-/** Text that was cut off, or only a thought, which does not end a turn. */
+/** Whether an entry is text that was cut off, or only a thought, which does not end a turn. */
 function isUnfinished(entry: Raw): boolean {
   if (entry['isAbortedMidStream'] === true) return true;
   const message = entry['message'];
@@ -383,12 +386,12 @@ function isUnfinished(entry: Raw): boolean {
   return Array.isArray(content) && content.every((part) => isFields(part) && part['type'] === 'thinking');
 }
 
-/** Text from a person or a program, not a wake-up that the client wrote itself. */
+/** Whether an entry comes from a person or a program, and is not a wake-up that the client wrote itself. */
 function isPrompt({ origin }: Raw): boolean {
   return !isFields(origin) || origin['kind'] !== 'task-notification';
 }
 
-/** Why Codex's rollout says that this turn was aborted; null if it gives no known reason. */
+/** The reason for which this turn was aborted, according to Codex's rollout; null if it has no known reason. */
 export function rolloutAbortReason(
   tail: string,
   turn: Pick<Turn, 'client_turn_id'>,
@@ -404,7 +407,10 @@ export function rolloutAbortReason(
   return null;
 }
 
-/** The client's own entry: one text, no origin. What a person types is a plain string, or has an origin. */
+/**
+ * Whether an entry is the client's own record of an interrupt: one text without an origin. A person's text is a plain string,
+ * or has an origin.
+ */
 function isInterruptEntry(entry: Raw): boolean {
   if (entry['type'] !== 'user' || 'origin' in entry) return false;
   const message = entry['message'];
@@ -414,7 +420,10 @@ function isInterruptEntry(entry: Raw): boolean {
   return isFields(part) && part['type'] === 'text' && INTERRUPTIONS.has(String(part['text']));
 }
 
-/** Matched by the turn's id; by time if the client wrote none, or if a turn continues under an id that was interrupted before. */
+/**
+ * Whether an entry belongs to a turn: by the turn's id, or by time if the client wrote no id, or if the turn continues an
+ * interrupted one under the same id.
+ */
 function isOf(
   entry: Raw,
   { client_turn_id, continues, started_at }: Pick<Turn, 'client_turn_id' | 'continues' | 'started_at'>,
@@ -426,8 +435,8 @@ function isOf(
 }
 
 // ---- A turn in words ----
-// The same in Emacs, on the command line, over MCP and in hooks. `by` is untrusted text: it is placed into a sentence and never
-// used as a format. The sentences about interrupts are in interrupts.ts.
+// The same words in Emacs, on the command line, over MCP and in hooks. `by` is untrusted text: it is inserted into a sentence and
+// never used as a format. The sentences about interrupts are in interrupts.ts.
 
 const ABORTED: Readonly<Record<AbortReason, (by: string) => string>> = {
   interrupted: (by) => `task interrupted ${by}`,
@@ -436,7 +445,7 @@ const ABORTED: Readonly<Record<AbortReason, (by: string) => string>> = {
   unknown: () => 'task aborted: a new task began, and nothing says how this one ended',
 };
 
-/** The state of a turn. */
+/** A sentence about the state of a turn. */
 export function turnSentence({
   state,
   abort_reason,
@@ -446,7 +455,7 @@ export function turnSentence({
   return state === 'completed' ? 'task completed' : 'task running';
 }
 
-/** An actor on a turn, as a phrase; null is the client itself. */
+/** The actor who ended a turn, as a phrase; null means the client itself. */
 export function whom(by: string | null): string {
   if (by === null) return 'by its client';
   return by === 'terminal' ? 'at the terminal' : `by ${excerpt(by, 100)}`;

@@ -640,7 +640,9 @@ describe('an edit', () => {
       { ...raw, tool_name: 'Edit', tool_input },
       { settings },
     );
-    expect(prompts[0]?.context).toMatch(/^The file is on another machine, so this is no diff of the file\./);
+    expect(prompts[0]?.context).toMatch(
+      /^The file is on another machine, so this is not a diff of the file\./,
+    );
     await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
     expect(said(await printed)?.hookSpecificOutput).toEqual(permissionDecision({ behavior: 'allow' }));
   });

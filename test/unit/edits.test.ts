@@ -89,11 +89,11 @@ test.each<[string, FileState | string | null, object, string]>([
     'is in a binary file',
     { kind: 'unread', why: 'is binary (3 bytes)' },
     {},
-    'The file is binary (3 bytes), so this is no diff of the file.',
+    'The file is binary (3 bytes), so this is not a diff of the file.',
   ],
 ])('if the text %s, both texts are shown, with the reason', (_, state, more, why) => {
   expect(shownIn(state, 'Edit', edit('a', 'b', more))).toEqual([
-    `${why} The exact effect is decided by the client. This is the change as the tool was given it:`,
+    `${why} The exact effect is decided by the client. The change, as passed to the tool:`,
     ...BECOMES_B,
   ]);
 });
@@ -107,7 +107,7 @@ test('both texts are shown in full: nothing between two changes is left out', ()
 test('a diff that is too long is replaced by both texts', () => {
   const shown = shownIn('a\n'.repeat(500), 'Edit', edit('a', 'b', { replace_all: true }), 1_000);
   expect(shown[0]).toBe(
-    'The diff of the file is too long to be shown here. The exact effect is decided by the client. This is the change as the tool was given it:',
+    'The diff of the file is too long to be shown here. The exact effect is decided by the client. The change, as passed to the tool:',
   );
   expect(shown.slice(1)).toEqual(BECOMES_B.with(0, '--- /src/a.ts\tevery occurrence of this text'));
 });
@@ -188,7 +188,7 @@ test('a cell of a notebook is compared by itself, and no diff of the file is cla
   const shown = shownIn(text, 'NotebookEdit', { ...input, cell_id: 'y' });
   expect(shown.slice(0, 4)).toEqual([
     'This is cell 2 of 2 (code). The client writes the whole notebook again, without the results of this cell.',
-    'The exact effect is decided by the client. This is the change as the tool was given it:',
+    'The exact effect is decided by the client. The change, as passed to the tool:',
     '--- /a.ipynb\tthis text',
     '+++ /a.ipynb\tbecomes this',
   ]);

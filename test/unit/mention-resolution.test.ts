@@ -268,7 +268,7 @@ test('a mention that reached nobody is reported in a sentence, with what was per
     '@Claude-x reached nobody: that session has ended.',
   );
   expect(['＠Claude-x', '@a@b'].map((text) => explainUnresolved(unresolvedText(text)))).toEqual([
-    '＠Claude-x reached nobody: a mention is a plain @ and one name, with a blank around them. Did you mean @Claude-x?',
-    '@a@b reached nobody: a mention is a plain @ and one name, with a blank around them. Did you mean @a or @b?',
+    '＠Claude-x reached nobody: a mention is a plain @ and one name, with spaces around them. Did you mean @Claude-x?',
+    '@a@b reached nobody: a mention is a plain @ and one name, with spaces around them. Did you mean @a or @b?',
   ]);
 });

@@ -197,7 +197,7 @@ describe('a rule that allows a command', () => {
     expect(allows('echo "$HOME"', bash('echo "$HOM"'))).toBe(false);
     const { problems } = readRules([{ decision: 'allow', tool: 'Bash', input: line }], 'test');
     expect(problems).toEqual([
-      'Rule 1 of test has a star beside something in its "input" that only a shell understands and is not used.',
+      'Rule 1 of test combines a star in its "input" with something that only a shell understands and is not used.',
     ]);
   });
 });
@@ -392,7 +392,7 @@ describe('a rule with a star whose program is not its first word', () => {
     const { rules, problems } = readRules([{ decision: 'allow', tool: 'Bash', input }], 'test');
     expect(rules).toEqual([]);
     expect(problems).toEqual([
-      'Rule 1 of test has a star beside something in its "input" that only a shell understands and is not used.',
+      'Rule 1 of test combines a star in its "input" with something that only a shell understands and is not used.',
     ]);
   });
 
@@ -675,7 +675,7 @@ test('a rule that is not fully understood is not used, and is reported', () => {
     'Rule 7 of trust.json allows something in the project "demo" without its full directory and is not used.',
   );
   expect(problems[8]).toBe(
-    'Rule 9 of trust.json has in its "tool" a pattern that belongs into its "input": Bash(git push:*), and is not used.',
+    'Rule 9 of trust.json has a pattern in its "tool" that belongs in its "input": Bash(git push:*), and is not used.',
   );
   expect(readRules('x', 'f').problems).toEqual(['f contains no list of rules.']);
 });
