@@ -1,8 +1,8 @@
 /**
  * Arguments: a caller's input translated into the names of a schema, the same for every tool and method. `ask-id`,
- * `askId` and `ASK_ID` are `ask_id`, and null counts as missing where it has no meaning of its own. What a model writes as
- * text although it is a list, a number or a boolean is taken as that. Names that the schema does not have are listed,
- * because zod would drop them silently.
+ * `askId` and `ASK_ID` are `ask_id`, and null counts as missing where it has no meaning of its own. A list, a number or a
+ * boolean that a model writes as text is read as what it is. Names that the schema does not have are listed, because zod
+ * would drop them silently.
  */
 import { z } from 'zod';
 import { invalidInput } from '../domain/errors.ts';
@@ -27,7 +27,7 @@ export interface Understood {
   corrected: unknown;
 }
 
-/** Other accepted names of an argument, beside its spellings: `{buttons: 'actions'}`. */
+/** Other accepted names of an argument, besides its spellings: `{buttons: 'actions'}`. */
 export type Aliases = Readonly<Record<string, string>>;
 
 /** In characters. A longer name is cut where it is quoted. */
@@ -36,11 +36,11 @@ const LONGEST_NAME = 60;
 /** The writer of an input. */
 interface Writer {
   aliases?: Aliases | undefined;
-  /** A model: it may have written as text what is none. */
+  /** A model: it may write a list, a number or a boolean as text. */
   isModel?: boolean;
 }
 
-/** Translates an input. @throws HiveError `invalid_input` when one argument is given twice, in two spellings and with two values. */
+/** Translates an input. @throws HiveError `invalid_input` when two spellings of one argument have different values. */
 export function understand(
   schema: z.ZodType,
   given: unknown,
@@ -125,7 +125,7 @@ function walkObject(object: z.ZodObject, position: Position, value: Record<strin
   return [Object.fromEntries(taken), Object.fromEntries(corrected)];
 }
 
-/** Of one object. Nothing that is called has as many, and each is compared with the names that are known. */
+/** Per object. No call needs as many, and each one is compared with every known name. */
 const MOST_FIELDS = 1_000;
 
 function twice(one: string, other: string): Error {
@@ -191,13 +191,13 @@ function among<Found extends z.ZodType>(
 }
 
 // ---- Text that is a list, a number or a boolean ----
-// Models, and clients that know only texts, write `"[\"a\",\"b\"]"`, `"5000"` and `"True"`. A text is taken as something else
-// only where no text is possible, so nothing that a human is to read changes; the one exception is in `optionAsMeant`.
+// Models, and clients that can only send text, write `"[\"a\",\"b\"]"`, `"5000"` and `"True"`. A text is read as something else
+// only where the schema allows no text, so nothing that a human reads changes; the one exception is `optionAsMeant`.
 
 /** The kinds of values. */
 type Kind = 'text' | 'list' | 'number' | 'boolean' | 'object';
 
-/** The kinds of a schema. What is not known here may be a text. */
+/** The kinds of value that a schema allows. An unknown schema may allow text. */
 function kindsOf(schema: z.ZodType | undefined): ReadonlySet<Kind> {
   const plain = bare(schema);
   if (plain instanceof z.ZodUnion)
@@ -208,7 +208,7 @@ function kindsOf(schema: z.ZodType | undefined): ReadonlySet<Kind> {
   return new Set([plain instanceof z.ZodObject ? 'object' : 'text']);
 }
 
-/** A value as its schema shows that it was meant; what remains in doubt stays as it was written. */
+/** The value converted to the kind that its schema allows; a doubtful one stays as it was written. */
 function asMeant(schema: z.ZodType | undefined, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const kinds = kindsOf(schema);
@@ -219,8 +219,8 @@ function asMeant(schema: z.ZodType | undefined, value: unknown): unknown {
 }
 
 /**
- * An object that may also be a text, as the options of a question: a text that is an object with a name of ours is that
- * object. Nobody wants it on a button; other JSON may be just what the question is about.
+ * Where an object or a text is allowed, as in the options of a question, a text that spells an object with one of our names is
+ * read as that object. Nobody wants such JSON on a button; other JSON may be just what the question is about.
  */
 function optionAsMeant(schema: z.ZodType | undefined, text: string): unknown {
   const object = objectOf(schema);
@@ -242,7 +242,7 @@ function listAsMeant(element: z.ZodType, items: readonly unknown[]): readonly un
   return read.every(fits) ? read : items;
 }
 
-/** A text among objects that need only one text, as the buttons of a card need a label, is that text. */
+/** Among objects that need only one text, as the buttons of a card need a label, a text becomes such an object. */
 function itemAsMeant(element: z.ZodType, item: unknown): unknown {
   const object = bare(element);
   const meant = asMeant(element, item);
@@ -254,7 +254,7 @@ function itemAsMeant(element: z.ZodType, item: unknown): unknown {
   return needed.length === 1 && name !== undefined && kindsOf(schema).has('text') ? { [name]: meant } : meant;
 }
 
-/** The value that a text spells, as JSON or as Python has it; null for a blank; undefined when it spells none. */
+/** The value that a text spells in JSON or in Python; null for a blank text; undefined when it spells none. */
 function readText(text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === '' || /^(?:none|undefined)$/i.test(trimmed)) return null;
@@ -272,7 +272,7 @@ function kindOf(value: unknown): Kind {
   return typeof value === 'string' ? 'text' : 'object';
 }
 
-/** Words that people and models use in position of each other. Only names that a schema has are ever suggested. */
+/** Words that people and models use for one another. Only names that a schema has are ever suggested. */
 const KIN: readonly (readonly string[])[] = [
   ['ask_id', 'id', 'prompt_id', 'question_id', 'request_id'],
   ['ask_ids', 'ids', 'prompt_ids'],

@@ -1,4 +1,4 @@
-/** The one table from domain errors to the wires: JSON-RPC errors, and `code: sentence` in an MCP result. */
+/** The one table that maps domain errors to the wires: JSON-RPC errors, and `code: sentence` in an MCP result. */
 import { z } from 'zod';
 import { type ErrorCode, HiveError, isTransient, sentence } from '../domain/errors.ts';
 
@@ -23,7 +23,7 @@ export interface WireError {
   data: Record<string, unknown> & { code: ErrorCode };
 }
 
-/** Any error as a client receives it. Of an unexpected one it learns only that it happened; the log has the rest. */
+/** Any error as a client receives it. Of an unexpected error the client only learns that it happened; the log has the details. */
 export function toWireError(error: unknown): WireError {
   if (error instanceof HiveError) {
     const code =

@@ -7,7 +7,7 @@ export interface Inbox {
   /** Whether this path is the inbox's. */
   owns(path: string): boolean;
   listener: RequestListener;
-  /** Records that phones reach it at that address, until the returned function is called. @throws where that cannot be recorded. */
+  /** Records that phones reach it at that address, until the returned function is called. @throws if that cannot be recorded. */
   servedAt(address: string): () => void;
   /** Ends every stream. */
   close(): Promise<void>;
@@ -16,7 +16,7 @@ export interface Inbox {
 export interface InboxOptions {
   /** The built page. */
   folder: string;
-  /** The file of the key that signs notifications; made if it is not there. */
+  /** The file of the key that signs notifications; created if it is missing. */
   key_file: string;
   /** The names under which the server is reached. */
   hosts: ReadonlySet<string>;
@@ -27,7 +27,7 @@ export interface InboxOptions {
   contact: () => string | null;
 }
 
-/** @throws HiveError `invalid_input` where the page was not built. */
+/** @throws HiveError `invalid_input` if the page was not built. */
 export type StartInbox = (hive: Hive, options: InboxOptions) => Promise<Inbox>;
 
 /** The path of the inbox on every server. */

@@ -1,6 +1,6 @@
 /**
- * In whose name a command acts (invariant 9). A person's terminal acts for the human. Under an agent the command is
- * refused, unless --as-agent says that the agent acts in its own name; the event log records that.
+ * The actor of a command (invariant 9). At a person's terminal it is the human. Under an agent the command is refused,
+ * unless --as-agent says that the agent acts in its own name; the event log records that.
  */
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
@@ -46,8 +46,8 @@ interface Attempt {
 }
 
 /**
- * Finds out who acts; every command asks here. An agent needs --as-agent for whatever is not its own. What it may do
- * then is decided by the domain (invariant 9). @throws HiveError `not_allowed`.
+ * Finds out who acts; every command asks here. An agent needs --as-agent for everything that is not its own. The domain
+ * then decides what the agent may do (invariant 9). @throws HiveError `not_allowed`.
  */
 export async function findActor(
   hive: Hive,
@@ -72,8 +72,8 @@ export async function findActor(
 }
 
 /**
- * The actor of an answer, once the person has read the question and typed yes; without a terminal only the scripts of a person
- * who allows them answer, and never a permission. What cannot be accepted is refused before the person is asked.
+ * The actor of an answer, once the person has read the question and typed yes. Without a terminal, only a person's scripts
+ * answer, if the person allows that, and never a permission. An invalid answer is refused before the person is asked.
  * @throws HiveError `not_allowed`, `invalid_answer`.
  */
 export function confirmActor(
@@ -111,7 +111,7 @@ export function isAtTerminal(): boolean {
   return process.stdin.isTTY;
 }
 
-/** Whether an answer may allow something. @throws HiveError `invalid_answer` if the prompt cannot be answered like this. */
+/** Whether an answer may allow something. @throws HiveError `invalid_answer` if this answer does not fit the prompt. */
 function isAllowing(prompt: Prompt, answer: AnswerRequest): boolean {
   const stamp = { by: '', via: 'cli', attested: true, response_id: '', responded_at: '' } as const;
   const resolved = resolveAnswer(prompt, answer, stamp);
@@ -127,7 +127,7 @@ export async function findAuthor(hive: Hive, { asAgent }: ActorOptions): Promise
 }
 
 /**
- * Refuses what no agent may do at all: `action`, as it follows "Only a human may". `advice` says what the person should do.
+ * Refuses an action that no agent may take; `action` follows "Only a human may", and `advice` tells the person what to do.
  * @throws HiveError `not_allowed`.
  */
 export async function refuseAgents(hive: Hive, action: string, advice?: string): Promise<void> {
@@ -143,7 +143,7 @@ export function humanActor({ by }: ActorOptions): HumanActor {
 }
 
 // ---- Who runs this command (invariant 9) ----
-// The agent that the environment or an ancestor process identifies, else the person at this terminal. There is no option
+// The agent that the environment or an ancestor process identifies; otherwise the person at this terminal. There is no option
 // for it: what an agent claims about itself proves nothing.
 
 export interface Caller {
@@ -177,7 +177,7 @@ export async function findCaller(hive: Hive): Promise<Caller> {
       : nearest !== undefined
         ? `it runs under ${nearest.handle}`
         : hiddenAgent();
-  // An agent started by an agent inherits its variables; the nearest ancestor process says which of the two is meant.
+  // An agent started by an agent inherits its variables; the nearest ancestor process decides between the two.
   const named =
     inEnvironment.find(({ session_id }) => session_id === nearest?.session_id) ?? inEnvironment[0] ?? nearest;
   const nameless = because === null ? `cli-${thisSeat()}` : `agent-${thisSeat()}`;
@@ -190,7 +190,7 @@ export async function findCaller(hive: Hive): Promise<Caller> {
   };
 }
 
-/** The caller's session, registered if it is new. A known session stays as its own client described it. */
+/** The caller's session, registered if it is new. A known session keeps its own client's description. */
 export async function registerCaller(hive: Hive, { session_id, client, name }: Caller): Promise<Session> {
   const shell_pid = shellOfTerminal(process.pid);
   const present = await hive.sessions.returning(session_id, shell_pid);
@@ -222,7 +222,7 @@ export async function carrierOf(hive: Hive, caller: Caller): Promise<string> {
   return carrier;
 }
 
-/** Whether printing this prompt hands it to its asker. A person who reads an agent's answer does not take it away. */
+/** Whether printing this prompt hands it to its asker. A person who reads an agent's answer does not take it from the agent. */
 export function isForCaller(prompt: Prompt, caller: Caller): boolean {
   return caller.agent_because !== null || prompt.session_id === caller.session_id;
 }
@@ -231,7 +231,7 @@ export function isForCaller(prompt: Prompt, caller: Caller): boolean {
 type HumanWork<Options extends Format> = (hive: Hive, name: string, options: Options) => Promise<ExitCode>;
 
 /**
- * Defines commands below this one that an agent may not run, each with at most one argument and `--json`. `unnamed` is the
+ * Defines subcommands that no agent may run, each with at most one argument and `--json`. `unnamed` is the
  * name where the command takes no argument.
  */
 export function humanCommands(

@@ -1,6 +1,6 @@
 /**
- * `hive ask`: asks the human from a shell. Prints the ask_id, or with --wait only the decision. With --note-to it adds to
- * a question that was asked before.
+ * `hive ask`: asks the human from a shell. Prints the ask_id, or with --wait only the decision. With --note-to it adds a note
+ * to an earlier question.
  */
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
@@ -66,7 +66,7 @@ export function defineAsk(command: Command): void {
     );
 }
 
-/** The options that say something about a question that is asked now. */
+/** The options that apply only to a new question. */
 const FOR_A_NEW_QUESTION = [
   'option',
   'multi',
@@ -132,7 +132,7 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
   return EXIT.done;
 }
 
-/** @throws HiveError `invalid_input` in the words of the command line, which has durations. */
+/** In ms. @throws HiveError `invalid_input` in the words of the command line, which has durations. */
 function periodOf(option: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const ms = parseDuration(given);

@@ -73,7 +73,7 @@ async function config(
   return set(hive, setting, value ?? null, { phone, json });
 }
 
-/** `phone`: whose settings these are; null: those of this seat. */
+/** `phone`: the phone whose settings these are; null means this seat. */
 type ShowOptions = { phone: Device | null; json: boolean };
 
 function settingsAt(hive: Hive, phone: Device | null): Promise<StoredSetting[]> {
@@ -142,7 +142,7 @@ async function set(
   const after = (await find()) ?? stored;
   if (json) printJson({ setting: after });
   else print(`${after.key}: ${showSetting(after.value)}`);
-  // Emacs sends an option each time it connects, but runs a command only once.
+  // Emacs sends an option each time it connects, but a setting made by a command only once.
   if (before?.origin === 'emacs' && setting.emacs === EMACS_OPTION)
     remark(
       `Emacs set this. If it is in the option ${EMACS_OPTION} there, Emacs sets it again when it next connects.`,

@@ -1,6 +1,6 @@
 /**
  * Exit codes; docs/cli.md has the same table. A command that looks at several prompts exits with the first of pending, expired
- * and cancelled that applies. They have their own file because every start needs them, also one that opens no store.
+ * and cancelled that applies. They have their own file because every start needs them, even one that opens no store.
  */
 import type { HiveError } from '../domain/errors.ts';
 import type { Prompt } from '../domain/prompts.ts';
@@ -18,7 +18,7 @@ export const EXIT = {
   expired: 4,
   /** The question was cancelled: no decision. */
   cancelled: 5,
-  /** Somebody else was first: nothing changed, or the answer was kept as a late one. */
+  /** Another answer was first: nothing changed, or the answer was kept as a late one. */
   notAccepted: 6,
   /** Not allowed for this caller, for example an agent that answers, or a permission without a terminal. */
   notAllowed: 7,

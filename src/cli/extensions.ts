@@ -1,6 +1,6 @@
 /**
- * The commands of extensions, and their parts of commands of the core. They are beside src/extensions.ts and not in it, because that
- * is part of every program, and what a hook loads must not lead to a command.
+ * The commands of extensions, and their parts of commands of the core. They are not in src/extensions.ts, because that file
+ * is part of every program, and what a hook loads must not import a command.
  */
 import type { Command } from 'commander';
 import type { EmacsExtension } from '../adapters/emacs/method.ts';
@@ -75,7 +75,7 @@ export async function runRemoteMcp(url: string, options: RemoteMcpOptions): Prom
   await (await import('../extensions/serve/mcp.ts')).runRemoteMcp(url, options);
 }
 
-/** Serves agents on other machines from the sidecar of an Emacs; returns what ends it. @throws Error where it cannot. */
+/** Serves agents on other machines from the sidecar of an Emacs; returns what ends it. @throws Error if it cannot. */
 export async function serveBeside(
   hive: Hive,
   address: string,

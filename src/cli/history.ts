@@ -57,7 +57,7 @@ async function history(hive: Hive, query: string | undefined, options: HistoryOp
   return EXIT.done;
 }
 
-/** The author, with the label of its source, or of a human, with their name. */
+/** The author, with the label of its source, or, for a human, with their name. */
 function author(entry: HistoryEntry): string {
   const { kind, source, by } = entry;
   const person = kind === 'message' && by !== null ? ` (${by})` : '';

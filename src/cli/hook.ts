@@ -15,12 +15,12 @@ import { openHooks } from '../open-hive.ts';
 
 /** The client waits for the hook, so a store that is locked or gone must not delay it longer than this. */
 const LIMIT_MS = 2_000;
-/** Shorter than `LIMIT_MS`, so that the reason can still be said. */
+/** Shorter than `LIMIT_MS`, to leave time to print the reason. */
 const BUSY_MS = 1_500;
 
 /** The program that started the hook (bin/hive). */
 interface Host {
-  /** Starts the same event again in the program that has everything (scripts/build.mjs). */
+  /** Starts the same event again in the complete program (scripts/build.mjs). */
   startAgain(): void;
   /** Called when the work is done, just before the process ends. */
   finished(): void;
@@ -85,7 +85,7 @@ async function main(
       },
       editTools: async (cwd) => (await import('../infrastructure/platform/edits.ts')).editToolsAt(cwd),
       codexListens: () => existsSync(codexSocket(env)),
-      // A hook may wait for the human as long as it is configured to; the limit is for the store.
+      // A hook may wait for the human for as long as it is configured to; the limit applies only to the store.
       async withoutTimeLimit(work) {
         clearTimeout(limit);
         try {
@@ -103,7 +103,7 @@ async function main(
     host.finished();
     process.exit(0);
   } catch (error) {
-    // Nothing is recorded yet: what is imported on demand is imported before a transaction, or the error undid it.
+    // Nothing is recorded yet: a lazy import comes before the transaction, or the error has rolled it back.
     const failure = isLeftOut(error) ? startedAgain(host) : error;
     if (failure !== null) failed(failure instanceof Error ? failure.message : String(failure));
   } finally {
@@ -116,7 +116,7 @@ function isLeftOut(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 'LEFT_OUT';
 }
 
-/** Null if it could start; the other program's file may be missing, and that fails as configured, too. */
+/** Null if it could start. If the other program's file is missing, that fails as configured, too. */
 function startedAgain(host: Host): unknown {
   try {
     host.startAgain();
@@ -149,7 +149,7 @@ function clientOf(args: readonly string[]): HookClient | null {
   return args.includes('--client') ? hookClient(args[args.indexOf('--client') + 1]) : null;
 }
 
-/** The name of an event that cannot be read; null where there are several, because an agent writes the input of its tools. */
+/** The name of an event that cannot be read; null if it names several, because an agent writes the input of its tools. */
 function nameIn(text: string): string | null {
   const found = [...text.matchAll(/"hook_event_name"\s*:\s*"(\w+)"/g)].map(([, name]) => name);
   return found.length === 1 ? (found[0] ?? null) : null;

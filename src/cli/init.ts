@@ -83,7 +83,7 @@ interface CodexOptions extends SetUpOptions {
 interface ClaudeOptions extends CodexOptions {
   project?: boolean;
   user?: boolean;
-  /** True: the best way that the client knows. */
+  /** True: the best way that the client supports. */
   hooks?: boolean | HookWay;
 }
 
@@ -130,7 +130,7 @@ function defineSetUp(command: Command, direction: Direction): void {
   define<SetUpOptions>('emacs', 'Emacs', (options) => setUpEmacs(direction, options));
 }
 
-/** The prefix of Hive's keys is what the file has already, else the first usual one that is free, else what the person types. */
+/** The prefix of Hive's keys: the one in the file, else the first usual one that is free, or the one that the person types. */
 function setUpEmacs(direction: Direction, options: SetUpOptions): Promise<ExitCode> {
   const file = emacsInitFile(process.env);
   const text = readText(file) ?? '';
@@ -216,7 +216,7 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
   return code;
 }
 
-/** The person may set up everything but the permission rules: then Claude Code asks at each call. */
+/** The person may leave out the permission rules: Claude Code then asks at each call. */
 function withoutRules(partsWith: (rules: Part | null) => Part[], scope: Scope): Choice {
   return {
     question: `Set this up, and let ${scope === 'user' ? 'agents' : 'the agents of everybody who works on this project'} use Hive's own tools without asking each time? [Y/n, a: set it up, but ask each time, d shows every line] `,
@@ -230,7 +230,7 @@ function withoutRules(partsWith: (rules: Part | null) => Part[], scope: Scope): 
   };
 }
 
-/** The parts with these permission rules, or with none. A project's files are shared, so they must not contain paths of this machine. */
+/** The parts, with these permission rules or none. A project's files are shared: they must not contain paths of this machine. */
 async function claudeParts(
   direction: Direction,
   scope: Scope,
@@ -241,7 +241,7 @@ async function claudeParts(
   const program = scope === 'project' ? ['hive'] : thisProgram();
   const kept = naming({ path: paths.servers }, () => claudeRole(readText(paths.servers)));
   const server = claudeServer(paths.servers, program, role ?? kept);
-  // They are in the same file as the rules, so what is there stays complete and current.
+  // The hooks are in the same file as the rules, so hooks that are there are kept complete and current.
   const there = naming({ path: paths.settings }, () => hookWayIn(readText(paths.settings)));
   if (hooks === false && there === null && direction === 'init')
     return (rules) => (rules === null ? [server] : [server, rules]);
@@ -274,13 +274,13 @@ function hookWayIn(settings: string | null): HookWay | null {
   return hooks.some(({ entry }) => readHook(entry)?.program.length === 0) ? 'connection' : 'process';
 }
 
-/** bin/hive goes on above a folder that is gone, but a project's files belong nowhere else. @throws HiveError `invalid_input`. */
+/** bin/hive would continue in a parent folder, where a project's files do not belong. @throws HiveError `invalid_input`. */
 function refuseGoneFolder(folder: string | undefined): void {
   if (folder !== undefined && process.cwd() !== folder && !existsSync(folder))
     throw invalidInput(`The folder ${folder} is gone, so there is no project here. Nothing was written.`);
 }
 
-/** The best way for the client that is installed here. One that cannot be asked counts as current. */
+/** The best way for the client that is installed here. A client whose version is unknown counts as current. */
 async function wayOf(client: HookClient): Promise<HookWay> {
   const version = await clientVersion(client, process.env);
   if (version === null || knowsConnection(client, version)) return 'connection';
@@ -288,7 +288,7 @@ async function wayOf(client: HookClient): Promise<HookWay> {
   return 'process';
 }
 
-/** A failing hook can only block what it guards while it is a process: a server that is gone says nothing. */
+/** A failing hook can only block while it is a process: a server that is gone sends no refusal. */
 function hookProgram(program: readonly string[], way: HookWay): HookProgram {
   return { program, way, fails_closed: process.env['HIVE_GATE_FAIL'] === 'closed' };
 }
@@ -318,8 +318,8 @@ async function setUpCodex(direction: Direction, options: CodexOptions): Promise<
 }
 
 /**
- * Keeps the trust that was given as long as it is for exactly these hooks, and the role unless another is given. With `trusts`
- * the trust is part of what a person at the terminal is asked about.
+ * Keeps the trust that was given as long as it is for exactly these hooks, and the role unless another is given. With `trusts`,
+ * the person at the terminal is asked about the trust together with everything else.
  * @throws HiveError `invalid_input` for a role in a server's table that Hive did not write.
  */
 async function codexParts(role: Role | undefined, trusts: boolean): Promise<Part[]> {
@@ -381,7 +381,7 @@ async function noPersonBecause({ json }: SetUpOptions): Promise<string | null> {
 }
 
 // ---- Changing a client's files ----
-// Both commands say what would change, ask, and write.
+// Both commands show the changes, ask, and write.
 
 interface SetUpOptions extends Format {
   /** Write without asking. */
@@ -394,9 +394,9 @@ interface SetUpOptions extends Format {
 
 type Direction = 'init' | 'uninit';
 
-/** The words about one client for the person at the terminal, and the answers besides yes and no. */
+/** The texts about one client for the person at the terminal, and the answers besides yes and no. */
 interface Words {
-  /** Its benefit, which is said first. */
+  /** Its benefit, which is shown first. */
   benefit: string;
   choice?: Choice;
   done: string;
@@ -404,7 +404,7 @@ interface Words {
 
 interface Choice {
   question: string;
-  /** The parts to write for this answer; null if it is none of them. */
+  /** The parts to write for this answer; null if it is not a valid answer. */
   parts(answer: string): readonly Part[] | null;
 }
 
@@ -525,7 +525,7 @@ function aboutServer([old]: readonly Of<'server'>[], [now]: readonly Of<'server'
     ? [what]
     : [
         what,
-        `Codex passes ${now.variables} environment variables to it, beside those that every server gets.`,
+        `Codex passes ${now.variables} environment variables to it, besides those that every server gets.`,
       ];
 }
 
@@ -584,7 +584,7 @@ function aboutLines(old: readonly Of<'line'>[], now: readonly Of<'line'>[]): str
   ];
 }
 
-/** The parts that the person wants written; null for none. Only what adds something has yes as its default. */
+/** The parts that the person wants written; null for none. Yes is the default only if something is added. */
 async function agree(
   direction: Direction,
   parts: readonly Part[],
@@ -613,7 +613,7 @@ async function agree(
   }
 }
 
-/** A folder or an event may have any name: a line break in it must not look like a further line of ours. */
+/** A folder or an event may have any name, and a line break in it must not look like another line of ours. */
 function onOneLine(text: string): string {
   return /[\u0000-\u001f\u007f-\u009f]/.test(text) ? JSON.stringify(text) : text;
 }

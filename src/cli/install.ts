@@ -1,7 +1,7 @@
 /**
  * `hive install` and `hive uninstall`: install the package that this program belongs to for one person, without root, and
- * remove it again. What belongs into the files of Emacs and the agents is written by the installed `hive init`, which shows
- * it and asks. bin/hive starts this on any Node ≥ 20, so it imports nothing that needs the Node of the other commands.
+ * remove it again. The installed `hive init` writes into the files of Emacs and the agents; it shows the changes
+ * and asks. bin/hive starts this on any Node ≥ 20, so it imports nothing that needs the Node of the other commands.
  */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync, realpathSync, rmSync } from 'node:fs';
@@ -116,7 +116,7 @@ function foldersOf({ to, bin }: FolderOptions): InstallFolders {
   const folder = to === undefined ? usual.folder : resolve(to);
   const named = bin === undefined ? null : resolve(bin);
   const link = named ?? (to === undefined ? usual.bin : null);
-  // There is the program itself, which a link would replace.
+  // The program itself is there, and a link would replace it.
   return { folder, bin: link === join(folder, 'bin') ? null : link };
 }
 
@@ -172,11 +172,11 @@ async function install({ emacs, agents, ...options }: InstallOptions): Promise<v
 }
 
 /**
- * Shows which step of a long work is running and for how long, on one line that a terminal draws again each second; without
- * a terminal a line for each step.
+ * Shows which step of the work is running and for how long, on one line that a terminal redraws each second; without
+ * a terminal, one line for each step.
  */
 function showProgress(): { begin(step: string): void; end(): void } {
-  // A buffer of Emacs is a terminal, too, but draws no line again.
+  // A buffer of Emacs is a terminal, too, but does not redraw lines.
   const isTerminal = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
   let timer: NodeJS.Timeout | undefined;
   const end = (): void => {
@@ -241,7 +241,7 @@ async function offer(
     );
   if (found.length === 0) return;
   if (options.yes !== true && !hasTerminal()) {
-    // One that names this installation already needs nothing.
+    // A program that already names this installation needs nothing.
     const later = found.filter(({ client }) => !isKnownToName(folders, program, client));
     if (later.length > 0)
       say(
@@ -260,7 +260,7 @@ function passedOn({ yes, show }: FolderOptions): string[] {
   return [...(yes === true ? ['--yes'] : []), ...(show === true ? ['--show'] : [])];
 }
 
-/** A person decides about the file of their shell; a script that installs only reads the line. */
+/** A person decides about their shell's file; a script that installs only prints the line. */
 async function offerPath(bin: string, { yes }: FolderOptions): Promise<void> {
   const found = findOnPath('hive', process.env);
   if (found === join(bin, 'hive')) return;
@@ -381,7 +381,7 @@ async function uninstall(options: FolderOptions): Promise<void> {
   if (left.length > 0) throw new HiveError('invalid_input', stillUsed(left.map(({ name }) => name)));
   if (hasLine && folders.bin !== null) removePathLine(shell, folders.bin);
   removeInstallation(folders);
-  // Compiled code, which can be made again, and the key that is only for it.
+  // The compiled code, which can be made again, and the key that is used only for it.
   const state = stateDirectory(process.env);
   for (const name of ['code', 'code.key']) rmSync(join(state, name), { recursive: true, force: true });
   say(
@@ -406,7 +406,7 @@ function removePathLine(file: string, bin: string): void {
  */
 function filesNaming({ folder }: InstallFolders, program: string, { name, args }: Client): string[] {
   const ran = spawnSync(program, ['init', ...args, '--print', '--json'], { encoding: 'utf8' });
-  // Null, or without JSON, where the program does not start: its Node may have gone.
+  // Null or not JSON if the program does not start: its Node may be gone.
   const stdout = ran.stdout ?? '';
   if (!stdout.startsWith('{')) {
     const why = ran.error?.message ?? ran.stderr.trim().replace(/^hive: /, '');
@@ -421,7 +421,7 @@ function filesNaming({ folder }: InstallFolders, program: string, { name, args }
   return [...paths].filter((path) => hasPath(readText(path) ?? '', folder));
 }
 
-/** Whether a text has the path of what is installed there. The installed program writes it with every link in it resolved. */
+/** Whether a text contains the path of the installation, which the installed program writes with its links resolved. */
 function hasPath(text: string, folder: string, ...below: string[]): boolean {
   const paths = [folder, realpathSync(folder)].map((each) => join(each, 'current', ...below));
   return paths.some((path) => text.includes(path) || text.includes(JSON.stringify(path).slice(1, -1)));
@@ -433,7 +433,7 @@ function isPluginSource({ folder }: InstallFolders): boolean {
   return hasPath(readText(settings) ?? '', folder, 'node_modules', 'hive-sidecar', 'plugin');
 }
 
-/** The same while installing, where `hive init` itself says what is wrong with a file. */
+/** Whether files name it, during an installation, where `hive init` itself reports problems with a file. */
 function isKnownToName(...asked: Parameters<typeof filesNaming>): boolean {
   try {
     return filesNaming(...asked).length > 0;
@@ -445,7 +445,7 @@ function isKnownToName(...asked: Parameters<typeof filesNaming>): boolean {
 
 // ---- The person's terminal and programs ----
 
-/** As in the table of exit codes in docs/cli.md, which needs the Node of the other commands. */
+/** As in the table of exit codes in docs/cli.md. The shared constant cannot be imported on every Node ≥ 20. */
 const USAGE = 2;
 const NOT_ACCEPTED = 6;
 
@@ -453,14 +453,14 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** The output of a program, or an empty text where it does not run. */
+/** The output of a program, or an empty text if it does not run. */
 function outputOf(program: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(program, [...args], (_error, stdout) => resolve(stdout));
   });
 }
 
-/** Runs a program at the same terminal, and waits for it. A Ctrl-C there is for this one, too. */
+/** Runs a program at the same terminal, and waits for it. Ctrl-C reaches this program, too. */
 function run(program: string, args: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, [...args], { stdio: 'inherit' });

@@ -40,7 +40,7 @@ async function log(hive: Hive, options: LogOptions): Promise<ExitCode> {
     onResync: async () =>
       remark('Some events are missing here: retention removed them before they could be shown.'),
   });
-  // Ends with the process: after a signal, or when the reader of stdout is gone.
+  // Ends with the process: on a signal, or when the reader of stdout is gone.
   return new Promise<never>(() => {});
 }
 

@@ -83,7 +83,7 @@ const COMMANDS: Commands = {
       async () => (await import('./store.ts')).defineStore,
     ],
   },
-  // Its commands are extensions; this is the place of the heading.
+  // All its commands are in extensions; this line only fixes the position of the heading.
   'Agents on other machines:': {},
   'Started by other programs:': {
     sidecar: [
@@ -111,8 +111,8 @@ const FIRST_WEEK: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The command line, with the options of the command that is called; `help` has those of all. Its own help shows the commands of
- * the first week, or with `isAll` every one.
+ * The command line, with the options of the called command; `help` loads the options of all. Its own help shows the commands of
+ * the first week, or all of them with `isAll`.
  */
 export async function commandLine(called: string, isAll: boolean): Promise<Command> {
   const program = new Command('hive')
@@ -141,7 +141,7 @@ export async function commandLine(called: string, isAll: boolean): Promise<Comma
   return program;
 }
 
-/** Commander lets the last value of an option win without a word. An option that collects its values may be repeated. */
+/** Commander silently takes the last value of a repeated option. An option that collects its values may be repeated. */
 function refuseRepeated(command: Command): void {
   for (const option of command.options) {
     let times = 0;
@@ -153,7 +153,7 @@ function refuseRepeated(command: Command): void {
   }
 }
 
-/** Runs what this process was started with, and sets its exit code. */
+/** Runs the command that this process was started with, and sets its exit code. */
 export async function main(): Promise<void> {
   // `hive -- list` is `hive list`.
   const [called = '', ...words] = process.argv.slice(2).filter((word, n) => n > 0 || word !== '--');
@@ -179,20 +179,20 @@ export async function main(): Promise<void> {
   }
 }
 
-/** Node reads the bytes of an argument that are not UTF-8 as U+FFFD: they would be lost without a word. */
+/** Node reads the bytes of an argument that are not UTF-8 as U+FFFD: the bytes would be lost silently. */
 function refuseLostBytes(): void {
   if (!process.argv.some((word) => word.includes('\uFFFD'))) return;
   let given: Buffer;
   try {
     given = readFileSync('/proc/self/cmdline');
   } catch {
-    // Only Linux says what was given.
+    // Only Linux shows the original bytes.
     return;
   }
   if (!isUtf8(given)) throw invalidInput('An argument is not UTF-8. Nothing was done.');
 }
 
-/** Commander also throws where it has shown a help: for a person who asked, or in place of a command that is missing. */
+/** Commander also throws after it has shown a help: on request, or because a command is missing. */
 function isMistake({ code }: CommanderError): boolean {
   return !/^commander\.(?:help|version)/.test(code);
 }

@@ -136,7 +136,7 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
   process.exit(0);
 }
 
-/** Explains once, in the client's log, why a session has another name than its person gave it. */
+/** Explains once, in the client's log, why a session has another name than the one its person gave it. */
 function nameNote(name: string | undefined): (session: Session) => void {
   let isDone = name === undefined || name === '';
   return (session) => {
@@ -148,8 +148,8 @@ function nameNote(name: string | undefined): (session: Session) => void {
 }
 
 /**
- * A store that cannot be opened now may be available when the agent calls: a server has come up, a disk has space again,
- * the human has closed a folder to others. Until then the agent's tools say what is wrong.
+ * A store that cannot be opened now may be available later, when the agent calls: once a server is up, a disk has space again, or
+ * the human has closed a folder to others. Until then the agent's tools report the problem.
  */
 async function openLater(error: unknown, role: Role, wire: StdioConnection): Promise<Hive> {
   if (!(error instanceof HiveError)) throw error;

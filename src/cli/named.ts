@@ -1,17 +1,17 @@
-/** A question that a person names at a shell: by its ask_id, or by the beginning of it. */
+/** Finds the question that a person names at a shell: by its ask_id, or by the beginning of it. */
 import type { Hive } from '../application/hive.ts';
 import type { PromptFilter } from '../application/ports.ts';
 import { invalidInput } from '../domain/errors.ts';
 import type { Prompt } from '../domain/prompts.ts';
 
-/** Such an argument is never an answer. */
+/** An argument that matches is never an answer. */
 export const ID = /^ask-/;
-/** How many are searched for a beginning. */
+/** How many questions are searched for a beginning. */
 const MOST = 1_000;
 /** How many of those that a short beginning may mean are listed. */
 const MOST_NAMED = 10;
 
-/** The question with this ask_id, or else the only one that the filter leaves and whose ask_id begins so, with or without `ask-`. */
+/** The question with this ask_id, or the only one within the filter whose ask_id begins like this, with or without `ask-`. */
 export async function promptNamed(
   hive: Hive,
   id: string,
@@ -21,7 +21,7 @@ export async function promptNamed(
   const { items } = await hive.prompts.list({ ...filter, limit: MOST });
   const prefix = ID.test(id) ? id : `ask-${id}`;
   const found = items.filter(({ ask_id }) => ask_id.startsWith(prefix));
-  // An empty variable of a script names no question, even if there is only one.
+  // An empty variable in a script names no question, even if there is only one.
   const isNamed = found.length === 1 && prefix !== 'ask-';
   if (found.length > 0 && !isNamed) {
     const ids = found.slice(0, MOST_NAMED).map(({ ask_id }) => ask_id);

@@ -16,7 +16,7 @@ export interface Format {
 
 /** The maximum width of a row; output into a pipe is not cut. */
 function columns(): number {
-  // Some terminals have no size: they say 0.
+  // Some terminals report a size of 0.
   return process.stdout.isTTY ? Math.max(20, process.stdout.columns || 80) : Number.POSITIVE_INFINITY;
 }
 
@@ -25,7 +25,7 @@ export function print(text: string): void {
   process.stdout.write(`${revealed(text)}\n`);
 }
 
-/** Prints rows; with `wraps`, what is too long for a row goes on below its last column, in place of being cut. */
+/** Prints rows; with `wraps`, a long last column continues on the next line instead of being cut. */
 export function printRows(rows: readonly (readonly string[])[], indent = '', wraps = false): void {
   for (const row of table(rows, columns() - indent.length, wraps)) process.stdout.write(`${indent}${row}\n`);
 }
@@ -86,7 +86,7 @@ function cut(text: string, columns: number): string {
 /** The least that is shown of a path. */
 const LEAST_PATH = 12;
 
-/** Cuts a row at the width. Of a path at its end the beginning goes, because the end tells files apart. */
+/** Cuts a row at the width. A path at its end loses its beginning, because the end tells files apart. */
 function shorten(row: string, columns: number): string {
   const [, before = '', path = '', mark = ''] = /^(.*\s)(\S*\/\S*?)(\??)$/.exec(row) ?? [];
   const room = columns - width(before) - width(mark) - 1;
@@ -96,7 +96,7 @@ function shorten(row: string, columns: number): string {
   return `${before}…${characters.join('')}${mark}`;
 }
 
-/** A last column that is narrower than this gets a line of its own: it is what the row is about. */
+/** A last column that is narrower than this gets a line of its own: it is the main content of the row. */
 const LEAST_LAST = 20;
 const BELOW = '  ';
 
@@ -194,7 +194,7 @@ export function currentAnswer(
   return prompt.late_response;
 }
 
-/** The words beside an answer that no key of a person signed. */
+/** The mark after an answer that no key of a person signed. */
 export function mark(answer: Pick<PromptAnswer, 'attested'> | null): string {
   return answer === null || answer.attested ? '' : UNATTESTED;
 }
@@ -273,8 +273,8 @@ function noteCount({ notes }: Prompt): string {
 
 /**
  * True if the person typed `yes` or the ask_id; false without a terminal. The line is read from the terminal itself: whatever
- * stdin is, only what was typed there counts. Of a permission everything is shown, a screen at a time.
- * `isShown`: `readAnswer` has shown the prompt and read the answer, which for a question is as good as a yes.
+ * stdin is, only what was typed there counts. A permission is shown in full, a screen at a time.
+ * `isShown`: `readAnswer` has shown the prompt and read the answer, which counts as a yes for a question.
  * @throws HiveError `not_allowed` for any other line.
  */
 export function confirmAnswer(prompt: Prompt, decision: string, isShown: boolean): boolean {
@@ -346,7 +346,7 @@ function linesToConfirm(prompt: Prompt): string[] {
   ];
 }
 
-/** Works at the terminal of this process, opened by itself; returns `without` where there is none. */
+/** Opens the terminal of this process and works there; returns `without` if there is none. */
 function atTerminal<T>(without: T, work: (terminal: number) => T): T {
   if (!process.stdin.isTTY) return without;
   let terminal: number;
@@ -362,7 +362,7 @@ function atTerminal<T>(without: T, work: (terminal: number) => T): T {
   }
 }
 
-/** Reads one line, and blocks the process until it was typed. */
+/** Reads one line, and blocks the process until it is typed. */
 function readLine(terminal: number): string {
   const bytes = Buffer.alloc(4_096);
   return bytes.toString('utf8', 0, readSync(terminal, bytes)).trim();

@@ -46,7 +46,7 @@ async function poll(hive: Hive, ids: string[], options: WaitOptions): Promise<Ex
   return report(hive, prompts, { caller, carrier, single: ids.length === 1, ...options });
 }
 
-/** An agent's shell passes so much on to its model: Claude Code cuts the output of a command at 30,000 characters. */
+/** How much output an agent's shell passes on to its model: Claude Code cuts the output of a command at 30,000 characters. */
 const SHELL_BYTES = 28 * 1024;
 
 interface ReportOptions extends Format {
@@ -64,7 +64,7 @@ async function report(
   given: readonly Prompt[],
   { caller, carrier, single, open, json }: ReportOptions,
 ): Promise<ExitCode> {
-  // The next command proves that the agent has read these, so hand over only what its shell will show. Named prompts are never cut.
+  // The next command proves that the agent has read these, so hand over only what its shell shows. Named prompts are never cut.
   const isCut = open !== undefined && caller.agent_because !== null;
   const prompts = isCut ? given.slice(0, countThatFits(given.map(promptJson), SHELL_BYTES)) : given;
   const own = prompts.filter((prompt) => prompt.status !== 'pending' && isForCaller(prompt, caller));
@@ -144,7 +144,7 @@ async function wait(hive: Hive, ids: string[], options: WaitOptions): Promise<Ex
   return report(hive, prompts, { caller, carrier, single: ids.length === 1, ...options });
 }
 
-/** Waits until one or all are settled and returns the settled ones, preferring those not collected yet; none if the time is up. */
+/** Waits until one or all are settled. Returns the settled ones, those not collected yet first; none if the time is up. */
 async function settledAmong(
   hive: Hive,
   ask_ids: string[],

@@ -21,8 +21,8 @@ export function packageFolder(): string {
 }
 
 /**
- * The command that starts it, with full paths: the program that runs the command may have another PATH, or none.
- * @throws HiveError `invalid_input` if npx runs it, because npx deletes its copy some day.
+ * The command that starts it, with full paths: a program that runs the command may have another PATH, or none.
+ * @throws HiveError `invalid_input` if npx runs it, because npx eventually deletes its copy.
  */
 export function thisProgram(): string[] {
   const file = lastingPath(thisFile());
@@ -52,7 +52,7 @@ export async function examineAgentFiles(): Promise<readonly Examination[]> {
 
 /**
  * The text of a file; `-` is stdin. `outcome` ends the sentence of an error.
- * @throws HiveError `invalid_input` if it cannot be read, or is not UTF-8: bytes would be lost without a word.
+ * @throws HiveError `invalid_input` if it cannot be read, or is not UTF-8: bytes would be lost silently.
  */
 export function readInput(file: string, outcome: string): string {
   const name = file === '-' ? 'The text on stdin' : `The file ${file}`;
@@ -117,12 +117,12 @@ export function untilSignalled(): AbortSignal {
   return controller.signal;
 }
 
-/** How often a server looks whether its client is still there. */
+/** How often a server checks that its client is still there. */
 const LOOK_MS = 5_000;
 
 /**
- * The same, also aborted when the process that started us is gone. Its end of our input may outlive it: whatever it started
- * besides may hold that open. A wrapper that only starts us has ended before we run.
+ * The same, also aborted when the process that started us is gone. Our input may stay open longer, because another of its
+ * children may hold it open. A wrapper that only starts us has ended before we run.
  */
 export function untilAbandoned(): AbortSignal {
   const gone = new AbortController();

@@ -41,7 +41,7 @@ export function defineRespond(command: Command): void {
 
 // ---- Which question ----
 
-/** Among so many the most urgent one is looked for. */
+/** How many questions are searched for the most urgent one. */
 const MOST = 1_000;
 
 /** One word that is no id is the answer to the most urgent question: `hive respond yes`. */
@@ -55,7 +55,7 @@ function wordsOf(
   return { id: undefined, decision: id };
 }
 
-/** The one that a desk would show first; one whose session has ended only if there is no other. */
+/** The question that a desk would show first; one whose session has ended only if there is no other. */
 async function mostUrgent(hive: Hive): Promise<Prompt> {
   if (!isAtTerminal()) throw invalidInput(NAME_IT);
   const { items } = await hive.prompts.list({ status: 'waiting', limit: MOST });
@@ -68,7 +68,7 @@ async function mostUrgent(hive: Hive): Promise<Prompt> {
 
 interface Answering {
   prompt: Prompt;
-  /** Null for a prompt that somebody has answered already, where nothing was asked at this terminal. */
+  /** Null for a prompt that somebody has answered already, when nothing was asked at this terminal. */
   command: AnswerCommand | null;
 }
 
@@ -93,16 +93,16 @@ async function answering(
       ? await mostUrgent(hive)
       : await promptNamed(hive, id, isAmendment ? {} : { status: 'pending' });
   const { ask_id } = prompt;
-  // A script's answer is kept beside the one that stands; a person at a terminal would be asked for a yes first.
+  // A script's answer is kept next to the one that counts; a person at a terminal would first be asked to confirm it.
   const wouldAsk = isMissing || isAtTerminal() || prompt.kind === 'permission';
   if (prompt.status === 'responded' && !isAmendment && wouldAsk) return { prompt, command: null };
   const decision = isMissing ? readAnswer(prompt) : word;
   if (decision === '') throw invalidInput(giveAnswer(ask_id));
   const select = options.select ?? severalOf(prompt, decision);
-  // Of a permission all is displayed, and a yes typed.
+  // A permission is displayed in full, and a yes is typed.
   const actor = confirmActor(hive, found, prompt, { decision, selected: select }, isMissing);
   const displayed_digest = prompt.kind === 'permission' ? permissionDigest(prompt) : null;
-  // Where the person's file lets terminals allow, what they type here is signed as in Emacs.
+  // If the person's file lets terminals allow, the answer typed here is signed as in Emacs.
   const { terminal_may_allow, ssh_agent_key } = hive.trust.file();
   if (terminal_may_allow && actor.kind === 'human' && actor.confirmed) {
     if (ssh_agent_key === null) hive.seats.useKey(seatSecret(process.env));

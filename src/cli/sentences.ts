@@ -1,15 +1,15 @@
 /**
- * The sentences of several commands. Those of one command are where it says them, and `bin/hive` has its own two sentences, because it must
+ * Sentences that several commands use. A command contains its own, and `bin/hive` has two of its own, because it must
  * run on a Node that cannot load this file. `scripts/sentences.mjs` prints all of them.
  *
- * A sentence ends with a period, except behind a command, an option or a value that a person may copy.
+ * A sentence ends with a period, except after a command, an option or a value that a person may copy.
  */
 import type { Check, CheckState } from '../application/world.ts';
 
 /** An actor whose name is not recorded. */
 export const SOMEBODY = 'somebody';
 
-/** Behind an answer that no key of a person signed: a script's, an agent's, a library's, one that was typed at a terminal. */
+/** Follows an answer that no key of a person signed: a script's, an agent's, a library's, or one typed at a terminal. */
 export const UNATTESTED = ' (unattested)';
 
 export const more = (limit: number, cursor: string): string =>

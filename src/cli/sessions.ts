@@ -73,7 +73,7 @@ const SETTINGS: Readonly<Record<string, { values: readonly string[]; read: Read 
   reports: choice('report_policy', REPORT_POLICIES),
 };
 
-/** The placeholder of an option that takes any word. */
+/** The placeholder of a setting that takes any word. */
 const EXAMPLES: Readonly<Record<string, string>> = { name: "'Fix the login'", roles: 'ROLE,ROLE…' };
 
 const NAMES = Object.keys(SETTINGS).join(', ');
@@ -126,7 +126,7 @@ async function configure(hive: Hive, words: string[], options: ActorOptions & Fo
 /** In characters: enough to recognize a question in a table. */
 const SHOWN_QUESTION = 60;
 
-/** The thing that a session waits for, or runs, and since when. */
+/** The question that a session waits for, or its turn, and since when. */
 function inWords(prompt: Prompt | undefined, turn: Turn | undefined): string {
   if (prompt?.blocked_since != null)
     return `blocked for ${age(prompt.blocked_since)}: ${excerpt(prompt.question, SHOWN_QUESTION)}`;
@@ -141,13 +141,13 @@ function blockedBy(prompt: Prompt | undefined): Partial<Prompt> | null {
   return { ask_id, question, blocked_since, terminal_since };
 }
 
-/** That a session is a coordinator, with the request that was granted: whoever corrects its answer takes the role back. */
+/** For a coordinator: the word, and the request that was granted. Correcting the answer to that request revokes the role. */
 function coordinating(ask_id: string | undefined): string[] {
   return ask_id === undefined ? [] : [`coordinator (${ask_id})`];
 }
 
 async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<ExitCode> {
-  // Where no desk is open, nothing else ends what is gone.
+  // Without an open desk, nothing else ends the sessions of processes that are gone.
   await hive.sessions.sweep(hostname());
   const found = await hive.sessions.list({ state: ended === true ? undefined : 'alive', limit: LIMIT });
   const waiting = await hive.mentions.unprocessedBySession();

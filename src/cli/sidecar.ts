@@ -33,7 +33,7 @@ async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): P
     throw invalidInput('--inbox and --inbox-url need --serve, which names the port.');
   const stop = untilSignalled();
   const hive = await openHive({ examinations: examineAgentFiles });
-  // Again at each act: an agent may have registered its session only after it had started this.
+  // Checked again at each action: an agent may have registered its session only after it had started this.
   const check = (): Promise<void> =>
     refuseAgents(hive, 'open a desk', 'Quit this Emacs and start it yourself, outside any agent.');
   try {
@@ -65,11 +65,11 @@ async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): P
   } finally {
     await hive.close();
   }
-  // A client that is gone can leave our stdin open, in the middle of a read.
+  // A client that has died can leave our stdin open, in the middle of a read.
   process.exit(0);
 }
 
-/** Tells the human: that this cannot serve must not cost them their desk. */
+/** Notifies the human, and goes on: a server that fails must not cost them their desk. */
 async function sayNotServing(hive: Hive, error: unknown): Promise<null> {
   const text = `This Emacs does not serve agents on other machines: ${error instanceof Error ? error.message : String(error)}`;
   hive.log.error(text);
@@ -78,7 +78,7 @@ async function sayNotServing(hive: Hive, error: unknown): Promise<null> {
   return null;
 }
 
-/** A process of its own speaks for the sessions of opencode: where this one did, it would be one of them itself. */
+/** A process of its own acts for the sessions of opencode; otherwise this process would count as one of them. */
 function attach(hive: Hive, urls: readonly string[], after_ms = FIRST_PAUSE_MS): void {
   const began = performance.now();
   const child = spawn(process.execPath, [thisFile(), 'attach', '--until-stdin-ends', 'opencode', ...urls], {
@@ -95,7 +95,7 @@ function attach(hive: Hive, urls: readonly string[], after_ms = FIRST_PAUSE_MS):
     setTimeout(() => attach(hive, urls, Math.min(pause_ms * 2, LAST_PAUSE_MS)), pause_ms).unref();
   };
   child.once('error', (error) => again({ error: error.message }));
-  // With 2 the command line is invalid, and would be the next time.
+  // Exit code 2 means an invalid command line, which would be invalid the next time, too.
   child.once('exit', (code) => (code === EXIT.usage ? undefined : again({ code })));
   child.unref();
 }

@@ -2,7 +2,7 @@
 import './stdout-is-the-wire.ts';
 import { main } from './main.ts';
 
-// The reader of our messages may be gone; that ends no program, and there is nobody left to tell.
+// The reader of our messages may be gone, but that must not end the program.
 process.stderr.on('error', () => undefined);
 
 void main();

@@ -47,7 +47,7 @@ function defineRestore(command: Command): void {
         const store = storeAddress(process.env);
         const file = fileArgument(given);
         const aside = await restoreStore(store, file, (hive) => refuseAgents(hive, 'restore a backup'));
-        // It counts once it can be opened in its place.
+        // The restore has succeeded only if the store can be opened in its place.
         await (await openHive()).close();
         if (options.json === true) printJson({ store, file, aside });
         else
@@ -63,7 +63,7 @@ function defineRestore(command: Command): void {
 function fileArgument(given: string): string {
   if (given.includes('://'))
     throw invalidInput('A backup is a file. hive store migrate copies a store to a database or from one.');
-  // Its name may have blanks, or a time in it, such as hive-12:30.db, which is no address.
+  // A file name may contain blanks, or a time, such as hive-12:30.db, which is not an address.
   const isName = /^[^\s~="'$\p{Cc}][^="'$\p{Cc}]*(?<!\s)$/u.test(given);
   return addressArgument('FILE', isName ? resolve(given) : given, process.env);
 }
@@ -114,7 +114,7 @@ async function pruneMentions(hive: Hive, options: PruneOptions): Promise<ExitCod
   return report(await hive.retention.clearMentions(days, humanActor({})), days, what, options);
 }
 
-/** @throws HiveError `not_allowed` where nobody can be asked. */
+/** @throws HiveError `not_allowed` if nobody can be asked. */
 async function agrees(count: number, what: string, { json }: PruneOptions): Promise<boolean> {
   if (json === true || !hasTerminal())
     throw new HiveError(
@@ -169,7 +169,7 @@ async function migrate({ to, from, inUse = false, json = false }: MigrateOptions
     tables.filter(({ rows }) => rows > 0).map(({ table, rows }) => [table, String(rows)]),
     '  ',
   );
-  // A relative path is none for HIVE_STORE, and a URL may have a password in it.
+  // HIVE_STORE takes no relative path, and a URL may contain a password.
   const address = target.includes('://') ? 'the new address' : target;
   remark(
     `Set HIVE_STORE to ${address} everywhere. The old store is unchanged; keep it as a backup or delete it.`,

@@ -1,4 +1,4 @@
-/** `hive team`: which humans a question to a team reaches. An agent may only list them. */
+/** `hive team`: the humans whom a question to a team reaches. An agent may only list them. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { refuseAgents } from './actor.ts';

@@ -1,5 +1,5 @@
 /**
- * `hive hook --wake`: a hook that its client runs beside the session (asyncRewake). When the session is idle and an answer
+ * `hive hook --wake`: a hook that its client runs alongside the session (asyncRewake). When the session is idle and an answer
  * or a mention has arrived, it wakes the session: exit code 2 and a sentence on stderr. Otherwise it ends silently.
  */
 import { hostname } from 'node:os';
@@ -35,7 +35,7 @@ export async function wake(stdin: string, env: NodeJS.ProcessEnv, args: readonly
       if (text !== null) await deliver(text);
     } else await untilWanted(event.session_id, env, { signal: gone.signal, deliver });
   } finally {
-    // Also where it could not be recorded: then the session may be woken once more.
+    // Even if it could not be recorded: at worst the session is woken once more.
     if (woken) process.exit(2);
     clearInterval(looking);
   }

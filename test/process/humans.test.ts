@@ -63,7 +63,7 @@ test('an agent asks one of two humans; the other sees it, is not offered it, and
   expect(await agent.call('hivemind_poll', { ask_id })).toMatchObject({
     status: 'pending',
     claimed_by: 'Bob',
-    next: expect.stringContaining('Bob is at it'),
+    next: expect.stringContaining('Bob is answering it'),
   });
 
   // Bob's machine is gone; his desk closes with its process.

@@ -160,7 +160,7 @@ describe('an argument that does not exist', () => {
   test('the caller is not an argument: the call is made, and says so', () => {
     const { args, ignored, note } = take('hivemind_poll', { 'agent-id': 'agent-1' });
     expect({ args, ignored }).toEqual({ args: {}, ignored: ['agent-id'] });
-    expect(note).toMatch(/Who you are is known from your client/);
+    expect(note).toMatch(/You are identified by your client/);
   });
 
   test('whom hivemind_interrupt stops may be given as session_id', () => {

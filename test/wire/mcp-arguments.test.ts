@@ -100,7 +100,7 @@ test('what makes no difference is ignored, and the result says so', async () => 
     mood: 'hopeful',
   });
   expect(asked).toMatchObject({ status: 'pending', ignored_arguments: ['agent_id', 'mood'] });
-  expect(asked['next']).toMatch(/Ignored.*"agent_id", "mood".*known from your client/);
+  expect(asked['next']).toMatch(/Ignored.*"agent_id", "mood".*identified by your client/);
   expect(asked['agent']).not.toContain('somebody');
 });
 
@@ -124,7 +124,7 @@ test('what a call claims to be is shown as a claim, and is nobody’s identity',
   expect((await hive.messages.get(String(posted['message_id']))).body).toBe(
     `${handle} says it is worker-3.\n\nDone.`,
   );
-  expect(posted['next']).toContain('It is shown as what you say that you are.');
+  expect(posted['next']).toContain('Others see it as the name that you claim.');
   // Another claim over the same connection is the same session.
   expect((await hive.sessions.list({ state: 'alive' })).map((session) => session.handle)).toEqual([handle]);
 });
@@ -133,7 +133,7 @@ test('a text that is too long with what its call claims to be is refused for tha
   const { agent } = await scene();
   const whole = { body: 'x'.repeat(MESSAGE_LIMITS.bodyBytes) };
   await expect(agent.call('hivemind_post', { ...whole, agent_id: 'worker-2' })).rejects.toThrow(
-    /^invalid_input: The message is too long: .* The line with what you say that you are is put before it and counts too\./,
+    /^invalid_input: The message is too long: .* The line with the name that you claim is put before it and counts too\./,
   );
   expect(await agent.call('hivemind_post', whole)).toHaveProperty('message_id');
   await expect(agent.call('hivemind_post', { body: `${whole.body}x` })).rejects.not.toThrow(/counts too/);

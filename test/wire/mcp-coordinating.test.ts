@@ -166,7 +166,7 @@ test('more than fits is counted', async () => {
   for (let n = 0; n < 12; n += 1) await ask(hive, { question: 'x'.repeat(8_000) }, 'agent-2');
   const { prompts, next } = await awaitAsk(coordinator);
   expect(Buffer.byteLength(JSON.stringify(prompts))).toBeLessThanOrEqual(RESULT_BYTES);
-  expect(next).toContain(`${12 - prompts.length} more are pending: they come when these are answered.`);
+  expect(next).toContain(`${12 - prompts.length} more are pending: you get them when these are answered.`);
 });
 
 test('asked for one question, it gets that only if it is pending and it may answer it', async () => {

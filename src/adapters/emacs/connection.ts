@@ -1,6 +1,6 @@
 /**
- * The connection to one Emacs: JSON-RPC 2.0 on stdio with Content-Length framing. The methods of the core are listed on this
- * screen, and what sends notifications; each is implemented in the file of its capability, those of extensions in their folders.
+ * The connection to one Emacs: JSON-RPC 2.0 on stdio with Content-Length framing. The methods of the core and the senders of
+ * notifications are listed on this screen; each is in the file of its capability, those of extensions in their folders.
  * The sidecar sends Emacs notifications only, and never a request (invariant 7).
  */
 import type { Readable, Writable } from 'node:stream';
@@ -85,7 +85,7 @@ export interface EmacsOptions {
   /** The name of the human, unless Emacs says otherwise. */
   human: string;
   pid: number;
-  /** Throws `not_allowed` where an agent is above this process. */
+  /** Throws `not_allowed` when an agent is an ancestor of this process. */
   check: () => Promise<void>;
   input: Readable;
   output: Writable;
@@ -93,13 +93,13 @@ export interface EmacsOptions {
   extensions: readonly EmacsExtension[];
   /** Called once when the desk is open and receives events. */
   opened?: () => void;
-  /** Called once when the end has come; messages from before it are still handled, then everything is closed. */
+  /** Called once when the input has ended; messages from before that are still handled, then everything is closed. */
   ending: () => void;
-  /** How many ms those may take; LAST_MESSAGES_MS if not given. */
+  /** How many ms those messages may take; LAST_MESSAGES_MS if not given. */
   last_messages_ms?: number;
 }
 
-/** How many ms the messages from before the end of input may take, and how many ms the closing. */
+/** In ms: how long messages from before the end of input may take, and how long closing may take. */
 const LAST_MESSAGES_MS = 250;
 const CLOSING_MS = 600;
 
@@ -166,7 +166,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     if (!announced) {
       options.opened?.();
       const show = (): Promise<void> => notifyUnseen(desk, notify);
-      void beside(hive.log, 'What was kept for the human could not be shown.', show);
+      void beside(hive.log, 'Pings and cards kept for the human could not be shown.', show);
     }
     announced = true;
   });
@@ -176,7 +176,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
       answer(hive, async () => reportIgnored(name, await method(params, desk))),
     );
   }
-  // Emacs may send it as a notification (docs/internals/protocol.md): it is stored all the same, but nobody learns that it is.
+  // Emacs may send it as a notification (docs/internals/protocol.md): it is stored all the same, but without a reply.
   connection.onNotification('hivemind-response', (params: unknown) =>
     receiveResponse(params, desk, over.signal),
   );
@@ -286,7 +286,7 @@ function counted(traffic: Traffic): MessageStrategy['handleMessage'] {
   };
 }
 
-/** The refusal of a frame that cannot be read and so has no id. JSON-RPC 2.0 wants an error with a null id; the connection stays open. */
+/** The refusal of an unreadable frame. It has a null id, as JSON-RPC 2.0 requires; the connection stays open. */
 function unreadable(why: string): Refusal {
   return {
     id: null,

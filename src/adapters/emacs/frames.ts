@@ -19,9 +19,9 @@ type WirePrompt = Omit<Prompt, 'fingerprint' | 'carrier'> & {
   /** Its place among the pending ones: compare as text (`orderKey`). */
   order_key: string;
   context_truncated?: true;
-  /** Of a permission: comes back with an answer once all of it was displayed. */
+  /** For a permission: sent back with the answer once all of it was displayed. */
   digest?: string;
-  /** Of a pending prompt: equal for those that one decision may answer together. */
+  /** For a pending prompt: equal for those that one decision may answer together. */
   alike?: string;
 };
 
@@ -30,7 +30,7 @@ export function listed(prompt: Prompt): WirePrompt {
   return toWire(prompt, LISTED_CONTEXT, FRAME_BYTES);
 }
 
-/** The whole prompt. Only one that escapes make larger than a frame has its longest texts cut. */
+/** The whole prompt. Its longest texts are cut only when escapes make it larger than a frame. */
 export function fitFrame(prompt: Prompt, budget: number = FRAME_BYTES): WirePrompt {
   return toWire(prompt, Number.POSITIVE_INFINITY, budget);
 }
@@ -71,7 +71,7 @@ function cut(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
 }
 
-/** How many are read at once; more seldom fit into a frame. */
+/** How many are read at once; a frame rarely holds more. */
 const CHUNK = 50;
 
 /**
@@ -109,7 +109,7 @@ export async function fitPage<Thing, Wire>(
   return { items: fitting, next_cursor: cursor };
 }
 
-/** The room for things in a reply, which has other fields too. */
+/** In bytes: the room for things in a reply, which has other fields too. */
 export const PAGE_BYTES: number = FRAME_BYTES - 2_000;
 
 function bytes(value: unknown): number {

@@ -1,6 +1,6 @@
 /**
- * A method of the connection to Emacs, and a notification: what each gets, and how its parameters are read. Every capability
- * has its own in a file of its name; those of the core are listed in connection.ts.
+ * Methods and notifications of the connection to Emacs: the context that each gets, and how parameters are read. Every
+ * capability has its own in a file of its name; those of the core are listed in connection.ts.
  */
 import { z } from 'zod';
 import type { OpenDesk } from '../../application/desks.ts';
@@ -24,7 +24,7 @@ export interface DeskConnection {
   /** The device behind this connection, whose answers it signs; null in Emacs, whose sidecar signs them. */
   device: { key: string } | null;
   pid: number;
-  /** Throws `not_allowed` when an agent turns out to have started this sidecar: its session may be newer than it. */
+  /** Throws `not_allowed` when an agent turns out to have started this sidecar: its session may have been registered later. */
   check: () => Promise<void>;
   /** Null before `initialize`. */
   desk: OpenDesk | null;
@@ -51,7 +51,7 @@ type Handle = (params: unknown, connection: DeskConnection) => Promise<object | 
 export type Method = Handle & {
   /** The shape of its params; null if it has none. */
   readonly params: z.ZodType | null;
-  /** In sentences. */
+  /** A description, in sentences. */
   readonly says: string;
 };
 export type Methods = Readonly<Record<string, Method>>;
@@ -67,7 +67,7 @@ export function afterEvents(method: Method): Method {
   });
 }
 
-/** The same method, for what is done in the human's name: never for an agent that has started the sidecar. */
+/** The same method, refused when an agent has started the sidecar: for actions in the human's name. */
 export function acting(method: Method): Method {
   return described(method.params, method.says, async (params, connection) => {
     await connection.check();

@@ -34,8 +34,8 @@ export const outreachMethods = {
 } satisfies Methods;
 
 /**
- * A new outreach is `outreach/received`, and a ping or card that was sent to Emacs counts as shown. Later changes, and
- * what a rule suppressed, are `outreach/changed`. What nobody has seen is received as soon as there is a desk.
+ * A new outreach is sent as `outreach/received`, and a ping or card that was sent to Emacs counts as shown. Later changes, and
+ * what a rule suppressed, are sent as `outreach/changed`. Unseen outreach is sent as soon as there is a desk.
  */
 export const notifyOutreach: EventNotifier = async (events, { hive, desk }, notify) => {
   const sent = new Set(subjectsOf(events, (type) => type === 'outreach/sent' || type === 'outreach/unseen'));

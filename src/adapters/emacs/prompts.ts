@@ -55,7 +55,7 @@ function originOf({ desk, seat, pid }: DeskConnection): string {
   return desk === null ? `${seat} ${pid}` : desk.desk_id;
 }
 
-/** With whether it concerns the human of this desk. */
+/** `mine`: whether the prompt concerns the human of this desk. */
 function at(connection: Pick<DeskConnection, 'human' | 'seat'>, prompt: Prompt): { mine: boolean } {
   return { mine: isFor(prompt, namesOf(connection)) };
 }
@@ -103,7 +103,7 @@ function signedBy(
 
 /**
  * Takes an answer sent as a request. A refused one is kept as well, unless the sender can try again. A device keeps and shows
- * its own, so what somebody forges there fills no list of the human's.
+ * its own refused answers, so a forged one cannot fill the human's list.
  */
 async function handleResponse(params: unknown, connection: DeskConnection): Promise<object | null> {
   try {
@@ -149,7 +149,7 @@ export const promptMethods = {
     async ({ ask_id }, connection) => {
       const { hive } = connection;
       const prompt = await hive.prompts.get(ask_id);
-      // In a terminal without a desktop, that there is none would be in the history of every question.
+      // In a terminal without a desktop, every question would otherwise list the popup that could not be shown.
       const events = (await hive.history.eventsOf(ask_id, TRAIL)).filter(
         ({ data }) => data['reason'] !== NO_BUS,
       );
@@ -160,7 +160,7 @@ export const promptMethods = {
       const shown = {
         ...fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES),
         ...at(connection, prompt),
-        // A device makes the digest of what it displays by itself, and does not have to believe the server.
+        // A device computes the digest of what it displays itself, so it need not trust the server.
         ...(connection.device !== null && { fingerprint: prompt.fingerprint }),
       };
       const changed_files = await hive.edits.changedSince(prompt);
@@ -256,8 +256,7 @@ export const notifyPrompts: EventNotifier = async (events, { hive, desk, ...iden
 };
 
 // ---- Answers as notifications, and answers that cannot be accepted ----
-// An answer that cannot be accepted is kept (unread-answers.ts), because its sender may learn of that too late or, for a notification,
-// never.
+// An answer that cannot be accepted is kept (unread-answers.ts): its sender may notice too late or, after a notification, never.
 
 /** Takes an answer sent as a notification. Its sender does not retry, so this does, until `ended`. */
 export async function receiveResponse(
@@ -306,7 +305,7 @@ function keepPart(params: unknown, connection: DeskConnection, ignored: readonly
   });
 }
 
-/** One of our errors without its leading code, and without repeating that an answer was not accepted. */
+/** The sentence of one of our errors, without its leading code and without repeating that an answer was not accepted. */
 export function sentenceOf(message: string): string {
   const why = message.replace(/^\w+: /, '').replace(/^The answer to \S+ was not accepted: /, '');
   const sentence = `${why.charAt(0).toUpperCase()}${why.slice(1)}`;

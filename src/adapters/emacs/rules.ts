@@ -1,4 +1,4 @@
-/** Rules over JSON-RPC: Emacs shows them; what they are and do is decided in the sidecar. */
+/** Rules over JSON-RPC: Emacs shows them, and the sidecar decides what they are and do. */
 import type { z } from 'zod';
 import type { Setter } from '../../application/settings.ts';
 import type { RuleDraft } from '../../domain/rules.ts';

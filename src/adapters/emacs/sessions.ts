@@ -19,7 +19,7 @@ export const sessionMethods = {
         limit: size + 1,
       });
       const sessions = found.slice(0, size);
-      // With the running turn, or how the last one ended: this also shows an outcome that came while Emacs was away.
+      // With the running turn, or the end of the last one, so that Emacs also shows a turn that ended while it was away.
       const turns = await hive.turns.newestViews(sessions);
       const waiting = await hive.mentions.unprocessedBySession();
       const listed = sessions.map((session) => {
@@ -56,7 +56,7 @@ export const sessionMethods = {
 export const notifySessions: EventNotifier = async (events, { hive }, notify) => {
   for (const session_id of subjectsOf(events, (type) => type.startsWith('session/'))) {
     const session = await hive.sessions.find(session_id);
-    // Of one with a turn, its place is that of the turn, whose news come by themselves.
+    // For a session with a turn, its place is that of the turn, and changes of the turn are sent anyway.
     if (session !== undefined) notify('session/changed', { ...session, ...placeOf(session, undefined) });
   }
 };

@@ -76,8 +76,8 @@ export const turnMethods = {
 } satisfies Methods;
 
 /**
- * Each turn that changed, in its current state, with the handle of its session. A turn in which something is asked has changed
- * where its agent has said something: that is why it asks.
+ * Each turn that changed, in its current state, with the handle of its session. Also the turn of an agent that has just asked
+ * something, if it has last words: they explain the question.
  */
 export const notifyTurns: EventNotifier = async (events, { hive }, notify) => {
   const changed = subjectsOf(events, (type) => type.startsWith('turn/'));

@@ -36,8 +36,8 @@ export function createConnectionHook(hive: Hive, settings: ConnectionSettings): 
         findProject: () => settings.findProject(settings.env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
         withoutTimeLimit: (work) => work(signal),
       });
-      // Reported as printed once it has left, which is when this process reaches its next task. A cancelled call gets no
-      // answer, so what it carried is handed over again.
+      // Recorded as printed once it has left, which is when this process reaches its next task. A cancelled call gets no
+      // answer, so whatever its output carried is handed over again.
       if (verdict.output_id !== null && !signal.aborted)
         setImmediate(() => hive.hooks.printed(verdict).catch(() => undefined));
       failures.report(event);
@@ -53,9 +53,9 @@ export function createConnectionHook(hive: Hive, settings: ConnectionSettings): 
 }
 
 interface Failures {
-  /** A hook failed for this reason, and the agent went on without it. */
+  /** Records why a hook failed; the agent went on without it. */
   note(reason: string): void;
-  /** A hook of this agent works again: the human is notified why others did not. */
+  /** Called when a hook of this agent works again: notifies the human of the failures. */
   report(event: HookEvent): void;
 }
 
@@ -77,7 +77,7 @@ function createFailures(hive: Hive): Failures {
         const text = `A hook of ${session === undefined ? session_id : labelled(session)} failed and the agent went on without it, so a mention or an interrupt may not have held it: ${reasons.join(' ')}`;
         await hive.notices.give({ severity: 'warning', text, session_id, data: { notice: 'hook_failed' } });
       };
-      setImmediate(() => void beside(hive.log, 'A failed hook could not be reported.', give));
+      setImmediate(() => void beside(hive.log, 'The failure of a hook could not be reported.', give));
     },
   };
 }
@@ -124,8 +124,8 @@ export function clientOf(event: Raw): HookClient | null {
 }
 
 /**
- * The environment of a server as a hook's would be: it lacks `CLAUDE_CODE_SESSION_ATTENDED`. The entry point says the same
- * for the terminal and for `claude -p`.
+ * The environment of a server, completed to that of a hook: it lacks `CLAUDE_CODE_SESSION_ATTENDED`. The entry point tells a
+ * terminal from `claude -p` as well.
  */
 export function hookEnvironment(env: HookSettings['env']): HookSettings['env'] {
   const entrypoint = env['CLAUDE_CODE_ENTRYPOINT'];
@@ -133,7 +133,7 @@ export function hookEnvironment(env: HookSettings['env']): HookSettings['env'] {
   return { CLAUDE_CODE_SESSION_ATTENDED: entrypoint === 'cli' ? '1' : '0', ...env };
 }
 
-/** If the environment does not say whether a person is there, what was known at the session's start applies. */
+/** If the environment does not say whether a person is there, what the session's start reported applies. */
 async function withSource(hive: Hive, event: HookEvent): Promise<HookEvent> {
   if (event.client !== 'claude-code' || event.attended !== null) return event;
   const { session_id, agent_id } = event;

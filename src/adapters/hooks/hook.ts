@@ -1,6 +1,6 @@
 /**
- * One hook call: the event as a client writes it, and the verdict as that client reads it. The command line names the client,
- * else the event shows it. What Hive does with an event is in application/hooks.ts.
+ * One hook call: the event as a client writes it, and the verdict as that client reads it. The command line names the client;
+ * otherwise the event shows it. application/hooks.ts handles the event.
  */
 import { invalidInput } from '../../domain/errors.ts';
 import type { DialogAnswer, HookClient, HookEvent, HookTool, Verdict } from '../../domain/hooks.ts';
@@ -54,7 +54,7 @@ function text(raw: Raw, field: string): string | null {
   return typeof value === 'string' && value !== '' ? cleanText(value) : null;
 }
 
-/** Ids are kept for as long as their session is. An index may have several in one row, of which PostgreSQL takes 2,704 bytes. */
+/** Ids are kept for as long as their session is. An index row may hold several, and PostgreSQL limits it to 2,704 bytes. */
 const LONGEST_ID = 500;
 
 /** An id. @throws HiveError `invalid_input` for one that no client makes. */
@@ -135,7 +135,7 @@ function joinContext(context: readonly string[]): string | null {
 }
 
 // ---- Claude Code ----
-// Recorded with 2.1.330. One character before the JSON, or a wrong hookEventName, and it runs the tool.
+// Recorded with 2.1.330. One character before the JSON, or a wrong hookEventName, and the client runs the tool.
 
 /** Parses an event of Claude Code. */
 export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
@@ -158,7 +158,7 @@ export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
   };
 }
 
-/** The subagents that run in the background. Only the result of the Agent tool and the list at a Stop say so. */
+/** The subagents that run in the background. Only the result of the Agent tool and the list at a Stop show that. */
 function backgroundAgents(raw: Raw): string[] {
   const [response] = objects([raw['tool_response']]);
   const launched = response?.['isAsync'] === true ? text(response, 'agentId') : null;
@@ -179,8 +179,8 @@ const CLAUDE_ACCEPTS_CONTEXT: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Here additional context makes the agent go on, since 2.1.163. `decision: "block"` does so too, but the terminal then reports
- * a problem, and newer versions tell the model that the reason carries no word of the user.
+ * In these events additional context makes the agent go on, since 2.1.163. `decision: "block"` does so too, but the terminal then
+ * reports a problem, and newer versions tell the model that the reason is not from the user.
  */
 const CLAUDE_STOPS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop']);
 
@@ -214,7 +214,7 @@ function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | null {
   return Object.keys(output).length > 0 ? output : null;
 }
 
-/** The answer to a dialog. A PermissionRequest takes another shape than a PreToolUse, and an Elicitation a third. */
+/** The answer to a dialog. PermissionRequest, PreToolUse and Elicitation each take a shape of their own. */
 function sayClaudeDecision(name: string, decision: DialogAnswer): object {
   if (decision.kind === 'form') return { action: decision.action, content: decision.content };
   if (name === 'PreToolUse') {
@@ -237,7 +237,7 @@ function sayClaudeDecision(name: string, decision: DialogAnswer): object {
 }
 
 // ---- Codex ----
-// Recorded with 0.169. With one field that it does not know, such as `continue:false` beside a denial, it runs the tool.
+// Recorded with 0.169. With one unknown field, such as `continue:false` beside a denial, it runs the tool.
 
 /** Parses an event of Codex. */
 function readCodex(raw: Raw, env: Environment): HookEvent {

@@ -32,7 +32,7 @@ const awaitAsk = tool({
       .describe(`Wait at most this many ms. Default ${DEFAULT_WAIT_MS}.`),
     ask_id: askId.optional().describe('Only this question, with its whole context.'),
   },
-  // So it is read only, and Claude Code runs the other calls of the same message while this one waits.
+  // Being read only, it lets Claude Code run the other calls of the same message while it waits.
   effect: 'none',
   async handle({ timeout_ms = DEFAULT_WAIT_MS, ask_id }, call) {
     const began = performance.now();
@@ -91,11 +91,11 @@ function noQuestions(waited_ms: number, timeout_ms: number): Record<string, unkn
   const next =
     left_ms > 0
       ? `Nothing asked yet, and this call could not wait longer. Call again with timeout_ms ${left_ms} to go on waiting.`
-      : 'Nothing was asked in that time. Call again to wait on.';
+      : 'Nothing was asked in that time. Call again to keep waiting.';
   return { prompts: [], timed_out: left_ms === 0, waited_ms, next };
 }
 
-/** The caller, who waits for a long time; whom it may answer is found out again once another session asks. */
+/** The caller, which may wait for a long time; whose questions it may answer is checked again when another session asks. */
 interface Answerer {
   actor: AgentActor;
   /** The sessions that have asked so far. */
@@ -144,7 +144,7 @@ async function oneQuestion(
 const ANSWER =
   'Answer with hivemind_respond, or leave a question to the human: hivemind_respond {"ask_id": "ask-…", "leave": true}. Permissions are for the human alone.';
 
-/** As many prompts as a client passes on whole; if not all fit, their contexts are cut first. */
+/** As many prompts as a client passes on in full; if not all fit, their contexts are cut first. */
 function questions(found: readonly Prompt[]): Record<string, unknown> {
   const whole = found.map(questionView);
   const fits = countThatFits(whole, RESULT_BYTES) === whole.length && sizeOf(whole) <= RESULT_BYTES;
@@ -160,7 +160,7 @@ function questions(found: readonly Prompt[]): Record<string, unknown> {
         : `Where context_cut is true, get the whole question with hivemind_await_ask {"ask_id": "${String(cut['ask_id'])}"}.`,
       prompts.length === found.length
         ? null
-        : `${found.length - prompts.length} more are pending: they come when these are answered.`,
+        : `${found.length - prompts.length} more are pending: you get them when these are answered.`,
     ),
   };
 }

@@ -1,7 +1,7 @@
 /**
  * The envelope of an MCP message: everything around the arguments of a tool. Clients in a language without optional fields
- * write null for a value that they leave out, so null counts as left out. What is no message gets the answer that JSON-RPC
- * has for it, because a client that hears nothing waits for ever.
+ * write null for a value that they leave out, so null counts as left out. An invalid message gets the JSON-RPC error for its
+ * fault, because a client that gets no answer waits for ever.
  */
 import {
   isInitializeRequest,
@@ -12,7 +12,7 @@ import {
 import { isFields } from '../../domain/json.ts';
 import { isRemoved } from './modern.ts';
 
-/** The answer to something that is no message. Its id is null where none could be read. */
+/** The answer to an invalid message. Its id is null if none could be read. */
 export interface Refusal {
   jsonrpc: '2.0';
   id: string | number | null;
@@ -35,7 +35,7 @@ export function notJson(): Refusal {
 
 /**
  * The messages of a line: one, or those of a batch. Each request of a batch gets an answer of its own: protocol 2025-03-26
- * has batches, and later ones leave a server no other way to answer the ids in them.
+ * has batches, and later revisions leave a server no other way to answer the ids in them.
  */
 export function readEnvelopes(value: unknown): Envelope[] {
   if (!Array.isArray(value)) return [readEnvelope(value)];
@@ -52,7 +52,7 @@ export function readEnvelope(value: unknown): Envelope {
   dropNulls(value);
   const problem = problemOf(value, written_id);
   if (problem !== null) return { refusal: refusal(idIn(value), ...problem) };
-  // The protocol layer drops a message with any other field, and says nothing.
+  // The protocol layer silently drops a message with any other field.
   for (const name of Object.keys(value)) if (!KNOWN.has(name)) delete value[name];
   if (value['method'] === 'initialize') introduce(value);
   const read = value as unknown as JSONRPCMessage;
@@ -64,26 +64,26 @@ const KNOWN: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params',
 
 type Problem = [code: number, message: string];
 
-/** Why this is no message; null if it is one. */
+/** Why this is not a valid message; null if it is one. */
 function problemOf(message: Fields, written_id: unknown): Problem | null {
   const { jsonrpc, id, method, params } = message;
   if (jsonrpc !== '2.0') return [INVALID_REQUEST, 'A message has "jsonrpc": "2.0".'];
   if (id !== undefined && typeof id !== 'string' && !Number.isSafeInteger(id))
-    return [INVALID_REQUEST, 'The id of a message is a text or a whole number.'];
+    return [INVALID_REQUEST, 'The id of a message is a string or an integer.'];
   if (method === undefined)
     return 'result' in message || 'error' in message
       ? null
       : [INVALID_REQUEST, 'A message has a method, or is an answer with a result or an error.'];
-  if (typeof method !== 'string') return [INVALID_REQUEST, 'The method of a message is a text.'];
+  if (typeof method !== 'string') return [INVALID_REQUEST, 'The method of a message is a string.'];
   if (params !== undefined && !isFields(params))
     return [INVALID_PARAMS, 'The params of a message are a JSON object.'];
   if (id !== undefined && !hasMeta(message, params?.['_meta']))
     return [
       INVALID_PARAMS,
-      'The _meta of a request is a JSON object; its progressToken is a text or a whole number.',
+      'The _meta of a request is a JSON object; its progressToken is a string or an integer.',
     ];
   if (written_id === null && !method.startsWith('notifications/'))
-    return [INVALID_REQUEST, 'The id of a request is a text or a whole number, not null.'];
+    return [INVALID_REQUEST, 'The id of a request is a string or an integer, not null.'];
   return null;
 }
 
@@ -99,9 +99,9 @@ function wrongRequest(request: Fields): string | null {
   const method = String(request['method']);
   const { name, uri, cursor, task } = (request['params'] ?? {}) as Fields;
   if (method === 'initialize' && !isInitializeRequest(request))
-    return 'initialize needs a protocolVersion, which is a text; its capabilities and clientInfo are JSON objects with the fields of MCP.';
+    return 'initialize needs a protocolVersion, which is a string; its capabilities and clientInfo are JSON objects with the fields of MCP.';
   if (method === 'tools/call' && typeof name !== 'string')
-    return 'tools/call needs the name of a tool, which is a text: {"name": "hivemind_status", "arguments": {}}.';
+    return 'tools/call needs the name of a tool, which is a string: {"name": "hivemind_status", "arguments": {}}.';
   if (method === 'tools/call' && !(task === undefined || (isFields(task) && isCount(task['ttl']))))
     return 'The task of tools/call is a JSON object whose ttl is a number. Leave the task out.';
   if (OF_RESOURCES.has(method) && !(typeof uri === 'string' && URL.canParse(uri)))
@@ -113,7 +113,7 @@ function wrongRequest(request: Fields): string | null {
 
 const isCount = (value: unknown): boolean => value === undefined || typeof value === 'number';
 
-/** Whether the protocol layer understands the `_meta` of a request; what it does not, it drops, and says nothing. */
+/** Whether the protocol layer understands the `_meta` of a request; it silently drops what it does not understand. */
 function hasMeta(request: Fields, meta: unknown): boolean {
   if (meta === undefined) return true;
   if (!isFields(meta)) return false;
@@ -126,7 +126,7 @@ function refusal(id: Refusal['id'], code: number, message: string): Refusal {
   return { jsonrpc: '2.0', id, error: { code, message } };
 }
 
-/** The id to answer under; also one that no request may have, where the client can still recognize it. */
+/** The id to answer with, including one that no request may have, as long as the client can recognize it. */
 function idIn({ id }: Fields): Refusal['id'] {
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
@@ -150,7 +150,7 @@ function dropNulls(message: Fields): void {
   }
 }
 
-/** A client that says nothing about itself or about what it can do is still one. */
+/** Adds what a client left out about itself and its capabilities, so that it is accepted. */
 function introduce(message: Fields): void {
   if (isInitializeRequest(message) || !isFields(message['params'] ?? {})) return;
   const { capabilities = {}, clientInfo = {}, ...rest } = (message['params'] ?? {}) as Fields;

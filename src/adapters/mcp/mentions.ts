@@ -18,7 +18,7 @@ const has = tool({
     const { count } = await hive.mentions.has(session.session_id);
     const next =
       count === 0
-        ? 'Nobody waits for you. Go on.'
+        ? 'You have no unprocessed mentions. Go on.'
         : 'Read them with hivemind_get_unprocessed_mentions and deal with them.';
     return { has_mentions: count > 0, count, you: session.handle, next: sentences(next, advice) };
   },
@@ -36,7 +36,7 @@ const get = tool({
   async handle(_args, { hive, session, carrier, advice }) {
     const { session_id, handle } = session;
     const { count } = await hive.mentions.has(session_id);
-    // Only what is shown gets a receipt, so what fits is determined first.
+    // Only what is shown gets a receipt, so it is first determined what fits.
     const waiting = await hive.mentions.unprocessed(session_id, null, MOST_SHOWN);
     const shown = await hive.mentions.unprocessed(
       session_id,
@@ -53,7 +53,7 @@ const get = tool({
 });
 
 function afterReading(shown: readonly MentionInFull[], count: number): string {
-  if (shown.length === 0) return 'Nobody waits for you. Go on.';
+  if (shown.length === 0) return 'You have no unprocessed mentions. Go on.';
   const ids = JSON.stringify(shown.slice(0, 5).map((mention) => mention.mention_id));
   const reply = shown.find((mention) => mention.expects_reply && mention.author !== 'unverified');
   return sentences(
@@ -89,7 +89,7 @@ const process = tool({
       already: already.map((mention) => mention.mention_id),
       remaining,
       next: sentences(
-        unread.length === 0 ? null : 'Those in unread you had not read in full: read them now.',
+        unread.length === 0 ? null : 'You have not read those in unread in full: read them now.',
         unverifiedWarning(unread),
         expiredBefore(already),
         remaining === 0
@@ -105,7 +105,7 @@ function expiredBefore(already: readonly MentionInFull[]): string | null {
   const expired = already.filter(({ status }) => status === 'expired');
   if (expired.length === 0) return null;
   const ids = expired.map(({ mention_id }) => mention_id).join(', ');
-  return `Expired before you processed ${expired.length === 1 ? 'it' : 'them'}: ${ids}. The author was told so; if it still matters, say so with hivemind_post.`;
+  return `Expired before you processed ${expired.length === 1 ? 'it' : 'them'}: ${ids}. The author was notified; if it still matters, say so with hivemind_post.`;
 }
 
 /** A mention as its addressee sees it: fields with their usual value are left out. */

@@ -14,7 +14,7 @@ const post = tool({
   name: 'hivemind_post',
   title: 'Write to the shared buffer',
   description:
-    'Write to the buffer that agents and your human share. Whoever it mentions (@Claude-abc12, @Human, @ROLE, @All) is notified, and an agent is held until it has dealt with it: mention only whom you need. A question to your human is hivemind_ask_async.',
+    'Write to the buffer that agents and your human share. Everyone it mentions (@Claude-abc12, @Human, @ROLE, @All) is notified, and an agent is held until it has dealt with it: mention only those you need. A question to your human is hivemind_ask_async.',
   example: { body: '@Human The build is green.' },
   always: true,
   input: postShape,
@@ -60,7 +60,7 @@ const read = tool({
   name: 'hivemind_read',
   title: 'Read the shared buffer',
   description:
-    'Read messages of your project, oldest first: the latest ones, or with after what came since an earlier read. Mentions of you are read with hivemind_get_unprocessed_mentions.',
+    'Read messages of your project, oldest first: the latest ones, or with after those since an earlier read. Mentions of you are read with hivemind_get_unprocessed_mentions.',
   example: { limit: 20 },
   input: readShape,
   narrowing: ['after', 'thread', 'from', 'query'],
@@ -110,9 +110,9 @@ function afterReading({
   const whole = !more
     ? 'That is all.'
     : unread !== null
-      ? `These are the latest. Before them are some that you have not read: they follow {"after": "${unread}"}.`
+      ? `These are the latest. Some before them are unread: read them with {"after": "${unread}"}.`
       : `These are the latest; there are earlier ones: a higher limit${isRoom ? ', thread, from or query' : ''} finds them.`;
-  return `${whole} To read what comes later, give next_cursor as after.`;
+  return `${whole} To read later ones, give next_cursor as after.`;
 }
 
 /** A message as an agent sees it: fields with their usual value are left out. */
@@ -133,7 +133,7 @@ function messageView(message: Message, reader: Session): Record<string, unknown>
   };
 }
 
-/** How much attention its author asks for, if it is more than usual. */
+/** The marks by which its author asks for more attention than usual. */
 export function emphasis({
   priority,
   expects_reply,

@@ -1,9 +1,9 @@
-/** MCP 2026-07-28 (modern.ts) on a connection of lines: one client, which may mix both revisions while it finds out what we speak. */
+/** MCP 2026-07-28 (modern.ts) on a connection of lines: one client, which may mix both revisions until it knows ours. */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { createModernClients, envelopeOf } from './modern.ts';
 
 export interface ModernLines {
-  /** True for a message of a new client, which was taken: the server behind must not see it as it is. */
+  /** True for a message of a new client, which this has handled: the server must not see it untranslated. */
   takes(message: JSONRPCMessage): boolean;
   /** Writes a message of the server in the revision of the request that it belongs to. */
   write(message: JSONRPCMessage, related?: RequestId): Promise<void>;
@@ -46,7 +46,7 @@ export function modernOverLines(
         return cancel !== undefined;
       }
       if (envelopeOf(message) === null) return false;
-      // A notification of the new revision says nothing that the server has to hear.
+      // The server needs no notification of the new revision.
       if ('id' in message) begin(message as JSONRPCRequest);
       return true;
     },

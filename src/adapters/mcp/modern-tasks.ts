@@ -1,8 +1,8 @@
 /**
- * Waiting as a task: the extension io.modelcontextprotocol/tasks of MCP 2026-07-28. A client that declares it gets a task in
- * the place of a call that waits. It looks at the task every few seconds, and wakes its idle session when the task is over.
- * Claude Code disowns the result of a task (invariant 18), so that is the call that fetches the answer, and nothing is handed
- * over. Nothing is kept of a task: its id says what it waits for.
+ * Waiting as a task: the extension io.modelcontextprotocol/tasks of MCP 2026-07-28. A client that declares it gets a task
+ * instead of a call that waits. It looks at the task every few seconds, and wakes its idle session when the task is over.
+ * Claude Code disowns the result of a task (invariant 18), so the result only names the call that fetches the answer, and
+ * nothing is handed over. No state is kept for a task: its id names the event that it waits for.
  */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
@@ -16,8 +16,8 @@ type Json = Readonly<Record<string, unknown>>;
 export const TASKS = 'io.modelcontextprotocol/tasks';
 
 /**
- * In `_meta` of what is translated: of a call, that its client takes a task instead of a result that it would have to wait for; of
- * a result, the task.
+ * A field of `_meta` in translated messages. In a call: the client takes a task instead of waiting for the result. In a result:
+ * the task.
  */
 export const TASK = 'hive/task';
 
@@ -35,11 +35,11 @@ function described(taskId: string, { created_at, updated_at, next }: Awaited): R
 const request = <Method extends string>(method: Method) =>
   z.object({
     method: z.literal(method),
-    // Without an id there is no such task: the validator's own report is no sentence.
+    // Without an id, the answer is that there is no such task: the validator's own report is not a sentence.
     params: z.looseObject({ taskId: z.string().catch(''), _meta: z.looseObject({}).optional() }),
   });
 
-/** The SDK's first version has tasks of its own under the same names, so these methods have others behind the translation. */
+/** The SDK's first version has its own tasks under the same names, so the translated methods have other names. */
 const BEHIND: Readonly<Record<string, string>> = {
   'tasks/get': 'hive/tasks/get',
   'tasks/cancel': 'hive/tasks/cancel',
@@ -51,7 +51,7 @@ export function takesTasks(capabilities: unknown): boolean {
   return extensions !== null && typeof extensions === 'object' && TASKS in extensions;
 }
 
-/** A request of such a client as the server behind the translation gets it. */
+/** A request of such a client as the translation passes it to the server. */
 export function behind(method: string, params: Record<string, unknown>): [string, Record<string, unknown>] {
   if (method !== 'tools/call') return [BEHIND[method] ?? method, params];
   return [method, { ...params, _meta: { ...(params['_meta'] as Json | undefined), [TASK]: true } }];
@@ -63,13 +63,13 @@ interface Tasks {
   begun(id: string): { content: []; _meta: Record<string, unknown> };
 }
 
-/** Answers what clients ask about tasks; `callerOf` finds who calls, from the `_meta` of the request. */
+/** Answers requests about tasks; `callerOf` finds the caller, from the `_meta` of the request. */
 export function offerTasks(
   server: McpServer,
   hive: Hive,
   { tools, callerOf }: { tools: readonly Tool[]; callerOf: (meta: Json) => Promise<Session> },
 ): Tasks {
-  /** Until the same is waited for once more. */
+  /** Tasks that were cancelled, until the same event is waited for again. */
   const cancelled = new Set<string>();
 
   async function find(taskId: string, meta: Json): Promise<Awaited> {

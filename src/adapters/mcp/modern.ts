@@ -2,8 +2,8 @@
  * MCP 2026-07-28 in front of a server of the SDK's first version, which speaks up to 2025-11-25. A client of the new revision
  * makes no handshake: each of its requests carries an envelope in `_meta` that says which revision it speaks and who it is
  * (modelcontextprotocol.io/specification/2026-07-28, "basic"). Such a request is translated to the older revision, and so is
- * its answer; a message without an envelope is not touched. There is no second list of tools or resources. With a version of
- * the SDK that speaks both, these files go: modern.ts, modern-lines.ts, modern-http.ts.
+ * its answer; a message without an envelope is not touched. There is no second list of tools or resources. Once the SDK
+ * speaks both revisions, these files can be deleted: modern.ts, modern-lines.ts, modern-http.ts.
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { isFields } from '../../domain/json.ts';
@@ -22,7 +22,7 @@ const LOG_LEVEL_KEY = `${PREFIX}logLevel`;
 const SERVER_KEY = `${PREFIX}serverInfo`;
 const SUBSCRIPTION_KEY = `${PREFIX}subscriptionId`;
 
-/** The part of `_meta` that is the envelope, which the server behind does not see. */
+/** The part of `_meta` that is the envelope; the server does not see it. */
 const ENVELOPE: ReadonlySet<string> = new Set([VERSION_KEY, CLIENT_KEY, CAPABILITIES_KEY, LOG_LEVEL_KEY]);
 
 /** Methods that the new revision no longer has. */
@@ -76,7 +76,7 @@ interface Greeting {
   instructions?: string;
 }
 
-/** Takes the answer to a request, and the notifications that belong to it. */
+/** Gets the answer to a request, and the notifications that belong to it. */
 export type Reply = (message: JSONRPCMessage) => void;
 
 /** The requests of new clients to one server. */
@@ -99,7 +99,7 @@ export function envelopeOf(message: JSONRPCMessage): Json | null {
   return VERSION_KEY in meta ? meta : null;
 }
 
-/** Whether a client of the new revision makes a request that this revision has no longer: it is refused for that, whatever it says. */
+/** Whether a client of the new revision calls a removed method: it is refused for that, whatever its envelope contains. */
 export function isRemoved(message: JSONRPCMessage): boolean {
   return 'method' in message && REMOVED.has(message.method) && envelopeOf(message) !== null;
 }
@@ -107,7 +107,7 @@ export function isRemoved(message: JSONRPCMessage): boolean {
 /** Why this envelope cannot be served; null if it can. */
 export function refuseEnvelope(envelope: Json): Failure | null {
   const requested = envelope[VERSION_KEY];
-  if (typeof requested !== 'string') return invalid(`${VERSION_KEY} in _meta is a text.`);
+  if (typeof requested !== 'string') return invalid(`${VERSION_KEY} in _meta is a string.`);
   if (requested !== MODERN)
     return {
       code: CODES.unsupported_version,
@@ -120,12 +120,12 @@ export function refuseEnvelope(envelope: Json): Failure | null {
   return null;
 }
 
-/** Params that are not as the revision has them. */
+/** The error for params that do not fit the revision. */
 export function invalid(message: string): Failure {
   return { code: CODES.invalid_params, message };
 }
 
-/** A header that says something else than the body. */
+/** The error for a header that contradicts the body. */
 export function headerMismatch(message: string): Failure {
   return { code: CODES.header_mismatch, message };
 }
@@ -147,7 +147,7 @@ interface Subscription {
   id: RequestId;
   /** Null until it is acknowledged, which comes before everything else. */
   reply: Reply | null;
-  /** The lists and the resources whose changes were asked for and are offered. */
+  /** The lists whose changes were asked for and are offered. */
   lists: Readonly<Record<string, true>>;
   uris: readonly string[];
 }
@@ -197,7 +197,7 @@ export function createModernClients(
     return greeting;
   }
 
-  /** Follows what the server offers of what is wanted. Returns how to end that; null if it has ended already. */
+  /** Subscribes to the requested changes that the server offers. Returns how to end that; null if it has ended already. */
   async function subscribe(
     { id, params }: JSONRPCRequest,
     reply: Reply,
@@ -209,7 +209,7 @@ export function createModernClients(
       return null;
     }
     const lists = listsGranted(wanted, capabilities);
-    // Known from now on, so that no other one that ends takes its resources away.
+    // Registered now, so that another subscription that ends does not take its resources away.
     const subscription: Subscription = { id, reply: null, lists, uris: urisGranted(wanted, capabilities) };
     subscriptions.add(subscription);
     subscription.uris = await followed(subscription.uris);
@@ -229,7 +229,7 @@ export function createModernClients(
     return () => unsubscribe(subscription);
   }
 
-  /** Those of these resources that the server agrees to follow. */
+  /** The resources among these that the server agrees to follow. */
   async function followed(uris: readonly string[]): Promise<readonly string[]> {
     const agreed = uris.map(
       (uri) =>
@@ -270,7 +270,7 @@ export function createModernClients(
     if (isFields(task)) return { resultType: 'task', ...task, _meta: { [SERVER_KEY]: serverInfo } };
     return {
       resultType: 'complete',
-      // Which tools there are depends on the role of the client.
+      // The tools depend on the role of the client.
       ...(ttlMs === undefined ? {} : { ttlMs, cacheScope: 'private' }),
       ...result,
       _meta: { [SERVER_KEY]: serverInfo, ...fieldsIn(result['_meta']) },
@@ -381,7 +381,7 @@ function changesIn(message: {
   return ({ uris }) => uris.includes(uri);
 }
 
-/** The lists whose changes a client wants to hear of, where the server announces them. */
+/** The lists whose changes a client asks for and the server announces. */
 function listsGranted(
   wanted: Json,
   { tools, prompts, resources }: Greeting['capabilities'],
@@ -394,7 +394,7 @@ function listsGranted(
   );
 }
 
-/** The resources that a client wants to follow, where the server lets it. */
+/** The resources that a client asks to follow, if the server supports that. */
 function urisGranted(wanted: Json, { resources }: Greeting['capabilities']): string[] {
   const uris = wanted['resourceSubscriptions'];
   if (resources?.['subscribe'] !== true || !Array.isArray(uris)) return [];

@@ -4,7 +4,7 @@ import { sourceLabel } from '../../domain/sources.ts';
 import { cardShape, pingShape, reportShape } from '../../schemas/outreach.ts';
 import { sentences, type Tool, tool } from './tool.ts';
 
-/** Says that it was sent, or that nobody is there to see it. */
+/** The outcome as a sentence: it was sent, or nobody is there to see it. */
 function sentence(item: Outreach): string {
   return item.status === 'unseen' ? unseenSentence(item) : 'Sent.';
 }
@@ -12,7 +12,7 @@ function sentence(item: Outreach): string {
 /** Only a background session must report visible output; the others have no main session to report to. */
 function afterShowing({ source, status }: Outreach): string | null {
   return source === 'bg' && status !== 'unseen'
-    ? 'Before you stop, tell your main session with hivemind_report_updates: it sees nothing of this.'
+    ? 'Before you stop, tell your main session with hivemind_report_updates: it does not see this.'
     : null;
 }
 
@@ -20,7 +20,7 @@ const ping = tool({
   name: 'hivemind_ping_user',
   title: 'Ping the human',
   description:
-    'Only from a background session: one line that your human sees at once, in the editor or as a notification. For what they would want to be disturbed for; a loop that pings on and on is stopped. For a question use hivemind_ask_async.',
+    'Only from a background session: one line that your human sees at once, in the editor or as a notification. For things worth an interruption; a loop of pings is stopped. For a question use hivemind_ask_async.',
   example: { message: 'The build is green.' },
   input: pingShape,
   claim: 'message',
@@ -70,7 +70,7 @@ const report = tool({
   name: 'hivemind_report_updates',
   title: 'Report to your main session',
   description:
-    'Only from a background session or a fork: tell the session that goes on from here (your parent, else the main session of the project) what you found and did. It is kept until that session has read it.',
+    'Only from a background session or a fork: tell the session that continues your work (your parent, else the main session of the project) what you found and did. It is kept until that session has read it.',
   example: { message: 'Built and tested; nothing is open.' },
   input: reportShape,
   claim: 'message',

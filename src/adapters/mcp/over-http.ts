@@ -1,6 +1,6 @@
 /**
- * The interface between MCP over HTTP, which is a part of `hive serve`, and who offers it elsewhere: an editor's agent that
- * starts no programs takes it from `hive acp`.
+ * The interface between MCP over HTTP, which is part of `hive serve`, and those who offer it elsewhere: `hive acp` offers it to
+ * an editor's agent that starts no programs.
  */
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -14,7 +14,7 @@ export interface Admitting {
   verify(secret: string): Promise<Token | undefined>;
   /** Whether this token still admits calls with the secret that it was verified with. */
   holds(token: Token): Promise<boolean>;
-  /** Calls `listener` with the digests of all valid tokens when something may have changed, until the returned function is called. */
+  /** Calls `listener` with the digests of all valid tokens when they may have changed, until the returned function is called. */
   watch(listener: (valid: ReadonlySet<string>) => void): () => void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Prompts over MCP: asking, polling for the answer, taking a question back, and the view of a prompt that its asker gets.
+ * Prompts over MCP: asking, polling for the answer, taking a question back, and the asker's view of a prompt.
  * When `handle` of a `tool` runs, its arguments are checked and its caller is known (server.ts).
  */
 import type { Delivered } from '../../application/delivery.ts';
@@ -50,7 +50,7 @@ const VISIBILITY: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer
   selected: [(prompt) => responded(prompt) && !saidByDecision(prompt), never],
   comment: [responded, never],
   amended: [({ amended }) => amended, never],
-  // A signed answer needs no remark.
+  // A signed answer needs no comment.
   attested: [(prompt) => responded(prompt) && !prompt.attested, never],
   expires_at: [pending, never],
   // Both are for people: who can still answer it where, and when they are reminded.
@@ -82,7 +82,7 @@ const VISIBILITY: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer
   escalated_at: [addressed, never],
   claimed_by: [(prompt) => pending(prompt) && prompt.claimed_by !== null, never],
   late_response: [always, never],
-  // Whether somebody has opened it says how soon to look again; the other receipts are for people.
+  // Whether somebody has opened it helps to decide when to poll again; the other receipts are for people.
   seen_at: [pending, never],
   responded_at: [always, never],
   offered_at: [never, never],
@@ -157,7 +157,7 @@ function nextStep(prompt: Prompt): string {
     case 'cancelled':
       return 'The question was taken back. That is no decision, and no refusal.';
     default:
-      return `No answer yet${prompt.claimed_by === null ? '' : `, but ${prompt.claimed_by} is at it`}. Go on with other work and poll again later; with wait_ms ${LONGEST_WAIT_MS} if you can do nothing else.`;
+      return `No answer yet${prompt.claimed_by === null ? '' : `, but ${prompt.claimed_by} is answering it`}. Go on with other work and poll again later; with wait_ms ${LONGEST_WAIT_MS} if you can do nothing else.`;
   }
 }
 
@@ -167,7 +167,7 @@ function actOn({ kind, attested }: Prompt): string {
 }
 
 // ---- Polling ----
-// An answer that was handed over counts as read at the next call, so a poll hands over no more than a client passes on.
+// An answer that was handed over counts as read at the next call, so a poll hands over only what a client passes to its model.
 
 type View = Record<string, unknown>;
 
@@ -257,7 +257,7 @@ function tally({ settled, pending }: Count): string {
   return `${settled} settled, ${pending} pending.`;
 }
 
-/** The first of these that fit into what a client passes on to its model, with the fields they will have once handed over; at least one. */
+/** The first of these that a client passes on whole, with the fields they will have once handed over; at least one. */
 function thatFit(prompts: readonly Prompt[]): readonly Prompt[] {
   const views = prompts.map((prompt) =>
     promptView({ prompt: { ...prompt, handed_at: prompt.created_at }, repeated: true }),
@@ -265,7 +265,7 @@ function thatFit(prompts: readonly Prompt[]): readonly Prompt[] {
   return prompts.slice(0, countThatFits(views, RESULT_BYTES));
 }
 
-/** Hands over the settled ones among them. One that was pending when it was read is returned as pending, because it was measured as such. */
+/** Hands over the settled ones. One that was pending when it was read is returned as pending: its size was measured as such. */
 async function handedViews(prompts: readonly Prompt[], { hand }: ToolCall): Promise<View[]> {
   const settled = prompts.filter(({ status }) => status !== 'pending').map(({ ask_id }) => ask_id);
   const handed = settled.length === 0 ? [] : await hand(settled);

@@ -26,12 +26,12 @@ const MOST_SHOWN = 100;
 /** A client that subscribes to more has a bug. */
 const MOST_SUBSCRIBED = 1_000;
 
-/** Resolves who reads, from the request's `_meta`. */
+/** Finds the reader, from the request's `_meta`. */
 export type ResolveReader = (meta: Record<string, unknown>) => Promise<Session>;
 
 /** The subscriptions of one client. */
 export interface Subscriptions {
-  /** Resolves when it has been notified of everything stored by now; at once when it has subscribed to nothing. */
+  /** Resolves when the client has been notified of everything stored by now; at once when it has subscribed to nothing. */
   caughtUp(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export function offerResources(server: McpServer, hive: Hive, resolve: ResolveRe
     {
       title: "A session's inbox",
       description:
-        'What waits for a session: its open questions and its unprocessed mentions, as many as fit, and how many there are.',
+        'The open questions and unprocessed mentions of a session: as many as fit, and their number.',
       mimeType: 'application/json',
     },
     (uri, { id }, { _meta }) =>
@@ -79,7 +79,7 @@ export function offerResources(server: McpServer, hive: Hive, resolve: ResolveRe
   return offerSubscriptions(server, hive);
 }
 
-/** Reads a resource. A refusal of ours is no fault of the server, which an error without a code would be. */
+/** Reads a resource. A refusal gets an error code, because an error without one would look like a fault of the server. */
 async function readable(read: () => Promise<ReadResourceResult>): Promise<ReadResourceResult> {
   try {
     return await read();
@@ -102,7 +102,7 @@ function contents(uri: URL, value: Record<string, unknown>): ReadResourceResult 
   return { contents: [{ uri: uri.href, mimeType: 'application/json', text }] };
 }
 
-/** A part of an address as it is meant: an id with other letters than ASCII's is percent-encoded in it. */
+/** A part of an address, decoded: letters outside ASCII are percent-encoded in it. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -143,7 +143,7 @@ function offerSubscriptions(server: McpServer, hive: Hive): Subscriptions {
         if (!server.isConnected()) void end();
         else await notify(new Set(events.flatMap(touchedBy)));
       },
-      // Nobody knows what was missed, so each of them may have changed.
+      // The missed events are unknown, so each resource may have changed.
       onResync: () => notify([...subscribed]),
     });
   }

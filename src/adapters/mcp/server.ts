@@ -1,6 +1,6 @@
 /**
  * The MCP server of one connection, for any transport: every tool with the role that sees it, who is calling, how a call
- * is run, and how an error becomes a result that the model can read. A call goes from here to `handle` of its tool, in the
+ * runs, and how an error becomes a result that the model can read. A call goes from here to `handle` of its tool, in the
  * file of its capability (prompts.ts), and from there to the service of the same name in application/.
  */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -52,7 +52,7 @@ import { coordinatorTurnTools } from './turns.ts';
 
 /** The evidence that stays the same for the life of a connection; the rest comes with each call. */
 export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
-  /** False for a remote client: what it says about its session is only a claim, and its token identifies it. */
+  /** False for a remote client: the session that it names is only a claim, and its token identifies it. */
   trusts_meta: boolean;
   /** Aborted when this process should end: calls that wait return what they have. */
   stopping: AbortSignal;
@@ -130,7 +130,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
       // A call that its client has cancelled gets no answer.
       if (extra.signal.aborted) await delivery.dropped();
       else delivery.returned();
-      // A turn that must stop is told so instead.
+      // A turn that must stop gets that result instead.
       return task === null || 'interrupted_by' in result ? toResult(noted(result, taken)) : begun(task);
     } catch (error) {
       await delivery.dropped().catch(() => undefined);
@@ -183,7 +183,7 @@ function noted(result: Record<string, unknown>, { ignored, note }: TakenArgument
 
 /**
  * A domain error becomes a result with its code and sentence; any other is a fault of ours, which is logged and reported as such.
- * `claims`: what the call claims to be was put before one of its texts.
+ * `claims`: the caller's claim was put before one of its texts.
  */
 function toErrorResult(
   error: unknown,
@@ -217,7 +217,7 @@ function toErrorResult(
   };
 }
 
-const CLAIM_COUNTS = 'The line with what you say that you are is put before it and counts too.';
+const CLAIM_COUNTS = 'The line with the name that you claim is put before it and counts too.';
 
 function ended(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
@@ -258,7 +258,7 @@ type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 /** Runs a tool with the arguments as the client wrote them. */
 type RunTool = (tool: Tool, written: unknown, extra: CallExtra) => Promise<CallToolResult>;
 
-/** The parts of a connection beside the tools themselves. */
+/** The parts of a connection besides the tools themselves. */
 interface Offer {
   role: Role;
   isRemote: boolean;
@@ -276,7 +276,7 @@ function offerTools(server: McpServer, offer: Offer, run: RunTool): void {
   const known = new Map(tools.map((tool) => [tool.name, tool]));
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }));
   server.server.setRequestHandler(callToolRequest, async ({ params }, extra) => {
-    // A client's own calls of it do not come this far (stdio.ts).
+    // The client's own hook calls do not come this far (stdio.ts).
     if (params.name === HOOK_TOOL) return refusal({ code: 'not_allowed', message: NOT_FOR_MODELS });
     const tool = known.get(params.name);
     if (tool !== undefined) return run(tool, params.arguments, extra);
@@ -291,8 +291,8 @@ function offerTools(server: McpServer, offer: Offer, run: RunTool): void {
 const NOT_FOR_MODELS: string = `${HOOK_TOOL} is for the hooks of your client, not for you. Nothing was done.`;
 
 /**
- * The SDK's own, which also takes `arguments: null` for no arguments, and all of them as one text: some models write that. What
- * has no names becomes an argument that no tool has, so that the model reads how to call: the SDK would answer with its own error.
+ * The SDK's own, which also accepts `arguments: null` for no arguments, and all arguments as one text, which some models write.
+ * A value without names becomes an unknown argument, so that the model reads how to call; the SDK would send its own error.
  */
 const callToolRequest = CallToolRequestSchema.extend({
   params: CallToolRequestSchema.shape.params.extend({

@@ -4,7 +4,7 @@ import type { Prompt } from '../../domain/prompts.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { sentences, type Tool, tool } from './tool.ts';
 
-/** So many are looked at, and so many of those listed. */
+/** How many sessions are read, and how many of them are listed. */
 const [MOST_KNOWN, MOST_LISTED] = [1_000, 100];
 
 const sessions = tool({
@@ -29,7 +29,7 @@ const sessions = tool({
       you: session.handle,
       sessions: listed.map((one) => ({
         handle: one.handle,
-        // The name by which the human sees it, and may speak of it.
+        // The human sees this name, and may use it.
         title: one.title,
         ...(one.session_id === session.session_id ? { you: true } : {}),
         client: one.client,
@@ -55,7 +55,7 @@ const sessions = tool({
   },
 });
 
-/** Since when a session does nothing until its human answers. What it asks is between them. */
+/** The time since when a session has been waiting for its human. The question itself is between the two. */
 function waitOf(prompt: Prompt | undefined): { blocked_since?: string | null } {
   return prompt === undefined ? {} : { blocked_since: prompt.blocked_since };
 }

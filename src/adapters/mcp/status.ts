@@ -8,7 +8,7 @@ const status = tool({
   name: 'hivemind_status',
   title: 'State of the hive',
   description:
-    'What waits for the humans, who of them is here, which sessions are known, and how many desks are online.',
+    'The pending questions, the humans and whether they are here, the known sessions, and how many desks are online.',
   example: {},
   input: {},
   effect: 'none',

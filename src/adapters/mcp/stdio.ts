@@ -91,8 +91,8 @@ const HANDSHAKE: ReadonlySet<string> = new Set(['initialize', 'notifications/ini
 
 // ---- Hooks over the connection ----
 // A client calls HOOK_TOOL for each of its hook events, so that no process is started for it. These calls are taken off the
-// connection before the protocol layer sees them: its checks would take longer than answering (docs/internals/performance.md), and an
-// agent waits for each of its hooks. What handles them is in adapters/hooks/connection-hook.ts.
+// connection before the protocol layer sees them: its checks would take longer than answering (see performance.md in
+// docs/internals), and an agent waits for each of its hooks. adapters/hooks/connection-hook.ts handles them.
 
 type Meta = Readonly<Record<string, unknown>> | undefined;
 
@@ -102,7 +102,7 @@ function hookCall(args: unknown, meta: Meta): HookCall {
   return { args: (args ?? {}) as HookCall['args'], thread_id: typeof thread === 'string' ? thread : null };
 }
 
-/** The id that a client gives a call of its model, and no call of a hook: in Claude Code, and in Codex. */
+/** In Claude Code and in Codex: the field that holds the id of a call by the model. Calls of hooks have none. */
 const MODEL_CALL_IDS = ['claudecode/toolUseId', 'callId'];
 
 /** The client reads the text of the result as the output of a hook. It would pass an empty text on to its model. */
@@ -133,7 +133,7 @@ export function hookRoute(
     onHook(hook, call.signal)
       .then(
         (output) => ({ jsonrpc: '2.0' as const, id, result: hookResult(output, isModern) }),
-        // A failed hook lets the tool run; the client shows the reason to its user.
+        // A failed hook lets the tool run; the client shows its user the reason.
         (error: unknown) => ({
           jsonrpc: '2.0' as const,
           id,
@@ -170,8 +170,8 @@ export function hookRoute(
 
 // ---- The transport ----
 // MCP on two streams: each message is one line of JSON (modelcontextprotocol.io/specification, "stdio"). The SDK's own
-// transport checks its whole schema first, which takes a tenth of the server's side of a call, drops silently what does not
-// fit, and copies a long message once for each chunk.
+// transport checks its whole schema first, which takes a tenth of the server's side of a call, silently drops invalid messages,
+// and copies a long message once for each chunk.
 
 /** In bytes. A question that is too long is refused with a sentence; only an absurd length ends the connection. */
 export const LONGEST_MESSAGE: number = 16 * 1024 * 1024;
@@ -182,7 +182,7 @@ const NEWLINE = 10;
 export class LineTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   onclose?: () => void;
-  /** Called for a line that is no message, which is answered, and for one that is too long, which ends the connection. */
+  /** Called for an invalid line, which is answered, and for one that is too long, which ends the connection. */
   onerror?: (error: Error) => void;
   readonly #input: Readable;
   readonly #output: Writable;
@@ -239,7 +239,7 @@ export class LineTransport implements Transport {
     const line = this.#begun.length === 0 ? end : Buffer.concat([...this.#begun, end]);
     this.#begun = [];
     this.#begun_bytes = 0;
-    // Some clients begin what they send with a byte order mark.
+    // Some clients send a byte order mark first.
     const text = line.toString().replace(/^\uFEFF/, '');
     if (text.trim() === '') return;
     let value: unknown;

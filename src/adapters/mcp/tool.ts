@@ -29,25 +29,25 @@ export interface ToolCall {
   carrier: string;
   /** Records that the settled ones among these prompts are handed to the caller, before they are returned. */
   hand(ask_ids: readonly string[]): Promise<Delivered[]>;
-  /** Records that the call waits: then no later call proves that its result was read. */
+  /** Records that the call waits: no later call then proves that its result was read. */
   waits(): void;
   /** The turn of the call; null when none is known. */
   turn_id: string | null;
   /** Aborted when the client cancels the call or goes away, and when its turn must stop. */
   signal: AbortSignal;
-  /** How many ms this call may wait: as far as is known, the client allows no more. */
+  /** How many ms this call may wait: the client is not known to allow more. */
   longest_wait_ms: number;
-  /** After this many ms the client disowns what the call returns, so no call waits longer; Infinity where it never does. */
+  /** After this many ms the client disowns what the call returns, so no call waits longer; Infinity if it never does. */
   owned_ms: number;
   /** The run of this call's agent (hive run); null outside of runs. */
   ofRun(): Promise<RunOfAsk | null>;
   /** Reports to a client that asked for progress that the call is still running. */
   progress(message: string): Promise<void>;
-  /** Resolves when the client has been notified of everything it subscribed to, up to what is stored now. */
+  /** Resolves when the client has been notified of everything that it follows, as of now. */
   caughtUp(): Promise<void>;
 }
 
-/** The event for which a task waits, and the words for its client's model when that has come. */
+/** The event for which a task waits, and the words for its client's model once it has happened. */
 export interface Awaited {
   created_at: string;
   updated_at: string;
@@ -55,9 +55,9 @@ export interface Awaited {
   next: string | null;
 }
 
-/** How a tool waits as a task. */
+/** How a tool waits in the form of a task. */
 export interface Waiting<Args> {
-  /** Begins one instead of `handle`. Returns its id; null if this call cannot be one. */
+  /** Begins a task instead of calling `handle`. Returns its id; null if this call cannot be one. */
   begin(args: Args, call: ToolCall): Promise<string | null>;
   /** A task of this tool; undefined for every other id. */
   look(id: string, caller: Pick<ToolCall, 'hive' | 'session'>): Promise<Awaited | undefined>;
@@ -69,7 +69,7 @@ export interface Tool {
   title: string;
   description: string;
   input: ZodRawShape;
-  /** The part of the input that a client sees, where the rest is another tool's. */
+  /** The part of the input that a client sees, if another tool describes the rest. */
   shown?: ZodRawShape;
   /** A valid call, shown to a model whose own call is not. */
   example: Readonly<Record<string, unknown>>;
@@ -77,14 +77,14 @@ export interface Tool {
   always?: boolean;
   /** Other accepted names of an argument. Clients do not see them, because a tool list is read with every call. */
   aliases?: Aliases;
-  /** The text in which others read what the caller claims to be, where an argument says that. It is Markdown. */
+  /** The argument whose text others read with the name that the caller claims, if it claims one. It is Markdown. */
   claim?: string;
-  /** Arguments without which the call covers everything; then an unknown argument is refused, not ignored. */
+  /** Without any of these arguments a call covers everything; it is then refused if it has an unknown argument. */
   narrowing?: readonly string[];
-  /** `speaks`: it asks, posts or reports. `decides`: it does something in the place of the human. */
+  /** `speaks`: it asks, posts or reports. `decides`: it acts for the human. */
   effect: 'none' | 'speaks' | 'decides';
   handle(args: never, call: ToolCall): Promise<Record<string, unknown>>;
-  /** How it waits where its client takes a task. */
+  /** How it waits if its client takes a task. */
   waiting?: Waiting<never>;
 }
 
@@ -103,11 +103,11 @@ export function tool<Input extends ZodRawShape>(
 }
 
 // ---- The list of tools ----
-// The text that a client reads of our tools before it calls one. A model pays for this text with every request, so it is short:
-// the tools that an agent needs again and again are loaded always, the others only where the client cannot load a tool
+// What a client reads about our tools before it calls one. A model pays for this text with every request, so it is short:
+// the tools that an agent needs again and again are always loaded, the others only if the client cannot load a tool
 // on demand, and no schema is in the list twice. A test counts the tokens.
 
-/** Claude Code sends the model these tools at once, and of the others only the names until it looks one up. */
+/** Claude Code sends the model these tools at once, and only the names of the others until the model looks one up. */
 const LOADED_ALWAYS = { _meta: { 'anthropic/alwaysLoad': true } };
 
 const DESCRIPTIONS = new WeakMap<Tool, ListedTool>();
@@ -126,8 +126,8 @@ function describeTool({ name, title, description, input, shown = input, always, 
     description,
     inputSchema: listedSchema(shown),
     annotations: {
-      // An agent that only plans may ask, and must answer a mention that holds it. In plan mode Claude Code runs nothing
-      // that is not read only; what an agent says changes nothing that it works on.
+      // An agent that only plans may ask, and must answer a mention that holds it. In plan mode Claude Code runs only tools
+      // that are read only, and a message changes nothing in the agent's work.
       readOnlyHint: effect !== 'decides',
       destructiveHint: false,
       idempotentHint: effect === 'none',
@@ -137,7 +137,7 @@ function describeTool({ name, title, description, input, shown = input, always, 
   };
 }
 
-/** Without what a model cannot use: it does not count characters, and a refusal names the limit. */
+/** The schema without what a model cannot use: it does not count characters, and a refusal names the limit. */
 function listedSchema(shape: z.ZodRawShape): ListedTool['inputSchema'] {
   const { $schema: _, ...schema } = z.toJSONSchema(z.object(shape), {
     io: 'input',
@@ -161,22 +161,22 @@ export interface TakenArguments {
   ignored: readonly string[];
   /** A sentence about them; null when there are none. */
   note: string | null;
-  /** Whom the call claims to come from, where an argument says so; null when none does. */
+  /** The name by which the call claims to come from somebody; null if it claims none. */
   claim: string | null;
 }
 
-/** Names for the caller, which no argument ever sets (invariant 9). */
+/** Names for the caller. No argument ever sets it (invariant 9). */
 const IDENTITIES: ReadonlySet<string> = new Set(
   ['agent_id', 'agent', 'session_id', 'session', 'claude_id', 'client_id', 'thread_id', 'user', 'by'].map(
     plain,
   ),
 );
 
-/** Those that name an agent: one connection may run several. */
+/** The ones that name an agent: one connection may run several. */
 const CLAIMS: readonly string[] = ['agent_id', 'agent', 'claude_id'].map(plain);
 const CLAIM_CHARACTERS = 60;
 
-/** The agent that the ignored arguments name, as one line without what could be a mention or markup. */
+/** The agent that the ignored arguments name, on one line and without anything that could be a mention or markup. */
 function claimIn(given: unknown, ignored: readonly string[]): string | null {
   const path = ignored.find((name) => CLAIMS.includes(plain(name)));
   // Only a call with arguments has ignored any.
@@ -187,8 +187,8 @@ function claimIn(given: unknown, ignored: readonly string[]): string | null {
 }
 
 /**
- * The arguments with what the call claims to be in the text that others read: "Agent-7 says it is worker-2." The claim is theirs
- * to judge; who calls stays who it is (invariant 9).
+ * The arguments with the caller's claim added to the text that others read: "Agent-7 says it is worker-2." The readers judge the
+ * claim; it never changes who the caller is (invariant 9).
  */
 export function withClaim(
   { claim: field }: Pick<Tool, 'claim'>,
@@ -206,7 +206,7 @@ function plain(name: string): string {
 }
 
 const MOST_NAMED = 10;
-/** In characters. Up to this length the corrected call is shown whole; of a longer one only what changes. */
+/** In characters. Up to this length the corrected call is shown whole; in a longer one only the change is shown. */
 const LONGEST_CALL = 400;
 /** In characters, for each text in a longer call. */
 const LONGEST_TEXT = 60;
@@ -246,7 +246,7 @@ function schemaOf(tool: Tool): z.ZodObject {
   return schema;
 }
 
-/** Whether nothing narrows the call, so that it would cover everything. */
+/** Whether nothing narrows the call, so that it covers everything. */
 function reachesAll({ narrowing = [] }: Tool, given: unknown): boolean {
   return narrowing.length > 0 && !narrowing.some((name) => Object.hasOwn(given as object, name));
 }
@@ -265,18 +265,18 @@ function misspelled(tool: Tool, { path, meant }: UnknownName, corrected: unknown
 /** Arguments that a tool takes, instead of those that it was given. */
 interface Mended {
   args: unknown;
-  /** Some of them are from the example, so they are not what was meant. */
+  /** True if some of them are from the example, and not from the caller. */
   isExample: boolean;
 }
 
-/** A call as a way out of a refusal, as a sentence. */
+/** A call that would work, as the last sentence of a refusal. */
 function wayOut(tool: Tool, right: Mended | null): string | null {
   return right === null ? null : `${right.isExample ? 'For example:' : 'Call'} ${callOf(tool, right.args)}.`;
 }
 
 /**
- * The arguments as given; invalid ones are converted if their meaning is clear, left out where they may be, and else taken
- * from the example. Null where the call would not be what was meant: without a list that was given.
+ * The arguments as given; invalid ones are converted if their meaning is clear, left out if they are optional, and otherwise
+ * taken from the example. Null if the call would then mean something else, without a list that was given.
  */
 function mended(tool: Tool, given: unknown): Mended | null {
   const schema = schemaOf(tool);
@@ -336,7 +336,7 @@ function callOf({ name }: Tool, args: unknown): string {
   return `${name} ${JSON.stringify(args, (_, value) => (typeof value === 'string' ? excerpt(value, LONGEST_TEXT) : value))}`;
 }
 
-/** Which tool lists the thing that a model named wrongly. */
+/** The tool that lists the kind of thing that a model named wrongly. */
 const WHERE_TO_LOOK: Readonly<Partial<Record<ErrorCode, string>>> = {
   prompt_not_found: 'Your open questions: hivemind_poll {}.',
   session_not_found: 'Who is here: hivemind_sessions {}.',
@@ -352,7 +352,7 @@ export function rightCall({ code, message }: HiveError, tool: Tool): string | nu
   );
 }
 
-/** The refusal of a tool that does not exist, with the most similar tool and a call of it, or the names of all. */
+/** The refusal of a tool that does not exist: names the most similar tool and a call of it, or all tools. */
 export function noSuchTool(name: string, tools: readonly Tool[]): Pick<HiveError, 'code' | 'message'> {
   const asked = wordsOf(name);
   const likeness = ({ name, title, description }: Tool): number =>
@@ -401,14 +401,14 @@ function describeIgnored(paths: readonly string[], shown: boolean): string | nul
   return sentences(
     `Ignored, because this tool has no such argument: ${named.join(', ')}${more}.`,
     paths.some((path) => IDENTITIES.has(plain(path)))
-      ? `Who you are is known from your client, not from an argument.${shown ? ' It is shown as what you say that you are.' : ''}`
+      ? `You are identified by your client, not by an argument.${shown ? ' Others see it as the name that you claim.' : ''}`
       : null,
   );
 }
 
 // ---- Results ----
 
-/** How much of a result a client passes on to its model whole: Claude Code cuts results at 25,000 tokens. */
+/** In bytes: how long a result may be so that a client passes all of it to its model. Claude Code cuts at 25,000 tokens. */
 export const RESULT_BYTES: number = 48 * 1024;
 
 /** Sentences as one text; null parts are left out. */
@@ -433,9 +433,9 @@ interface LocalClient {
 }
 
 interface ClientOfCall extends LocalClient {
-  /** It gave a progress token with the call, so it learns that the call is still running. */
+  /** The call has a progress token, so the client can learn that the call is still running. */
   hears_progress: boolean;
-  /** How long the client allows a call, according to the human; null when they did not say. */
+  /** How long the client allows a call, as set by the human; null if they set nothing. */
   tool_timeout_ms: number | null;
 }
 
@@ -458,12 +458,12 @@ export function longestWait({ client, env, hears_progress, tool_timeout_ms }: Cl
   return hears_progress ? allowed : Math.min(allowed, LONGEST_WAIT_MS);
 }
 
-/** An interactive Claude Code moves a call to the background after this time, unless `CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS` is set. */
+/** In ms. An interactive Claude Code then moves a call to the background, unless `CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS` is set. */
 const BACKGROUND_MS = 120_000;
 
 /**
  * How many ms a call of this client may take before its result is disowned (invariant 18). An interactive Claude Code moves
- * it to the background, and tells its model about the result that it "must NOT be treated as approval or consent"
+ * it to the background, and tells its model that the result "must NOT be treated as approval or consent"
  * (docs/agents.md, "Who speaks for the human").
  */
 export function ownedFor({ client, env }: LocalClient): number {
@@ -510,7 +510,7 @@ const WATCH_AFTER_MS = 20;
 
 interface TurnOfCall {
   hive: Hive;
-  /** Undefined when none is known. */
+  /** Undefined if no turn is known. */
   turn: Turn | undefined;
   /** Any of these ends the call. */
   ends: readonly AbortSignal[];

@@ -10,7 +10,7 @@ const interrupt = tool({
     'Coordinator: interrupt the turn that another agent runs. Returns when that turn is over, or unconfirmed after wait_ms; the interrupt stays in force. Never for yourself, nor for a session you descend from.',
   example: { session: 'Claude-abc12', note: 'The plan has changed.' },
   input: interruptShape,
-  // Whom it stops; who calls is known from the connection.
+  // The session to stop; the caller is known from the connection.
   aliases: { session_id: 'session' },
   effect: 'decides',
   async handle({ session, wait_ms: asked_ms = INTERRUPT_LIMITS.maxTimeoutMs, ...request }, call) {
