@@ -1,7 +1,7 @@
 /**
  * The user's own notification program (a push service, a webhook): it gets each notification as one JSON document on its
- * stdin. It runs in a shell, because the person wrote it as a shell line; text of agents reaches it only as data. Also
- * the helpers that start programs for the desktop.
+ * stdin. It runs in a shell, because the person wrote it as a shell line; text of agents reaches it only as data. The
+ * helpers that start programs for the desktop are here, too.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -20,7 +20,7 @@ export async function runNotifyCommand(
   env: Environment,
   stop: AbortSignal,
 ): Promise<void> {
-  // A group of its own, so that whatever the shell started ends with it.
+  // A process group of its own, so that everything the shell started ends with it.
   const child = spawn(command, {
     shell: true,
     detached: true,

@@ -1,6 +1,6 @@
 /**
- * node-notifier: shows a popup where no answer can come back: on servers without buttons, and with an
- * old notify-send. It can neither report what became of a popup nor take it down (measured: `actions` are dropped, and
+ * node-notifier: shows a popup that cannot be answered: on servers without buttons, and with an
+ * old notify-send. It can neither report what happened to a popup nor take it down (measured: `actions` are dropped, and
  * no event ever fires).
  */
 import type { ChildProcess } from 'node:child_process';
@@ -39,7 +39,7 @@ export async function showByNodeNotifier(popup: Popup, markup: boolean, env: Env
     const finish = (error: unknown): void => {
       clearTimeout(timer);
       if (error instanceof Error) reject(new Error(error.message.replace(/\s+/g, ' ').trim().slice(0, 300)));
-      // On success this is an empty string, or a warning of the program.
+      // On success this is an empty string, or a warning from the program.
       else resolve();
     };
     const started = startedBy(() => {
@@ -52,7 +52,7 @@ export async function showByNodeNotifier(popup: Popup, markup: boolean, env: Env
   });
 }
 
-/** The processes that some code starts before it returns: node-notifier keeps its own to itself, and sets it no limit. */
+/** The processes that `work` starts before it returns: node-notifier does not expose its own, and sets it no time limit. */
 function startedBy(work: () => void): readonly ChildProcess[] {
   const started: ChildProcess[] = [];
   const note = (message: unknown): void => void started.push((message as { process: ChildProcess }).process);
@@ -65,7 +65,7 @@ function startedBy(work: () => void): readonly ChildProcess[] {
   return started;
 }
 
-/** Ends a process and what it has started: node-notifier's is a shell, which may wait for the program. */
+/** Ends a process and its children: node-notifier starts a shell, which may wait for the program. */
 function killTree(pid: number): void {
   for (const child of childrenOf(pid)) killTree(child);
   try {

@@ -1,5 +1,5 @@
 /**
- * The notification centre of macOS: terminal-notifier, which node-notifier contains, shows a popup and prints what became of it.
+ * The notification centre of macOS: terminal-notifier, which node-notifier contains, shows a popup and prints how it ended.
  * A banner may cut a long text without a sign, so nothing there answers a permission (invariant 13).
  */
 import type { PopupEnd } from '../../application/world.ts';
@@ -18,7 +18,7 @@ export type NotifyMac = (
 
 /** Without a limit terminal-notifier would end at once, without a button. */
 const SHOWN_S = 24 * 60 * 60;
-/** It complains quickly, so after this many ms a popup counts as shown. */
+/** In ms. It complains quickly, so after this time a popup counts as shown. */
 const SHOWN_AFTER_MS = 250;
 
 let shown = 0;
@@ -57,12 +57,12 @@ export async function showInCentre(popup: Popup, notify: NotifyMac): Promise<Wai
   };
 }
 
-/** It reads values that begin with one of these as its own notation for lists and escapes. */
+/** terminal-notifier reads values that begin with one of these as its own notation for lists and escapes. */
 function guarded(text: string): string {
   return /^[[{(<"\\@]/.test(text) ? ` ${text}` : text;
 }
 
-/** A button counts only if its label and its number say the same. */
+/** A button counts only if its label and its number agree. */
 function endOf(
   response: Readonly<Record<string, unknown>>,
   labels: readonly string[],

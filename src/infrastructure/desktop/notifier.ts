@@ -1,7 +1,7 @@
 /**
- * The notifier: how a popup is shown. Where the notification server supports actions, notify-send waits for one;
- * elsewhere, and when that fails, node-notifier shows it. On macOS the notification centre shows it. The user's own program gets it as well. A popup has failed only
- * when all of these failed.
+ * The notifier: how a popup is shown. If the notification server supports actions, notify-send waits for one;
+ * otherwise, or when that fails, node-notifier shows it. On macOS the notification centre shows it. The user's own program
+ * gets it as well. A popup has failed only when all of these failed.
  */
 import type { Logger, Notifier, ShownPopup } from '../../application/world.ts';
 import { NO_BUS, type Popup } from '../../domain/popups.ts';
@@ -56,12 +56,12 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
       return keep(await showInCentre(popup, notifier.notify.bind(notifier) as NotifyMac));
     }
     const desktop = withBus();
-    // Each time: it may have stopped answering, or another one may have taken over.
+    // Checked each time: the server may have stopped answering, or another one may have taken over.
     const capabilities = await serverCapabilities(desktop);
     if (capabilities === 'silent') throw new Error('The notification server of the desktop does not answer.');
     const markup = capabilities === null || capabilities.has('body-markup');
     // After close nobody would take it down.
-    if (closed) throw new Error('The process that was to show it has ended.');
+    if (closed) throw new Error('The process that should have shown it has ended.');
     if (unwanted?.aborted === true) throw new Error('It was settled before it could be shown.');
     if (capabilities?.has('actions') === true) {
       try {
@@ -123,7 +123,7 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
       closed = true;
       const open = [...waiting];
       for (const shown of open) shown.close();
-      // The message the user's own program is sending may be the only one that reaches them.
+      // The notification that the user's own program is sending may be the only one that reaches them.
       const timer = setTimeout(() => stopping.abort(), COMMAND_GRACE_MS);
       await Promise.all([...open.map((shown) => shown.gone), ...commands]);
       clearTimeout(timer);

@@ -1,7 +1,7 @@
 /**
  * notify-send, called directly without a shell: it allows buttons, a click, and taking a popup down. With actions it waits
- * and prints the key of the chosen one; SIGINT closes its popup (SIGTERM would leave it). Needs libnotify 0.8. Also how
- * text is made safe for a notification server, and what the server can do.
+ * and prints the key of the chosen one; SIGINT closes its popup (SIGTERM would leave it). Needs libnotify 0.8. This file also
+ * makes text safe for a notification server, and finds out what the server can do.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -13,7 +13,7 @@ import type { Environment } from '../../domain/sources.ts';
 import { platform } from '../platform/platform.ts';
 import { complaint, type Finished, finished, onPath, runProgram } from './command.ts';
 
-/** It fails quickly (measured: under 50 ms) and succeeds silently, so after this many ms it counts as shown. */
+/** In ms. It fails quickly (measured: under 50 ms) and succeeds silently, so after this time a popup counts as shown. */
 const SHOWN_AFTER_MS = 250;
 /** How many ms a popup may take to close before its process is killed. */
 const CLOSE_MS = 400;
@@ -44,12 +44,12 @@ function argumentsOf({ urgency, buttons, openable, sound }: Popup): string[] {
   const args = ['--app-name=Hive', `--urgency=${urgency}`, '--category=im.received'];
   if (sound) args.push('--hint=string:sound-name:message-new-instant');
   for (const [index, label] of buttons.entries()) args.push(`--action=${index}=${plainLabel(label)}`);
-  // Even when it does nothing: only a notification with an action is waited for and can be removed.
+  // Even an action that does nothing helps: only a notification with an action is waited for and can be removed.
   if (openable || buttons.length === 0) args.push(`--action=default=${openable ? 'Open' : 'Close'}`);
   return args;
 }
 
-/** Where setpriv exists, the kernel interrupts notify-send when we die in any way, so that no popup with dead buttons stays. */
+/** If setpriv exists, the kernel interrupts notify-send when we die in any way, so that no popup with dead buttons stays. */
 function spawnTied(args: readonly string[], env: Environment): ChildProcess {
   const command = onPath('setpriv', env)
     ? ['setpriv', '--pdeathsig', 'INT', '--', 'notify-send', ...args]
@@ -108,7 +108,7 @@ export function plainLabel(text: string): string {
 function cutBytes(text: string, limit: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= limit) return text;
-  // A character that was cut in two becomes U+FFFD, and is dropped before the ellipsis.
+  // A character cut in half becomes U+FFFD, and is dropped before the ellipsis.
   return `${bytes
     .subarray(0, limit - 3)
     .toString()
@@ -144,13 +144,13 @@ const ASK = [
   '/org/freedesktop/Notifications',
   'org.freedesktop.Notifications.GetCapabilities',
 ];
-/** Long enough for a machine that is busy with something else. */
+/** In ms: long enough for a busy machine. */
 const LIMIT_MS = 6_000;
 
 /**
  * The capabilities of the notification server (`actions`, `body-markup`, …); `null` when there is none, or dbus-send is missing;
- * `silent` when it takes the question and does not answer. A popup that such a server is given appears when it goes on,
- * however long that takes, and nobody can take it back.
+ * `silent` when it accepts the call but does not answer. A popup sent to such a server appears once it continues,
+ * however late, and cannot be taken back.
  */
 export async function serverCapabilities(env: Environment): Promise<ReadonlySet<string> | 'silent' | null> {
   const { code, stdout, stderr } = await runProgram('dbus-send', ASK, env, LIMIT_MS);
@@ -158,10 +158,10 @@ export async function serverCapabilities(env: Environment): Promise<ReadonlySet<
   return new Set([...stdout.matchAll(/^\s*string "([^"]*)"$/gm)].map(([, name]) => name ?? ''));
 }
 
-/** dbus-send's word for a time that is up; one that hangs itself is killed, and says nothing. */
+/** The message of dbus-send after its time limit; a dbus-send that hangs is killed, and prints nothing. */
 const SILENT = /\bNoReply\b|[Dd]id not receive a reply/;
 
-/** Whether a notification server answers. When that cannot be determined it is assumed. */
+/** Whether a notification server answers. True if that cannot be determined. */
 export async function answersOnBus(env: Environment): Promise<boolean> {
   if (platform.popups !== 'session-bus' || !onPath('dbus-send', env)) return true;
   const capabilities = await serverCapabilities(env);

@@ -105,12 +105,12 @@ export function hookPart(client: HookClient, path: string, given: HookProgram): 
 }
 
 // ---- Permission rules ----
-// Without them Claude Code asks at each of Hive's tools, and refuses it where it cannot ask.
+// Without them Claude Code asks before each call of Hive's tools, and refuses it where it cannot ask.
 
 const ALLOW_PATH = ['permissions', 'allow'];
 const OUR_RULES: ReadonlySet<unknown> = new Set([SERVER_NAME, PLUGIN_SERVER].flatMap(toolRules));
 
-/** The rules that let agents call Hive's tools on this server unasked. Null: none is added, and none is missing. */
+/** The rules that let agents call Hive's tools on this server unasked. With null, no rule is added, and none is missing. */
 export function rulePart(path: string, server: string | null): Part {
   const wanted = server === null ? [] : toolRules(server);
   return {
@@ -152,15 +152,15 @@ export interface SettingsFile {
   content: Readonly<Record<string, unknown>>;
 }
 
-/** Those that count for a session, in the order of their precedence, the weakest first; `managed` is the administrator's. */
+/** The files that count for a session, weakest first; `managed` is the administrator's. */
 export interface SettingsFiles {
   own: readonly SettingsFile[];
   managed: SettingsFile;
 }
 
 /**
- * The behaviour of Claude Code when an agent calls a tool of Hive. `allows`: it runs it. `asks`: it asks, and refuses where it cannot.
- * `overruled`: so it does because of a rule in `path`, which comes before rules that allow. `managed`: so it does because an
+ * What Claude Code does when an agent calls a tool of Hive. `allows`: runs it. `asks`: asks, and refuses if it cannot ask.
+ * `overruled`: asks because of a rule in `path`, which takes precedence over rules that allow. `managed`: asks because the
  * administrator's settings let only their own rules count.
  */
 export type ToolPermission = { kind: 'allows' | 'asks' | 'managed' } | { kind: 'overruled'; path: string };
@@ -180,10 +180,10 @@ export function toolPermission({ own, managed }: SettingsFiles, server: string):
   return { kind: onlyManaged ? 'managed' : 'asks' };
 }
 
-/** Why Claude Code runs no hook of a person, in words; null if it does. */
+/** Why Claude Code runs none of a person's hooks, in words; null if it does run them. */
 export function whyNoHooks({ own, managed }: SettingsFiles): string | null {
   if (managed.content['allowManagedHooksOnly'] === true) return `${managed.path} has "allowManagedHooksOnly"`;
-  // As Claude Code reads them: a later file overrides the ones before it, and anything but a no turns the hooks off.
+  // As Claude Code reads them: a later file overrides earlier ones, and any value other than a no turns the hooks off.
   const decisive = [...own, managed].findLast(
     ({ content }) => ![undefined, null, 'false'].includes(content['disableAllHooks'] as null),
   );
@@ -192,12 +192,12 @@ export function whyNoHooks({ own, managed }: SettingsFiles): string | null {
     : `${decisive.path} has "disableAllHooks"`;
 }
 
-/** Whether a person has turned Hive's server off for a project, which Claude Code notes beside the servers. */
+/** Whether a person has turned off Hive's server for a project. Claude Code records that in the file of the servers. */
 export function isTurnedOff(servers: string, folder: string): boolean {
   return asList(at(readJson(servers), ['projects', folder, 'disabledMcpServers'])).includes(SERVER_NAME);
 }
 
-/** The person's answer when Claude Code asked whether to use Hive's server of the project's .mcp.json. */
+/** The person's answer when Claude Code asked whether to use Hive's server from the project's .mcp.json. */
 export function projectServerApproval({ own, managed }: SettingsFiles): 'approved' | 'rejected' | 'pending' {
   const names = (list: string): boolean =>
     [managed, ...own].some(({ content }) => asList(content[list]).includes(SERVER_NAME));
@@ -259,7 +259,7 @@ export function inOneFile(first: Part, ...more: Part[]): Part {
   };
 }
 
-/** A server that starts Hive, as a person reads about it; none for any other. */
+/** A server that starts Hive, as it is described to a person; empty for any other. */
 export function serverEntries(server: unknown): Entry[] {
   if (!isHiveServer(server)) return [];
   const { command, args, env_vars } = server as Record<string, unknown>;
@@ -267,7 +267,7 @@ export function serverEntries(server: unknown): Entry[] {
   return [{ kind: 'server', command: shellLine(words), variables: asList(env_vars).length, entry: server }];
 }
 
-/** Whether the settings enable Hive's plugin, which has the server and the hooks in it. */
+/** Whether the settings enable Hive's plugin, which contains the server and the hooks. */
 export function hasHivePlugin(settings: string | null): boolean {
   const plugins = readJson(settings?.trim() ? settings : '{}')['enabledPlugins'];
   return Object.entries(asObject(plugins)).some(
@@ -281,14 +281,14 @@ const WHOLE_GROUP = 3;
 /** One of our hooks in a file. */
 export interface FoundHook {
   event: string;
-  /** Its position: the whole group when nobody else has a hook in it. */
+  /** Its position: the whole group if it has no hook of anybody else. */
   path: JsonPath;
   group: unknown;
   /** The hook itself, as written. */
   entry: unknown;
 }
 
-/** Every hook of ours for this client, whoever wrote it and whenever. */
+/** Every hook of ours for this client, from any version of Hive. */
 export function findHooks(text: string, client: HookClient): FoundHook[] {
   return Object.entries(asObject(readJson(text)['hooks'])).flatMap(([event, groups]) =>
     asList(groups).flatMap((group, n) => {

@@ -1,4 +1,4 @@
-/** Hive's entries in Codex' config.toml: the server, and the trust in our hooks once the person has given it; and whether Codex runs them. */
+/** Hive's entries in Codex' config.toml: the server, and the trust in our hooks if the person gave it. Also checks that trust. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Check } from '../../application/world.ts';
@@ -81,7 +81,7 @@ export function codexRole(text: string): Role {
   return isHiveServer(entry) ? roleOfServer(entry) : 'agent';
 }
 
-/** Whether the server's table was written by somebody else, for example by `codex mcp add`: then it is left alone. */
+/** Whether the server's table was written by somebody else, for example by `codex mcp add`: Hive then leaves it alone. */
 export function isForeign(text: string): boolean {
   const marked = markedTables(text).some((path) => isDeepStrictEqual(path, SERVER_PATH));
   return !marked && isHiveServer(tomlAt(readToml(text), SERVER_PATH));
@@ -99,8 +99,8 @@ export function trustIn(config: string, hooks: readonly TomlTable[]): TomlTable[
 }
 
 /**
- * The entry that Codex (0.169) writes once a person has trusted a hook: its position, and a hash of its definition as compact JSON
- * with sorted keys. A hook that is moved or changed is untrusted again, and silently skipped.
+ * The entry that Codex (0.169) writes once a person has trusted a hook: its position, and a hash of its definition as compact
+ * JSON with sorted keys. A hook that is moved or changed is untrusted again, and silently skipped.
  */
 export function trustOf(hooksFile: string, text: string): TomlTable[] {
   return findHooks(text, 'codex').map(({ event, path, group }) => {
@@ -131,7 +131,7 @@ function sortedKeys(value: unknown): unknown {
 const NAME = 'Codex trust';
 const ADVICE = 'run hive init codex in a terminal, or look at /hooks in Codex';
 
-/** Asks Codex itself where it is installed; else checks its files. */
+/** Asks Codex itself if it is installed; otherwise checks its files. */
 export async function examineTrust(env: Environment, hooksText: string): Promise<Check> {
   const asked = await queryCodex(env);
   if (asked === null) {
@@ -148,7 +148,7 @@ export async function examineTrust(env: Environment, hooksText: string): Promise
   return { name: NAME, state: 'ok', text: 'Codex runs all of them', advice: null };
 }
 
-/** None trusted is a step that is still to be done; some of them trusted means that they have changed since. */
+/** If none is trusted, that step is still to be done; if only some are, they have changed since. */
 function skips(skipped: number, all: number): Check {
   const isNew = skipped === all;
   const hooks = isNew ? `Hive's ${all} hooks` : `${skipped} of Hive's ${all} hooks`;
@@ -158,7 +158,7 @@ function skips(skipped: number, all: number): Check {
 
 interface ListedHook {
   command?: string;
-  /** Of a hook over the connection. */
+  /** Only for a hook over the connection. */
   server?: string;
   tool?: string;
   enabled: boolean;

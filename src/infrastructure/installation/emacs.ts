@@ -1,4 +1,4 @@
-/** Hive's lines in a person's init file: where the package is, the prefix of its keys, and that it starts with Emacs. */
+/** Hive's lines in a person's init file: where the package is, the prefix of its keys, and the line that starts it with Emacs. */
 import type { TextEdit } from '../../domain/text.ts';
 import type { Part } from './parts.ts';
 
@@ -21,11 +21,11 @@ export function freeEmacsKey(text: string): string {
 }
 
 /**
- * Whether a person means this as a key, written as Emacs writes keys: it begins with a modifier or is a function key, so that
- * no word and no single letter is taken for one.
+ * Whether this is a key, written as Emacs writes keys: it begins with a modifier or is a function key, so that
+ * no word and no single letter is taken for a key.
  */
 export function isEmacsKey(text: string): boolean {
-  // As a prefix each of these would hide commands that everybody uses.
+  // As a prefix, each of these would hide commands that everybody uses.
   if (['C-c', 'C-x', 'C-h', 'C-g', 'M-x'].includes(text)) return false;
   const key = '(?:[ACHMSs]-)*(?:<[a-z0-9-]+>|RET|SPC|TAB|ESC|DEL|[!#-\\[\\]-~])';
   return new RegExp(`^(?:[ACHMSs]-(?=\\S)|<[a-z0-9-]+>)(?:${key})?(?: ${key})*$`).test(text);

@@ -1,7 +1,7 @@
 /**
- * The doctor's checks of the agents' own configuration: that it is present, complete, of this version, and works. Of a
- * project's files only exactly `hive mcp` and plain `hive` in a hook are tried, so that a folder that was merely cloned
- * cannot decide what the doctor starts, nor with which variables and arguments, nor where it sends a token.
+ * The doctor's checks of the agents' own configuration: that it is present, complete, of this version, and works. From a
+ * project's files, only exactly `hive mcp` and plain `hive` in a hook are tried, so that a folder that was merely cloned
+ * cannot decide what the doctor starts, with which variables and arguments, or where it sends a token.
  */
 import { isAbsolute } from 'node:path';
 import type { Check, Examination } from '../../application/world.ts';
@@ -47,19 +47,19 @@ export function examineAgents(env: Environment, folder: string): Examination[] {
   ];
 }
 
-/** One place of a client's configuration, with what it has of ours. */
+/** One place of a client's configuration, and our entries in it. */
 interface Found {
   where: string;
   server: unknown;
   hooks: FoundHook[];
-  /** The folder of the project whose files these are; null for the person's own. */
+  /** The folder of the project that the files belong to; null for the person's own. */
   project: string | null;
-  /** Where the doctor was started. */
+  /** The folder in which the doctor was started. */
   here: string;
-  /** Why the client uses neither, though it has them; null if it does. */
+  /** Why the client does not use the server and the hooks that it has; null if it does. */
   serverOff: string | null;
   hooksOff: string | null;
-  /** Whether the client uses the server only once the person has approved it, which they have not yet. */
+  /** True if the client waits for the person to approve the server. */
   isUnapproved: boolean;
 }
 
@@ -254,7 +254,7 @@ async function examineHooks(
   }
   const programs = new Map(hooks.map(({ program }) => [program.join('\0'), program]));
   for (const program of programs.values()) {
-    // A hook over the connection starts nothing; the server that it calls is tried by itself.
+    // A hook over the connection starts nothing; the server that it calls is tried separately.
     if (program.length === 0) continue;
     const because = reasonNotToTry([...program, 'hook'], 'hook', found, { env, more: undefined });
     if (because !== null) return notTried(name, `${hooks.length} events`, because);
@@ -264,7 +264,7 @@ async function examineHooks(
   if (found.hooksOff !== null) return notRun(name, found.hooksOff);
   const connected = hooks.filter(({ program }) => program.length === 0).length;
   const text = `${hooks.length} events${connected === 0 ? '' : `, ${connected} of them over the connection`}`;
-  // Only a program that is not the project's is started.
+  // Only a program from outside the project is started.
   const version = await clientVersion(client, withoutProject(env, found.here));
   if (version === null) return { name, state: 'ok', text, advice: null };
   const missing_in_it = missingIn(client, version);
@@ -291,7 +291,7 @@ function reasonNotToTry(
   const variables = variablesOf(more);
   if (variables.length > 0)
     return `the project sets variables: ${excerpt(variables.join(', '), EXCERPT_LENGTH)}`;
-  // Else the project has the hive that is found, or the Node that runs it.
+  // Otherwise the project contains the hive that is found, or the Node that runs it.
   const [inside] = entriesInside(env, wholeRepository(project));
   return inside === undefined ? null : `PATH leads into the project: ${excerpt(inside, EXCERPT_LENGTH)}`;
 }
@@ -307,13 +307,13 @@ function twice(name: string, where: string, undo: string): Check {
   return { name, state: 'broken', text, advice: `remove one of the two, for example: ${undo}` };
 }
 
-/** Hooks that are there, and that the client does not run. */
+/** Hooks that are present, but that the client does not run. */
 function notRun(name: string, because: string): Check {
   const advice = 'turn them on again there, or only an agent that polls gets its answers';
   return { name, state: 'not_set_up', text: `they do not run: ${because}`, advice };
 }
 
-/** What a file says. An error names the file; one that does not exist says what an empty one does. */
+/** What `read` finds in a file. An error names the file; a file that does not exist counts as empty. */
 function inFile<T>(path: string, empty: string, read: (text: string) => T): T {
   const text = readText(path);
   return naming({ path }, () => read(text?.trim() ? text : empty));

@@ -37,7 +37,7 @@ export function readText(path: string): string | null {
   }
 }
 
-/** A sentence for an error of the file system, which names the file and the file to which it is a link. */
+/** A sentence for an error of the file system, which names the file and, if it is a link, its target. */
 export function refusal(path: string, error: unknown, verb: 'read' | 'written'): unknown {
   if (!(error instanceof Error) || !('syscall' in error)) return error;
   const why = /^E[A-Z]+: (.*?), /.exec(error.message)?.[1] ?? error.message;
@@ -56,7 +56,7 @@ function linkOf(path: string): string {
   return '';
 }
 
-/** Also below something that is no folder, where nothing can be. */
+/** False if something above the path is not a folder. */
 function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();
@@ -70,7 +70,7 @@ export interface Installer {
   /** The change that was made to this file; null when none was. */
   receiptOf(path: string): Receipt | null;
   /**
-   * Makes all planned changes, or none. Returns the path of a file that has changed since it was planned; null when all were made.
+   * Makes all planned changes, or none. Returns the path of a file that has changed since it was planned; null if all were made.
    * @throws HiveError `invalid_input` for a file that cannot be written.
    */
   write(changes: readonly FileChange[]): string | null;
@@ -125,11 +125,11 @@ export function createInstaller(env: Environment): Installer {
 }
 
 // ---- All or nothing ----
-// Each file is written completely under another name beside it. Then the names change, one after the other.
+// Each file is written completely under another name next to it. Then the names change, one after the other.
 
 interface Draft {
   path: string;
-  /** The file itself, where `path` is a link: people often keep such files elsewhere. */
+  /** The file itself, if `path` is a link: people often keep such files elsewhere. */
   target: string;
   /** The complete new file; null if there will be none. */
   draft: string | null;
@@ -144,7 +144,7 @@ function draftFor(path: string, text: string | null, folder_mode = 0o777): Draft
   let made: string | null = null;
   try {
     made = makeFolder(dirname(path), folder_mode);
-    // A link to nothing is refused: what it is for, such as a checkout, may come later.
+    // A dangling link is refused: its target, such as a checkout, may appear later.
     const target = existsSync(path) || isLink(path) ? realpathSync(path) : path;
     const before = existsSync(target)
       ? { text: readFileSync(target), mode: statSync(target).mode & 0o7777 }
@@ -194,7 +194,7 @@ function makeFolder(folder: string, mode: number): string | null {
   return made;
 }
 
-/** Removes the folders that were created for a file, as far as they are empty. */
+/** Removes the folders that were created for a file, if they are empty. */
 function removeFolders(path: string, first: string | null): void {
   if (first === null) return;
   try {

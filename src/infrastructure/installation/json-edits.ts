@@ -1,6 +1,6 @@
 /**
  * Adds a value to a JSON file, with comments or without, leaving every other byte in place; and removes it again.
- * jsonc-parser finds the positions. Its own `modify` would format the lines it touches, which belong to others.
+ * jsonc-parser finds the positions. Its own `modify` would reformat the lines it touches, which belong to others.
  */
 import {
   createScanner,
@@ -31,7 +31,7 @@ export function readJson(text: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** Whether a file has nothing but white space and an empty object in it, also no comment. */
+/** Whether a file contains only white space and an empty object, without any comment. */
 export function isEmptyJson(text: string): boolean {
   return /^(?:\{\s*\})?$/.test(text.trim());
 }
@@ -113,7 +113,7 @@ function replacement(text: string, node: Node, value: unknown): TextEdit {
   return { offset: start, removed: text.slice(start, end), inserted };
 }
 
-/** Removes the node with the white space before it and one comma: the one after it, else the one before it. */
+/** Removes the node with the white space before it and one comma: the one after it, otherwise the one before it. */
 function cut(text: string, container: Node, node: Node): TextEdit[] {
   const children = container.children ?? [];
   const at = children.indexOf(node);

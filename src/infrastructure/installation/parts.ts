@@ -10,7 +10,7 @@ import type { Environment } from '../../domain/sources.ts';
 import { applyEdits, revertEdits, type TextEdit } from '../../domain/text.ts';
 import { homeOf } from '../platform/platform.ts';
 
-/** One thing of Hive's in a file, as a person reads about it. */
+/** One of Hive's entries in a file, as it is described to a person. */
 export type Entry =
   | { kind: 'server'; command: string; variables: number; entry: unknown }
   /** `program` is null for a hook over the connection. */
@@ -30,15 +30,15 @@ export interface Part {
   newFile: string;
   /** Our part alone, for a person who pastes it. */
   fragment: string;
-  /** Whether our part is complete and current, with nothing of an older Hive beside it. */
+  /** Whether our part is complete and current, without entries of an older Hive. */
   isRight(text: string): boolean;
-  /** Our own parts of a text, whichever Hive wrote them. */
+  /** Our own entries in a text, from any version of Hive. */
   entries(text: string): Entry[];
-  /** Whether nothing is left in the file; a comment is something. */
+  /** Whether nothing is left in the file; a comment counts as content. */
   isEmpty(text: string): boolean;
   /**
-   * Adds our part to a text that has none of it. `was` is the text before it was removed, null without one: what a person has set
-   * in our part is kept.
+   * Adds our part to a text that has none of it. `was` is the text before our part was removed, null without one: a person's
+   * settings in our part are kept.
    */
   add(text: string, was: string | null): TextEdit[];
   /**
@@ -73,7 +73,7 @@ export function planInit(part: Part, text: string | null, receipt: Receipt | nul
   if (text !== null && text.trim() !== '' && naming(part, () => part.isRight(text))) return null;
   return naming(part, () => {
     const base = text === null ? null : withoutOurs(part, text, receipt);
-    // An empty file is not valid JSON, so it gets what a new one gets.
+    // An empty file is not valid JSON, so it is treated as a new file.
     const first = start(part, base?.trim() === '' ? base : null, base);
     const was = text?.trim() ? text : null;
     const edits = [...first, ...part.add(applyEdits(base ?? '', first), was)];
@@ -98,8 +98,8 @@ export function planUninit(part: Part, text: string | null, receipt: Receipt | n
 }
 
 /**
- * The file without our part: exactly as it was while nobody else has changed it, else without what is recognized as ours.
- * A file that did not exist before goes as well, unless somebody else has written in it since, also between two inits.
+ * The file without our part: exactly as it was if nobody else has changed it; otherwise without what is recognized as ours.
+ * A file that did not exist before is removed, unless somebody else has written in it since, even between two inits.
  */
 function withoutOurs(part: Part, text: string, receipt: Receipt | null): string | null {
   const left =
@@ -134,7 +134,7 @@ function hashOf(text: string): string {
 }
 
 // ---- Paths of the clients' configuration ----
-// As the programs themselves determine them.
+// Determined as the programs themselves do.
 
 /** For one person everywhere, or for everybody who works on one project. */
 export type Scope = 'user' | 'project';
@@ -189,16 +189,16 @@ export function codexPaths(env: Environment): CodexPaths {
 }
 
 /**
- * The init file that Emacs reads, else the one to create. It uses ~/.config/emacs only without ~/.emacs.d and ~/.emacs, so a
- * file in another folder than its own would take a whole configuration out of use (`startup--xdg-or-homedot` in its startup.el).
+ * The init file that Emacs reads, or the one to create. Emacs uses ~/.config/emacs only without ~/.emacs.d and ~/.emacs, so a
+ * file in the wrong folder would disable a whole configuration (`startup--xdg-or-homedot` in its startup.el).
  */
 export function emacsInitFile(env: Environment): string {
   const home = homeOf(env);
-  // With the slash a file of this name does not count, nor does it for Emacs.
+  // With the slash, a file of this name does not count, as in Emacs.
   const [usual, xdg] = [join(home, '.emacs.d/'), `${env['XDG_CONFIG_HOME'] ?? join(home, '.config')}/emacs/`];
   const [plain, lisp] = [join(home, '.emacs'), join(home, '.emacs.el')];
   if (![usual, plain].some((file) => existsSync(file)) && existsSync(xdg)) return join(xdg, 'init.el');
-  // Compiled, it is read before its source, and before the file in the folder.
+  // A compiled file is read before its source, and before the file in the folder.
   if ([lisp, `${lisp}c`].some((file) => existsSync(file))) return lisp;
   return existsSync(plain) ? plain : join(usual, 'init.el');
 }

@@ -1,4 +1,4 @@
-/** Where the programs are that Hive is installed for: on PATH, else in the folders in which their installers put them. */
+/** Finds the programs that Hive is installed for: on PATH, or in the folders in which their installers put them. */
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Environment } from '../../domain/sources.ts';
@@ -11,7 +11,7 @@ export function pathFolders(env: Environment): string[] {
 }
 
 /**
- * Folders that may be missing from PATH here: it is set by a shell's own file, or the program is an alias there. `nvm`
+ * Folders that may be missing from PATH here, because a shell's own file sets PATH or the program is an alias there. `nvm`
  * has one for each Node.
  */
 function usualFolders(env: Environment): string[] {
@@ -39,7 +39,7 @@ export function findProgram(name: string, env: Environment): string | null {
   return findOnPath(name, env) ?? firstIn(usualFolders(env), name);
 }
 
-/** The folders that `findProgram` looks in besides PATH, as far as they exist: a person is told where it looked. */
+/** The existing folders that `findProgram` searches besides PATH, for a message about where it looked. */
 export function searchedFolders(env: Environment): string[] {
   const onPath = new Set(pathFolders(env));
   return usualFolders(env).filter((folder) => !onPath.has(folder) && existsSync(folder));

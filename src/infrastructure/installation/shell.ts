@@ -8,7 +8,7 @@ import type { Part } from './parts.ts';
 
 const MARKS = { comment: '#', name: 'hive', by: 'hive install; hive uninstall removes it' };
 
-/** The file that a new shell of this person reads: what is in ~/.profile reaches a new terminal only after a login. */
+/** The file that every new shell of this person reads; ~/.profile would reach a new terminal only after a login. */
 export function shellFile(env: Environment): string {
   const home = homeOf(env);
   switch (basename(env['SHELL'] ?? 'sh')) {
@@ -28,7 +28,7 @@ function pathLine(file: string, folder: string): string {
   return file.endsWith('.fish') ? `fish_add_path ${quoted(folder)}` : `export PATH=${quoted(folder)}:"$PATH"`;
 }
 
-/** In single quotes, so that no shell finds anything in it. */
+/** In single quotes, so that no shell expands anything in it. */
 function quoted(folder: string): string {
   return /^[\w/.-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", `'\\''`)}'`;
 }

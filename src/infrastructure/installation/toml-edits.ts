@@ -17,7 +17,7 @@ export interface TomlTable {
   others?: OthersKeys;
 }
 
-/** What others have set in a table of ours and below it, and the lines that do so. */
+/** The keys that others have set in a table of ours and below it, and the lines that set them. */
 interface OthersKeys {
   values: Toml;
   lines: string;
@@ -43,7 +43,7 @@ export function tomlAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((at, key) => (isTable(at) ? at[key] : undefined), value);
 }
 
-/** Appends the tables. @throws HiveError `invalid_input` when the file does not allow it, because of an inline table for example. */
+/** Appends the tables. @throws HiveError `invalid_input` if an inline table, for example, prevents it. */
 export function appendToml(text: string, tables: readonly TomlTable[]): TextEdit[] {
   if (tables.length === 0) return [];
   const before = readToml(text);
@@ -67,7 +67,7 @@ export function hasTable(toml: Toml, { path, values, others }: TomlTable): boole
   return isDeepStrictEqual({ ...(tomlAt(toml, path) as object) }, { ...values, ...others?.values });
 }
 
-/** What others have set in our table at this path: all but our own keys. */
+/** The keys that others have set in our table at this path: all but our own. */
 export function othersIn(text: string, path: readonly string[], keys: readonly string[]): OthersKeys {
   const table = tomlAt(readToml(text), path);
   const values = Object.entries(isTable(table) ? table : {}).filter(([key]) => !keys.includes(key));
@@ -114,7 +114,7 @@ export function removeToml(text: string): TextEdit[] {
     removed: text.slice(start, end),
     inserted: '',
   }));
-  // From the end, so that no cut moves another one.
+  // From the end, so that no cut moves the next one.
   edits.reverse();
   const tables = marked.map((path) => ({ path, values: {} }));
   const rest = without(readEdited(applyEdits(text, edits)), []);

@@ -1,4 +1,4 @@
-/** Starts what an agent's configuration names, as the client would, on a temporary store. */
+/** Starts the programs that an agent's configuration names, as the client would, on a temporary store. */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { HookClient } from '../../domain/hooks.ts';
 import type { Environment } from '../../domain/sources.ts';
 
-/** On a busy machine a server that is in order may take long to start. Emacs waits 30 s for the whole doctor. */
+/** On a busy machine a working server may take long to start. Emacs waits 30 s for the whole doctor. */
 const LIMIT_MS = 20_000;
 
 /** A conversation with a program. */
@@ -17,7 +17,7 @@ export interface Conversation {
   reply?: (line: string) => string | 'done' | undefined;
 }
 
-/** Whether a program worked, and what it complained of. */
+/** Whether a program worked, and its complaint. */
 export interface Outcome {
   ok: boolean;
   err: string;
@@ -63,7 +63,7 @@ export function converse(
   });
 }
 
-/** The line that says what is wrong: Node prints the place in its source before it. */
+/** The line with the error: Node prints the place in its source before it. */
 function mainLine(text: string): string {
   const lines = text.trim().split('\n');
   return lines.find((line) => /^\w*Error\b.*: /.test(line)) ?? lines[0] ?? '';
@@ -120,7 +120,7 @@ async function withStore(
 
 const PROGRAMS: Readonly<Record<HookClient, string>> = { 'claude-code': 'claude', codex: 'codex' };
 
-/** The version that the client on PATH reports; null when there is none, or it does not say. */
+/** The version that the client on PATH reports; null when there is none, or it reports none. */
 export function clientVersion(client: HookClient, env: Environment): Promise<string | null> {
   return new Promise((resolve) => {
     const options = { env: env as NodeJS.ProcessEnv, timeout: LIMIT_MS };

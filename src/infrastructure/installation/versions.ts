@@ -3,12 +3,12 @@
  *
  *     FOLDER/bin/hive                     starts `current`
  *     FOLDER/current → versions/NAME
- *     FOLDER/versions/NAME/node_modules   the package hive-sidecar and what is not bundled into it; its own Node where it brings one
+ *     FOLDER/versions/NAME/node_modules   the package hive-sidecar and what is not bundled into it; its own Node if it has one
  *     FOLDER/versions/NAME/bin/node       a link to the Node that runs it
  *
- * A version is made under another name and tried before it gets its own, and renaming one link puts it in use: whoever kills
- * the installation leaves the old version in use, or the new one. It must run on the Node that a machine happens to have, so
- * it imports nothing that needs a new one.
+ * A version is made under another name and tried before it gets its own name, and renaming one link puts it in use. If the
+ * installation is killed, either the old version or the new one is in use. This file must run on the Node that a machine
+ * happens to have, so it imports nothing that needs a newer one.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -50,7 +50,7 @@ export interface InstallFolders {
   bin: string | null;
 }
 
-/** The usual place: below ~/.local, as the XDG Base Directory Specification has it. */
+/** The usual place: below ~/.local, according to the XDG Base Directory Specification. */
 export function usualPlace(env: Environment): { folder: string; bin: string } {
   const home = homeOf(env);
   const data = env['XDG_DATA_HOME'];
@@ -63,13 +63,13 @@ export interface ChosenNode {
   /** The machine's program; null when the installation brings its own. */
   path: string | null;
   version: string;
-  /** The machine's first Node, when it is too old; null when the machine has none. */
+  /** The first Node on PATH, if it is too old; null if there is none. */
   instead_of: string | null;
 }
 
 /** The package to install. */
 export interface Wanted extends InstallFolders {
-  /** The folder of a built package, for example of the one that runs. */
+  /** The folder of a built package, for example of the running one. */
   source: string;
   /** The packages that are not bundled into its programs, with their versions. */
   needs: Readonly<Record<string, string>>;
@@ -83,7 +83,7 @@ export type InstallStep = 'pack' | 'fetch' | 'try';
 export interface Installed {
   /** The folder of the version in use. */
   version: string;
-  /** False when exactly this was in use already. */
+  /** False when exactly this version was in use already. */
   changed: boolean;
 }
 
@@ -99,33 +99,33 @@ export function lastingPath(path: string): string {
   return existsSync(lasting) ? lasting : path;
 }
 
-/** The Node of an installation, by a path that outlives updates; null for a program that is not installed like this. */
+/** The Node of an installation, by a path that outlives updates; null for a program that was not installed like this. */
 export function installedNode(program: string): string | null {
   const found = /^(.*[/\\]current)[/\\]node_modules[/\\]hive-sidecar[/\\]bin[/\\]hive$/.exec(program);
   const node = found === null ? null : join(`${found[1]}`, 'bin', 'node');
   return node !== null && existsSync(node) ? node : null;
 }
 
-/** Whether `hive install` has written there. Half an installation counts: what was begun is to be removed, too. */
+/** Whether `hive install` has written there. An unfinished installation counts, so that it can be removed, too. */
 export function isInstalled({ folder }: InstallFolders): boolean {
   return existsSync(join(folder, FOLDERS)) || isLauncher(join(folder, 'bin', 'hive'));
 }
 
-/** The command that starts what is installed there; null when nothing is. */
+/** The command that starts the installed version; null when there is none. */
 export function installedProgram({ folder }: InstallFolders): string | null {
   const launcher = join(folder, 'bin', 'hive');
   return isLauncher(launcher) && existsSync(join(folder, 'current')) ? launcher : null;
 }
 
-/** Whether the command in `bin` is a link to what is installed there. */
+/** Whether the command in `bin` is a link to the installed version. */
 export function isLinked({ folder, bin }: InstallFolders): boolean {
   return bin !== null && linkOf(join(bin, 'hive')) === join(folder, 'bin', 'hive');
 }
 
 // ---- What is Hive's in the folder ----
-// The folder may have been there before, for example ~/.local, with things of others.
+// The folder may have existed before, for example ~/.local, and contain other people's files.
 
-/** What an installation consists of, drafts of a killed one included, except for its lock and the record of its folders. */
+/** The paths of an installation, including drafts of a killed one, but without its lock and the record of its folders. */
 function ownPaths(folder: string): string[] {
   const named = (below: string, pattern: RegExp): string[] =>
     namesIn(join(folder, below))
@@ -159,7 +159,7 @@ function isLauncher(path: string): boolean {
 
 // ---- Choosing a Node ----
 
-/** The package of npm that contains the binary of Node for this machine. The package `node` fetches the same one, by a script. */
+/** The npm package that contains the binary of Node for this machine. The package `node` fetches the same one, by a script. */
 function packageOfNode(): string {
   const { platform, arch } = process;
   const prefix = platform === 'darwin' && arch === 'arm64' ? 'node-bin' : 'node';
@@ -167,8 +167,8 @@ function packageOfNode(): string {
 }
 
 /**
- * The first Node on PATH that is new enough, else one that the installation brings. One below a `node_modules` belongs to a
- * project and goes with it, and so does one in the project where this is started.
+ * The first Node on PATH that is new enough; otherwise the one that the installation brings. A Node below a `node_modules`
+ * belongs to a project and disappears with it, and so does one in the project in which this was started.
  */
 export async function chooseNode(env: Environment, minimum: string, brought: string): Promise<ChosenNode> {
   let first: string | null = null;
@@ -188,7 +188,7 @@ function isInProject(path: string): boolean {
   return [path, realpathSync(path)].some((each) => each.includes(`${sep}node_modules${sep}`));
 }
 
-/** A link usually outlives an update of what it leads to; the links that fnm makes for a shell end with it. */
+/** A link usually outlives an update of its target; the links that fnm makes for a shell end with it. */
 function lastingNode(path: string): string {
   return /fnm_multishells/.test(path) ? realpathSync(path) : path;
 }
@@ -205,7 +205,7 @@ function isOlder(version: string, minimum: string): boolean {
 /**
  * Installs a version and puts it in use.
  * @throws HiveError `invalid_input` when a folder cannot be written, when another installation runs, when npm fails, when the new
- * version does not start, or when somebody else has a file in the place of one of ours. Then what was in use before still is.
+ * version does not start, or when a foreign file has the name of one of ours. The version in use then stays in use.
  */
 export async function installVersion(wanted: Wanted, env: Environment): Promise<Installed> {
   const { folder, bin } = wanted;
@@ -223,7 +223,7 @@ export async function installVersion(wanted: Wanted, env: Environment): Promise<
     return installed;
   } finally {
     release();
-    // A first installation that has failed leaves nothing.
+    // A failed first installation leaves nothing behind.
     if (installed === null && linkOf(join(folder, 'current')) === null) removeInstallation({ folder, bin });
   }
 }
@@ -232,7 +232,7 @@ export async function installVersion(wanted: Wanted, env: Environment): Promise<
 async function makeVersion(wanted: Wanted, env: Environment): Promise<Installed> {
   const { folder, bin, source, node } = wanted;
   const versions = join(folder, 'versions');
-  // Their maker is gone, or we would not have the lock.
+  // The process that made them is gone; otherwise we would not have the lock.
   for (const name of versionsIn(folder).filter((each) => each.startsWith(UNFINISHED)))
     rmSync(join(versions, name), { recursive: true, force: true });
   const draft = join(versions, `${UNFINISHED}${process.pid}`);
@@ -256,7 +256,7 @@ async function makeVersion(wanted: Wanted, env: Environment): Promise<Installed>
   }
 }
 
-/** Packs the package, and names the version by what is in it and what runs it. */
+/** Packs the package, and names the version after its content and its Node. */
 async function packInto(draft: string, source: string, node: ChosenNode, env: Environment): Promise<string> {
   const args = ['pack', source, '--ignore-scripts', '--silent', '--pack-destination', draft];
   await npm(args, draft, env);
@@ -274,7 +274,7 @@ async function fill(draft: string, { needs, node, begins }: Wanted, env: Environ
   const own = packageOfNode();
   const dependencies = { ...needs, ...(node.path === null && { [own]: node.version }) };
   writeFileSync(join(draft, 'package.json'), `${JSON.stringify({ private: true, dependencies }, null, 2)}\n`);
-  // Nothing that is installed needs a script of its own to run.
+  // None of the installed packages needs its install script.
   const args = ['install', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund'];
   await npm([...args, '--prefer-offline', '--loglevel=error'], draft, env);
   // Unpacked here, and last: npm would also bring a hundred packages that are bundled into the programs.
@@ -294,8 +294,8 @@ async function fill(draft: string, { needs, node, begins }: Wanted, env: Environ
 }
 
 /**
- * Byte-compiles the Lisp of a version, as far as it is not compiled yet: what Emacs loads from source takes nearly twice as
- * long and runs interpreted. Returns why it did not work; without compiled files everything works as well.
+ * Byte-compiles the Lisp of a version, unless it is compiled already: Emacs takes nearly twice as long to load source, and
+ * interprets it. Returns why compiling failed; everything works without compiled files, too.
  */
 export async function compileLisp(version: string, emacs: string, env: Environment): Promise<string | null> {
   const folder = join(version, PACKAGE, 'elisp');
@@ -311,18 +311,18 @@ export async function compileLisp(version: string, emacs: string, env: Environme
     await output(emacs, [...args, '-f', 'batch-byte-compile', ...files], { env, cwd: folder });
     return null;
   } catch (error) {
-    // Some of the files may stay compiled with what the others no longer have.
+    // Compiled files may still use what the other files no longer have.
     for (const name of sources) rmSync(join(folder, `${name}c`), { force: true });
     return (error as Error).message.split('\n').find((line) => /error/i.test(line)) ?? 'Emacs failed';
   }
 }
 
-/** A version has its name only once it is whole; but its Node may have gone since. */
+/** A version has its name only once it is whole; but its Node may have disappeared since. */
 function isComplete(version: string): boolean {
   return existsSync(join(version, PACKAGE, 'bin', 'hive'));
 }
 
-/** Renames the link `current`, which happens at once or not at all. False when it was there already. */
+/** Renames the link `current`, which happens at once or not at all. False when it had this target already. */
 function putInUse(folder: string, name: string): boolean {
   const target = join('versions', name);
   const current = join(folder, 'current');
@@ -341,7 +341,7 @@ function removeReplaced(folder: string): void {
     rmSync(join(folder, 'versions', name), { recursive: true, force: true });
 }
 
-/** A shell starts in a millisecond, where a Node that is too old and starts another one takes 40. */
+/** A shell starts in a millisecond; an old Node that starts another one takes 40 ms. */
 function writeLauncher(folder: string): void {
   const quoted = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
   const node = quoted(join(folder, 'current', 'bin', 'node'));
@@ -370,7 +370,7 @@ function writeLauncher(folder: string): void {
 
 const MARK = 'Written by "hive install"';
 
-/** Nobody else may write what runs from an installation, whatever the umask was. Programs that are started get this one, too. */
+/** Makes new files writable by this user alone, whatever the umask was. Programs that are started inherit this. */
 export function keepOthersOut(): void {
   process.umask(process.umask() | 0o022);
 }
@@ -378,7 +378,7 @@ export function keepOthersOut(): void {
 const STICKY = 0o1000;
 
 /**
- * A user who can write a folder can replace what is in it, and so can one who can write a folder above it.
+ * A user who can write to a folder, or to one above it, can replace its content.
  * @throws HiveError `invalid_input` that names the folder, and what to do.
  */
 function refuseOpenFolders(path: string): void {
@@ -405,7 +405,7 @@ function refuseOpenFolders(path: string): void {
 }
 
 /**
- * Makes a folder and removes it again: a read-only file system and a file in the place of a folder show nowhere else.
+ * Makes a folder and removes it again: nothing else reveals a read-only file system, or a file in the place of a folder.
  * @throws HiveError `invalid_input` that names what is there, and what to do.
  */
 function refuseUnwritable(path: string): void {
@@ -439,7 +439,7 @@ function isOwnGroup(gid: number, me: number): boolean {
   }
 }
 
-/** @throws HiveError `invalid_input` that names a file of somebody else in the place of one of ours. */
+/** @throws HiveError `invalid_input` that names a foreign file in the place of one of ours. */
 function refuseForeign(folder: string, bin: string | null): void {
   const launcher = join(folder, 'bin', 'hive');
   const refuse = (path: string, isOurs: (path: string) => boolean, option: string): void => {
@@ -457,8 +457,8 @@ function refuseForeign(folder: string, bin: string | null): void {
 // ---- Removing ----
 
 /**
- * Removes the installation: what it consists of, the link in `bin`, and the folders of both, as far as they are empty.
- * The record by which an installation is known goes last, so that a second call finishes what was begun.
+ * Removes the installation: its files, the link in `bin`, and the folders of both if they are empty.
+ * The record that identifies an installation is removed last, so that a second call finishes an interrupted one.
  */
 export function removeInstallation({ folder, bin }: InstallFolders): void {
   const release = lock(folder);
@@ -475,7 +475,7 @@ export function removeInstallation({ folder, bin }: InstallFolders): void {
     removeEmpty(path, made.find((each) => within(path, each)) ?? (path === folder ? folder : null));
 }
 
-/** Which folders did not exist before: `hive uninstall` removes them again. */
+/** The list of folders that did not exist before: `hive uninstall` removes them again. */
 const FOLDERS = 'made-folders.json';
 
 function rememberFolders(folder: string, made: readonly (string | null)[]): void {
@@ -513,7 +513,7 @@ function removeEmpty(path: string, first: string | null): void {
 
 const LOCK = 'lock';
 
-/** @throws HiveError `invalid_input` while another process has it. */
+/** @throws HiveError `invalid_input` while another process holds the lock. */
 function lock(folder: string): () => void {
   const file = join(folder, LOCK);
   if (existsSync(folder) && !take(file)) {
@@ -564,9 +564,9 @@ function linkTo(target: string, path: string): void {
   renameSync(draft, path);
 }
 
-/** npm as the one that started us, else the one on PATH. */
+/** Runs npm: the one that started us, otherwise the one on PATH. */
 async function npm(args: readonly string[], folder: string, env: Environment): Promise<void> {
-  // An outer npm leaves variables that this one would take for its own.
+  // Without variables of an outer npm, which this one would apply to itself.
   const outer = /^npm_(?:lifecycle|package|command)|^npm_config_(?:local_prefix|prefix)$/;
   const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !outer.test(name)));
   const inner = { ...kept, PATH: pathFolders(env).join(delimiter) };

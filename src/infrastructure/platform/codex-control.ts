@@ -36,7 +36,7 @@ export function createCodexControl(env: Environment): CodexControl {
       );
     },
 
-    // A client that joins a thread is shown its open dialogs, as its terminal is.
+    // A client that joins a thread gets its open dialogs, as its terminal does.
     async answer({ thread_id, answers }) {
       let answered: unknown;
       const params = { threadId: thread_id, excludeTurns: true };
@@ -92,11 +92,11 @@ interface Incoming {
 /** Receives the messages after the handshake, until it returns whether the request succeeded. */
 type Receive = (message: Incoming, send: (message: object) => void) => boolean | undefined;
 
-/** Codex numbers its own requests like we do, so only a message without a method is a reply. */
+/** The id of `initialize`. Codex numbers its own requests like we do, so only a message without a method is a reply. */
 const INITIALIZED = 1;
 const ASKED = 2;
 
-/** Performs the handshake, sends the request, and passes on what comes back. Null if the request was sent and has no reply in time. */
+/** Performs the handshake, sends the request, and passes on what comes back. Null if the request gets no reply in time. */
 async function talk(path: string, request: Request, receive: Receive): Promise<boolean | null> {
   const { WebSocket } = await import('ws');
   const socket = new WebSocket('ws://localhost/', {

@@ -14,12 +14,12 @@ const MOST_BYTES = 2 * 1024 * 1024;
 /** The time to compare grows with the square of this. Texts that differ in more lines have little in common. */
 const MOST_EDITS = 500;
 
-/** For a tool that works in `cwd` on this machine. */
+/** The tools for an agent that works in `cwd` on this machine. */
 export function editToolsAt(cwd: string): EditTools {
   return {
     versionIn,
     read: (path) =>
-      // Behind a link, some clients go up from the link and others from where it leads.
+      // After a link, some clients go up from the link and others from its target.
       path.split('/').includes('..')
         ? { kind: 'unread', why: 'has .. in its path' }
         : readText(resolve(cwd, path)),
@@ -30,7 +30,7 @@ export function editToolsAt(cwd: string): EditTools {
   };
 }
 
-/** For a tool of another machine, whose files this one does not have. */
+/** The tools for an agent on another machine, whose files are not here. */
 export const EDIT_TOOLS_ELSEWHERE: EditTools = {
   versionIn: async () => null,
   read: () => ({ kind: 'unread', why: 'is on another machine' }),
@@ -40,7 +40,7 @@ export const EDIT_TOOLS_ELSEWHERE: EditTools = {
   compare: unifiedDiff,
 };
 
-/** Of a packed text: the store keeps it as long as it keeps the question. */
+/** In bytes, for a packed text: the store keeps it as long as it keeps the question. */
 const MOST_PACKED = 64 * 1024;
 
 function packed(text: string): string | null {
@@ -52,7 +52,7 @@ function unpacked(short: string): string {
   return inflateSync(Buffer.from(short, 'base64')).toString('utf8');
 }
 
-/** A client on a busy machine writes its transcript after it has asked. Shorter than the time of a hook. */
+/** In ms. A client on a busy machine writes its transcript only after it has asked. Shorter than the time of a hook. */
 const TRANSCRIPT_LAG_MS = 1_200;
 const TRANSCRIPT_RETRY_MS = 50;
 
@@ -65,10 +65,10 @@ async function versionIn(client: HookClient, path: string): Promise<string | nul
   }
 }
 
-/** At each end of a transcript: more than a line that names the version has. */
+/** In bytes, at each end of a transcript: longer than a line that names the version. */
 const END_BYTES = 256 * 1024;
 
-/** The beginning and the end of a file; nothing of one that cannot be read. */
+/** The beginning and the end of a file; nothing if it cannot be read. */
 function endsOf(path: string): string[] {
   try {
     const file = openSync(path, READ_ONLY);
@@ -133,7 +133,7 @@ function linkOf(path: string): string | null {
 /** A longer chain of links is a circle. */
 const MOST_LINKS = 40;
 
-/** The path without links, also of a file that does not exist yet, or to which a link leads that does not exist. */
+/** The path without links, even if the file, or the target of a link, does not exist yet. */
 function realPath(path: string, links = MOST_LINKS): string {
   try {
     return realpathSync(path);
@@ -163,7 +163,7 @@ export function unifiedDiff(before: string, after: string, context: number): str
   );
 }
 
-/** One hunk with everything between the lines that both texts have at their beginning and at their end. */
+/** One hunk that covers everything except the common lines at the beginning and at the end of both texts. */
 function replacing(before: string, after: string, context: number): string {
   const [old, made] = [linesOf(before), linesOf(after)];
   const most = Math.min(old.length, made.length);
@@ -186,7 +186,7 @@ function replacing(before: string, after: string, context: number): string {
   ].join('\n');
 }
 
-/** The lines of a text. A last one without an end says so, because that is a difference. */
+/** The lines of a text. A last line without an end is marked, because that is a difference. */
 function linesOf(text: string): string[] {
   const lines = text.split('\n');
   const last = lines.pop() ?? '';

@@ -24,7 +24,7 @@ export const files: Files = {
     try {
       return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;
     } catch {
-      // It is there, and may not be looked at.
+      // It exists, but may not be looked at.
       return 0;
     }
   },
@@ -37,7 +37,7 @@ export const files: Files = {
         try {
           syncPath(folder, constants.O_DIRECTORY);
         } catch {
-          // It may not exist, or belong to somebody else; then its names are none of ours.
+          // It may not exist, or may belong to somebody else; then it contains no names of ours.
         }
       }
   },
@@ -61,11 +61,11 @@ export const files: Files = {
   },
 };
 
-/** The flags to open a file with that may be something else: a named pipe is not waited for, a terminal not taken. */
+/** Flags for opening a path that may not be a plain file: do not wait for a named pipe, and do not take over a terminal. */
 export const READ_ONLY: number = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
- * The text of a file that somebody else may have put there. @throws the system's error, or one that says that it is no file:
+ * The text of a file that somebody else may have put there. @throws the system's error, or one that says that it is not a file:
  * reading a named pipe or a device could wait for ever.
  */
 export function readFileOnly(path: string): string {
@@ -90,7 +90,7 @@ export function syncPath(path: string, flags = 0): void {
 
 /**
  * Makes a folder with those above it, readable only by its owner, and waits until their names are on disk. One level at a
- * time: where none can be made, as in /proc, Node's recursive mkdir never returns.
+ * time, because Node's recursive mkdir never returns where none can be made, as in /proc.
  */
 export function makeFolders(folder: string): void {
   if (existsSync(folder)) return;
@@ -107,7 +107,7 @@ export function makeFolders(folder: string): void {
 /** Read and written by its owner alone. */
 const OWN_ONLY = 0o600;
 
-/** Writes a new file, complete and on disk when this returns. @throws the system's error, `EEXIST` if there is one. */
+/** Writes a new file, complete and on disk when this returns. @throws the system's error, `EEXIST` if the file exists. */
 export function writeDurably(path: string, text: string): void {
   const file = openSync(path, 'wx', OWN_ONLY);
   try {
@@ -122,7 +122,7 @@ export function writeDurably(path: string, text: string): void {
 /** Puts a complete new file, with its name on disk, in the place of whatever was there. */
 export function replaceDurably(path: string, text: string): void {
   const draft = `${path}.${process.pid}`;
-  // One that a process left behind which had this id before.
+  // A draft left behind by an earlier process with this id.
   rmSync(draft, { force: true });
   try {
     writeFileSync(draft, text, { mode: OWN_ONLY, flag: 'wx', flush: true });

@@ -1,5 +1,5 @@
 /**
- * The one file that says what the human lets happen without being asked (domain/trust.ts). It has to be as safe as a
+ * The one file that lists what the human allows without being asked (domain/trust.ts). It has to be as safe as a
  * private key: the human owns it, and nobody else can read, write or replace it.
  */
 import { closeSync, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
@@ -20,7 +20,7 @@ export function humanTrust(env: Environment): Trust {
   return readTrust({ path, text, problems, digest: isThere ? digestOf(text ?? '', problems) : null });
 }
 
-/** A file that only its owner could have written, and what is wrong with it. */
+/** The text of a file that only its owner could have written, and the problems with the file. */
 export function readPrivately(path: string): { text: string | null; problems: string[] } {
   try {
     const file = openSync(path, READ_ONLY);
@@ -57,7 +57,7 @@ function strangersIn(path: string, { mode, uid }: Owned): string[] {
   return problems;
 }
 
-/** Anyone who can write to a folder can replace this file with another file of its owner. The same applies to a link's folder. */
+/** Anyone who can write to the file's folder, or to the folder of a link to it, can replace it with another file of its owner. */
 function strangersAround(path: string): string[] {
   const me = process.getuid?.();
   if (me === undefined) return [];

@@ -5,7 +5,7 @@ import type { Ids, Secrets } from '../../application/world.ts';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const LENGTH = 16;
 const END = 1n << 80n;
-/** Each id of a process is the one before and a random number of 56 bits: nobody can guess one from another. */
+/** Each id of a process is the previous one plus a random number of 56 bits: nobody can guess one from another. */
 const STEP = (1n << 56n) - 1n;
 
 /** Random numbers are fetched for this many ids at once, because the system call takes longer than making an id. */
@@ -16,8 +16,8 @@ let used = 0;
 let last: bigint | null = null;
 
 /**
- * The ids of a process grow, so what it writes in one millisecond is listed in the order in which it was written: lists are
- * sorted by time, and then by id. The first one leaves room for eight million others; after them it starts again.
+ * The ids of a process grow, so records of one millisecond are listed in the order in which they were written: lists are
+ * sorted by time, and then by id. The first id leaves room for eight million others; then the numbers start again.
  */
 export const randomIds: Ids = {
   make(prefix) {

@@ -4,7 +4,7 @@
  */
 import type { Logger } from '../../application/world.ts';
 
-/** Writes lines at `level` and above; `HIVE_LOG=info` writes all. The default, also of a level that does not exist, is `warn`. */
+/** Writes lines at `level` and above; `HIVE_LOG=info` writes all. The default, also for an unknown level, is `warn`. */
 export function createLogger(level: string | undefined, write: (line: string) => void): Logger {
   const least = LEVELS.indexOf(level !== undefined && LEVELS.includes(level) ? level : 'warn');
   const at =

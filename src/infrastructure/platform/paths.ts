@@ -11,7 +11,7 @@ export function stateDirectory(env: Environment): string {
   return platform.stateDirectory(env);
 }
 
-/** The file in which a person writes what may happen without asking them (human-file.ts). */
+/** The file in which a person lists what is allowed without asking them (human-file.ts). */
 export function trustFile(env: Environment): string {
   return join(platform.configDirectory(env), 'trust.json');
 }
@@ -26,20 +26,20 @@ export function runsKeyFile(env: Environment): string {
   return join(dirname(trustFile(env)), 'runs.key');
 }
 
-/** Where the inbox of a store is served (inbox-file.ts). */
+/** The record of where the inbox of a store is served (inbox-file.ts). */
 export function inboxFile(env: Environment, store_id: string): string {
   return join(dirname(trustFile(env)), `inbox-${store_id.replace(/[^A-Za-z0-9-]/g, '_')}.json`);
 }
 
-/** Which keys of phones the person has confirmed for a store (confirmed-file.ts). */
+/** The record of the phones' keys that the person has confirmed for a store (confirmed-file.ts). */
 export function confirmedFile(env: Environment, store_id: string): string {
   return join(dirname(trustFile(env)), `phones-${store_id.replace(/[^A-Za-z0-9-]/g, '_')}.json`);
 }
 
 /**
- * The store's address: `given`, else `HIVE_STORE`, as an absolute path or a postgres:// URL, else a file in the state directory. It usually comes
- * from the configuration of a client, where no shell expands anything. So a leading `~/` is expanded here, and the rest is
- * refused: it would name a file in whatever folder the process runs in, and each process would have a store of its own.
+ * The store's address: `given`, else `HIVE_STORE`, as an absolute path or a postgres:// URL, else a file in the state directory.
+ * It usually comes from the configuration of a client, where no shell expands anything. So a leading `~/` is expanded here. Any
+ * other relative path is refused: it would depend on the folder of each process, and each would have a store of its own.
  * @throws HiveError `invalid_input`.
  */
 export function storeAddress(env: Environment, given: string | undefined = undefined): string {
@@ -63,12 +63,12 @@ export function addressArgument(option: string, given: string, env: Environment)
 const PLAIN_PATH = /^[^\s~:="'$\p{Cc}][^:="'$\p{Cc}]*(?<!\s)$/u;
 
 /**
- * What follows the host has a #, or an @ that is in no parameter: a password with a / ? or # in it ends the host, and a part of it
- * would be taken for the port and shown.
+ * There is a #, or an @ outside a parameter, after the host: an unescaped / ? or # in a password ends the host, and a part of the
+ * password would be taken for the port and shown.
  */
 const CUT_PASSWORD = /^\w+:\/\/[^/?#]*(?:[^#]*#|\/[^?]*@|[^#]*[?&][^=&]*@)/;
 
-/** Null for what is neither an absolute path nor a postgres:// URL. */
+/** Null for an address that is neither an absolute path nor a postgres:// URL. */
 function absoluteAddress(given: string, env: Environment): string | null {
   if (given !== given.trim() || /\p{Cc}/u.test(given)) return null;
   if (/^postgres(ql)?:\/\//.test(given)) return CUT_PASSWORD.test(given) ? null : given;
@@ -77,7 +77,7 @@ function absoluteAddress(given: string, env: Environment): string | null {
 }
 
 function refuseAddress(where: string, given: string): never {
-  // A password may contain any of these characters, so more than it may go.
+  // A password may contain any of these characters, so more than the password may be cut out.
   const withoutPassword = given
     .replace(/(password\s*=).*/is, '$1…')
     .replace(/^(\W*[\w+]+:\/\/)?.*@/s, '$1…@');
@@ -87,21 +87,21 @@ function refuseAddress(where: string, given: string): never {
   );
 }
 
-/** A store's address for people and in the file of trust: a path is not resolved further, and a URL has neither user nor password. */
+/** A store's address for people and in the file of trust: a path is not resolved, and a URL has neither user nor password. */
 export function storeName(address: string): string {
   if (!address.includes('://')) return address;
   const { protocol, host, pathname, searchParams } = new URL(address);
   return `${protocol}//${host}${pathname}?schema=${searchParams.get('schema') ?? 'hive'}`;
 }
 
-// ---- The seat: the person on this machine, to whom each popup is shown once ----
+// ---- The seat: the person on this machine, who sees each popup once ----
 
 /** `user@machine`. A user without a name (a bare number in a container) is identified by the number. */
 export function thisSeat(): string {
   return `${userName()}@${hostname()}`;
 }
 
-/** The name of the human: `HIVE_USER`, else their login name. */
+/** The name of the human: `HIVE_USER`, or their login name. */
 export function humanName(env: Environment): string {
   const given = env['HIVE_USER']?.trim();
   return given === undefined || given === '' ? userName() : given;
@@ -117,7 +117,7 @@ export function userName(): string {
 }
 
 // ---- Codex ----
-// Here, and not with the control socket, because a hook needs it and must load nothing for it.
+// Here, and not in codex-control.ts, because a hook needs it and must not load that file.
 
 /** The socket of the Codex daemon: `$CODEX_HOME/app-server-control/app-server-control.sock`, by default under ~/.codex. */
 export function codexSocket(env: Environment): string {

@@ -35,7 +35,7 @@ function realPath(path: string): string | null {
     }
     const slash = left.lastIndexOf('/');
     const name = left.slice(slash + 1);
-    // Nobody knows where these lead until the missing folder exists.
+    // Their target is unknown until the missing folder exists.
     if (name === '..' || name === '.') return null;
     missing.push(name);
     left = left.slice(0, slash).replace(/\/+$/, '');

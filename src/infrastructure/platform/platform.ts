@@ -1,7 +1,7 @@
 /**
- * The differences between systems: how to look at other processes, at the boot and at the mounted file systems, where the files of
- * a user are, and what shows popups. Three systems: Linux, by /proc; Darwin (macOS), by `ps`, `sysctl` and `mount`; any other
- * Unix, by the part of these that POSIX and the BSDs share.
+ * The differences between systems: how to look at other processes, at the boot and at the mounted file systems, where a user's
+ * files are, and what shows popups. Three systems: Linux, by /proc; Darwin (macOS), by `ps`, `sysctl` and `mount`; any other
+ * Unix, by what POSIX and the BSDs have in common.
  */
 import { readFileSync } from 'node:fs';
 import { uptime, userInfo } from 'node:os';
@@ -10,9 +10,9 @@ import type { Environment } from '../../domain/sources.ts';
 
 /** How a platform looks at its machine; tests give recorded answers. */
 export interface Machine {
-  /** The bytes of a file as Latin-1; null where it cannot be read. */
+  /** The bytes of a file as Latin-1; null if it cannot be read. */
   read(path: string): string | null;
-  /** The output of a program, in the C locale and in UTC; null where it fails or is missing. */
+  /** The output of a program, in the C locale and in UTC; null if it fails or is missing. */
   run(program: string, args: readonly string[]): string | null;
   /** This moment, and the time since the boot, in ms. */
   now(): number;
@@ -22,7 +22,7 @@ export interface Machine {
 /** The answers of one system. */
 export interface Platform {
   readonly name: 'linux' | 'darwin' | 'generic';
-  /** The process that started another one, or has adopted it; null for process 1, and where that cannot be known. */
+  /** The process that started another one, or has adopted it; null for process 1, and if that cannot be known. */
   parentOf(pid: number): number | null;
   /** The name of the program that a process runs; empty if that cannot be known. */
   nameOf(pid: number): string;
@@ -30,28 +30,28 @@ export interface Platform {
   startedAt(pid: number): string | null;
   /** How long a process has run, in ms; null if it is gone, or if that cannot be known. */
   ageMs(pid: number): number | null;
-  /** The variables that a process was started with; none where they cannot be read. */
+  /** The variables that a process was started with; none if they cannot be read. */
   environment(pid: number): Readonly<Record<string, string>>;
   /** Identifies the current boot of the machine; it changes with each restart. */
   boot(): string;
   /**
-   * The name of the file system in which a folder is, if other machines see it too: over a network, or as the host or a guest of
-   * this one. Null for a local one. `type` is the number of statfs(2).
+   * The name of the file system that a folder is on, if other machines see it too: over a network, or as the host or a guest of
+   * this one. Null for a local one. `type` is the number from statfs(2).
    */
   networkFileSystem(folder: string, type: number): string | null;
-  /** The processes that hold a lock on the file with this number; none where that cannot be known. */
+  /** The processes that hold a lock on the file with this inode; none if that cannot be known. */
   lockersOf(inode: number): number[];
-  /** Whether something is mounted at exactly this path. Only Linux mounts a file alone, so elsewhere nobody asks. */
+  /** Whether something is mounted at exactly this path. Only Linux can mount a single file, so this is not used elsewhere. */
   isMountPoint(path: string): boolean;
   /** The user's directory for state that should outlive a reboot but is not a document of theirs. */
   stateDirectory(env: Environment): string;
-  /** The user's directory for what they configure. */
+  /** The user's directory for configuration. */
   configDirectory(env: Environment): string;
   /** The way popups are shown: the notification server on the session bus, or the notification centre of the system. */
   readonly popups: 'session-bus' | 'notification-centre';
 }
 
-/** The platform with this name, as `process.platform` has it. */
+/** The platform with this name, as in `process.platform`. */
 export function platformOf(system: string, machine: Machine = thisMachine): Platform {
   if (system === 'linux') return linux(machine);
   return system === 'darwin' ? darwin(machine) : generic(machine);
@@ -117,14 +117,14 @@ function linux(machine: Machine): Platform {
   };
 }
 
-/** An age that can be one. A container may show an uptime of its own, and a clock may have been set back. */
+/** A plausible age, or null. A container may show an uptime of its own, and a clock may have been set back. */
 function ageOf(ms: number): number | null {
   return ms >= 0 ? ms : null;
 }
 
 /**
  * The fields of /proc/PID/stat that follow the command's last parenthesis, because a command may contain anything; null for
- * no text.
+ * a null text.
  */
 export function statFields(stat: string | null): string[] | null {
   return stat === null ? null : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -162,8 +162,8 @@ function below(env: Environment, variable: string, usual: string): string {
 }
 
 /**
- * The person's home. A HOME that is empty or relative would be another folder for each process, and a store in each: then it is
- * what the system says.
+ * The person's home. An empty or relative HOME would mean another folder, and another store, for each process, so it is replaced
+ * by the home that the system reports.
  */
 export function homeOf(env: Environment): string {
   const home = env['HOME'];
@@ -171,8 +171,8 @@ export function homeOf(env: Environment): string {
 }
 
 /**
- * The types of file systems that several machines see, by their numbers of statfs(2). The last ones share a folder of the host with
- * a virtual machine: each side has its own memory, so what one writes into the index of the log the other does not see.
+ * The types of file systems that several machines see, by their numbers from statfs(2). The last ones share a folder of the host
+ * with a virtual machine: each side has its own memory, so neither sees what the other writes into the index of the log.
  */
 const SHARED_TYPES: Readonly<Record<number, string>> = {
   0x6969: 'NFS',
@@ -190,7 +190,7 @@ const SHARED_TYPES: Readonly<Record<number, string>> = {
   0xbacbacbc: 'vmhgfs',
 };
 const FUSE = 0x65735546;
-/** virtiofs and fakeowner have the number of FUSE, too. Some drivers name themselves with `fuse.` in front and some without. */
+/** virtiofs and fakeowner also have the number of FUSE. Some drivers name themselves with `fuse.` in front and some without. */
 const SHARED_FUSE =
   /^(fuse\.)?(sshfs|s3fs|rclone|glusterfs|gcsfuse|goofys|davfs|curlftpfs|cephfs|juicefs|virtiofs|grpcfuse|osxfs|fakeowner|vboxsf|vmhgfs|prl_fs)/;
 
@@ -237,7 +237,7 @@ function darwin(machine: Machine): Platform {
   return {
     ...generic(machine),
     name: 'darwin',
-    // Both as Apple's File System Programming Guide has it.
+    // Both follow Apple's File System Programming Guide.
     stateDirectory: (env) => join(homeOf(env), 'Library', 'Application Support', 'hive'),
     configDirectory: (env) => join(homeOf(env), 'Library', 'Application Support', 'hive'),
     popups: 'notification-centre',
@@ -246,14 +246,14 @@ function darwin(machine: Machine): Platform {
 
 // ---- Any other Unix ----
 
-/** `ps` does not say this here, so a process cannot be distinguished from a later one with its id. */
+/** `ps` does not report the start here, so a process cannot be distinguished from a later one with its id. */
 const UNKNOWN_START = 'unknown';
 
 function generic(machine: Machine): Platform {
   const read = (pid: number): SeenProcess | null => {
     const known = machine.run('ps', ['-o', 'ppid=,lstart=,comm=', '-p', String(pid)]);
     if (known !== null) return processFromPs(known);
-    // POSIX has no lstart, so neither have illumos, AIX and busybox.
+    // POSIX has no lstart, and neither do illumos, AIX and busybox.
     const seen = machine.run('ps', ['-o', 'ppid=,etime=,comm=', '-p', String(pid)]);
     return seen === null ? null : processFromPosixPs(seen, machine.now());
   };
@@ -264,7 +264,7 @@ function generic(machine: Machine): Platform {
     startedAt: (pid) => read(pid)?.started_at ?? null,
     ageMs: (pid) => ageOf(machine.now() - (read(pid)?.started_ms ?? Number.NaN)),
     environment: () => ({}),
-    // Setting the clock may change it, which only skips some event numbers (events.ts).
+    // Setting the clock may change this, which only skips some event numbers (events.ts).
     boot: () =>
       bootFromSysctl(machine.run('sysctl', ['-n', 'kern.boottime']) ?? '') ?? bootFromUptime(machine),
     lockersOf: () => [],
@@ -324,7 +324,7 @@ function baseName(path: string): string {
 
 /**
  * `sysctl -n kern.boottime`: `{ sec = 1700000000, usec = 0 } Tue …` on Darwin and FreeBSD, a date or a number of seconds on the
- * other BSDs. Null where it prints nothing.
+ * other BSDs. Null if it prints nothing.
  */
 export function bootFromSysctl(output: string): string | null {
   const seconds = /\bsec = (\d+)/.exec(output)?.[1] ?? output.trim();
@@ -338,8 +338,8 @@ function bootFromUptime(machine: Machine): string {
 }
 
 /**
- * By what `mount` prints: `DEVICE on POINT (KIND, OPTION…)` on Darwin and FreeBSD, `DEVICE on POINT type KIND (OPTION…)` on the
- * other BSDs. They mark each local file system as `local` (MNT_LOCAL). Null also where no line can be read.
+ * By the output of `mount`: `DEVICE on POINT (KIND, OPTION…)` on Darwin and FreeBSD, `DEVICE on POINT type KIND (OPTION…)` on the
+ * other BSDs. They mark each local file system as `local` (MNT_LOCAL). Null also if no line can be read.
  */
 export function networkFileSystemOfMount(folder: string, output: string): string | null {
   const mount = mountAbove(folder, mountsOfBsd(output));

@@ -3,15 +3,15 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import type { Processes } from '../../application/world.ts';
 import { platform, statFields } from './platform.ts';
 
-/** A longer chain of ancestors is an error. */
+/** A longer chain of ancestors must be an error. */
 const MAX_GENERATIONS = 64;
 
-/** The process that started another one, or has adopted it; null for process 1, and where that cannot be known. */
+/** The process that started another one, or has adopted it; null for process 1, and if that cannot be known. */
 function parentOf(pid: number): number | null {
   return platform.parentOf(pid);
 }
 
-/** The fields of proc(5) that follow the command; null for a process that is gone, and where there is no /proc. */
+/** The fields of proc(5) that follow the command; null for a process that is gone, and if there is no /proc. */
 function statOf(pid: number): string[] | null {
   try {
     return statFields(readFileSync(`/proc/${pid}/stat`, 'latin1'));
@@ -25,7 +25,7 @@ const SESSION = 3;
 const TERMINAL = 4;
 
 /**
- * The shell of the terminal in which a process runs, or in which one above it does; null where none has a terminal, and where
+ * The shell of the terminal in which a process, or one of its ancestors, runs; null if none has a terminal, or if
  * that cannot be known. Agents run their commands in shells without a terminal, which end at once.
  */
 export function shellOfTerminal(pid: number): number | null {
@@ -38,7 +38,7 @@ export function shellOfTerminal(pid: number): number | null {
   return null;
 }
 
-/** The terminal on stdin (`/dev/pts/3`); null where there is none, or its name cannot be found out. */
+/** The terminal on stdin (`/dev/pts/3`); null if there is none, or if its name cannot be found. */
 export function terminalName(): string | null {
   if (!process.stdin.isTTY) return null;
   try {

@@ -5,7 +5,7 @@ import type { Environment } from '../../domain/sources.ts';
 import { homeOf } from './platform.ts';
 import { realOr } from './project.ts';
 
-/** The repository around a folder. Null for one that contains the person's home: what is there is their own. */
+/** The repository around a folder. Null for one that contains the person's home: its programs are their own. */
 export function ownProject(folder: string): string | null {
   const whole = wholeRepository(folder);
   return leadsInto(whole, homeOf(process.env)) ? null : whole;
@@ -18,14 +18,14 @@ export function entriesInside(env: Environment, project: string | null): string[
     .filter((entry) => !isAbsolute(entry) || (project !== null && leadsInto(project, entry)));
 }
 
-/** The environment with a PATH that has none of them. */
+/** The environment with these entries removed from PATH. */
 export function withoutProject(env: Environment, folder: string): Environment {
   const inside = new Set(entriesInside(env, ownProject(folder)));
   const path = (env['PATH'] ?? '').split(delimiter).filter((entry) => !inside.has(entry));
   return { ...env, PATH: path.join(delimiter) };
 }
 
-/** The outermost folder with a `.git` around the project: what is elsewhere in its repository is as foreign. */
+/** The outermost folder with a `.git` around the project: everything else in its repository is just as foreign. */
 export function wholeRepository(project: string): string {
   let whole = realOr(project);
   for (let folder = whole; dirname(folder) !== folder; folder = dirname(folder))

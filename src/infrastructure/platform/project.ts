@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { projectName } from '../../domain/preferences.ts';
 import { readFileOnly } from './files.ts';
 
-/** The project that something happens in. */
+/** The project in which something happens. */
 export interface ProjectContext {
   /** A short name for people. */
   project: string;
@@ -42,9 +42,9 @@ export function findProject(directory: string): ProjectContext {
 }
 
 /**
- * The identity of the project of a directory, for a rule that allows something there. What a folder says of itself proves
- * nothing: a `.git` directory is its own identity, as is what git takes for a repository without one, and a `.git` file counts only if the repository that it names keeps this
- * worktree among its own. A link into another project leads to that one.
+ * The identity of the project of a directory, for a rule that allows something there. A folder's own claims prove nothing.
+ * A `.git` directory is its own identity, and so is a folder that git takes for a repository without one. A `.git` file counts
+ * only if the repository that it names lists this worktree. A link into another project leads to that project.
  */
 export function provenProject(directory: string): string {
   const start = resolve(directory);
@@ -60,19 +60,19 @@ function provenAt(start: string): string {
       if (statSync(dotGit).isDirectory()) return dotGit;
       return repositoryOfWorktree(folder, dotGit) ?? folder;
     }
-    // Git takes the settings of such a folder for those of the repository, and they name programs.
+    // Git uses the settings of such a folder as those of a repository, and they name programs.
     if (isBareRepository(folder)) return dotGit;
     if (dirname(folder) === folder) return start;
   }
 }
 
-/** Whether git takes a folder without .git for a repository: what is missing in it may be where its `commondir` says. */
+/** Whether git takes a folder without .git for a repository: its missing parts may be where its `commondir` points. */
 export function isBareRepository(folder: string): boolean {
   const has = (name: string): boolean => existsSync(join(folder, name));
   return has('HEAD') && (has('commondir') || ['objects', 'refs'].every(has));
 }
 
-/** The common directory of a worktree's repository; null if that repository does not keep this worktree. */
+/** The common directory of a worktree's repository; null if that repository does not list this worktree. */
 function repositoryOfWorktree(folder: string, dotGit: string): string | null {
   try {
     const text = readFileOnly(dotGit);
@@ -86,7 +86,7 @@ function repositoryOfWorktree(folder: string, dotGit: string): string | null {
   }
 }
 
-/** The path without links; the path itself where that cannot be known. */
+/** The path without links; the path itself if that cannot be known. */
 export function realOr(path: string): string {
   try {
     return realpathSync(path);

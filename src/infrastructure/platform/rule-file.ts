@@ -1,4 +1,4 @@
-/** The rules in the human's file of trust: their lines, a new one, and one that is removed. The rest of the file stays as it is. */
+/** The rules in the human's file of trust: finds their lines, adds a rule and removes one. The rest of the file is unchanged. */
 import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 import type { RuleFile } from '../../application/world.ts';
 import { invalidInput } from '../../domain/errors.ts';
@@ -15,7 +15,7 @@ const LIST = 'permission_rules';
 export function createRuleFile(env: Environment): RuleFile {
   const path = trustFile(env);
 
-  /** The written file must be understood as a whole, or nothing in it would permit anything any more. */
+  /** Checks that all of the written file is understood; otherwise nothing in it would permit anything any more. */
   function checked(text: string): string {
     const [problem] = readTrust({ path, text, problems: [], digest: null }).problems;
     if (problem !== undefined) throw invalidInput(`Nothing was written: ${problem}`);

@@ -1,4 +1,4 @@
-/** The marks of runs: only this person's processes can make them, so that what somebody else writes steers no start. */
+/** The marks of runs. Only this person's processes can make them, so nothing that somebody else writes can start a program. */
 import type { Environment } from '../../domain/sources.ts';
 import { runsSecret } from './seat-file.ts';
 
@@ -9,8 +9,8 @@ export function markOf(text: string, key: string): string {
 }
 
 /**
- * The mark of a run's row in the store, over its columns. Null where the key cannot be used: then no row is marked, and none
- * counts as one that was.
+ * The mark of a run's row in the store, over its columns. Null if the key cannot be used: then no row is marked, and none
+ * counts as marked.
  */
 export function markOfRow(columns: string, env: Environment): string | null {
   try {

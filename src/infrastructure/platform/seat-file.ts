@@ -1,6 +1,6 @@
 /**
- * The person's secret keys, and the entry of their seat in their file of trust (domain/seats.ts). All are beside that file,
- * and readable to them alone.
+ * The person's secret keys, and the entry of their seat in their file of trust (domain/seats.ts). All keys are next to that file,
+ * and only the person can read them.
  */
 import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,7 +19,7 @@ export function seatSecret(env: Environment): string {
   return secretIn(seatKeyFile(env), 'the key of a seat');
 }
 
-/** The key that the records of runs are marked with (runs.ts), made when there is none. @throws HiveError as `seatSecret` does. */
+/** The key that the records of runs are marked with (runs.ts), made when there is none. @throws HiveError like `seatSecret`. */
 export function runsSecret(env: Environment): string {
   return secretIn(runsKeyFile(env), 'the key of runs');
 }
@@ -45,14 +45,14 @@ function secretIn(path: string, what: string): string {
 }
 
 /**
- * Writes a seat into the person's file, which is understood or not there yet, in place of one with the same key. What they
- * wrote stays as it is.
+ * Writes a seat into the person's file, which must be valid or missing, and replaces a seat with the same key. The rest of the
+ * file stays unchanged.
  */
 export function addSeat(env: Environment, seat: Seat): void {
   rewriteTrust(env, (text) => withSeat(text, seat));
 }
 
-/** Takes the seat with this key out of the person's file. An empty list stays: without one, the next key would register itself. */
+/** Removes the seat with this key from the person's file. An empty list stays: without it, the next key would register itself. */
 export function removeSeat(env: Environment, key: string): void {
   rewriteTrust(env, (text) => {
     const content = JSON.parse(text) as { seats?: Seat[] };
@@ -62,8 +62,8 @@ export function removeSeat(env: Environment, key: string): void {
 }
 
 /**
- * Replaces the person's file, or makes it, with what `change` makes of its text. Nobody ever reads half of it, and what
- * somebody else has written since is not overwritten.
+ * Replaces or creates the person's file: `change` returns its new text. Nobody ever reads half of it, and a change that somebody
+ * else has made in the meantime is not overwritten.
  * @throws HiveError `store_busy` in that case.
  */
 export function rewriteTrust(env: Environment, change: (text: string) => string): void {
@@ -87,7 +87,7 @@ export function rewriteTrust(env: Environment, change: (text: string) => string)
   }
 }
 
-/** The text of the file with this seat. A first seat is put at its end; the person has formatted the rest. */
+/** The text of the file with this seat. A first seat is added at its end; the person's formatting stays. */
 function withSeat(text: string, seat: Seat): string {
   const content = JSON.parse(text) as Record<string, unknown>;
   const { seats } = content;

@@ -1,17 +1,17 @@
 /**
  * Signatures by the person's SSH agent (draft-ietf-sshm-ssh-agent), with an Ed25519 key: it signs the text itself, as the
- * key of a seat does. Such a text begins with `["hive`, so it is no request that SSH would sign for a login or a file.
+ * key of a seat does. The text begins with `["hive`, so it can never be something that SSH signs for a login or a file.
  */
 import { HiveError } from '../../domain/errors.ts';
 import { type SeatKey, SSH_KEY_TYPE } from '../../domain/seats.ts';
 
 const SIGN_REQUEST = 13;
 const SIGN_RESPONSE = 14;
-/** A person may have to confirm the use of the key, or touch it. */
+/** In ms: a person may have to confirm the use of the key, or touch it. */
 const PATIENCE_MS = 60_000;
 const LONGEST_REPLY = 4_096;
 
-/** The key with this public part in the agent at this socket. It signs as often as the agent does. */
+/** The key with this public part in the agent at this socket. Each signature asks the agent. */
 export function agentKey(key: string, socket: string | undefined): SeatKey {
   return {
     key,
@@ -33,7 +33,7 @@ export function agentKey(key: string, socket: string | undefined): SeatKey {
   };
 }
 
-/** Sends one request; resolves with the message that comes back. */
+/** Sends one request; resolves with the reply. */
 async function ask(socket: string, request: Buffer): Promise<Buffer> {
   const { connect } = process.getBuiltinModule('node:net');
   return new Promise((resolve, reject) => {
@@ -67,7 +67,7 @@ function refused(why: string): HiveError {
   );
 }
 
-/** Each part with its length before it. */
+/** The parts, each preceded by its length. */
 function packed(...parts: Buffer[]): Buffer {
   return Buffer.concat(
     parts.flatMap((part) => {

@@ -12,7 +12,7 @@ const PRIME = 0x01000193;
 
 /**
  * FNV-1a over UTF-16 code units, as a signed 32-bit integer. Every step is reversible, so a change of one character always
- * changes the sum. Any other change stays unnoticed once in four thousand million.
+ * changes the sum. Any other change goes unnoticed once in four thousand million.
  */
 export function checksumOf(values: readonly SqlValue[]): number {
   let sum = BASIS;
@@ -68,7 +68,7 @@ export interface Checksums {
   renew(sql: Sql): Promise<void>;
 }
 
-/** The first column is the key; `what` is a row in the words of a person. */
+/** The first column is the key; `what` is a row in words for a person. */
 export function checksums<Column extends string>(
   name: string,
   columns: readonly Column[],
@@ -104,7 +104,7 @@ export function checksums<Column extends string>(
   };
 }
 
-/** A page of rows as the doctor reads them, by their key. `prefix` is before the key of what has no name of its own. */
+/** A page of rows as the doctor reads them, by their key. `prefix` is put before a key that is not recognizable by itself. */
 export function pageOfDamaged(
   rows: readonly Row[],
   damaged: readonly Row[],
@@ -118,7 +118,7 @@ export function pageOfDamaged(
   };
 }
 
-/** Reads such a page of a table whose first column is its key. Its rows have no checksum: damaged is what cannot be read. */
+/** Reads such a page of a table whose first column is its key and whose rows have no checksum: an unreadable row is damaged. */
 export function damagedRows<T>(
   described: Table<T>,
   name: string,

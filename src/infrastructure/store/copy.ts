@@ -28,7 +28,7 @@ interface Shape {
   key: readonly string[];
 }
 
-/** Few enough for a statement's parameters on both engines, and not to keep another writer waiting. */
+/** Small enough for a statement's parameters on both engines, and to keep no other writer waiting. */
 const BATCH = 100;
 
 const TABLE = /CREATE TABLE (\w+) \(([\s\S]*?)\n\)/g;
@@ -216,13 +216,13 @@ export async function refuseInUse(sql: Sql, now: string, machine: string): Promi
 
 // ---- The target of a copy ----
 // The copy is built under a name that nobody opens. When it is complete it is moved into place in one step, and only if
-// there is still nothing at that place.
+// nothing is at that place yet.
 
 interface CopyTarget {
   driver: Driver;
   /** Moves the complete copy into place. @throws HiveError `invalid_input` if there is already a store. */
   publish(): Promise<void>;
-  /** Closes it; what was copied so far is kept for the next attempt. */
+  /** Closes it; the rows copied so far are kept for the next attempt. */
   close(): Promise<void>;
 }
 
@@ -259,7 +259,7 @@ async function fileTarget(path: string, open: OpenDriver): Promise<CopyTarget> {
         if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw occupied(path);
         throw error;
       }
-      // Before the other name goes: the copy is reported as done, and a power cut must not undo it.
+      // Before the other name is removed: the copy is then reported as done, and a power cut must not undo it.
       syncPath(dirname(path));
       for (const suffix of ['', '-wal', '-shm', '-bell']) rmSync(`${aside}${suffix}`, { force: true });
     },
@@ -267,7 +267,7 @@ async function fileTarget(path: string, open: OpenDriver): Promise<CopyTarget> {
   };
 }
 
-/** A hive that was never written has its lock already (extensions/postgres/driver.ts). */
+/** A new store has its lock even before the first write (extensions/postgres/driver.ts). */
 const TABLES_OF = statement(
   "SELECT tablename FROM pg_tables WHERE schemaname = $1 AND tablename <> 'write_lock'",
 );

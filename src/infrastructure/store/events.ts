@@ -39,7 +39,7 @@ const NOTICES = statement(
 );
 
 /**
- * Statements over one transaction; `onAppend` tells the store to ring the bell after the commit. `reserved` is null where
+ * Statements over one transaction; `onAppend` tells the store to ring the bell after the commit. `reserved` is null if
  * no number is visible before it is on disk.
  */
 export function eventStatements(
@@ -75,11 +75,11 @@ export function eventStatements(
 
 // ---- Numbers after a power cut ----
 // A receipt may be visible before it is on disk, and its events with it. If the machine then loses power, somebody
-// elsewhere has seen numbers that the log no longer has. They must not name other events: a cursor would skip those. So a
-// mark in the store is always far ahead of the numbers in use, and on disk. After a restart of the machine, numbers
-// continue above the mark.
+// elsewhere has seen numbers that the log no longer has. They must not name other events, because a cursor would skip
+// those. So a mark in the store, which is on disk, is always far above the numbers in use. After a restart of the machine,
+// numbers continue above the mark.
 
-/** By how much the mark is raised. */
+/** How far the mark is raised at a time. */
 const STEP = 10_000;
 /** More events than a receipt appends. */
 const MARGIN = 1_000;
@@ -93,14 +93,14 @@ const SET_BOOT = statement(
   `INSERT INTO meta (name, value) VALUES ('boot', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
 );
 
-/** A process knows this much of the mark: it is at least here. */
+/** A lower bound of the mark, as far as this process knows it. */
 export interface Reserved {
   until: number;
 }
 
 /**
- * Whether a number may be visible before it is on disk. The last raise of the mark may itself not be on disk, if its process
- * was killed in the middle of it, and does not count. Only one can be like that, because the next one flushes it.
+ * Whether a number may be visible before it is on disk. The last raise of the mark does not count: it may not be on disk
+ * itself, if its process was killed in the middle. Only one raise can be like that, because the next one flushes it.
  */
 function isAhead(seq: number, { until }: Reserved): boolean {
   return seq + MARGIN <= until - STEP;
@@ -113,7 +113,7 @@ export async function mayLag(sql: Sql, reserved: Reserved): Promise<boolean> {
   return isAhead(head, reserved);
 }
 
-/** Whether it raised the mark: this process then learns it only from a later transaction, because this one may be undone. */
+/** Returns whether it raised the mark. Only later transactions may rely on that, because this one may be undone. */
 async function extendReserved(sql: Sql, seq: number, reserved: Reserved): Promise<boolean> {
   reserved.until = await numberIn(sql, RESERVED, []);
   if (isAhead(seq, reserved)) return false;
@@ -121,15 +121,15 @@ async function extendReserved(sql: Sql, seq: number, reserved: Reserved): Promis
   return true;
 }
 
-/** For a new store, whose numbers nobody has seen. */
+/** For a new store, whose numbers nobody has seen yet. */
 export async function beginNumbers(sql: Sql, boot: string): Promise<void> {
   await sql.run(SET_COUNTER, ['reserved_event', 2 * STEP]);
   await sql.run(SET_BOOT, [boot]);
 }
 
 /**
- * Before the first write of a process: after a restart of the machine, numbers continue above the mark. In two steps, so
- * that whoever finds the second one done can rely on the first one being on disk: each write flushes what it finds.
+ * Before the first write of a process: after a restart of the machine, numbers continue above the mark. There are two steps,
+ * so that a process that finds the second one done knows that the first one is on disk: each write flushes what it finds.
  */
 export async function continueNumbers(driver: Driver, boot: string): Promise<void> {
   const stored = await driver.inspect(bootIn);
@@ -152,7 +152,7 @@ async function bootIn(sql: Sql): Promise<string | null> {
   return row === undefined ? null : String(row['value']);
 }
 
-/** Null if it is damaged. Such an event is read without its data: nobody who follows the log may be stopped by it. */
+/** Null if it is damaged. Such an event is read without its data, so that it stops nobody who follows the log. */
 function dataIn(row: Row): Record<string, unknown> | null {
   const [data] = decodeIntact([row], (one) => parseStored(one['data'] ?? null));
   return typeof data === 'object' ? (data as Record<string, unknown> | null) : null;

@@ -22,7 +22,7 @@ import {
 
 interface Source {
   kind: HistoryEntry['kind'];
-  /** The columns as an entry names them. */
+  /** The columns under the names of an entry. */
   select: string;
   order: readonly [at: string, id: string];
   /** The beginning of its ids. */

@@ -1,4 +1,4 @@
-/** The statements of mentions. One partial index answers what the gate asks before each tool call. */
+/** The statements of mentions. One partial index serves the query of the gate before each tool call. */
 import type { GateRecords, LoopRecords, MentionRecords } from '../../application/ports.ts';
 import type { GateRecord, Loop } from '../../domain/mention-gate.ts';
 import type { Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
@@ -22,7 +22,7 @@ import {
   table,
 } from './sql.ts';
 
-/** Its delivery records how far it has come. */
+/** Its delivery records its state. */
 type Stored = Omit<Mention, 'delivered_at' | 'carrier'>;
 
 const STORED: Record<keyof Stored, Codec> = {

@@ -87,7 +87,7 @@ function page(filter: MessageFilter): Conditions[] {
   );
 }
 
-/** The first intact messages of a part. It reads past damaged ones, so that they hide none from a page and change no cursor. */
+/** The first intact messages of a part. Damaged ones are skipped, so that they neither hide others nor change a cursor. */
 async function readPart(
   sql: Sql,
   part: Conditions,
@@ -229,7 +229,7 @@ function readIntact(rows: readonly Row[]): Message[] {
   return rows.filter(messageChecksums.isIntact).map(readMessage);
 }
 
-/** As `readMessage`, with a sentence in the place of a damaged body: whoever is mentioned in it must be able to go on. */
+/** Like `readMessage`, but with a sentence instead of a damaged body, so that those it mentions can continue. */
 export function readMentioned(row: Row): Message {
   return messageChecksums.isIntact(row) ? readMessage(row) : { ...decode(row), body: DAMAGED_BODY };
 }

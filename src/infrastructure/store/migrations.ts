@@ -48,7 +48,7 @@ export const SCHEMA: readonly string[] = [
   waits,
 ];
 
-/** A change of the schema: its file in sql/migrations/ is `N_name.sql`, where N is the schema that it leads to. */
+/** A change of the schema: its file in sql/migrations/ is `N_name.sql`, where N is the resulting schema. */
 export interface Migration {
   name: string;
   /** The text of the file, imported like those above. */
@@ -84,7 +84,7 @@ export async function migrate(
     await runFile(sql, text);
     await sql.run(RECORD, [version + index + 1, name, now]);
   }
-  // A checksum covers nearly all columns, so it is wrong once a column was added, removed or changed.
+  // A checksum covers nearly all columns, so it is wrong once a column has been added, removed or changed.
   await promptChecksums.renew(sql);
   await messageChecksums.renew(sql);
 }

@@ -23,7 +23,7 @@ import {
   titleOfSession,
 } from './sql.ts';
 
-/** Its delivery records how far a report has come, and its session has a title. */
+/** Its delivery records whether a report was handed over and read, and its session has a title. */
 type Joined = 'handed_at' | 'delivered_at' | 'carrier' | 'agent_title';
 
 const STORED: Record<Exclude<keyof Outreach, Joined>, Codec> = {
@@ -73,7 +73,7 @@ const UPDATE = statement(() => `UPDATE outreach SET ${stored.assignments()} WHER
 const GET = statement(() => `${SELECT()} ${FROM} WHERE outreach_id = $1`);
 const BY_PROMPT = statement(() => `${SELECT()} ${FROM} WHERE ask_id = $1`);
 
-/** Visible output: everything that was neither suppressed nor first unseen. What was not shown at once needs no report: its agent knows that. */
+/** Visible output: neither suppressed nor unseen at first. An agent knows what was not shown at once, and need not report it. */
 const VISIBLE = `outreach.kind <> 'report' AND status IN ('sent', 'shown') AND reason IS NULL`;
 const UNREPORTED = statement(
   () => `${SELECT()} ${FROM} WHERE session_id = $1 AND ${VISIBLE}

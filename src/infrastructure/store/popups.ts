@@ -16,7 +16,7 @@ const SETTLE = statement(
 );
 const OUTCOME = statement('SELECT outcome FROM popups WHERE subject = $1 AND seat = $2');
 const JOIN_STORM = statement('UPDATE popups SET storm = $3 WHERE subject = $1 AND seat = $2');
-// A lease after now was taken before the clock was set back: it holds nothing up.
+// A lease in the future was taken before the clock was set back: it holds nothing up.
 const STORM = statement(
   `SELECT held_by, leased_at AS at, storm AS since FROM popups
    WHERE seat = $1 AND kind = $2 AND storm IS NOT NULL AND leased_at <= $3 ORDER BY leased_at DESC LIMIT 1`,

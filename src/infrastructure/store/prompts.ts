@@ -1,6 +1,6 @@
 /**
- * The statements of prompts. `SETTLE` is the compare-and-set that gives each prompt one winner (invariant 2): whoever
- * comes second changes no row.
+ * The statements of prompts. `SETTLE` is the compare-and-set that gives each prompt one winner (invariant 2): the
+ * second answer changes no row.
  */
 import type {
   ClaimRecords,
@@ -113,7 +113,7 @@ const receipts = table<Receipts>('deliveries', {
   carrier: 'plain',
 });
 
-/** An UPDATE names only these: SQLite rewrites every index that has a named column in it, changed or not. */
+/** An UPDATE names only these columns: SQLite rewrites every index that contains a named column, changed or not. */
 const mutable = table<Pick<Prompt, 'ask_id' | keyof typeof MUTABLE>>('prompts', {
   ask_id: 'plain',
   ...MUTABLE,
@@ -144,25 +144,25 @@ function readPrompt(row: Row): Prompt {
   return { ...prompts.decode(row), ...receipts.decode(row), agent_title: titleIn(row) };
 }
 
-/** The prompts in rows. A damaged one is left out: it must not keep the others from anybody (`damagedPending` finds it). */
+/** The prompts in rows. A damaged one is left out: it must not hide the others (`damagedPending` finds it). */
 function readIntact(rows: readonly Row[]): Prompt[] {
   return rows.filter(promptChecksums.isIntact).map(readPrompt);
 }
 
-/** At most this many damaged rows are read past to find those that are due or open. */
+/** At most this many damaged rows are skipped to find those that are due or open. */
 const SPARE = 100;
 
 /** The columns that `readPrompt` reads. */
 const LIST: string = `${prompts.list}, order_key, checksum, ${receipts.list}, ${titleOfSession('prompts')}`;
 const FROM = 'FROM prompts LEFT JOIN deliveries ON deliveries.subject = prompts.ask_id';
-/** A SELECT of prompts, as far as its WHERE. */
+/** A SELECT of prompts, up to its WHERE. */
 const SELECT: string = `SELECT ${LIST} ${FROM}`;
 
 const width = mutable.columns.length;
 const INSERT = statement(() => prompts.insert(['order_key', 'search_text', 'checksum']));
 const CHANGED = `${mutable.assignments()}, search_text = $${width + 1}, checksum = $${width + 2}`;
 const UPDATE = statement(() => `UPDATE prompts SET ${CHANGED} WHERE ask_id = $1`);
-/** An answer also needs a prompt whose time is not up. $1 to $n are the columns, then the status, when it was settled, and the time now. */
+/** An answer also needs a prompt whose time is not up. $1 to $n are the columns, then follow status, `settled_at` and now. */
 const SETTLE = statement(
   () => `UPDATE prompts SET ${CHANGED}, status = $${width + 3}, settled_at = $${width + 4}
    WHERE ask_id = $1 AND prompts.status = 'pending'
@@ -200,7 +200,7 @@ const COUNT_OPEN_OF = statement(
   `SELECT (SELECT COUNT(*) FROM deliveries WHERE ${OWED}) AS settled,
      (SELECT COUNT(*) FROM prompts WHERE ${PENDING_OF}) AS pending`,
 );
-/** Texts that begin with `ID:` are sorted between `ID:` and `ID;`. */
+/** Texts that begin with `ID:` sort between `ID:` and `ID;`. */
 const PENDING_UNDER = statement(
   `SELECT COUNT(*) AS n FROM (SELECT session_id FROM prompts WHERE ${PENDING_OF}
      UNION ALL SELECT session_id FROM prompts WHERE session_id >= $2 AND session_id < $3 AND status = 'pending'
@@ -235,10 +235,10 @@ const RESPONSE = statement(
 );
 
 const PENDING = statement(() => `${SELECT} WHERE status = 'pending'`);
-/** No list and no count names this status. The rest of the row stays as it was found. */
+/** No list and no count includes this status. The rest of the row stays as it was found. */
 const SET_ASIDE = statement(`UPDATE prompts SET status = 'damaged' WHERE ask_id = $1 AND status = 'pending'`);
 
-/** A sleeping run goes on although its session has ended: its questions are no orphans. */
+/** A sleeping run continues although its session has ended, so its questions are not orphans. */
 const SLEEPS = `EXISTS (SELECT 1 FROM runs WHERE runs.session_id = prompts.session_id AND runs.status = 'sleeping')`;
 const SET_ORPHANED = statement(
   `UPDATE prompts SET orphaned = $2 WHERE ${PENDING_OF} AND orphaned <> $2 AND ($2 = 0 OR NOT ${SLEEPS}) RETURNING ask_id`,
@@ -471,7 +471,7 @@ function promptLists(sql: Sql, now: string): Pick<PromptReads, 'list' | 'count' 
 }
 
 // ---- Claims ----
-// Which desk holds a prompt. The row in `prompts` says which human.
+// Which desk holds a prompt. The row in `prompts` names the human.
 
 const LIVING = `EXISTS (SELECT 1 FROM desks WHERE desks.desk_id = claims.desk_id AND desks.lease_until > $1)`;
 const HOLDER = statement(() => `SELECT desk_id FROM claims WHERE ${LIVING} AND ask_id = $2`);

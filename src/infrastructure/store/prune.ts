@@ -8,11 +8,11 @@ import { numberIn, type Row, type Sql, type Statement, statement } from './sql.t
 
 type Pruning = PrunableReads & Prunable;
 
-/** A kind of record with all that is keyed by it. */
+/** A kind of record, with the tables that refer to it. */
 interface Kind {
   table: string;
   key: string;
-  /** Which rows may go; they must have settled before `$1`. */
+  /** The condition of rows that may be removed; `$1` is the time before which they must have settled. */
   where: string;
   /** Tables whose column refers to the key, or to a key that `through` finds by it. Their rows go first, in this order. */
   with: readonly Hanging[];
@@ -40,7 +40,7 @@ const PROMPTS: Kind = {
 
 const mentionsIn = (which: string): string => `SELECT mention_id FROM mentions WHERE message_id ${which}`;
 
-/** The deliveries of mentions, and of the news that they have expired (domain/mentions.ts). */
+/** The deliveries of mentions, and of the news that they expired (domain/mentions.ts). */
 const deliveriesOf =
   (column: string) =>
   (which: string): string =>
@@ -83,7 +83,7 @@ const ABOVE = `WITH RECURSIVE above (session_id) AS (
     UNION SELECT sessions.parent_session_id FROM sessions JOIN above ON sessions.session_id = above.session_id)
   SELECT session_id FROM above WHERE session_id IS NOT NULL`;
 
-/** Ended sessions that nothing needs: no prompt that stays, and no line of parents of a session that stays. */
+/** Ended sessions that no prompt that stays, and no descendant that stays, refers to. */
 const SESSIONS: Kind = {
   table: 'sessions',
   key: 'session_id',
@@ -143,7 +143,7 @@ const OUTREACH: Kind = {
   ],
 };
 
-/** The bucket of a quota that nobody has touched for so long is full, as a missing one is. */
+/** The bucket of a quota that has not been used for so long is full, like a missing one. */
 const QUOTAS: Kind = {
   table: 'budgets',
   key: 'name',
@@ -200,8 +200,8 @@ const OLD_EVENTS = `seq < $1 AND at < $2
   AND NOT EXISTS (SELECT 1 FROM outreach WHERE outreach_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM desks WHERE desk_id = events.subject)`;
 /**
- * Events are ordered by time, so the first young one ends the old ones; searching from the front finds it quickly. What is later
- * than now was recorded while the clock was wrong.
+ * Events are ordered by time, so the first young one ends the old ones; searching from the front finds it quickly. An event
+ * in the future was recorded while the clock was wrong.
  */
 const FIRST_YOUNG = statement('SELECT seq FROM events WHERE at >= $1 AND at <= $2 ORDER BY seq LIMIT 1');
 const COUNT_EVENTS = statement(() => `SELECT COUNT(*) AS n FROM events WHERE ${OLD_EVENTS}`);

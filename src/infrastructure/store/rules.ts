@@ -24,7 +24,7 @@ const permissions = table<PastPermission>('permissions', {
   machine: 'plain',
 });
 
-/** Oldest first, by the index of time. A permission whose session was removed cannot be placed on a machine. */
+/** Oldest first, by the index of time. A permission whose session was removed cannot be attributed to a machine. */
 const PAST = statement(
   () => `SELECT ${permissions.list} FROM (SELECT prompts.*, sessions.machine FROM prompts
      JOIN sessions ON sessions.session_id = prompts.session_id) AS permissions

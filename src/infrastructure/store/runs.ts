@@ -1,6 +1,6 @@
 /**
- * The statements of runs. Each row has a mark over all its columns, made with the key of the person whose run it is: what
- * somebody else has written into the store steers no start.
+ * The statements of runs. Each row has a mark over all its columns, made with the key of the person whose run it is, so that
+ * nothing that somebody else writes into the store can start a program.
  */
 import type { RunRecords } from '../../application/ports.ts';
 import type { Run } from '../../domain/runs.ts';
@@ -8,7 +8,7 @@ import { damagedRows } from './checksums.ts';
 import { pruneRuns } from './prune.ts';
 import { decodeIntact, one, type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
 
-/** The mark of a row, over its encoded columns; null where this process has no key. */
+/** The mark of a row, over its encoded columns; null if this process has no key. */
 export type MarkRun = (columns: string) => Promise<string | null>;
 
 const runs = table<Run>('runs', {
@@ -44,7 +44,7 @@ const PUT = statement(
 const MARKED = statement(() => `SELECT ${runs.list}, runs.mark FROM runs WHERE run_id = $1`);
 
 export function runStatements(sql: Sql, markOf: MarkRun): RunRecords {
-  /** The columns as they are read again, whatever the engine has made of them. */
+  /** The columns as they will be read back, whatever the engine does to them. */
   const mark = (encoded: readonly SqlValue[]): Promise<string | null> => markOf(JSON.stringify(encoded));
 
   async function isIn(row: Row): Promise<boolean> {
@@ -64,7 +64,7 @@ export function runStatements(sql: Sql, markOf: MarkRun): RunRecords {
     async put(run) {
       const [before] = await sql.all(MARKED, [run.run_id]);
       const encoded = runs.encode(run);
-      // A row without its mark never gets one again: what was forged in it would become ours.
+      // A row without its mark never gets one again, because that would turn a forged row into ours.
       const ours = before === undefined || (await isIn(before));
       await sql.run(PUT, [...encoded, ours ? await mark(encoded) : null]);
     },

@@ -1,6 +1,6 @@
 /**
- * Which schema this code reads and writes. migrations.ts creates and updates a store and holds the text of every table. Few
- * processes need it, so it is imported on demand, and `hive hook` is built without it.
+ * The schema that this code reads and writes. migrations.ts creates and updates a store and holds the text of every table. Few
+ * processes need that, so it is imported on demand, and `hive hook` is built without it.
  */
 import { HiveError } from '../../domain/errors.ts';
 

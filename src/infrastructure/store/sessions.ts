@@ -52,7 +52,7 @@ const sessions = table<Session>('sessions', {
 
 const damagedIn = damagedRows(sessions, 'sessions');
 
-/** Reads a session. One whose settings are damaged has the default ones: without it, who descends from whom would be unknown. */
+/** Reads a session. One with damaged settings gets the defaults: without it, the descent of other sessions would be unknown. */
 function readSession(row: Row): Session {
   return decodeIntact([row], sessions.decode)[0] ?? sessions.decode({ ...row, roles: '[]', outreach: '{}' });
 }
@@ -77,7 +77,7 @@ const ALIVE = statement(
 );
 const ENDED = statement(() => `${sessions.select} WHERE state = 'ended' ORDER BY ended_at DESC LIMIT $1`);
 const ALL = statement(() => `${sessions.select} ORDER BY last_seen_at DESC LIMIT $1`);
-/** Columns that only the statements of the room change: a session that is written back was read earlier, and would undo them. */
+/** Columns that only the statements of the room change: writing back a session that was read earlier would undo their changes. */
 const OF_THE_ROOM = ['room_read', 'room_news'] as const;
 const UPSERT = statement(() => sessions.upsert(OF_THE_ROOM));
 const ADDRESSED = 'SELECT session_id FROM mentions WHERE message_id = $1';
@@ -103,7 +103,7 @@ const READ_ROOM = statement(
    WHERE session_id = $1 AND room_read < $2`,
 );
 const CHILDREN = statement(() => `${sessions.select} WHERE parent_session_id = $1 AND state <> 'ended'`);
-/** Ordered by when they last worked: one that has only just started has not. Subagents are no conversations of their own. */
+/** Ordered by the last work: a session that has only just started has none. Subagents are not conversations of their own. */
 const LAST_MAIN = statement(
   () =>
     `${sessions.select}
@@ -123,7 +123,7 @@ const RECORD_CALLER = statement(
   `INSERT INTO tool_callers (tool_use_id, session_id, at) VALUES ($1, $2, $3)
    ON CONFLICT (tool_use_id) DO UPDATE SET session_id = $2, at = $3`,
 );
-/** How long a call may follow its hook; after that it never will. */
+/** How long a call may follow its hook; after that, it never comes. */
 const FORGET_CALLERS = statement('DELETE FROM tool_callers WHERE at < $1');
 const CALLER_MEMORY_MS = 60 * 60 * 1000;
 

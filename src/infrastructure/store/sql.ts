@@ -91,7 +91,7 @@ export interface WriteOptions<T> {
   rings?: () => boolean;
   /**
    * Called after the commit: whether to wait for the disk before the result is returned (`Store.writeUnflushed`). Without it
-   * the commit itself waits, and nobody sees what is not on disk. A driver may always wait.
+   * the commit itself waits, and nobody sees data that is not on disk. A driver may always wait.
    */
   waits?: ((result: T) => boolean) | undefined;
   /**
@@ -102,7 +102,7 @@ export interface WriteOptions<T> {
 }
 
 /**
- * Whether a statement failed because there is no such table. SQLite only says it in the message (its code is that of any
+ * Whether a statement failed because there is no such table. SQLite reports it only in the message (its code is that of any
  * error in a statement); PostgreSQL has a code (Appendix A: undefined_table).
  */
 export function isTableMissing(error: unknown): boolean {
@@ -113,8 +113,8 @@ export function isTableMissing(error: unknown): boolean {
 /** A driver owns its connections, the write queue and the doorbell. */
 export interface Driver extends Pick<Store, 'watch' | 'close' | 'leave'> {
   /**
-   * Names the present start of the machine, if a commit may be visible before it is on disk: what was visible can be gone
-   * after the next start. Null if nothing is visible before it is on disk.
+   * Identifies the current boot of the machine, if a commit may be visible before it is on disk: visible data may then be lost
+   * at the next boot. Null if nothing is visible before it is on disk.
    */
   readonly boot: string | null;
   write<T>(work: (sql: Sql, now: string) => Promise<T>, options?: WriteOptions<T>): Promise<T>;
@@ -132,8 +132,8 @@ export interface StoreServer {
 }
 
 /**
- * The parameters of a statement as both engines can take them: PostgreSQL refuses a NUL, which may be in an id or in a text to search
- * for. It is replaced as in what is stored (`cleanText`), so both engines find the same. Throws if a parameter would stay unbound.
+ * The parameters of a statement in the form that both engines accept. PostgreSQL refuses a NUL, which may be in an id or in a search
+ * text. It is replaced as in stored text (`cleanText`), so both engines find the same. Throws if a parameter is missing.
  */
 export function checkedParams(text: string, arity: number, params: readonly SqlValue[]): readonly SqlValue[] {
   if (params.length !== arity) {
@@ -152,15 +152,15 @@ export interface Table<T> {
   readonly columns: readonly (keyof T & string)[];
   encode(item: T): SqlValue[];
   decode(row: Row): T;
-  /** `t."a", t."b"`, for a SELECT from the table `t` and whatever it is joined with. */
+  /** `t."a", t."b"`, for a SELECT from the table `t` and the tables joined with it. */
   readonly list: string;
   /** `SELECT t."a", t."b" FROM t`. */
   readonly select: string;
   /** `INSERT INTO …` of all columns plus `extra` ones, whose values follow the encoded ones. */
   insert(extra?: readonly string[]): string;
-  /** `"b" = $2, "c" = $3` for every column but the first and these, with the placeholders of `encode`. */
+  /** `"b" = $2, "c" = $3` for every column except the first one and `without`, with the placeholders of `encode`. */
   assignments(without?: readonly string[]): string;
-  /** An INSERT that updates the row with the same key, which is the first column, but for these columns. */
+  /** An INSERT that updates the row with the same key, the first column, except for the columns `without`. */
   upsert(without?: readonly string[]): string;
 }
 
@@ -227,7 +227,7 @@ export function parseStored(value: SqlValue): unknown {
   }
 }
 
-/** What is in rows. A damaged one is left out: it must not keep the others from anybody. */
+/** The intact rows, decoded. A damaged row is left out: it must not hide the others. */
 export function decodeIntact<T>(rows: readonly Row[], decode: (row: Row) => T): T[] {
   const found: T[] = [];
   for (const row of rows)
@@ -319,7 +319,7 @@ export function decodeCursor(
   });
 }
 
-/** SQLite refuses a pattern of more than 50,000 bytes, and a character may be searched as eighteen. */
+/** SQLite refuses a pattern of more than 50,000 bytes, and one character may become eighteen bytes of it. */
 const LONGEST_QUERY = 1_000;
 const LONGEST_PATTERN_BYTES = 49_000;
 
@@ -380,23 +380,23 @@ export function createQueue(): Queue {
   };
 }
 
-/** A time in ms that no change of the clock moves. The first use of `performance` costs a millisecond of loading; this costs none. */
+/** A time in ms that no clock change affects. Unlike this, the first use of `performance` takes a millisecond to load. */
 export function monotonic(): number {
   return process.uptime() * 1_000;
 }
 
 /**
- * How long those in a queue wait for what others hold: each from the time it was queued, and all of them anew whenever the queue
- * moves, because nobody holds up a queue that is only long.
+ * How long the members of a queue wait for a resource that others hold: each from the time it was queued, and all of them anew
+ * whenever the queue moves, because a long queue alone does not mean that anybody blocks it.
  */
 export interface Patience {
-  /** The milliseconds left for one that was queued at this `monotonic` time; none are left if it is not positive. */
+  /** The milliseconds left for a member that was queued at this `monotonic` time; its time is up at 0 or less. */
   left(queued_at: number): number;
   /** The queue has moved. */
   moved(): void;
-  /** Somebody's turn came, and failed before it began. */
+  /** A member's turn came, but failed before it began. */
   failed(error: unknown): void;
-  /** Why the last turn failed, which is the answer to everybody whose time has passed; null if it did not. */
+  /** Why the last turn failed, as the answer to every member whose time is up; null if it did not fail. */
   readonly failure: unknown;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Backups of a SQLite store. SQLite copies what the store contains at one moment, the log included, while others go on writing. The
- * copy is built under another name, checked, and moved into place when it is complete.
+ * Backups of a SQLite store. SQLite copies the content of the store at one moment, the log included, while others keep writing.
+ * The copy is built under another name, checked, and moved into place when it is complete.
  */
 import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -33,7 +33,7 @@ export function backUp(path: string, file: string): void {
   }
 }
 
-/** Moves the draft into place if there is nothing. A file system without hard links, such as FAT, needs a file that takes the name. */
+/** Moves the draft into place if nothing is there. Without hard links, as on FAT, a file has to reserve the name. */
 function giveName(draft: string, file: string): void {
   try {
     linkSync(draft, file);
@@ -57,7 +57,7 @@ function occupied(file: string): HiveError {
 }
 
 /**
- * Prepares the restoring of a backup: copies it beside the store, without its log if it is the store itself. Resolves to the copy.
+ * Prepares to restore a backup: copies it next to the store, without its log if it is the store itself. Resolves to the copy.
  * @throws HiveError `store_foreign`, `store_busy`, `store_unsafe`, `store_unavailable`.
  */
 export function draftOf(file: string, path: string): string {
@@ -74,8 +74,8 @@ export function draftOf(file: string, path: string): string {
 }
 
 /**
- * Puts the draft in the place of the store. What was there keeps its log and gets another name, which is returned; null if there was
- * nothing. The store has two names until the new one is in place, so no process opens it in between.
+ * Puts the draft in the place of the store. The old store keeps its log and gets another name, which is returned; null if there
+ * was none. The store has two names until the new one is in place, so no process opens it in between.
  */
 export function putInPlace(draft: string, path: string): string | null {
   refuseUsed(path);
@@ -94,13 +94,13 @@ function newDraft(file: string): string {
   return `${file}.${randomIds.make('new')}`;
 }
 
-/** Removes a draft and what SQLite and the doorbell have left beside it. */
+/** Removes a draft and the files of SQLite and the doorbell next to it. */
 export function removeDraft(draft: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal', '-bell'])
     rmSync(`${draft}${suffix}`, { force: true });
 }
 
-/** Looks by another name, under which there is no log: it is not known yet whether the log belongs to the file. */
+/** Opens the store by another name, under which it has no log: it is not known yet whether the log belongs to the file. */
 function refuseUsed(path: string): void {
   if (!existsSync(path)) return;
   const probe = newDraft(path);
@@ -116,7 +116,7 @@ function refuseUsed(path: string): void {
   );
 }
 
-/** Copies what a store contains at one moment into a new, complete and checked file. */
+/** Copies the content of a store at one moment into a new, complete and checked file. */
 function copyStoreFile(from: string, to: string, withoutLog = false): void {
   removeDraft(to);
   try {
@@ -149,8 +149,8 @@ function copyFrom(address: string, to: string): void {
 }
 
 /**
- * Copies without locks and without the log. A process that opens the store at the same time may write the log back into it: then
- * the copy would contain two moments, so it is refused.
+ * Copies without locks and without the log. A process that opens the store at the same time may write the log back into it. The
+ * copy would then mix two moments, so it is refused.
  */
 function copyUnlocked(from: string, to: string): void {
   const before = statSync(from, { bigint: true });
@@ -161,8 +161,8 @@ function copyUnlocked(from: string, to: string): void {
 }
 
 /**
- * Whether SQLite can lock a store, for which it opens the log and its index, and makes them where they are missing. On a disk that
- * cannot be written it cannot, and nobody writes there. A log that is there is never ignored.
+ * Whether SQLite can lock a store. To do so it opens the log and its index, or makes them if they are missing. On a disk that
+ * cannot be written it cannot, and nobody writes there. An existing log is never ignored.
  */
 function isLockable(path: string): boolean {
   const source = open(path);
@@ -184,7 +184,7 @@ const SQLITE_CANTOPEN = 14;
 /** How long it waits for a process that opens or closes the store. */
 const LOCKED_MS = 2_000;
 
-/** A connection that may write removes the log and the index that it has made; one that may not leaves a log as it is. */
+/** A connection that may write removes the log and the index that it made; a read-only one leaves a log as it is. */
 function open(address: string): DatabaseSync {
   return new DatabaseSync(address, {
     readOnly: address.includes('://') || existsSync(logOf(address)),

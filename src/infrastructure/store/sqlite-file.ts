@@ -1,6 +1,4 @@
-/**
- * The file of a SQLite store: the checks before it is opened. A refusal changes nothing.
- */
+/** The file of a SQLite store, and the checks before it is opened. A refusal changes nothing. */
 import {
   chmodSync,
   closeSync,
@@ -65,7 +63,7 @@ export async function prepareSqliteFile(
   const folder = dirname(path);
   const create = existsSync(path) ? null : createStoreFile;
   try {
-    // We may have to make the folder; its file system is known before.
+    // We may have to create the folder; its file system is known before that.
     const above = existingAbove(folder);
     refuseNetwork(above, fileSystemType);
     makeFolders(folder);
@@ -125,8 +123,8 @@ function refuseOpenFolder(folder: string): void {
 }
 
 /**
- * SQLite finds the log by the name of the file. Under a second name the file would have a second log, and processes with different
- * names would overwrite each other's pages.
+ * SQLite finds the log by the name of the file. With a second name the file would have a second log, and processes that use
+ * different names would overwrite each other's pages.
  */
 function refuseSecondName(path: string): void {
   if (platform.isMountPoint(path)) {
@@ -147,8 +145,8 @@ function refuseSecondName(path: string): void {
 }
 
 /**
- * While a process has the store open, its log is there. If it is not, somebody has removed it: another log must not begin before that
- * process has copied its own into the file, which it does when it next looks.
+ * While a process has the store open, its log exists. If it does not, somebody has removed it. Another log must not begin before
+ * that process has copied its own into the file, which it does at its next check.
  * @throws HiveError `store_busy`.
  */
 export async function refuseLogless(path: string): Promise<void> {
@@ -166,7 +164,7 @@ export async function refuseLogless(path: string): Promise<void> {
   }
 }
 
-/** Longer than the interval in which an idle process looks. */
+/** In ms: longer than the interval in which an idle process checks. */
 const LOGLESS_MS = 1_500;
 
 export function namesOfUsers(path: string): string {
@@ -237,10 +235,10 @@ function foreign(path: string): HiveError {
 // It is built under another name and linked into place when it is complete. If eight processes start at once, one wins, and
 // none sees a half-made file.
 
-/** The end of a draft's name, after the name of the store, until it is linked into place. */
+/** The end of a draft's name, after the name of the store, until the draft is linked into place. */
 const DRAFT = /^\.(new-|copying$)/;
 
-/** The name of a draft remains where a process was killed just after it had linked it into place. */
+/** Removes names of drafts that remain because a process was killed just after it had linked one into place. */
 function removeDrafts(path: string): void {
   const { ino } = statSync(path);
   for (const name of readdirSync(dirname(path))) {
@@ -250,7 +248,7 @@ function removeDrafts(path: string): void {
   }
 }
 
-/** A mark for a new file, so that no log of another one counts as its own. */
+/** A mark for a new file, so that no other file's log counts as its own. */
 export function newMark(): number {
   return (1 + Math.floor(Math.random() * 0x7ffe)) << 16;
 }
@@ -273,7 +271,7 @@ function createStoreFile(path: string): void {
     linkSync(draft, path);
     syncPath(dirname(path));
   } catch (error) {
-    // Another process was first, and its store is equally good.
+    // Another process was first, and its store is just as good.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${draft}${suffix}`, { force: true });

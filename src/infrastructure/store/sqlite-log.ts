@@ -1,7 +1,7 @@
 /**
- * The files beside a SQLite store: the write-ahead log (`-wal`) and its index (`-shm`), for which SQLite has few settings
- * (sqlite.org/wal.html, sqlite.org/walformat.html). What was committed is in the log until it is copied into the file. So the log
- * must be there as long as the store is open, and it must belong to the file beside it.
+ * The files next to a SQLite store: the write-ahead log (`-wal`) and its index (`-shm`), for which SQLite has few settings
+ * (sqlite.org/wal.html, sqlite.org/walformat.html). Committed data is in the log until it is copied into the file. So the log
+ * must exist as long as the store is open, and it must belong to the file next to it.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -24,7 +24,7 @@ export function isLogLong(path: string): boolean {
   return logBytes(path) > LONG_LOG_BYTES;
 }
 
-/** The process that creates the log also waits until its name in the folder is on disk. */
+/** Whether this process has to create the log; it then also waits until the log's name in the folder is on disk. */
 export function isLogNew(path: string): boolean {
   return logBytes(path) === 0;
 }
@@ -43,10 +43,10 @@ export function flushLog(path: string, named: boolean): void {
 }
 
 // ---- Whether the log is still there ----
-// Cleaners and programs that sync folders remove or replace files that they take for temporary ones. SQLite continues to write into
-// the removed log, and the next process begins another one. A file that is open keeps its number, so another number is another file.
+// Cleaners and programs that sync folders remove or replace files that they take for temporary ones. SQLite continues to write
+// into the removed log, and the next process begins another one. An open file keeps its inode, so another inode is another file.
 
-/** The numbers of the log and of its index; undefined for one that is missing. */
+/** The inodes of the log and of its index; undefined for a missing file. */
 export interface LogFiles {
   readonly log: number | undefined;
   readonly index: number | undefined;
@@ -72,10 +72,10 @@ export function hasLog(path: string): boolean {
   return existsSync(logOf(path)) && existsSync(indexOf(path));
 }
 
-/** The stores that are open in this process, by the number of the file, and how often. */
+/** The stores that are open in this process, by inode, and how often each is open. */
 const openHere = new Map<number, number>();
 
-/** Returns what ends it. */
+/** Returns the function that ends it. */
 export function holdOpen(ino: number): () => void {
   openHere.set(ino, (openHere.get(ino) ?? 0) + 1);
   let isHeld = true;
@@ -86,8 +86,8 @@ export function holdOpen(ino: number): () => void {
 }
 
 /**
- * Whether a store is open in this process. Then its file must not be opened and closed by other means than SQLite: the system would
- * drop the locks of the whole process (fcntl(2)), and others could begin a log of their own. It was checked when it was opened.
+ * Whether a store is open in this process. Then only SQLite may open and close its file: otherwise the system would drop the
+ * locks of the whole process (fcntl(2)), and others could begin a log of their own. The file was checked when it was opened.
  */
 export function isOpenHere(ino: number): boolean {
   return (openHere.get(ino) ?? 0) > 0;
@@ -97,7 +97,7 @@ export function isOpenHere(ino: number): boolean {
 export function isUnused(path: string): boolean {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
-    // In this mode the first read locks the file, which fails while anybody else has it open, and uses no shared index.
+    // In this mode the first read locks the file, without a shared index, and fails while anybody else has the file open.
     database.exec('PRAGMA locking_mode = EXCLUSIVE');
     database.prepare('SELECT 1 FROM sqlite_schema').get();
     return true;
@@ -111,8 +111,8 @@ export function isUnused(path: string): boolean {
 const SQLITE_BUSY = 5;
 
 /**
- * Moves the log that somebody left without its file away, so that a new file does not get its pages. Returns its new name; null if
- * there was none. `stale` is the log's number when the file was missing: a log with another number belongs to a new file.
+ * Moves away a log that was left without its file, so that a new file does not get its pages. Returns its new name; null if
+ * there was none. `stale` is the log's inode when the file was missing: a log with another inode belongs to a new file.
  */
 export function setLogAside(path: string, aside: string, stale: LogFiles): string | null {
   const now = logFiles(path);
@@ -126,27 +126,27 @@ export function setLogAside(path: string, aside: string, stale: LogFiles): strin
   return logOf(aside);
 }
 
-/** A name for what is set aside, which sorts by time. */
+/** A name for a file that is set aside; such names sort by time. */
 export function asideOf(path: string): string {
   return `${path}.before-${new Date().toISOString().replace(/[-:.]/g, '')}`;
 }
 
 // ---- Whether the log belongs to the file ----
-// SQLite applies any log that it finds under the name, also to a backup that was copied over the file. So each log is marked: soon
-// after a log begins, a commit writes a mark into the first page of the store (`user_version`). It consists of a number made from
-// the salts of this log, and of the number of the log before. The file itself contains the number of the last log that was copied
-// into it. So it must be one of the two.
+// SQLite applies any log that it finds under the name, even to a backup that was copied over the file. So each log is marked:
+// soon after a log begins, a commit writes a mark into the first page of the store (`user_version`). The mark consists of a
+// number made from the salts of this log, and of the number of the log before. The file itself contains the number of the last
+// log that was copied into it, which must be one of these two.
 
 /** The offset of `user_version` in the first page. */
 export const MARK_OFFSET = 60;
-/** Where the two salts are in the header of the log; each log begins with new ones. */
+/** The offset of the two salts in the header of the log; each log begins with new ones. */
 const SALTS_OFFSET = 16;
 const LOG_HEADER = 32;
 const FRAME_HEADER = 24;
-/** A mark is among the first frames. A log that no Hive wrote has none. */
+/** A mark is among the first frames. A log that was not written by Hive has none. */
 const FRAMES_SEARCHED = 256;
 
-/** A number of 16 bits for a log, never 0: a file that was never marked has 0. */
+/** A 16-bit number for a log, never 0: a file that was never marked has 0. */
 function idOfLog(salts: Buffer): number {
   return (((salts.readUInt32BE(0) ^ salts.readUInt32BE(4)) >>> 0) % 0xffff) + 1;
 }
@@ -178,7 +178,7 @@ export function createLogMarker(path: string): LogMarker {
         database.exec('COMMIT');
         marked = id;
       } catch {
-        // The commit before this one is done, and must not fail for the sake of its mark.
+        // The commit before this one is done, and must not fail because of its mark.
         if (database.isTransaction) database.exec('ROLLBACK');
       }
     },
@@ -217,7 +217,7 @@ function isForeignTo(path: string, own: number): boolean {
     for (let n = 0; n < FRAMES_SEARCHED; n += 1) {
       const at = LOG_HEADER + n * frame_bytes;
       if (readSync(file, head, 0, head.length, at) < head.length) return false;
-      // The rest of an earlier log follows the end of this one.
+      // After the end of this log, the rest of an earlier one follows.
       if (!head.subarray(8, 16).equals(salts)) return false;
       if (head.readUInt32BE(0) !== 1) continue;
       const mark = head.readUInt32BE(FRAME_HEADER + MARK_OFFSET);
@@ -230,7 +230,7 @@ function isForeignTo(path: string, own: number): boolean {
   }
 }
 
-/** Whether the log is valid up to here. After a power cut it may end in frames of which only a part is on disk. */
+/** Whether the log is valid up to here. After a power cut its last frames may be only partly on disk. */
 function isWhole(file: number, end: number, frame_bytes: number): boolean {
   if (fstatSync(file).size < end) return false;
   const log = Buffer.alloc(end);

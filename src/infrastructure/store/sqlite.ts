@@ -46,17 +46,17 @@ import {
 
 /** Retries within this time are synchronous: a writer holds the lock for well under a millisecond. */
 const SYNC_RETRY_MS = 8;
-/** After this time the caller gets `store_busy`, unless it has set another. */
+/** In ms. After this time the caller gets `store_busy`, unless it has set another limit. */
 const BUSY_LIMIT_MS = 5_000;
 
 /**
- * How many pages of log a commit lets grow before it copies them into the file, four times SQLite's default. When eight
+ * How many pages the log may have before a commit copies them into the file, four times SQLite's default. When eight
  * processes write, each keeps the others from finishing that copy, so it starts again and again (measured: a fifth of
  * their time).
  */
 const CHECKPOINT_PAGES = 4_000;
 
-/** Opens an existing, checked store file (see sqlite-file.ts); a second connection comes with the first read beside a write. */
+/** Opens an existing, checked store file (see sqlite-file.ts); the first read during a write opens a second connection. */
 export function openSqlite(
   path: string,
   {
@@ -76,7 +76,7 @@ export function openSqlite(
   let log: LogFiles | null = null;
   /** The error of the next write after the log was removed. */
   let removed: HiveError | null = null;
-  /** Why this process cannot go on: others have begun a log in place of the one that was removed. */
+  /** Why this process cannot go on: others have begun a log in place of the removed one. */
   let lost: HiveError | null = null;
   const release = holdOpen(place);
   const marker = createLogMarker(path);
@@ -93,13 +93,13 @@ export function openSqlite(
     // `data_version` changes when any other connection commits, which covers lost wake-ups.
     try {
       if (stale !== 'logless' && !isLogThere()) void writes.run(saveLog).catch(() => undefined);
-      // Everybody then reads, which opens the connections again.
+      // All waiters then read, which opens the connections again.
       if (stale === 'logless') return Number.NaN;
       dataVersion ??= openReader().database.prepare('PRAGMA data_version');
       const row = dataVersion.get() as { data_version: number };
       return row.data_version;
     } catch {
-      // The disk is gone for now. Whoever waits gets the error from its own read.
+      // The disk is gone for now. Each waiter gets the error from its own read.
       return Number.NaN;
     }
   });
@@ -134,7 +134,7 @@ export function openSqlite(
         } catch (error) {
           if (isLogThere(committed)) throw error;
         }
-        // A commit into a log that is gone by now is acknowledged only if it is in the file.
+        // A commit into a log that has been removed is acknowledged only if it is in the file.
         if (!isLogThere(committed) && !(await saveLog())) refuseOnce();
         if (rings()) doorbell.ring();
         return result;
@@ -158,7 +158,7 @@ export function openSqlite(
     refuseOnce();
   }
 
-  /** Without waiting for the disk: a mark says nothing to anybody before the next commit that does. */
+  /** Does not wait for the disk: nothing depends on a mark before the next commit that waits. */
   function markLog(): void {
     if (!marker.isDue()) return;
     writer.waitForDisk(false);
@@ -166,13 +166,13 @@ export function openSqlite(
   }
 
   /**
-   * After a commit: flushes the log where the commit has not. SQLite flushes with a commit that wrote something, and only then. A
-   * commit that changed nothing may depend on an earlier one that is not flushed yet: a receipt, or that of a process that died first.
+   * After a commit: flushes the log if the commit has not. SQLite flushes only with a commit that wrote something. A commit
+   * that changed nothing may depend on one that is not flushed yet: a receipt, or a commit of a process that died first.
    */
   function flush({ version, lags, must }: { version: number; lags: boolean; must: boolean }): void {
     const by_commit = !lags && writer.changed;
     const isFlushed = flushed === version;
-    // Until the flush has succeeded: after one that fails, the next write that acknowledges something flushes again.
+    // Stays null until the flush has succeeded: after a failure, the next write that acknowledges something flushes again.
     flushed = null;
     if (by_commit) named = true;
     else if (must && (lags || !isFlushed)) {
@@ -185,7 +185,7 @@ export function openSqlite(
 
   /**
    * A connection that was opened read-only stays so, and makes the others in its process read-only too. They are all
-   * opened again, because the file may be writable by now. The same after the log was removed.
+   * opened again, because the file may be writable by now, or because the log was removed.
    */
   async function reopen(): Promise<void> {
     if (lost !== null) throw lost;
@@ -210,8 +210,8 @@ export function openSqlite(
   }
 
   /**
-   * Whether the log and its index are the ones that were opened. The engine continues to use files that were removed, and
-   * everything it then acknowledges would be lost.
+   * Whether the log and its index are the ones that were opened. The engine continues to use removed files, and
+   * everything that it then acknowledges would be lost.
    * @throws HiveError `store_unavailable` if the store itself was moved, removed or replaced.
    */
   function isLogThere(committed = false): boolean {
@@ -231,9 +231,9 @@ export function openSqlite(
   }
 
   /**
-   * Copies a log that was removed into the file, while this process still has it open. Every process that shared it does so, and
-   * none opens the store before (refuseLogless). If others write a log of their own in its place, the records are saved
-   * beside the store instead. Returns whether everything is in the file. The connections are closed then.
+   * Copies a removed log into the file, while this process still has it open. Every process that shared it does the same, and
+   * none opens the store before that (refuseLogless). If others write a log of their own in its place, the records are saved
+   * next to the store instead. Returns whether everything is in the file. The connections are then closed.
    */
   async function saveLog(): Promise<boolean> {
     if (stale === 'logless' || log === null || isLogThere()) return true;
@@ -247,7 +247,7 @@ export function openSqlite(
       throw translateSqliteError(error, path);
     }
     stale = 'logless';
-    // If nobody else had the store open, closing has copied the log, and the one in its place is gone.
+    // If nobody else had the store open, closing has copied the log and removed the one in its place.
     const isSaved = copy === null || logBytes(path) === 0;
     if (copy !== null && isSaved) rmSync(copy);
     if (isSaved) removed = logRemoved(path);
@@ -259,7 +259,7 @@ export function openSqlite(
     if (stale !== 'logless' && !isLogThere()) await saveLog();
   }
 
-  /** For a read: opens the connections again after the log was removed. The next write is told. */
+  /** For a read: opens the connections again after the log was removed. The next write reports the error. */
   async function getReady(): Promise<void> {
     await getSaved();
     if (stale === 'logless') await reopen();
@@ -316,7 +316,7 @@ export function openSqlite(
     try {
       connection.database.exec('BEGIN');
       if (log === null) {
-        // Only a read opens the log, and from then on nobody else removes it.
+        // Only a read opens the log; from then on nobody else removes it.
         connection.database.exec('PRAGMA schema_version');
         log = logFiles(path);
       }
@@ -368,7 +368,7 @@ export function openSqlite(
     doorbell.close();
     await writes.drained();
     await reads.drained();
-    // The last connection copies its log into the file, but not if others have begun another one.
+    // The last connection copies its log into the file, unless others have begun another one.
     await getSaved().catch(() => undefined);
     await closeConnections();
     release();
@@ -423,7 +423,7 @@ interface Prepared {
   readonly places: readonly number[];
 }
 
-/** An UPDATE that sets what is there already leaves its page as it is, and so does an upsert. */
+/** An UPDATE that sets the present value leaves its page unchanged, and so does an upsert. */
 const CHANGES_FOR_SURE = /^\s*(INSERT\b(?![\s\S]*\bDO UPDATE\b)|DELETE\b)/;
 
 /** With a bare parameter SQLite would use the value in its plan and prepare the statement again for each one. */
@@ -439,7 +439,7 @@ class Connection implements Sql {
   #version: StatementSync | null = null;
 
   constructor(path: string, readOnly: boolean) {
-    // Only recovery and the last connection to close lock out a reader or an opening. Both are short.
+    // Only recovery, and the last connection when it closes, lock out a reader or an opening. Both are short.
     this.database = new DatabaseSync(path, { readOnly, timeout: OPENING_MS });
   }
 
@@ -454,7 +454,7 @@ class Connection implements Sql {
     this.#waitsForDisk = wait;
   }
 
-  /** Another number as soon as another connection has committed (sqlite.org/pragma.html#pragma_data_version). */
+  /** A number that changes as soon as another connection has committed (sqlite.org/pragma.html#pragma_data_version). */
   version(): number {
     this.#version ??= this.database.prepare('PRAGMA data_version');
     return (this.#version.get() as { data_version: number }).data_version;
@@ -495,7 +495,7 @@ class Connection implements Sql {
     try {
       if (this.database.isTransaction) this.database.exec(how);
     } catch {
-      // The error that led here says more than this one.
+      // The error that led here is more informative than this one.
     }
   }
 
@@ -596,7 +596,7 @@ function isFileError(error: unknown): boolean {
 }
 
 // ---- The doorbell ----
-// A file that is written after each commit and watched by whoever waits. It carries no data (invariant 10). The order
+// A file that is written after each commit and watched by all waiters. It carries no data (invariant 10). The order
 // matters: a waiter arms the watch, reads the state and sleeps; a writer commits and then rings. Watching the -wal file
 // instead would always be one commit late (measured). A slow poll of `data_version` covers lost wake-ups, and processes
 // that get no watch (there are 128 inotify instances per user).
@@ -607,9 +607,9 @@ interface Doorbell {
   close(): void;
 }
 
-/** The interval of the slow poll in ms; a lost wake-up costs at most this. */
+/** The interval of the slow poll in ms; a lost wake-up costs no more than this. */
 const POLL_MS = 500;
-/** How soon a broken watch is armed again. */
+/** In ms: how soon a broken watch is armed again. */
 const REARM_MS = 1_000;
 
 /** `version` changes whenever another connection has committed. */
@@ -625,7 +625,7 @@ function createDoorbell(path: string, version: () => number): Doorbell {
   let closed = false;
 
   /**
-   * Wakes one listener per turn of the event loop, the newest first: that is a call that somebody waits for, and it is
+   * Wakes one listener per turn of the event loop, the newest first: that is a call with somebody waiting for it, and it is
    * answered before the background readers start (measured: 1.5 ms sooner).
    */
   function wake(): void {
@@ -649,7 +649,7 @@ function createDoorbell(path: string, version: () => number): Doorbell {
       });
       watcher.on('error', restart);
     } catch {
-      // No inotify instance is left, or the folder is gone. The slow poll continues, and the watch is tried again.
+      // There are no more inotify instances, or the folder is gone. The slow poll continues, and the watch is tried again.
       restart();
     }
   }
@@ -707,7 +707,7 @@ function createDoorbell(path: string, version: () => number): Doorbell {
       // Waiters in this process need not wait for the file system.
       if (listeners.size > 0) setImmediate(wake);
       try {
-        // Nobody watches a bell that was deleted, moved or replaced.
+        // Nobody watches a bell that has been deleted, moved or replaced.
         if (bell !== null && !isBell(bell.ino)) {
           closeSync(bell.file);
           bell = null;

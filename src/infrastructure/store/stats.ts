@@ -1,4 +1,4 @@
-/** The statement of the statistics: every prompt of a period, with no more of it than is counted. */
+/** The statement of the statistics: every prompt of a period, with only the columns that are counted. */
 import type { AskedPage, StatsReads } from '../../application/ports.ts';
 import type { CountedPrompt } from '../../domain/stats.ts';
 import { decodeIntact, type Row, type Sql, statement, table } from './sql.ts';

@@ -33,7 +33,7 @@ const IDENTITY = statement(
 const SCHEMA_NUMBER = statement('SELECT MAX(number) AS version FROM migrations');
 const NAME = statement('INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING');
 
-/** A process without a key of runs, which neither marks nor recognizes their rows. */
+/** For a process without the key of runs, which neither marks nor recognizes their rows. */
 const noMark: MarkRun = async () => null;
 
 /**
@@ -58,7 +58,7 @@ export async function openStore(driver: Driver, address: string, markRun: MarkRu
   const lagging = reserved === null ? undefined : (sql: Sql) => mayLag(sql, reserved);
   let continued: Promise<void> | null = null;
 
-  /** Not at the opening: a store that cannot be written now can still be read. */
+  /** Not when the store is opened: a store that cannot be written now can still be read. */
   async function continueOnce(boot: string): Promise<void> {
     continued ??= continueNumbers(driver, boot);
     try {
@@ -70,8 +70,8 @@ export async function openStore(driver: Driver, address: string, markRun: MarkRu
   }
 
   /**
-   * A newer Hive may have changed the schema while this process ran. Its own statements may still work then, and store what the newer
-   * one cannot read. The question and the first statements of `work` go to a server together.
+   * A newer Hive may have changed the schema while this process ran. Our statements may still work then, and store rows that
+   * the newer one cannot read. A server gets the query for the schema and the first statements of `work` together.
    */
   async function inKnownSchema<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
     const looked = sql.all(SCHEMA_NUMBER, []).then(([row]) => refuseChanged(Number(row?.['version'])));
@@ -96,7 +96,7 @@ export async function openStore(driver: Driver, address: string, markRun: MarkRu
         work(transaction({ sql, now, onAppend: refuseAppend, reserved: null, markRun })),
       );
     } catch (error) {
-      // The apparent damage is a table of the newer one.
+      // The apparent damage is in a table of the newer schema.
       if (!(error instanceof HiveError) || error.code === 'store_foreign')
         refuseChanged((await driver.inspect(identify).catch(() => ({ version: 0 }))).version);
       throw error;
@@ -140,7 +140,7 @@ export async function openStore(driver: Driver, address: string, markRun: MarkRu
   };
 }
 
-/** Our own error: an engine would name its connection, and SQLite could even open a new one. */
+/** Our own error: an engine's would name its connection, and SQLite could even open a new one. */
 function closedError(name: string): HiveError {
   return new HiveError(
     'cancelled',
@@ -148,7 +148,7 @@ function closedError(name: string): HiveError {
   );
 }
 
-/** One transaction, and what its statements need besides. */
+/** One transaction, and the context that its statements need. */
 interface Begun {
   readonly sql: Sql;
   readonly now: string;
@@ -187,8 +187,8 @@ const STATEMENTS: { readonly [Name in keyof Statements]: (begun: Begun) => State
 };
 
 /**
- * Those of a capability are created at its first use: a transaction needs two or three, and `hive hook` runs only one
- * transaction.
+ * The statements of a capability are created at its first use: a transaction needs two or three capabilities, and `hive hook`
+ * runs only one transaction.
  */
 const AT_FIRST_USE: object = Object.defineProperties(
   {},

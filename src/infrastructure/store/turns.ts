@@ -1,4 +1,4 @@
-/** The statements of turns and of the interrupts asked for them. */
+/** The statements of turns and of the interrupts that were requested for them. */
 import type { TurnRecords } from '../../application/ports.ts';
 import type { Interrupt } from '../../domain/interrupts.ts';
 import type { Turn } from '../../domain/turns.ts';

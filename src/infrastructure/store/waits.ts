@@ -1,4 +1,4 @@
-/** The statements of waits: which processes wait for a question in an agent's place, each with its lease. */
+/** The statements of waits: the processes that wait for a question on behalf of an agent, each with its lease. */
 import type { WaitRecords } from '../../application/ports.ts';
 import { STANDING_LEASE } from '../../domain/waits.ts';
 import { change, firstTime, ids, type Sql, statement } from './sql.ts';
