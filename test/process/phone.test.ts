@@ -179,7 +179,7 @@ test('a phone may allow once a person says so whose own key counts, where termin
     await terminal.until(reply);
   };
   // No key of this person is registered yet.
-  await allowing(/does not count itself/);
+  await allowing(/Permissions that you give here do not count/);
   const { ask_id } = (
     await shell(store, env).hive('ask', 'Deploy?', '--kind', 'permission', '--option', 'Allow', '--json')
   ).json();

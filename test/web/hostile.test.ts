@@ -249,7 +249,7 @@ test('a browser that keeps nothing is told so', async () => {
     };
   });
   await page.goto(inbox.url);
-  await page.getByText('This browser keeps nothing for this page').waitFor();
+  await page.getByText('This browser stores nothing for this page').waitFor();
 });
 
 test.each([

@@ -101,8 +101,8 @@ test.each([
   });
   expect([read.more, read.prompts.size]).toEqual([more, total - more]);
   const sentences: Record<number, string[]> = {
-    1: ['One more waits, which is not on this page. It is read once some of these are answered.'],
-    7_345: ['7345 more wait, which are not on this page. They are read once some of these are answered.'],
+    1: ['One more is pending, but not on this page. It is loaded once some of these are answered.'],
+    7_345: ['7345 more are pending, but not on this page. They are loaded once some of these are answered.'],
   };
   expect(notesOf(WaitingScreen({ inbox: { ...read, outbox: [] } as unknown as State }))).toEqual(
     sentences[more] ?? [],

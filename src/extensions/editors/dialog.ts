@@ -1,7 +1,7 @@
 /**
  * Editors: agents whose dialogs an editor shows (ACP, an Emacs package). Here such a dialog becomes prompts, and their
- * answers become what the agent gets. Unlike the dialogs of a client with hooks (domain/dialogs.ts), the options are the agent's
- * own, and each says itself whether it refuses. Pure: no clock, no ids, no I/O.
+ * answers become the agent's. Unlike in the dialogs of a client with hooks (domain/dialogs.ts), the options are the agent's
+ * own, and each declares whether it refuses. Pure: no clock, no ids, no I/O.
  */
 import {
   DESCRIPTION,
@@ -44,7 +44,7 @@ export interface ShownChange {
 /** A permission that an editor's agent asks for. */
 export interface EditorPermission {
   kind: 'permission';
-  /** The tool's name, or the kind of the call where the agent names no tool. Never its title: no rule matches that. */
+  /** The tool's name, or the kind of the call if the agent names no tool. Never its title: no rule matches that. */
   tool: Pick<HookTool, 'name' | 'input'>;
   /** The agent's own words about the call, first its title. */
   notes: readonly string[];
@@ -54,7 +54,7 @@ export interface EditorPermission {
   options: readonly EditorOption[];
   /** Where the agent works. */
   cwd: string;
-  /** Words with the answer reach the agent. */
+  /** A comment with the answer reaches the agent. */
   takes_notes: boolean;
 }
 
@@ -66,13 +66,13 @@ export type EditorDialog = EditorPermission | FormDialog;
 
 /** The reply to the agent. */
 export type EditorAnswer =
-  /** `note`: what the human adds; null where the dialog accepts no words. */
+  /** `note`: the human's comment; null if the dialog accepts none. */
   | { kind: 'chosen'; option_id: string; note: string | null }
   | { kind: 'form'; action: 'accept' | 'decline'; content: Raw }
-  /** The call is not allowed, and no option of the agent's says so. */
+  /** The call is not allowed, and the agent offers no option for that. */
   | { kind: 'refused'; note: string | null };
 
-/** The dialog without characters that cannot be stored. An option keeps its id, because that is what the agent gets back. */
+/** The dialog without characters that cannot be stored. An option keeps its id, because the agent gets it back. */
 export function cleanDialog(dialog: EditorDialog): EditorDialog {
   const clean = cleanDeep(dialog);
   if (dialog.kind === 'form' || clean.kind === 'form') return clean;
@@ -80,12 +80,12 @@ export function cleanDialog(dialog: EditorDialog): EditorDialog {
   return { ...clean, options };
 }
 
-/** The prompts of a dialog; none when a desk could not show it, so that only the editor does. */
+/** The prompts of a dialog; none if a desk could not show it; then only the editor shows it. */
 export function editorPrompts(dialog: EditorDialog): AskRequest[] {
   return dialog.kind === 'form' ? formPrompts(dialog) : permissionPrompts(dialog);
 }
 
-/** The subject of a permission, with everything that came with it; a digest of what it shows covers this, too. */
+/** The subject of a permission, with everything that came with it; the digest of what is displayed covers this, too. */
 export function editorFingerprint(dialog: EditorDialog): string {
   if (dialog.kind === 'form') return '';
   return `${dialog.tool.name} ${digestOfCall(dialog)}`;
@@ -110,7 +110,7 @@ function permissionPrompts(dialog: EditorPermission): AskRequest[] {
   ];
 }
 
-/** Two options that look alike would be refused; without any there is nothing to choose. */
+/** Two options that look alike would be refused; without options there is nothing to choose. */
 function areUsable(options: readonly EditorOption[]): boolean {
   return (
     options.length > 0 &&
@@ -126,7 +126,7 @@ const TITLE_LENGTH = 100;
 /** Everything that a yes permits: the call first, then what it would change, and the agent's own words last. */
 function textOf({ tool, notes, changes, rest, cwd }: EditorPermission): {
   question: string;
-  /** Null where no desk could show it. */
+  /** Null if no desk could show it. */
   context: string | null;
 } {
   const summary = summarizeTool(tool);
@@ -151,7 +151,7 @@ function textOf({ tool, notes, changes, rest, cwd }: EditorPermission): {
   const parts = [summary.details, ...shown, others.join('\n'), facts, own];
   return { question: questionOf(), context: parts.filter((part) => part !== '').join('\n\n') };
 
-  /** A call without input would look like any other one in a list, so its question says what the agent calls it. */
+  /** Without input, all calls would look alike in a list, so the question contains the agent's name for the call. */
   function questionOf(): string {
     const [title = ''] = notes;
     if (Object.keys(objectIn(tool.input) ?? {}).length > 0 || title.trim() === '') return summary.question;
@@ -160,8 +160,8 @@ function textOf({ tool, notes, changes, rest, cwd }: EditorPermission): {
 }
 
 /**
- * The reply to the agent once every prompt of the dialog is answered; null when an answer does not fit. Whether one that allows may
- * leave is decided by the engine of dialogs, which looks for its signature.
+ * The reply to the agent once every prompt of the dialog is answered; null when an answer does not fit. The engine of dialogs
+ * decides whether a reply that allows may leave: it checks the signature.
  */
 export function decideEditorDialog(dialog: EditorDialog, prompts: readonly Prompt[]): EditorAnswer | null {
   if (dialog.kind === 'form') {
@@ -177,8 +177,8 @@ export function decideEditorDialog(dialog: EditorDialog, prompts: readonly Promp
 }
 
 /**
- * Whether the tool's input is all that the agent says of a call. A rule that allows knows nothing else of it: neither
- * another directory nor the change of another file. Locations are only what the editor may show.
+ * Whether the tool's input is all that the agent reports of a call. A rule that allows knows nothing else: neither
+ * another directory nor the change of another file. Locations are only for the editor to show.
  */
 export function isWhollyInput({ tool: { input }, changes, rest }: EditorPermission): boolean {
   const given = objectIn(input) ?? {};
@@ -218,7 +218,7 @@ export function allows(dialog: EditorDialog, answer: EditorAnswer): boolean {
   return dialog.options.some(({ id, refuses }) => id === answer.option_id && !refuses);
 }
 
-/** The option with which a rule of the human's answers; undefined where the agent offers none for this one call. */
+/** The option that a rule of the human chooses; undefined if the agent offers none for this one call. */
 export function optionOfRule(dialog: EditorPermission, decision: 'allow' | 'deny'): EditorOption | undefined {
   return dialog.options.find(({ refuses, once }) => once && refuses === (decision === 'deny'));
 }

@@ -1,6 +1,6 @@
 /**
- * The carrier of dialogs that an editor shows. `hive acp` and the like, which speak for the editor, open a dialog here, wait for
- * its answer, and withdraw it when the editor's own dialog was answered first. The store decides who was first
+ * The carrier of dialogs that an editor shows. `hive acp` and others that act for the editor open a dialog here, wait for
+ * its answer, and withdraw it when the editor's own dialog was answered first. The store decides which answer was first
  * (application/dialogs.ts).
  */
 import {
@@ -41,9 +41,9 @@ import {
 export interface EditorRequest {
   session: Session;
   dialog: EditorDialog;
-  /** Where the agent works, for the human's rules. */
+  /** The directory in which the agent works, for the human's rules. */
   place: Place;
-  /** The editor's name for this dialog: opened again under it, it is the same dialog, unless it was cancelled. */
+  /** The editor's name for this dialog: opened again under that name, it is the same dialog, unless it was cancelled. */
   key?: string | undefined;
 }
 
@@ -51,11 +51,11 @@ interface WordedEditorDialog extends EditorRequest, Dialog {}
 
 /** A dialog as it is offered at the desks. */
 export interface OfferedDialog extends WordedEditorDialog {
-  /** Its prompts; none where only the editor shows it. */
+  /** Its prompts; none if only the editor shows it. */
   ask_ids: readonly string[];
 }
 
-/** A dialog that was offered, and its answer where there is one already. */
+/** A dialog that was offered, and its answer if there is one already. */
 export interface OpenedDialog {
   offered: OfferedDialog;
   answer: EditorAnswer | null;
@@ -66,14 +66,14 @@ export type WithdrawReason = 'answered_elsewhere' | 'withdrawn' | 'interrupted';
 
 export interface EditorService {
   /**
-   * Offers a dialog at the desks. A rule of the human's may answer it at once. Without prompts, and beyond a quota, only
+   * Offers a dialog at the desks. A rule of the human may answer it at once. Without prompts, or beyond a quota, only
    * the editor asks.
    */
   open(request: EditorRequest): Promise<OpenedDialog>;
   /** The answer of a desk, once it is complete; null if the dialog was withdrawn, or `signal` ended the wait. */
   untilAnswered(offered: OfferedDialog, signal: AbortSignal): Promise<EditorAnswer | null>;
   /**
-   * Withdraws a dialog that its editor has answered, or whose agent no longer asks. `accepted` is false if a desk has
+   * Withdraws a dialog that its editor has answered, or about which its agent no longer asks. `accepted` is false if a desk
    * answered first: then that answer counts.
    */
   withdraw(
@@ -81,9 +81,9 @@ export interface EditorService {
     reason: WithdrawReason,
     decision?: string | null,
   ): Promise<{ accepted: boolean }>;
-  /** Withdraws what was opened under keys for a session and waits no more: whoever opened it has lost its connection. */
+  /** Withdraws dialogs of a session that were opened under keys by a connection that is lost, and that nobody waits for. */
   withdrawLeft(session_id: string): Promise<void>;
-  /** The editor has acted on an answer that was opened under a key. */
+  /** The editor has passed on an answer to a dialog that was opened under a key. */
   acted(session_id: string, key: string): Promise<void>;
   /** Whether somebody sits at a desk now. */
   isAttended(): Promise<boolean>;
@@ -189,7 +189,7 @@ export function createEditors(hive: Hive): EditorService {
       store,
       seats: trust().seats,
       refusal: () => (dialog.kind === 'form' ? { kind: 'refused', note: null } : refusalIn(dialog, null)),
-      // Words that the dialog has no room for come with the agent's next poll.
+      // A comment that the dialog has no field for comes with the agent's next poll.
       isWhole: (_answer, { comment }) => comment === null || takesNotes,
     });
   }
@@ -204,12 +204,12 @@ export function createEditors(hive: Hive): EditorService {
   }
 }
 
-/** The carrier of the answers of an editor's dialogs to its agent; with a key, that of one dialog alone. */
+/** The carrier of the answers of an editor's dialogs to its agent; with a key, the carrier of one dialog alone. */
 export function carrierOf({ session_id }: Pick<Session, 'session_id'>, key?: string): string {
   return key === undefined ? `editor:${session_id}` : `editor:${session_id} ${cleanText(key)}`;
 }
 
-/** The editor answered its agent before the answer of a desk arrived there. */
+/** The editor's own answer reached the agent before a desk's answer did. */
 async function noticeLost(
   tx: WriteTx,
   session: Session,
@@ -226,7 +226,7 @@ async function noticeLost(
   });
 }
 
-/** The human's rules that match the call. One that denies is compared with what comes beside the tool's input, too. */
+/** The human's rules that match the call. A rule that denies is also compared with the fields besides the tool's input. */
 function rulesFor(
   dialog: EditorPermission,
   rules: readonly PermissionRule[],
@@ -243,7 +243,7 @@ function rulesFor(
 /** How often a dialog that was cancelled may be opened again under its key. */
 const MOST_OPENINGS = 1_000;
 
-/** The prompts of a dialog that is open under this key, or answered; null where it was cancelled, or never opened. */
+/** The prompts of a dialog that is open under this key, or answered; null if it was cancelled or never opened. */
 async function openedBefore(tx: ReadTx, request: WordedEditorDialog): Promise<Prompt[] | null> {
   const { fingerprint } = request;
   const count = request.requests.length;
@@ -263,7 +263,7 @@ async function openedBefore(tx: ReadTx, request: WordedEditorDialog): Promise<Pr
   return null;
 }
 
-/** The key of a prompt: which field of its dialog, and which opening of that. */
+/** The key of a prompt, from the field of its dialog and the number of the dialog's opening. */
 function keyOf(key: string, n: number, opening: number): string {
   return `dialog ${cleanText(key)} ${n} ${opening}`;
 }

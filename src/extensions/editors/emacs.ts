@@ -1,6 +1,6 @@
 /**
- * Agents that other packages in this Emacs show (agent-shell, ECA): their sessions, their turns, and the dialogs that are
- * offered at the desks as well. When its connection ends, what this Emacs has opened is withdrawn; nothing is allowed by that.
+ * Agents that other packages in this Emacs show (agent-shell, ECA): their sessions, their turns, and their dialogs, which are
+ * offered at the desks as well. When the connection ends, everything that this Emacs opened is withdrawn; that allows nothing.
  */
 import type { z } from 'zod';
 import { listed } from '../../adapters/emacs/frames.ts';
@@ -30,7 +30,7 @@ import {
 import { DialogRace } from './race.ts';
 import { attachAgent, type EditorAgent, type EditorSession } from './sessions.ts';
 
-/** The agents that other packages in an Emacs show, and the dialogs of theirs that are open. */
+/** The agents that other packages in an Emacs show, and their open dialogs. */
 interface Agents {
   editors: EditorService;
   sessions: Map<string, EditorSession>;
@@ -56,7 +56,7 @@ function agentsAt(connection: DeskConnection): Agents {
   return own;
 }
 
-/** The earlier messages of each connection: a dialog is opened only once its session is introduced. */
+/** The earlier messages of each connection: a session must be introduced before a dialog of it is opened. */
 const before = new WeakMap<DeskConnection, Promise<unknown>>();
 
 /** The same method, but in the order in which Emacs has sent its requests. */
@@ -73,7 +73,7 @@ const methods = {
   'session/introduce': acting(
     takes(
       introduceParams,
-      'Introduces an agent that another package in this Emacs shows, or says what has changed. Emacs makes the id. Returns the session; where the hooks of the agent speak for it, that is theirs, and `hooked` is true.',
+      'Introduces an agent that another package in this Emacs shows, or reports changes to it. Emacs makes the id. Returns the session; if the hooks of the agent report it, their session is returned, and `hooked` is true.',
       async (params, connection) => {
         const { editors, sessions } = agentsAt(connection);
         const {
@@ -89,7 +89,7 @@ const methods = {
         if (session === undefined) {
           session = attachAgent(connection.hive, editors, agent, {
             interrupt: (by) => connection.notify('session/interrupt', { session_id, by }),
-            // Not the words of the human, and marked as such for our hooks.
+            // These are not the words of the human, and are marked as such for our hooks.
             wake: (text) =>
               connection.notify('session/wake', {
                 session_id,
@@ -97,7 +97,7 @@ const methods = {
               }),
           });
           sessions.set(session_id, session);
-          // An earlier connection of this Emacs may have left some. It opens again what still waits.
+          // An earlier connection of this Emacs may have left some open. Emacs opens the ones that are still pending again.
           await editors.withdrawLeft(session_id);
         }
         const introduced = await session.describe(agent);
@@ -109,7 +109,7 @@ const methods = {
   'session/end': acting(
     takes(
       sessionRef,
-      'Says that an agent in Emacs is gone: its turn and its session end.',
+      'Reports that an agent in Emacs is gone: its turn and its session end.',
       async ({ session_id }, connection) => {
         await closeSession(connection, session_id, true);
         return {};
@@ -120,7 +120,7 @@ const methods = {
   'turn/begin': acting(
     takes(
       beginTurnParams,
-      'Says that an agent in Emacs begins a turn. What it asks from then on falls with it. `turn_id` is null where its hooks report its turns.',
+      'Reports that an agent in Emacs begins a turn. Dialogs that are opened during the turn end with it. `turn_id` is null if its hooks report its turns.',
       async ({ session_id, client_turn_id }, connection) => {
         const turn = await sessionOf(connection, session_id).beginTurn(client_turn_id ?? null);
         return { turn_id: turn?.turn_id ?? null };
@@ -131,7 +131,7 @@ const methods = {
   'turn/end': acting(
     takes(
       endTurnParams,
-      'Says that the turn of an agent in Emacs has ended, and all its dialogs with it. `cancelled` as the reason means that somebody stopped it.',
+      'Reports that the turn of an agent in Emacs has ended, and all its dialogs with it. `cancelled` as the reason means that somebody stopped it.',
       async ({ session_id, stop_reason }, connection) => {
         const session = sessionOf(connection, session_id);
         await withdrawAll(connection, session_id, stop_reason === 'cancelled' ? 'interrupted' : 'withdrawn');
@@ -144,7 +144,7 @@ const methods = {
   'dialog/open': acting(
     takes(
       openParams,
-      'Offers a dialog of an agent at the desks, with its own options in its order, or with `form` the fields of a form. Returns its `prompts`; none where only Emacs can show it. Sent again with the same key, it is the same dialog. `answer` is there at once where a rule of the human has answered, or a desk did before Emacs connected again. With `hooked`, the hooks of the agent offer it. It falls with the connection and with the turn, and then nothing is allowed.',
+      'Offers a dialog of an agent at the desks, with its own options in its order, or with `form` the fields of a form. Returns its `prompts`; none if only Emacs can show it. Sent again with the same key, it is the same dialog. `answer` is set if a rule of the human has already answered, or a desk did before Emacs connected again. With `hooked`, the hooks of the agent offer it. The dialog ends with the connection and with the turn, and then nothing is allowed.',
       async (params, connection) => {
         const { session_id, key } = params;
         const dialog = agentsAt(connection).dialogs.get(key) ?? openDialog(connection, params);
@@ -162,7 +162,7 @@ const methods = {
   'dialog/close': acting(
     takes(
       closeParams,
-      'Says that a dialog no longer waits: its editor has answered it (`answered_elsewhere`, with what was answered as `decision`), its agent has withdrawn it, or its turn was interrupted. `accepted` is false where a desk answered first, or nothing is open under this key.',
+      'Reports that a dialog is no longer pending: its editor has answered it (`answered_elsewhere`, with the answer as `decision`), its agent has withdrawn it, or its turn was interrupted. `accepted` is false if a desk answered first, or nothing is open under this key.',
       async ({ key, reason, decision }, connection) => {
         const dialog = agentsAt(connection).dialogs.get(key);
         if (dialog === undefined) return { accepted: false };
@@ -174,7 +174,7 @@ const methods = {
   'dialog/handed': acting(
     takes(
       handedParams,
-      'Says that Emacs has given the agent the answer of `dialog/answered`. That is the proof that it arrived. Where no desk has answered, the dialog is withdrawn.',
+      'Reports that Emacs has given the agent the answer of `dialog/answered`, which proves that it arrived. If no desk has answered, the dialog is withdrawn.',
       async ({ key }, connection) => {
         const { editors, dialogs } = agentsAt(connection);
         const dialog = dialogs.get(key);
@@ -210,7 +210,7 @@ function openDialog(connection: DeskConnection, params: z.infer<typeof openParam
   race.opened.catch(() => dialogs.delete(key));
   void race.opened
     .then(async (opened) => {
-      // The reply to the request says what a rule has answered.
+      // The reply to the request contains the answer of a rule.
       if (opened === null || opened.answer !== null) return;
       const { ask_ids } = opened.offered;
       const answer = await race.answer();
@@ -281,7 +281,7 @@ async function closeSession(connection: DeskConnection, session_id: string, isGo
   await session.close(isGone);
 }
 
-/** The connection has ended: nobody here could act on an answer any more. */
+/** The connection has ended: no answer can be passed on to an agent here any more. */
 async function closeAgents(connection: DeskConnection): Promise<void> {
   const { sessions } = agentsAt(connection);
   await Promise.all([...sessions.keys()].map((session_id) => closeSession(connection, session_id, false)));

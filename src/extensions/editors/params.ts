@@ -10,12 +10,12 @@ const limits = PROMPT_LIMITS;
 const key = characters(100).min(1);
 const session_id = z.string().regex(EDITOR_SESSION);
 const text = characters(65_536);
-/** An object as it was sent: `z.record` leaves out a field with the name `__proto__`, and nobody would be shown it. */
+/** An object as it was sent: `z.record` leaves out a field with the name `__proto__`, and it would not be shown. */
 const anyObject = z
   .custom<Raw>((value) => objectIn(value) !== null, 'Invalid input: expected an object')
   .meta({ type: 'object', additionalProperties: {} });
 
-/** `session/introduce`: an agent that Emacs shows. Emacs makes the id; sent again, it says what has changed. */
+/** `session/introduce`: an agent that Emacs shows. Emacs makes the id; sent again, it reports changes. */
 export const introduceParams = z.object({
   session_id,
   client: characters(100).min(1),
@@ -50,7 +50,7 @@ const option = z.object({
 
 const change = z.object({
   path: characters(4_096),
-  before: z.string().nullable().describe('Null: a new file.'),
+  before: z.string().nullable().describe('Null for a new file.'),
   after: z.string(),
 });
 
@@ -66,9 +66,9 @@ export const openParams = z.object({
   header: text.nullish().describe("The agent's title of the call. No rule matches it."),
   context: text.nullish().describe("The agent's further words about it."),
   changes: z.array(change).max(100).nullish(),
-  rest: anyObject.nullish().describe('Whatever else came with the call.'),
+  rest: anyObject.nullish().describe('Everything else that came with the call.'),
   options: z.array(option).max(limits.options).nullish(),
-  takes_notes: z.boolean().nullish().describe('Words with the answer reach the agent.'),
+  takes_notes: z.boolean().nullish().describe('A comment with the answer reaches the agent.'),
   form: z
     .object({
       message: text,
@@ -82,7 +82,7 @@ export const openParams = z.object({
 export const closeParams = z.object({
   key,
   reason: z.enum(['answered_elsewhere', 'withdrawn', 'interrupted']),
-  decision: text.nullish().describe('What was answered there.'),
+  decision: text.nullish().describe('The answer given there.'),
 });
 
 /** `dialog/handed`. */

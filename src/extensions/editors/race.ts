@@ -1,25 +1,25 @@
 /**
- * The race for one dialog that an editor shows and the desks show as well: the first answer wins, and the store decides who was
- * first. Whatever speaks for an editor (`hive acp`, `hive attach`, Emacs itself) runs one for each dialog.
+ * The race for one dialog that both an editor and the desks show: the first answer wins, and the store decides which one was
+ * first. Each program that acts for an editor (`hive acp`, `hive attach`, Emacs itself) runs one race per dialog.
  */
 import type { EditorAnswer } from './dialog.ts';
 import type { EditorService, OfferedDialog, OpenedDialog, WithdrawReason } from './dialogs.ts';
 
 export class DialogRace {
-  /** As it was offered; null before, and where the agent's own hooks offer it. */
+  /** The dialog as it was offered; null before that, and if the agent's own hooks offer it. */
   offered: OfferedDialog | null = null;
-  /** Once it is at the desks, with the answer where a rule has given it already; null as for `offered`. */
+  /** Resolves once the dialog is at the desks, with the answer if a rule has given it already; null as for `offered`. */
   readonly opened: Promise<OpenedDialog | null>;
   readonly #editors: EditorService;
   readonly #stop = new AbortController();
-  /** How it was withdrawn while it was being offered. */
+  /** The withdrawal, if it came while the dialog was being offered. */
   #early: { reason: WithdrawReason; decision: string | null } | null = null;
 
-  /** Begins to offer it. `open` may give up when its signal fires: then nobody asks any more. */
+  /** Begins to offer it. `open` may give up when its signal fires, because the agent no longer asks. */
   constructor(editors: EditorService, open: (signal: AbortSignal) => Promise<OpenedDialog | null>) {
     this.#editors = editors;
     this.opened = this.#open(open);
-    // `answer` throws what this does. Where nobody asks for an answer, nobody is concerned.
+    // `answer` throws the same error; if nobody calls it, the error is irrelevant.
     this.opened.catch(() => undefined);
   }
 
@@ -31,12 +31,12 @@ export class DialogRace {
     return opened;
   }
 
-  /** Fires when nobody waits for the desks any more. */
+  /** Fires when an answer from the desks is no longer wanted. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** The answer of the desks; null where they give none: it was withdrawn or cancelled, or only the editor shows it. */
+  /** The answer of the desks; null if there is none: it was withdrawn or cancelled, or only the editor shows it. */
   async answer(): Promise<EditorAnswer | null> {
     const opened = await this.opened;
     if (opened === null || this.signal.aborted) return null;
@@ -45,7 +45,7 @@ export class DialogRace {
     return this.#editors.untilAnswered(offered, this.signal);
   }
 
-  /** Takes it off the desks. False if a desk has answered first: then that answer counts, and `answer` gives it. */
+  /** Takes it off the desks. False if a desk answered first: then that answer counts, and `answer` returns it. */
   async withdraw(reason: WithdrawReason, decision: string | null = null): Promise<boolean> {
     if (this.offered === null) {
       this.#early ??= { reason, decision };

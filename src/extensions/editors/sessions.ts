@@ -1,6 +1,6 @@
 /**
- * Sessions of agents in an editor, for whoever speaks for the editor (`hive acp`, a desk): who the agent is, whether its
- * own hooks speak for it, its turns, and what stops or wakes it. A turn that the hive interrupts is stopped by the editor.
+ * Sessions of agents in an editor, for the programs that act for the editor (`hive acp`, a desk): who the agent is, whether its
+ * own hooks report it, its turns, and how it is stopped and woken. The editor stops a turn that the hive interrupts.
  */
 import { beside } from '../../application/background.ts';
 import type { Hive } from '../../application/hive.ts';
@@ -14,14 +14,14 @@ import { carrierOf, type EditorService, type OpenedDialog } from './dialogs.ts';
 export interface EditorAgent {
   /** Its id in the hive: `editor-…`. */
   session_id: string;
-  /** The agent's own id of the conversation, under which its hooks would report it; null where the editor does not know. */
+  /** The agent's own id of the conversation, under which its hooks would report it; null if the editor does not know it. */
   client_session_id: string | null;
   client: string;
   /** The name that the agent's person gave it. */
   name: string | null;
   pid: number | null;
   cwd: string;
-  /** The session whose subagent it is. */
+  /** The parent session, for a subagent. */
   parent_session_id?: string | null;
 }
 
@@ -29,7 +29,7 @@ export interface EditorAgent {
 export interface EditorActions {
   /** Stop the running turn. */
   interrupt(by: string): Promise<void>;
-  /** Give the idle agent this text as a prompt; missing: the editor cannot. */
+  /** Give the idle agent this text as a prompt; missing if the editor cannot. */
   wake?: (text: string) => Promise<void>;
 }
 
@@ -38,24 +38,24 @@ export interface EditorSession {
   about(): EditorAgent;
   /** The editor has learned more about its agent. */
   describe(agent: EditorAgent): Promise<Session>;
-  /** Whether the agent's own hooks speak for this session: then they offer its dialogs and report its turns. */
+  /** Whether the agent's own hooks report this session: then they offer its dialogs and report its turns. */
   isHooked(): Promise<boolean>;
-  /** Offers a dialog at the desks; null where the agent's own hooks do. */
+  /** Offers a dialog at the desks; null if the agent's own hooks do that. */
   open(dialog: EditorDialog, key?: string): Promise<OpenedDialog | null>;
-  /** A turn begins. One that runs is replaced, unless it has the same id. */
+  /** A turn begins. A running turn is replaced, unless it has the same id. */
   beginTurn(client_turn_id: string | null): Promise<Turn | null>;
-  /** The turn has ended, for the reason that ACP names. */
+  /** The turn has ended, with this stop reason of ACP. */
   endTurn(stop_reason: string | null): Promise<void>;
   /** Ends every wait at once. */
   stop(): void;
-  /** The editor no longer speaks for this agent: ends its turn, and its session where no process shows when that ends. */
+  /** The editor no longer acts for this agent: ends its turn, and its session if no process shows when that ends. */
   close(isGone?: boolean): Promise<void>;
 }
 
-/** A client whose hooks report a turn does so this soon after its prompt. */
+/** A client whose hooks report a turn does so within this many ms after its prompt. */
 const HOOKED_TURN_MS = 10_000;
 
-/** Speaks for an agent whose dialogs `editors` offers. Its session is introduced with the first thing that is said of it. */
+/** Acts for an agent whose dialogs `editors` offers. Its session is introduced with the first report about it. */
 export function attachAgent(
   hive: Hive,
   editors: EditorService,
@@ -66,13 +66,13 @@ export function attachAgent(
   const { machine, seat, placeAt } = hive.parts;
   let agent = first;
   let introduction: Promise<Session> | null = null;
-  /** The running turn, once it is stored; null where hooks report it. */
+  /** The running turn, once it is stored; null if hooks report it. */
   let turn: Promise<Turn | null> = Promise.resolve(null);
   /** Ends what waits for the turn to be interrupted. */
   let turnStop = new AbortController();
   let wakeStop = new AbortController();
 
-  /** Why the agent in this process is not the one of a session; null when it may be. */
+  /** Why the agent in this process cannot be that of a session; null if it may be. */
   async function refusalToBe(session_id: string, pid: number): Promise<string | null> {
     const known = await sessions.find(session_id);
     if (known === undefined || (known.pid === pid && known.machine === machine)) return null;
@@ -81,7 +81,7 @@ export function attachAgent(
 
   async function introduce(): Promise<Session> {
     const { cwd, client_session_id: _, pid, ...introduced } = agent;
-    // `hive acp` behind this editor may know the process.
+    // `hive acp` of this editor may know the process.
     const known = pid === null ? await sessions.find(agent.session_id) : undefined;
     if (pid !== null) refuse(await refusalToBe(agent.session_id, pid));
     return sessions.introduce({
@@ -102,9 +102,9 @@ export function attachAgent(
     return introduction;
   }
 
-  /** The session that hooks report for this agent; undefined where none do. */
+  /** The session that hooks report for this agent; undefined if none do. */
   async function hooked(): Promise<Session | undefined> {
-    // An agent may give its session the id of another agent's, and only its process shows that it is this one.
+    // An agent may give its session the id of another agent's session; only its process proves that it is the same agent.
     if (agent.client_session_id === null || agent.pid === null) return undefined;
     const known = await sessions.find(agent.client_session_id);
     if (known === undefined || known.hooks_seen_at === null || known.state === 'ended') return undefined;
@@ -117,7 +117,7 @@ export function attachAgent(
     return known;
   }
 
-  /** Stops the agent when somebody interrupts its turn, also one that its hooks have begun. */
+  /** Stops the agent when somebody interrupts its turn, including a turn that its hooks began. */
   async function watchTurn(signal: AbortSignal): Promise<void> {
     const running = (await turn) ?? (await hookedTurn(signal));
     if (running === null || signal.aborted) return;
@@ -133,14 +133,14 @@ export function attachAgent(
     return (await feed.until(find, { wait_ms: HOOKED_TURN_MS, signal })) ?? null;
   }
 
-  /** Waits while the agent is idle. The wait of an earlier turn ends. */
+  /** Waits for interrupts and news while the agent is idle. The wait of an earlier turn ends. */
   function watchIdle(): void {
     const { wake } = actions;
     wakeStop.abort();
     if (wake === undefined) return;
     wakeStop = new AbortController();
     const { signal } = wakeStop;
-    void beside(log, 'An idle agent in an editor is not waited for.', async () => {
+    void beside(log, 'An idle agent in an editor cannot be woken.', async () => {
       const deliver = async (text: string): Promise<boolean> => {
         if (!signal.aborted) await wake(text);
         return !signal.aborted;
@@ -200,7 +200,7 @@ export function attachAgent(
         (session === undefined ? null : ((await turns.current(session.session_id)) ?? null));
       if (running !== null) {
         const isOurs = running.session_id === agent.session_id;
-        // A turn that hooks began ends with them, unless it was cancelled: then no hook runs.
+        // Hooks also end a turn that they began, unless it was cancelled: then no hook runs.
         if (isOurs || stop_reason === 'cancelled')
           await turns.end(running.turn_id, stop_reason === 'cancelled' ? { aborted: 'interrupted' } : {});
         if (isOurs) await delivery.collect(carrierOf(agent));

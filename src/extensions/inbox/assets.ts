@@ -1,4 +1,4 @@
-/** The files of the page: read once, compressed once, and sent with a tag of their content. */
+/** The files of the page: read once, compressed once, and sent with an ETag. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   webmanifest: 'application/manifest+json',
 };
 
-/** The files, by name, under a path; index.html is the path itself. */
+/** The files, by name, as assets under a path; index.html is the path itself. */
 export function assetsAt(path: string, files: ReadonlyMap<string, Buffer>): Assets {
   const assets = new Map<string, Asset>();
   for (const [name, bytes] of files) {
@@ -47,11 +47,11 @@ export function sendAsset(
     return;
   }
   const { type, bytes, zipped, tag } = asset;
-  // The browser asks each time whether the file is still the same; the service worker keeps it for when it cannot ask.
+  // The browser checks each time whether the file has changed; the service worker keeps it for when the server cannot be reached.
   response.setHeader('Cache-Control', 'no-cache');
   response.setHeader('ETag', tag);
   response.setHeader('Vary', 'Accept-Encoding');
-  // The service worker stands for the page itself too, whose path is above its own.
+  // The service worker also serves the page itself, whose path is above its own.
   response.setHeader('Service-Worker-Allowed', '/inbox');
   if (request.headers['if-none-match'] === tag) {
     response.writeHead(304);

@@ -1,6 +1,6 @@
 /**
- * The calls that a device may make: methods of a desk, with the same params and replies as Emacs' (docs/internals/protocol.md). What is not
- * listed here is not for a device: seats, rules, preferences and whatever permits something stay at the desk.
+ * The calls that a device may make: methods of a desk, with the same params and replies as in Emacs (docs/internals/protocol.md).
+ * A method that is not listed here is not for devices: seats, rules, preferences and everything that permits something.
  */
 
 import { METHODS } from '../../adapters/emacs/connection.ts';
@@ -13,11 +13,11 @@ import { callParams } from './params.ts';
 import { devicesOf } from './service.ts';
 
 export interface InboxCalls {
-  /** The reply of a method. @throws HiveError as the method does. */
+  /** The reply of a method. @throws HiveError like the method. */
   call(device: Device, json: unknown): Promise<object | null>;
 }
 
-/** `by`: done in the human's name, which is the one of the device, whatever the call says. */
+/** `by`: done in the human's name, which is always the human of the device. */
 const ALLOWED: Readonly<Record<string, 'reads' | 'by'>> = {
   'hivemind-response': 'by',
   'prompt/list': 'reads',
@@ -61,7 +61,7 @@ export function createInboxCalls(hive: Hive, seat: InboxSeat): InboxCalls {
   };
 }
 
-/** A device as a desk: nobody sits at it, so nothing counts as offered there. */
+/** A device as a desk that nobody sits at, so nothing counts as offered there. */
 export function connectionOf(hive: Hive, { seat, pid }: InboxSeat, device: Device): DeskConnection {
   return {
     hive,

@@ -1,4 +1,4 @@
-/** The file with the keys of phones that the person has confirmed: beside their file of trust, and private as it is. */
+/** The file with the keys of phones that the person has confirmed: next to their file of trust, and just as private. */
 import { dirname } from 'node:path';
 import { objectIn } from '../../domain/json.ts';
 import { makeFolders, replaceDurably } from '../../infrastructure/platform/files.ts';
@@ -6,13 +6,13 @@ import { readPrivately } from '../../infrastructure/platform/human-file.ts';
 import { confirmedFile } from '../../infrastructure/platform/paths.ts';
 
 /**
- * The keys of phones that this person has confirmed, by comparing the phrases. They are in a file of theirs: whoever can write
- * the store could put another key in the place of one that was confirmed, before it may allow anything.
+ * The keys of phones that this person has confirmed by comparing the phrases. They are in a file of the person's own: anybody who
+ * can write the store could replace a confirmed key with another one, before it may allow anything.
  */
 export interface ConfirmedKeys {
-  /** Null where this person has confirmed no such phone on this machine. */
+  /** Null if this person has confirmed no such phone on this machine. */
   read(store_id: string, device_id: string): ConfirmedKey | null;
-  /** @throws where the file cannot be written. */
+  /** @throws if the file cannot be written. */
   write(store_id: string, device_id: string, confirmed: ConfirmedKey): void;
 }
 

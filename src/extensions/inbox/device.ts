@@ -1,4 +1,4 @@
-/** Devices (domain/devices.ts): pairing codes, what a device signs, its phrase, and the address of the inbox. Pure; the page uses it too. */
+/** Devices (domain/devices.ts): pairing codes, signed texts, the phrase, the inbox's address. Pure; the page uses it, too. */
 import type { Device, Pairing } from '../../domain/devices.ts';
 import { invalidInput } from '../../domain/errors.ts';
 import { required } from '../../domain/limits.ts';
@@ -17,21 +17,21 @@ const CODE_LENGTH = 8;
 
 /** A pairing code of 40 bits, from the digest of a new secret (hexadecimal digits). */
 export function codeFrom(digest: string): string {
-  // 256 is a multiple of 32, so each character is as likely as the others.
+  // 256 is a multiple of 32, so all characters are equally likely.
   const pairs = Array.from({ length: CODE_LENGTH }, (_, index) => digest.slice(2 * index, 2 * index + 2));
   return pairs.map((pair) => ALPHABET[Number.parseInt(pair, 16) % ALPHABET.length]).join('');
 }
 
-/** A pairing code, once it is cleaned. */
+/** A pairing code in its cleaned form. */
 const CODE = /^[0-9a-hjkmnp-tv-z]{8}$/;
 
-/** The code as it was made, however a person typed it: 7K3M-9Q2X, 7k3m 9q2x, O for 0. Null if it cannot be one. */
+/** The code in its original form, however a person typed it: 7K3M-9Q2X, 7k3m 9q2x, O for 0. Null if it cannot be one. */
 export function cleanCode(typed: string): string | null {
   const code = typed.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0').replace(/[il]/g, '1');
   return CODE.test(code) ? code : null;
 }
 
-/** As it is shown: two groups of four. */
+/** The code as it is shown: two groups of four. */
 export function shownCode(code: string): string {
   return `${code.slice(0, 4)}-${code.slice(4)}`.toUpperCase();
 }
@@ -70,12 +70,12 @@ export function createDevice(
   };
 }
 
-/** Whether a device may come in and answer. */
+/** Whether a device may sign in and answer. */
 export function isAdmitted({ confirmed_at, revoked_at }: Device): boolean {
   return confirmed_at !== null && revoked_at === null;
 }
 
-/** The state of a device, for lists: it waits until its human has compared the phrases, it is in use, or was revoked. */
+/** The state of a device, for lists: its human has not compared the phrases yet, it is in use, or it was revoked. */
 export function stateOf({ confirmed_at, revoked_at }: Device): DeviceState {
   if (revoked_at !== null) return 'revoked';
   return confirmed_at === null ? 'unconfirmed' : 'confirmed';
@@ -84,14 +84,14 @@ export function stateOf({ confirmed_at, revoked_at }: Device): DeviceState {
 export type DeviceState = 'unconfirmed' | 'confirmed' | 'revoked';
 
 // ---- What a device signs ----
-// One text for each meaning, after what it is a signature of. Answers: `answerText` in seats.ts.
+// There is one text for each meaning, and it begins with that meaning. For answers: `answerText` in seats.ts.
 
-/** Shows that whoever pairs has the key. */
+/** Proves that the pairing device has the key. */
 export function pairingText({ code, key }: { code: string; key: string }): string {
   return JSON.stringify(['hive pairing 1', code, key]);
 }
 
-/** Opens a session of the inbox: for this server's challenge, and for the address that the browser shows. */
+/** Opens a session of the inbox: signs this server's challenge, and the address that the browser shows. */
 export function sessionText(session: {
   store_id: string;
   device_id: string;
@@ -103,9 +103,9 @@ export function sessionText(session: {
 }
 
 // ---- The phrase ----
-// Both sides show it before a device is confirmed: somebody between them, with a key of their own, has another one.
+// Both sides show it before a device is confirmed: somebody in between, with a key of their own, would get another phrase.
 
-/** The text whose SHA-256 the phrase is made of. */
+/** The text from whose SHA-256 the phrase is made. */
 export function phraseText({ code, key, store_id }: { code: string; key: string; store_id: string }): string {
   return JSON.stringify(['hive phrase 1', store_id, code, key]);
 }
@@ -124,7 +124,7 @@ export function phraseOf(digest: Uint8Array, words: readonly string[]): string {
   return chosen.join(' ');
 }
 
-// ---- Where the inbox is ----
+// ---- The address of the inbox ----
 
 /** The address in the QR code. The part after # is not sent to any server. */
 export function pairingAddress(address: string, code: string): string {
@@ -135,7 +135,7 @@ export function pairingAddress(address: string, code: string): string {
 export function whyOutOfReach(address: string): string | null {
   const url = new URL(address);
   if (isLoopback(url.hostname))
-    return `${url.host} is this machine only, so no phone can open it. Put a proxy with TLS before it and name it with hive serve --inbox-url (docs/inbox.md shows how).`;
+    return `${url.host} is this machine only, so no phone can open it. Put a proxy with TLS in front of it and name it with hive serve --inbox-url (docs/inbox.md shows how).`;
   if (isReadableByOthers(url))
     return `A browser makes no key on a page that came over plain HTTP. Serve the inbox over https (docs/inbox.md shows how).`;
   return null;

@@ -1,4 +1,4 @@
-/** Devices as their human sees them: in lists, while one is paired, and what its QR code shows. */
+/** Devices as their human sees them: in lists, during pairing, and in a QR code. */
 
 import { inboxAddress } from '../../adapters/inbox.ts';
 import type { Hive } from '../../application/hive.ts';
@@ -16,7 +16,7 @@ import {
 } from './device.ts';
 import { devicesOf } from './service.ts';
 
-/** A device in a list. Where its notifications go is nobody's to read. */
+/** A device in a list. The address for its notifications is left out, because it is secret. */
 export interface Phone {
   device_id: string;
   name: string;
@@ -50,12 +50,12 @@ export function phoneOf({ seats }: Pick<Hive, 'seats'>, device: Device): Phone {
   };
 }
 
-/** A pairing code that is open, as its human sees it. */
+/** An open pairing code, as its human sees it. */
 interface Invited {
-  /** As people type it: 7K3M-9Q2X. */
+  /** The form that people type: 7K3M-9Q2X. */
   code: string;
   expires_at: string;
-  /** Where the inbox is. */
+  /** The address of the inbox. */
   url: string;
   /** The address in the QR code: the inbox, with the code in the part that no server gets. */
   address: string;
@@ -63,7 +63,7 @@ interface Invited {
   warning: string | null;
 }
 
-/** Makes a pairing code. `url`: where the inbox is, if that is not recorded. @throws HiveError `invalid_input` where it is not known. */
+/** Makes a pairing code. `url`: the inbox, if its address is not recorded. @throws HiveError `invalid_input` if it is unknown. */
 export async function invite(
   hive: Hive,
   { human, seat, url: given }: { human: string; seat: string | null; url: string | null },
@@ -83,7 +83,7 @@ export async function invite(
   };
 }
 
-/** The phrase that a device shows which used this code. */
+/** The phrase that is shown by the device that used this code. */
 export async function phraseFor(
   { key }: Pick<Device, 'key'>,
   { code, store_id }: { code: string; store_id: string },
@@ -124,7 +124,7 @@ export async function revoke(
   return { device: revoked, problem: null };
 }
 
-/** Whether a permission may be allowed with a device. */
+/** Whether a device can be used to allow permissions. */
 export interface Allowed {
   registered: boolean;
   /** A sentence for the human. */
@@ -132,8 +132,8 @@ export interface Allowed {
 }
 
 /**
- * Lets a device allow permissions: puts its key among the seats in the human's file, which only a process may do whose own
- * key is there. Elsewhere `text` says what the human can write there themselves.
+ * Lets a device allow permissions: adds its key to the seats in the human's file, which only a process may do whose own
+ * key is there. Otherwise `text` says what the human can write there themselves.
  */
 export async function allow(
   hive: Hive,
@@ -151,7 +151,7 @@ export async function allow(
     const { path } = trust.file();
     return {
       registered: false,
-      text: `What you allow here does not count itself, so this cannot let ${name} allow anything. Do it in an Emacs whose key is registered, or add ${entry} to the list "seats" in ${path} yourself.`,
+      text: `Permissions that you give here do not count, so ${name} cannot be allowed to give them from here. Do it in an Emacs whose key is registered, or add ${entry} to the list "seats" in ${path} yourself.`,
     };
   }
   const { registered, text } = await seats.admit({ name, key }, { pid, via });

@@ -1,4 +1,4 @@
-/** Phones over JSON-RPC: pairing one at the desk, listing them, revoking one, letting one allow permissions. */
+/** Phones over JSON-RPC: pairs one at the desk, lists them, revokes one, lets one allow permissions. */
 
 import {
   acting,
@@ -24,7 +24,7 @@ const methods: Methods = {
   'phone/invite': acting(
     takes(
       inviteParams,
-      'Makes a pairing code for a phone of this human: one use, ten minutes. Returns the `code` as people type it, the `address` with the code behind `#`, which is what the QR code shows (`qr_svg`, `qr_blocks`), and a `warning` if no phone can use that address. Refused if it is not known where the inbox is.',
+      'Makes a pairing code for a phone of this human: one use, ten minutes. Returns the `code` as people type it, the `address` with the code after `#`, which the QR code shows (`qr_svg`, `qr_blocks`), and a `warning` if no phone can use that address. Refused if the address of the inbox is unknown.',
       async ({ url }, { hive, human, seat }) => {
         const invited = await invite(hive, { human, seat, url: url ?? null });
         const { svg, blocks } = await qrOf(invited.address);

@@ -1,7 +1,7 @@
 /**
  * The inbox over HTTP: the page, pairing, sessions, calls and the stream of notifications. Every path is on this screen.
- * A page speaks the methods of a desk (calls.ts), and gets the notifications of one (streams.ts). Nothing but the page
- * itself and pairing can be reached without a session (sessions.ts), on loopback too: another web page could reach it.
+ * A page calls the methods of a desk (calls.ts), and gets the notifications of one (streams.ts). Only the page
+ * itself and pairing can be reached without a session (sessions.ts), even on loopback, because another web page could reach it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toWireError } from '../../adapters/errors.ts';
@@ -28,18 +28,18 @@ export interface InboxOptions {
   assets: Assets;
   /** Host names allowed in Host and Origin, without port. */
   hosts: ReadonlySet<string>;
-  /** Whether the page is served over TLS here; a proxy that does it says so with X-Forwarded-Proto. */
+  /** Whether the page is served over TLS here; a proxy that does so sends X-Forwarded-Proto. */
   tls: boolean;
   /** The seat of this machine, whose preferences the page shows. */
   seat: string;
   pid: number;
-  /** Sends notifications; null where none are sent. */
+  /** Sends notifications; null if none are sent. */
   push: PushSender | null;
   /** Called with the socket of each request that a session has let in. */
   onAdmitted: (request: IncomingMessage) => void;
 }
 
-/** In bytes: a call carries an answer or a message, the rest a few fields. */
+/** In bytes. A call carries an answer or a message; other requests have only a few fields. */
 const MOST_CALL_BYTES = 256 * 1024;
 const MOST_SMALL_BYTES = 8 * 1024;
 
@@ -56,7 +56,7 @@ const HEADERS = {
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-    // No text can become HTML or a script, by any mistake of the page. Its one policy names the service worker.
+    // No text can become HTML or a script, even by a mistake of the page. Its one policy is for the service worker's address.
     "require-trusted-types-for 'script'",
     'trusted-types hive-worker',
   ].join('; '),
@@ -93,7 +93,7 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
       return { device_id, human, store_id: hive.store_id };
     },
 
-    // It costs and keeps nothing, so it needs no limit.
+    // It uses no resources and stores nothing, so it needs no limit.
     challenge: async ({ request, response }) => {
       const { device_id } = deviceParams.parse(await readJson(request, response, MOST_SMALL_BYTES));
       return { challenge: sessions.challenge(device_id) };
@@ -156,7 +156,7 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
     owns: (path) => path === INBOX_PATH || path.startsWith(`${INBOX_PATH}/`),
     listener(request, response) {
       handle(request, response).catch((error: unknown) => {
-        // The connection has ended: nobody is there, and it is no failure of ours.
+        // The connection has ended: nobody is there, and it is not our failure.
         if (error === request.errored) return;
         const { message, data } = toWireError(error);
         if (data.code === 'internal')
@@ -192,7 +192,7 @@ const STATUS: Readonly<Record<string, number>> = {
   internal: 500,
 };
 
-/** A device's facts about itself and this hive when it comes in. */
+/** The facts about a device and this hive that the device gets when it signs in. */
 async function describe(hive: Hive, device: Device, sender: PushSender | null): Promise<object> {
   const { device_id, name, human, key, push, push_failed } = device;
   return {
@@ -213,7 +213,7 @@ function addressOf(request: IncomingMessage): { path: string; page: string | nul
   return { path: url?.pathname ?? '', page: url?.searchParams.get('page') ?? null };
 }
 
-/** @throws HiveError where the page was reached by a name that it does not have (DNS rebinding), or by another page. */
+/** @throws HiveError if the page was reached by a foreign name (DNS rebinding), or if another page makes the request. */
 function refuseForeign(request: IncomingMessage, options: Pick<InboxOptions, 'hosts' | 'tls'>): void {
   const { headers } = request;
   const host = nameOf(`http://${headers.host ?? ''}`);
@@ -221,13 +221,13 @@ function refuseForeign(request: IncomingMessage, options: Pick<InboxOptions, 'ho
     throw refusedAtDoor('This Host is not allowed: see hive serve --allow-host.');
   if (headers.origin === undefined) return;
   const origin = nameOf(headers.origin);
-  // Anybody on the way can serve a page of this name without TLS.
+  // Anybody on the network path can serve a page of this name without TLS.
   const isPlain = isSecure(request, options) && !headers.origin.startsWith('https:');
   if (origin === null || origin.host !== host.host || isPlain)
     throw refusedAtDoor('Another page may not call the inbox.');
 }
 
-/** Whether the browser speaks TLS: with this server, or with a proxy before it. */
+/** Whether the browser speaks TLS: with this server, or with a proxy in front of it. */
 function isSecure({ headers }: IncomingMessage, { tls }: Pick<InboxOptions, 'tls'>): boolean {
   return tls || headers['x-forwarded-proto'] === 'https';
 }
@@ -237,14 +237,14 @@ function nameOf(address: string): { name: string; host: string } | null {
   return url === null || url.hostname === '' ? null : { name: url.hostname, host: url.host };
 }
 
-/** A stream begins with the page's own fetch, and nothing else: a browser says where a request comes from. */
+/** Only the page's own fetch may begin a stream: a browser reports where a request comes from. */
 function refuseCrossSite({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin')
     throw refusedAtDoor('Another page may not call the inbox.');
 }
 
-/** A request that changes something has an Origin and is JSON: a form of another page has neither. */
+/** A request that changes something must have an Origin and be JSON: a form of another page has neither. */
 function refuseForm({ headers }: IncomingMessage): void {
   refuseCrossSite({ headers } as IncomingMessage);
   if (headers.origin === undefined) throw refusedAtDoor('A call of the inbox has an Origin.');
@@ -252,7 +252,7 @@ function refuseForm({ headers }: IncomingMessage): void {
     throw invalidInput('A call of the inbox is application/json.');
 }
 
-/** Where a request comes from is refused, whatever it says: the page keeps what it wanted to send. */
+/** Refuses the origin of a request, whatever its content: the page keeps what it tried to send. */
 function refusedAtDoor(why: string): HiveError {
   return new HiveError('not_allowed', why, { door: true });
 }
@@ -278,7 +278,7 @@ async function readJson(request: IncomingMessage, response: ServerResponse, most
   if (Number(request.headers['content-length'] ?? 0) > most) refuse();
   const chunks: Buffer[] = [];
   let size = 0;
-  // To destroy the request would end the connection before the answer.
+  // Destroying the request would end the connection before the answer.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > most) refuse();

@@ -1,4 +1,4 @@
-/** The file that says where the inbox of a store is served on this machine: beside the person's file of trust, and private as it is. */
+/** The file with the address where this machine serves the inbox of a store: next to the person's file of trust, and private. */
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolders, replaceDurably } from '../../infrastructure/platform/files.ts';
@@ -7,19 +7,19 @@ import { inboxFile } from '../../infrastructure/platform/paths.ts';
 import { processes } from '../../infrastructure/platform/processes.ts';
 
 /**
- * Where this person's machine serves the inbox of a store. It is in a file of theirs and not in the store: the address is
- * opened by a phone that is then trusted, and whoever can write the store could name a page of their own.
+ * The address where this person's machine serves the inbox of a store. It is in a file of the person's own and not in the store:
+ * a phone that is then trusted opens the address, and anybody who can write the store could name a page of their own.
  */
 export interface InboxPlace {
   /** Null if no process serves it now. */
   read(store_id: string): string | null;
-  /** Records that this process serves it there, until the returned function is called. */
+  /** Records that this process serves it at that address, until the returned function is called. */
   write(store_id: string, address: string): () => void;
 }
 
 interface Served {
   address: string;
-  /** The process that serves it, and when that began. */
+  /** The process that serves it, and when that process began. */
   pid: number;
   started_at: string | null;
 }
@@ -33,7 +33,7 @@ export function inboxPlace(env: Readonly<Record<string, string | undefined>>): I
   return {
     read(store_id) {
       const served = found(store_id);
-      // One that was killed has left its file behind.
+      // A process that was killed has left its file behind.
       return served !== null && isServing(served) ? served.address : null;
     },
     write(store_id, address) {
@@ -44,7 +44,7 @@ export function inboxPlace(env: Readonly<Record<string, string | undefined>>): I
       makeFolders(dirname(file));
       put({ address, pid, started_at: processes.startedAt(pid) });
       return () => {
-        // Another process may serve it since, or as it did before: an Emacs beside a hive serve.
+        // Another process may serve it now, or as well: for example an Emacs and a hive serve.
         if (found(store_id)?.pid !== pid) return;
         if (before !== null && before.pid !== pid && isServing(before)) put(before);
         else rmSync(file, { force: true });

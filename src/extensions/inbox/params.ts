@@ -1,4 +1,4 @@
-/** Input of devices: pairing, sessions, and what Emacs does with them. */
+/** Input about devices: pairing, sessions, and requests from Emacs. */
 import { z } from 'zod';
 import { PUBLIC_KEY } from '../../domain/seats.ts';
 import { characters } from '../../schemas/characters.ts';
@@ -29,7 +29,7 @@ export const callParams = z.object({
   params: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** `POST /inbox/push`: where notifications go, as the browser says it; null: nowhere. */
+/** `POST /inbox/push`: where notifications go, in the browser's format; null for nowhere. */
 export const pushParams = z.object({
   subscription: z
     .object({
@@ -50,7 +50,7 @@ export const pushParams = z.object({
 
 /** `phone/invite`: where the inbox is, if this machine does not serve it. */
 export const inviteParams = z.object({ url: z.string().min(1).max(2_000).nullish() });
-/** `phone/confirm`: the device, and the key of which the phrase was made that its human has compared. */
+/** `phone/confirm`: the device, and the key from which the phrase was made that its human has compared. */
 export const confirmParams = z.object({
   device_id: deviceId,
   key: z.string().regex(PUBLIC_KEY, 'The public key of a device is 43 characters long.'),

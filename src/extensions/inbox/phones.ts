@@ -1,7 +1,7 @@
 /**
  * Phones: each device that takes notifications is a party of the popup engine (popups.ts) with leases of its own, so that one
- * process pushes what several serve. What makes it a phone is here: it waits until no desk of its human is attended, and
- * its notifier sends pushes. A push that was answered elsewhere is taken back by another one.
+ * process pushes for all the devices that several processes serve. Two things are special about a phone: it waits until no desk
+ * of its human is attended, and its notifier sends pushes. A push that was answered elsewhere is taken back by another push.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beside, createBackground } from '../../application/background.ts';
@@ -31,7 +31,7 @@ import { devicesOf } from './service.ts';
 export interface PhoneOptions {
   /** The name of this process, which takes the leases. */
   name: string;
-  /** How often the desks are looked at; a test may look more often. */
+  /** In ms: how often the desks are checked; a test may check more often. */
   look_ms?: number | undefined;
   /** How long to wait before each further try. */
   retries_ms?: readonly number[] | undefined;
@@ -44,14 +44,14 @@ type PhoneParts = OtherPopupParts & {
 
 type Subscribed = Device & { push: PushTarget };
 
-/** Its human may end a quiet time before its end. */
+/** In ms. A human may end a quiet time early. */
 const LOOK_AGAIN_MS = 60_000;
-/** As often as a desk renews its lease. */
+/** In ms: as often as a desk renews its lease. */
 const LOOK_MS = 5_000;
 
 /**
- * Notifies the phones that have asked for it, until the returned function is called. What they show then stays: they can answer
- * without this process.
+ * Notifies the phones that have asked for it, until the returned function is called. Their notifications then stay, because
+ * phones can answer without this process.
  */
 export function startPhones(hive: Hive, sender: PushSender, options: PhoneOptions): () => Promise<void> {
   return hive.startOtherPopups((parts) =>
@@ -132,7 +132,7 @@ function startPhone(
     answers: async () => undefined,
     phone: {
       wait({ urgency, created_at }, { kind, preferences, desks, now }) {
-        // What comes at a quiet time is pushed once that is over: nothing else says then what waits.
+        // A subject from a quiet time is pushed once that is over: nothing else would announce it then.
         const quiet_ms = urgency === 'critical' ? 0 : msOfQuiet(preferences, now);
         if (quiet_ms !== null && quiet_ms > 0) return Math.min(quiet_ms, LOOK_AGAIN_MS);
         const age_ms = Date.parse(now) - Date.parse(created_at);
@@ -156,15 +156,15 @@ interface DeskWatch {
   attendance(human: string, online: readonly Desk[]): Attendance;
   /** Calls `listener` when this human comes to a desk, until the returned function is called. */
   whenAttended(human: string, listener: () => void): () => void;
-  /** Looks again and again, or no more. */
+  /** Begins to check the desks repeatedly, or stops. */
   look(on: boolean): void;
 }
 
-/** Remembers when each human was last seen at a desk. Focus is not an event, so the desks have to be looked at. */
+/** Remembers when each human was last seen at a desk. Focus is not an event, so the desks have to be checked. */
 function watchDesks({ store, log }: Pick<PhoneParts, 'store' | 'log'>, look_ms: number): DeskWatch {
   const last = new Map<string, number>();
   const listeners = new Map<() => void, string>();
-  /** The humans who were at a desk at the last look. */
+  /** The humans who were at a desk at the last check. */
   let attended: ReadonlySet<string> = new Set();
   let timer: NodeJS.Timeout | null = null;
 
@@ -218,11 +218,11 @@ function createPhoneNotifier(
   /** The popup under each tag now, with the function that ends it. */
   const shown = new Map<string, { kind: Popup['kind']; end: () => void }>();
 
-  /** @throws Error with a sentence that says why it could not be sent. */
+  /** @throws Error with a sentence that explains why it could not be sent. */
   async function deliver(message: PushMessage, unwanted?: AbortSignal): Promise<void> {
     for (let tried = 1; ; tried += 1) {
       if (unwanted?.aborted === true) throw new Error('It was settled before it could be sent.');
-      // Revoked, or turned off, a moment ago.
+      // It may have been revoked, or notifications turned off, a moment ago.
       const device = await devices.admitted(device_id);
       if (device?.push?.endpoint !== push.endpoint)
         throw new Error(`${name} takes no notifications any more.`);
@@ -241,7 +241,7 @@ function createPhoneNotifier(
     }
   }
 
-  /** Taking back is a courtesy: the page says what is answered. */
+  /** Taking a push back is a courtesy: the page shows that it is answered. */
   function takeBack(tags: readonly string[]): void {
     if (stopping.signal.aborted || tags.length === 0) return;
     sending.run('A push could not be taken back.', () => deliver(closingOf(tags)));
@@ -272,7 +272,7 @@ function createPhoneNotifier(
       };
     },
 
-    // Pings and cards have no end of their own: they were announced at the desk to which their human has come back.
+    // Pings and cards have no end of their own: they were announced at the desk that their human has come back to.
     takeBackOutreach() {
       const read = [...shown].filter(([, { kind }]) => kind === 'outreach');
       for (const [tag, { end }] of read) {

@@ -1,6 +1,6 @@
 /**
- * Pushes: what a phone is notified of through Web Push, and when. Pure. A push is a popup of the device (popups.ts), so
- * whether it is shown at all, and storms, are decided there. The service worker of the page shows it.
+ * Pushes: the subjects that a phone is notified of through Web Push, and when. Pure. A push is a popup of the device, so
+ * popups.ts decides whether it is shown at all, and about storms. The service worker of the page shows it.
  */
 
 import type { PushTarget } from '../../domain/devices.ts';
@@ -11,13 +11,13 @@ import type { Urgency } from '../../domain/prompts.ts';
 import { calledBy } from '../../domain/sources.ts';
 import { excerpt } from '../../domain/text.ts';
 
-/** The content of a push, as JSON: something to show, or the tags of what is to disappear. */
+/** The content of a push, as JSON: something to show, or the tags of notifications to remove. */
 export interface PushMessage {
   show: PushedPopup | null;
   close: readonly string[];
 }
 
-/** A notification on the phone. One with the same tag takes its place. */
+/** A notification on the phone. It replaces one with the same tag. */
 export interface PushedPopup {
   tag: string;
   /** Its subject; `storm`: many questions and permissions. */
@@ -46,10 +46,10 @@ export interface PushSender {
 
 /** How a push service treats a push. */
 export interface PushDelivery {
-  /** For how many seconds it keeps it for a phone that cannot be reached. */
+  /** For how many seconds the service keeps it while the phone cannot be reached. */
   ttl_s: number;
   urgency: 'normal' | 'high';
-  /** A later push with the same topic takes the place of one that was not delivered yet; null: none does. */
+  /** A later push with the same topic replaces one that was not delivered yet; null if none does. */
   topic: string | null;
 }
 
@@ -59,7 +59,7 @@ const LONGEST_BUTTON = 60;
 const LONGEST_TITLE = 120;
 const LONGEST_BODY = 300;
 /**
- * A push service surely takes 4,096 bytes, encrypted (RFC 8030, 7.2); encryption adds 103. The texts above are
+ * Every push service accepts 4,096 bytes, encrypted (RFC 8030, 7.2); encryption adds 103. The texts above are
  * shorter, unless all of them are written in characters of four bytes.
  */
 export const MOST_PUSH_BYTES = 3_500;
@@ -98,7 +98,7 @@ function lines(body: string): string {
   return Array.from(text).length <= LONGEST_BODY ? text : excerpt(text, LONGEST_BODY);
 }
 
-/** Labels that a phone shows exactly as they are; none if one does not fit, because the human would not see every option. */
+/** The labels, if a phone shows all of them exactly as they are; otherwise none, because the human would not see every option. */
 function fitting(labels: readonly string[]): readonly string[] {
   const fits = (label: string): boolean =>
     Array.from(label).length <= LONGEST_BUTTON && revealed(label) === label && !/[\t\n]/.test(label);
@@ -125,7 +125,7 @@ function bytesOf(message: PushMessage): number {
   return new TextEncoder().encode(JSON.stringify(message)).length;
 }
 
-/** How a push is to be delivered. What is taken back takes the place of what the phone has not got yet. */
+/** How a push is to be delivered. Taking something back replaces a push that has not reached the phone yet. */
 export function deliveryOf({ show, close }: PushMessage): PushDelivery {
   const tag = show?.tag ?? (close.length === 1 ? (close[0] ?? '') : '');
   return {
@@ -141,7 +141,7 @@ export function deliveryOf({ show, close }: PushMessage): PushDelivery {
 export interface Attendance {
   /** Whether one of them has the focus now. */
   attended: boolean;
-  /** When one of them was last seen with the focus, in ms by the clock of `msUntilPush`; null: never. */
+  /** When one of them was last seen with the focus, in ms by the clock of `msUntilPush`; null for never. */
   last_ms: number | null;
 }
 
@@ -154,8 +154,8 @@ export interface PushCase {
 }
 
 /**
- * In how many ms something may be pushed; 0 is now. Null is never: a ping or a card that came while its human was at a desk,
- * or before they came back to one, was announced there, and nothing about it stays open. `now_ms` is of a clock that nobody sets.
+ * In how many ms something may be pushed; 0 is now, null is never. A ping or a card that came while its human was at a desk,
+ * or before they came back to one, was announced there, and nothing about it stays open. The clock of `now_ms` is never set.
  */
 export function msUntilPush(
   { kind, urgency, age_ms, attendance: { attended, last_ms } }: PushCase,
@@ -171,12 +171,12 @@ export function msUntilPush(
 
 // ---- Failures ----
 
-/** The reply of a push service; null: it could not be reached, or did not answer in time. */
+/** The reply of a push service; a null status means that it could not be reached, or did not answer in time. */
 export interface PushReply {
   status: number | null;
-  /** Its header of that name. */
+  /** The header of that name. */
   retry_after: string | null;
-  /** The fault, for the trail; of a refusal, the beginning of what the service says about it. */
+  /** The fault, for the trail; for a refusal, the beginning of the service's explanation. */
   text: string;
 }
 
@@ -187,16 +187,16 @@ export type PushOutcome =
   | { kind: 'retry'; in_ms: number; why: string }
   | { kind: 'failed'; why: string };
 
-/** How Apple, Google and Mozilla say that a subscription belongs to another key. */
+/** The words of Apple, Google and Mozilla for a subscription that belongs to another key. */
 const OTHER_KEY =
   /VapidPkHashMismatch|do(?:es)? not correspond to the (?:credentials|key)|key mismatch|mismatched key/i;
 
-/** How long to wait before each further try, unless the service says something else. */
+/** How many ms to wait before each further try, unless the service demands something else. */
 export const PUSH_RETRIES_MS: readonly number[] = [1_000, 5_000, 20_000];
-/** A server that asks for more patience than this gets no further try. */
+/** In ms. A server that asks for a longer wait gets no further try. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** The fate of a push after its `tried`th try. */
+/** The outcome of a push after its `tried`th try. */
 export function afterPush(
   { status, retry_after, text }: PushReply,
   tried: number,
@@ -207,7 +207,7 @@ export function afterPush(
   if (status === 404 || status === 410)
     return { kind: 'gone', why: 'The browser has given up its subscription to notifications.' };
   const detail = text === '' ? '.' : `: ${text}`;
-  // Only a new subscription helps then, which takes the key that this hive has now.
+  // Then only a new subscription helps, with the present key of this hive.
   if (status !== null && status >= 400 && status < 500 && OTHER_KEY.test(text))
     return {
       kind: 'gone',

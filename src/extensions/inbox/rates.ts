@@ -1,16 +1,16 @@
 /**
- * How often the door of the inbox takes something. Each use has a limit of its own, so that nobody uses up what somebody
- * else needs: a stranger can delay strangers only. Only what is known by then has a name here, so there are no more names
- * than devices.
+ * How often the inbox accepts requests before a device is identified, and calls after that. Each use has a limit of its own, so
+ * that nobody uses up what somebody else needs: a stranger can delay only strangers. Only names that are known at that point
+ * are counted, so there are no more names than devices.
  */
 import { HiveError } from '../../domain/errors.ts';
 
 interface Rate {
-  /** Counts one more use under this name. @throws HiveError `too_many` where that is too often. */
+  /** Counts one more use under this name. @throws HiveError `too_many` if that is too often. */
   take(name: string): void;
 }
 
-/** So many at once, and so many a second. */
+/** The number of uses at once, and per second. */
 interface Frequency {
   burst: number;
   rate: number;
@@ -18,7 +18,7 @@ interface Frequency {
 
 /** Uses of pairing codes, right or wrong. */
 export const PAIRINGS: Frequency = { burst: 20, rate: 5 };
-/** Sign-ins in the name of devices that this process does not know: each needs a look into the store. */
+/** Sign-ins in the name of devices that this process does not know: each needs a read of the store. */
 export const STRANGERS: Frequency = { burst: 20, rate: 10 };
 /** Sign-ins of one device, by its own signature. A phone that waits to be confirmed tries every 1.5 s. */
 export const SIGN_INS: Frequency = { burst: 20, rate: 2 };

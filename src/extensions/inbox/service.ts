@@ -1,6 +1,6 @@
 /**
- * Devices: pairing a phone or a browser with this hive, confirming it, revoking it. A device comes in through `hive serve
- * --inbox` (http.ts). What a device may allow is not decided here but by the seats in the human's file (seats.ts).
+ * Devices: pairs a phone or a browser with this hive, confirms it, revokes it. A device signs in through `hive serve
+ * --inbox` (http.ts). The seats in the human's file decide what a device may allow (seats.ts).
  */
 import { watchAdmitted } from '../../application/admitted.ts';
 import { type Hive, oncePerHive } from '../../application/hive.ts';
@@ -22,42 +22,42 @@ export interface Invitation {
 }
 
 export interface DeviceService {
-  /** Makes a pairing code for a device of this human, whose seat it is; null where another human asks for it. */
+  /** Makes a pairing code for a device of this human, at this seat; null if another human asks for it. */
   invite(human: string, seat?: string | null): Promise<Invitation>;
   /**
    * Uses a code. The device can do nothing before `confirm`.
-   * @throws HiveError `pairing_refused` for a code that is unknown, used or expired, `too_many` after too many of these, `invalid_input`.
+   * @throws HiveError `pairing_refused` for an unknown, used or expired code, `too_many` after too many of these, `invalid_input`.
    */
   pair(request: { code: string; name: string; key: string }): Promise<Device>;
   /** The device that has used this code; undefined until one has. */
   paired(code: string): Promise<Device | undefined>;
   /**
-   * Lets the device in: its human has compared the phrases, of which one was made of this key. @throws HiveError
-   * `device_not_found`, `not_allowed` once it is revoked, or where the store has another key by now.
+   * Admits the device: its human has compared the phrases, one of which was made from this key. @throws HiveError
+   * `device_not_found`, `not_allowed` if it was revoked, or if the store has another key by now.
    */
   confirm(device: Pick<Device, 'device_id' | 'key'>, by: string): Promise<Device>;
-  /** @throws HiveError `not_allowed` where this is not the device, with the key, that its human has confirmed on this machine. */
+  /** @throws HiveError `not_allowed` unless this is the device, with the key, that its human has confirmed on this machine. */
   requireConfirmed(device: Pick<Device, 'device_id' | 'key' | 'name'>): void;
-  /** Takes away its access, at once, and for ever: it has to be paired again. Takes an id or a name. @throws HiveError `device_not_found`. */
+  /** Ends its access at once; it would have to be paired again. Takes an id or a name. @throws HiveError `device_not_found`. */
   revoke(device: string, by: string): Promise<Device>;
   list(): Promise<Device[]>;
-  /** The device with this id or name. @throws HiveError `device_not_found`, also where several have the name. */
+  /** The device with this id or name. @throws HiveError `device_not_found`, also if several have the name. */
   find(device: string): Promise<Device>;
-  /** The device, if it may come in now. */
+  /** The device, if it is admitted now. */
   admitted(device_id: string): Promise<Device | undefined>;
-  /** Records that it came in. */
+  /** Records that it signed in. */
   seen(device_id: string): Promise<void>;
-  /** Where its notifications go; null: nowhere, and `why` says what failed, as a sentence. */
+  /** Sets where its notifications go; null for nowhere, with the failure as a sentence in `why`. */
   setPush(device_id: string, push: PushTarget | null, why?: string | null): Promise<void>;
   /** This subscription no longer works, unless the device has another one by now. */
   endPush(device_id: string, endpoint: string, why: string): Promise<void>;
-  /** Pushes to this subscription, which stays, fail; `why` null: they arrive again. */
+  /** Records that pushes to this subscription, which is kept, fail; with `why` null, that they arrive again. */
   notePush(device_id: string, endpoint: string, why: string | null): Promise<void>;
   /** Calls `listener` with all devices now, and when something may have changed, until the returned function is called. */
   watch(listener: (devices: readonly Device[]) => void): () => void;
-  /** The address at which this human's own machine serves the inbox of this store; null if it does not now. */
+  /** The address at which this human's own machine serves the inbox of this store; null if it is not served now. */
   served(): string | null;
-  /** This process serves the inbox at that address, until the returned function is called. @throws where that cannot be recorded. */
+  /** Records that this process serves the inbox at that address, until the returned function is called. @throws if that fails. */
   servedAt(address: string): () => void;
 }
 
@@ -70,9 +70,9 @@ export interface DeviceParts {
   clock?: () => number;
 }
 
-/** Wrong codes that one process takes before every open invitation ends. */
+/** After this many wrong codes in one process, every open invitation ends. */
 const MOST_WRONG_CODES = 20;
-/** Wrong codes within this time after which further ones have to wait. */
+/** In ms. Too many wrong codes within this time make further ones wait. */
 const WRONG_CODES_MS = 60_000;
 const MOST_WRONG_AT_ONCE = 5;
 
@@ -91,9 +91,9 @@ export function createDevices(
   store: Store,
   { ids, secrets, inbox, confirmed_keys, log, clock = () => performance.now() }: DeviceParts,
 ): DeviceService {
-  /** When the last wrong codes came, in ms of `clock`. */
+  /** The times of the last wrong codes, in ms of `clock`. */
   let wrong: number[] = [];
-  /** How many came since the open codes last ended. */
+  /** How many wrong codes there were since the open codes last ended. */
   let tried = 0;
 
   async function change(
@@ -109,7 +109,7 @@ export function createDevices(
     });
   }
 
-  /** A wrong code. Many of them are somebody who tries: then nobody can use the codes that are out. */
+  /** Handles a wrong code. Many of them mean that somebody is guessing: then all open codes are invalidated. */
   async function refuseCode(): Promise<never> {
     wrong = [...wrong, clock()].slice(-MOST_WRONG_AT_ONCE);
     tried += 1;
@@ -124,13 +124,13 @@ export function createDevices(
     }
     throw new HiveError(
       'pairing_refused',
-      'This pairing code does not count (any more): a code can be used once, within 10 minutes. Make a new one with `hive phone add` or M-x hive-phone.',
+      'This pairing code is not valid (any more): a code can be used once, within 10 minutes. Make a new one with `hive phone add` or M-x hive-phone.',
     );
   }
 
   return {
     async invite(human, seat = null) {
-      // Not an id: those of one process grow.
+      // Not from an id, because the ids of one process grow.
       const code = codeFrom(secrets.digest(secrets.make()));
       const pairing = await store.write(async (tx) => {
         await tx.devices.removeExpiredPairings(tx.now);
@@ -177,9 +177,9 @@ export function createDevices(
       try {
         confirmed_keys.write(store.store_id, device_id, confirmed);
       } catch (error) {
-        // `requireConfirmed` refuses it where there is no record.
+        // `requireConfirmed` refuses the device if there is no record.
         log.warn(
-          `The key of ${confirmed.name} could not be recorded on this machine. The phone answers questions all the same. To let it allow permissions, revoke it, and pair it again.`,
+          `The key of ${confirmed.name} could not be recorded on this machine. The phone can still answer questions. To let it allow permissions, revoke it, and pair it again.`,
           { error: (error as Error).message },
         );
       }
@@ -225,7 +225,7 @@ export function createDevices(
         if (found === undefined || !isAdmitted(found)) return;
         const other = devices.find((device) => device !== found && device.push?.endpoint === push?.endpoint);
         if (push !== null && other !== undefined) {
-          // Otherwise one device could have what is for its human shown on the phone of another.
+          // Otherwise one device could have notifications for its human shown on another human's phone.
           if (other.human !== found.human)
             throw new HiveError('not_allowed', 'This subscription belongs to another device.');
           // The same browser, paired again.
@@ -258,7 +258,7 @@ export function createDevices(
   };
 }
 
-/** Somebody who can write the store has put another key, or another device, in the place of one. */
+/** Somebody who can write the store has replaced a key, or a whole device, with another one. */
 function anotherKey({ name, device_id }: Pick<Device, 'name' | 'device_id'>): HiveError {
   return new HiveError(
     'not_allowed',
@@ -273,7 +273,7 @@ interface DeviceChange {
   why?: string;
 }
 
-/** Stores a device and announces it: whoever serves the inbox ends the streams of one that was revoked. */
+/** Stores a device and announces it: processes that serve the inbox then end the streams of a revoked device. */
 async function record(tx: WriteTx, device: Device, what: DeviceChange | 'paired'): Promise<void> {
   await tx.devices.put(device);
   const { device_id, name, human } = device;

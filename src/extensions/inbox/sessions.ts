@@ -1,9 +1,9 @@
 /**
  * Sessions of the inbox: a device signs a challenge of this server and gets a cookie. The cookie's secret is in the memory
- * of this process only, so nothing that is stored lets anybody in, and after a restart the page signs a new challenge.
+ * of this process only, so nothing that is stored admits anybody, and after a restart the page signs a new challenge.
  *
- * A stranger must not be able to delay a device. So a challenge is not kept: it carries the server's own authentication
- * code. It is used up only with the signature of its device, and only such a sign-in counts towards the limit of the device.
+ * A stranger must not be able to delay a device. So challenges are not stored: each carries the server's own authentication
+ * code. It is used up only by the signature of its device, and only such a sign-in counts towards the limit of the device.
  */
 import { createHash, createHmac, createPublicKey, randomBytes, timingSafeEqual, verify } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -19,10 +19,10 @@ export interface InboxSession {
 }
 
 export interface InboxSessions {
-  /** A text to sign: it counts once, for a minute. */
+  /** A text to sign: it can be used once, within a minute. */
   challenge(device_id: string): string;
   /**
-   * Opens a session. @throws HiveError `not_allowed` for a signature or challenge that does not count, `device_not_found` for a
+   * Opens a session. @throws HiveError `not_allowed` for an invalid signature or challenge, `device_not_found` for a
    * device that was revoked or is not confirmed yet.
    */
   open(
@@ -31,7 +31,7 @@ export interface InboxSessions {
   ): Promise<{ device: Device; cookie: (secure: boolean) => string }>;
   /** The session of a request. @throws HiveError `not_signed_in`. */
   admit(request: IncomingMessage): Promise<InboxSession>;
-  /** All devices there are, so that a sign-in needs no look into the store before its signature was checked. */
+  /** Sets the known devices, so that a sign-in needs no read of the store before its signature is checked. */
   know(devices: readonly Pick<Device, 'device_id' | 'key'>[]): void;
   /** Ends the sessions of every other device. */
   keepOnly(devices: ReadonlySet<string>): void;
@@ -46,9 +46,9 @@ export function createInboxSessions(hive: Hive): InboxSessions {
   const secret = randomBytes(32);
   const strangers = createRate(STRANGERS);
   const signIns = createRate(SIGN_INS);
-  /** The challenges that count no more, until they would be over anyway. */
+  /** Challenges that have been used, until they would have expired anyway. */
   const used = new Map<string, number>();
-  /** By the digest of the cookie. */
+  /** Sessions, by the digest of the cookie. */
   const sessions = new Map<string, { device_id: string; until: number }>();
   let keys: ReadonlyMap<string, string> = new Map();
 
@@ -58,14 +58,14 @@ export function createInboxSessions(hive: Hive): InboxSessions {
     return `${until}.${nonce}.${createHmac('sha256', secret).update(said).digest('base64url')}`;
   }
 
-  /** Until when this challenge of this server and device counts; 0 for any other. */
+  /** When this challenge of this server and device expires; 0 for any other. */
   function endOf(challenge: string, device_id: string): number {
     const [until = '', nonce = ''] = challenge.split('.');
     const [given, own] = [Buffer.from(challenge), Buffer.from(sealed(device_id, until, nonce))];
     return given.length === own.length && timingSafeEqual(given, own) ? Number(until) : 0;
   }
 
-  /** Uses it up; whether it counted until now. */
+  /** Uses the challenge up; returns whether it was valid until now. */
   function redeem(challenge: string, until: number): boolean {
     const now = performance.now();
     for (const [other, end] of used) {
@@ -83,7 +83,7 @@ export function createInboxSessions(hive: Hive): InboxSessions {
     if (known !== undefined) return known;
     strangers.take('');
     const device = await devicesOf(hive).find(device_id);
-    // It has found one with this name.
+    // `find` also finds a device with this name.
     if (device.device_id !== device_id) throw new HiveError('device_not_found', 'There is no such device.');
     return device.key;
   }
@@ -106,7 +106,7 @@ export function createInboxSessions(hive: Hive): InboxSessions {
 
     async open({ device_id, challenge, signature }, origin) {
       const over = (): HiveError =>
-        new HiveError('not_allowed', 'This challenge does not count (any more): ask for a new one.');
+        new HiveError('not_allowed', 'This challenge is not valid (any more): ask for a new one.');
       const until = endOf(challenge, device_id);
       if (until === 0) throw over();
       const key = await keyOf(device_id);
@@ -156,7 +156,7 @@ export function createInboxSessions(hive: Hive): InboxSessions {
   };
 }
 
-/** @throws HiveError `not_allowed` where whoever pairs does not have the key. */
+/** @throws HiveError `not_allowed` if the pairing device does not have the key. */
 export function verifyPairing({ code, key, proof }: { code: string; key: string; proof: string }): void {
   if (!isSignedBy(key, pairingText({ code, key }), proof))
     throw new HiveError('not_allowed', 'The proof is not a signature of this key.');
@@ -177,8 +177,8 @@ function digestOf(secret: string): string {
 }
 
 /**
- * Every cookie of this name. Cookies know no ports, so another server of this machine can set one that a browser sends
- * first: it must not hide the page's own, however many it sets. Node bounds the size of all headers.
+ * Every cookie of this name. Cookies are not separated by port, so another server of this machine can set one that a browser
+ * sends first: it must not hide the page's own, however many it sets. Node bounds the size of all headers.
  */
 function cookiesOf({ headers }: IncomingMessage): string[] {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));

@@ -1,6 +1,6 @@
 /**
  * The stream of a page: the notifications of a desk, as server-sent events (HTML standard, 9.2). All pages of one human share
- * one feed, so that an idle page costs nothing. A page that reads too slowly is cut off and comes again: it then reads
+ * one feed, so that an idle page costs nothing. A page that reads too slowly is cut off and reconnects: it then reads
  * its lists again, so nothing has to be kept for it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -15,8 +15,8 @@ import { connectionOf } from './calls.ts';
 
 export interface InboxStreams {
   /**
-   * Answers with a stream that goes on until either side ends it, or the same `page` of this device opens another: a page has
-   * one, and the network may hide that the one before has ended. @throws HiveError `too_many`.
+   * Answers with a stream that continues until either side ends it, or the same `page` of this device opens another: a page has
+   * only one, and the network may hide that an earlier one has ended. @throws HiveError `too_many`.
    */
   open(
     request: IncomingMessage,
@@ -29,12 +29,12 @@ export interface InboxStreams {
   close(): Promise<void>;
 }
 
-/** A browser has six connections to a server: were each a stream, no page of it could call anything. */
+/** A browser allows six connections to a server: if all of them were streams, its pages could make no calls. */
 const MOST_OF_DEVICE = 4;
 const MOST = 1_000;
-/** A proxy closes a connection on which nothing comes. */
+/** In ms. A proxy closes a connection on which nothing arrives. */
 const HEARTBEAT_MS = 20_000;
-/** So many bytes may wait for a page. */
+/** In bytes: how much may be queued for one page. */
 const MOST_WAITING = 1024 * 1024;
 
 export function createInboxStreams(hive: Hive, place: { seat: string; pid: number }): InboxStreams {
@@ -73,7 +73,7 @@ export function createInboxStreams(hive: Hive, place: { seat: string; pid: numbe
     return { pages, end: startEvents(connection, notify, []) };
   }
 
-  /** The last page of a human has closed. One that is about to open is in `open` already, so it keeps the feed. */
+  /** Called when the last page of a human has closed. A page that is about to open is in `open` already, so it keeps the feed. */
   async function leave(response: ServerResponse, human: string): Promise<void> {
     open.delete(response);
     const making = channels.get(human);
@@ -87,7 +87,7 @@ export function createInboxStreams(hive: Hive, place: { seat: string; pid: numbe
 
   return {
     async open(request, response, device, page) {
-      // Its page went while it was let in, and nothing would say so again.
+      // Its page has closed in the meantime, and no later event would report that.
       if (response.destroyed) return;
       const { human, device_id } = device;
       for (const [before, other] of open) {

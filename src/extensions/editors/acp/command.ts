@@ -1,4 +1,4 @@
-/** `hive acp`: a proxy between an editor and its ACP agent. What the agent asks is asked at the human's desk as well. */
+/** `hive acp`: a proxy between an editor and its ACP agent. The agent's questions are asked at the human's desk as well. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename } from 'node:path';
@@ -19,7 +19,7 @@ interface AcpOptions {
   mcp: boolean;
 }
 
-/** `hive acp`. `serveMcp`: for agents that take MCP over HTTP only. */
+/** `hive acp`. `serveMcp` serves agents that take MCP only over HTTP. */
 export function defineAcp(command: Command, serveMcp: ServeMcp): void {
   command
     .argument('[command...]', 'the ACP agent and its arguments, after --')
@@ -42,7 +42,7 @@ async function runAcp(words: string[], options: AcpOptions, serveMcp: ServeMcp):
   });
   const agent = spawn(program, args, {
     stdio: hive === null ? 'inherit' : ['pipe', 'pipe', 'inherit'],
-    // So that hooks of ours in this agent know that an editor shows its dialogs.
+    // So that our hooks in this agent know that an editor shows its dialogs.
     env: { HIVE_EDITOR: 'acp', ...process.env },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => agent.kill(signal));
@@ -68,7 +68,7 @@ interface Proxied {
 async function proxy(hive: Hive, agent: ChildProcess, { program, patience_ms, mcp }: Proxied): Promise<void> {
   const { stdin, stdout } = agent;
   if (stdin === null || stdout === null) return;
-  // An agent that is gone leaves a broken pipe; its end is noticed below. The same holds for the editor.
+  // An agent that is gone leaves a broken pipe; its end is noticed below. The same applies to the editor.
   stdin.on('error', () => undefined);
   process.stdout.on('error', () => agent.kill());
   hive.startExpiry();
@@ -103,7 +103,7 @@ async function proxy(hive: Hive, agent: ChildProcess, { program, patience_ms, mc
   await (server as Promise<AgentServer> | null)?.then((one) => one.close()).catch(() => undefined);
 }
 
-/** An agent ends when its input does. One that does not is asked to, and then killed. */
+/** In ms. An agent should end when its input does; otherwise it is asked to end, and then killed. */
 const GRACE_MS = 2_000;
 
 function endSoon(agent: ChildProcess): void {

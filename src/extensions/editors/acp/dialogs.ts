@@ -1,6 +1,6 @@
 /**
- * The requests of an ACP agent to its client, as dialogs of the hive, and their answers as ACP wants them. Of a request nothing is
- * believed but its shape, and all of it is shown. Protocol versions 1 and 2 differ in where they put the call.
+ * The requests of an ACP agent to its client, as dialogs of the hive, and their answers in the form that ACP requires. Only the
+ * shape of a request is trusted, and all of it is shown. Protocol versions 1 and 2 differ in where they put the call.
  */
 import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
 import { formFrom, formHeader } from '../../../domain/forms.ts';
@@ -8,7 +8,7 @@ import type { Raw } from '../../../domain/hooks.ts';
 import { objectIn, objectsIn, textIn } from '../../../domain/json.ts';
 import type { EditorAnswer, EditorDialog, EditorOption, ShownChange } from '../dialog.ts';
 
-/** The reports on each call that has not ended, by its id: a request may name no more than the id. */
+/** The reports on each call that has not ended, by its id: a request may contain only the id. */
 export class ToolCalls {
   readonly #calls = new Map<string, Raw>();
 
@@ -35,8 +35,8 @@ export class ToolCalls {
 }
 
 /**
- * A later report replaces the fields that it has, and of the input those that it names: opencode asks with less of the input than
- * it has reported before, and the place where a command runs must be shown.
+ * A later report replaces the fields that it has, and within the input those that it names: opencode asks with less of the input
+ * than it has reported before, and the place where a command runs must be shown.
  */
 function merged(before: Raw | undefined, now: Raw): Raw {
   const given = Object.entries(now).filter(([, value]) => !isEmpty(value));
@@ -57,7 +57,7 @@ const OPTION_KINDS: ReadonlyMap<unknown, Pick<EditorOption, 'description' | 'ref
 ]);
 const UNKNOWN_KIND = { description: 'The agent does not say what this means', refuses: false, once: false };
 
-/** Whether a value of a field is shown elsewhere, or says nothing about what the call does. */
+/** Whether a value of a field is shown elsewhere, or does not affect what the call does. */
 type Shown = Readonly<Record<string, (value: unknown) => boolean>>;
 
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -91,7 +91,7 @@ const CONTENT: Shown = { content: anything, type: oneOf('content') };
 const TEXT: Shown = { text: isText, type: oneOf('text') };
 const TERMINAL: Shown = { terminalId: isId, type: oneOf('terminal') };
 
-/** The fields of an object that are not shown elsewhere. Without a value a field says nothing. */
+/** The fields of an object that are not shown elsewhere. A field without a value is left out. */
 function restOf(raw: Raw, shown: Shown): Raw {
   const left = Object.entries(raw).filter(
     ([name, value]) => !isEmpty(value) && !(Object.hasOwn(shown, name) && shown[name]?.(value) === true),
@@ -130,9 +130,9 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
   ].filter((text) => text !== null);
   const { _meta, ...others } = restOf(call, {
     ...CALL,
-    // Without a name the call is shown by its kind, whatever that is.
+    // Without a name, the call is shown by its kind, whatever that is.
     ...(textIn(call, 'name') === null ? { kind: isText } : {}),
-    // A command of version 2 is what its subject says.
+    // A command of version 2 consists of its subject.
     ...(rawInput === null ? Object.fromEntries(Object.keys(input).map((name) => [name, anything])) : {}),
     ...(given === params['subject'] ? { type: oneOf('command') } : {}),
   });
@@ -152,14 +152,14 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
     rest: withRequest(rest, { ...beside, ...without('options', list.map(restOfOption)) }),
     options,
     cwd,
-    // The protocol has no room for words.
+    // The protocol has no field for comments.
     takes_notes: false,
   };
 }
 
 /**
- * The call of a request, and what the request says beside it and its options. Version 2 has a subject, which contains the call
- * or is a command itself.
+ * The call of a request, and the request's other fields besides the call and the options. Version 2 has a subject, which contains
+ * the call or is a command itself.
  */
 function callIn(params: Raw): { given: Raw; beside: Raw } {
   const { toolCall, subject, ...others } = params;
@@ -175,8 +175,8 @@ function callIn(params: Raw): { given: Raw; beside: Raw } {
 }
 
 /**
- * The request of a permission once its call was described anew; null where the update is about another call, or says that the
- * call is over.
+ * The request of a permission after its call was described anew; null if the update is about another call, or reports that
+ * the call is over.
  */
 export function describedAnew(params: Raw, update: Raw): Raw | null {
   const id = textIn(update, 'toolCallId');
@@ -190,13 +190,13 @@ export function describedAnew(params: Raw, update: Raw): Raw | null {
   return { ...params, subject: { ...subject, toolCall: merged(inner, now) } };
 }
 
-/** A field with those of the values that are not empty; no field if all are. */
+/** A field with the values that are not empty; no field if all are empty. */
 function without(name: string, values: readonly unknown[]): Raw {
   const left = values.filter((value) => !isEmpty(value));
   return left.length === 0 ? {} : { [name]: left };
 }
 
-/** Text beside the call has a name of its own, which no field of the call has. */
+/** Text of the request itself has its own name, which no field of the call has. */
 function withRequest(rest: Raw, beside: Raw): Raw {
   if (isEmpty(beside)) return rest;
   let name = 'request';
@@ -219,14 +219,14 @@ function commandOf(call: Raw): Raw {
     : {};
 }
 
-/** Codex names the directory of each call, also that of the session, which is shown with every call. */
+/** Codex names the directory of each call, even that of the session, which is shown with every call. */
 function withoutOwnDirectory(input: Raw, cwd: string): Raw {
   if (input['cwd'] !== cwd) return input;
   const { cwd: _, ...others } = input;
   return others;
 }
 
-/** It names it once more for the terminal of the output. */
+/** Codex names the directory once more for the terminal of the output. */
 function withoutOwnTerminal(meta: unknown, cwd: string): unknown {
   const raw = objectIn(meta);
   return raw === null ? meta : restOf(raw, { terminal_info: isOwn });
@@ -268,7 +268,7 @@ function changeOf(part: Raw): ShownChange | null {
   return before === null || typeof before === 'string' ? { path, before, after } : null;
 }
 
-/** The dialog of `elicitation/create`; null where nothing can be shown of it. */
+/** The dialog of `elicitation/create`; null if nothing of it can be shown. */
 export function elicitationOf(params: Raw, agent: string): EditorDialog | null {
   const { mode, url, message, requestedSchema: schema } = params;
   return formFrom({ mode, url, schema, message }, { asker: `The agent ${agent}`, header: formHeader(agent) });
@@ -288,7 +288,7 @@ export function resultOf(answer: EditorAnswer): RequestPermissionResponse | Raw 
   }
 }
 
-/** The result of a request that nobody answers any more. */
+/** The result of a request that was withdrawn. */
 export function withdrawnResult(method: string): RequestPermissionResponse | Raw {
   return method === ELICITATION ? { action: 'cancel' } : { outcome: { outcome: 'cancelled' } };
 }

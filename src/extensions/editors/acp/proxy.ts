@@ -1,9 +1,9 @@
 /**
- * The proxy between an ACP client (an editor) and an ACP agent. Whatever the agent asks its person is asked at the desks
- * as well, and the first answer wins (questions.ts); turns, and so interrupts and mentions, are known to the hive, and the
- * agent's sessions get the MCP server of Hive (servers.ts). Every other message is passed on byte by byte, in both directions, in
- * its order and whatever its version (wire.ts). If the hive cannot be reached, the two talk as if there were no proxy: nothing
- * hangs, and nothing is allowed.
+ * The proxy between an ACP client (an editor) and an ACP agent. The agent's questions to its person are asked at the desks
+ * as well, and the first answer wins (questions.ts). The hive knows the agent's turns, and so can interrupt it and deliver
+ * mentions, and the agent's sessions get the MCP server of Hive (servers.ts). Every other message is passed on unchanged, in
+ * both directions, in order and in any version (wire.ts). If the hive cannot be reached, the two talk as if there were no
+ * proxy: nothing hangs, and nothing is allowed.
  */
 import type { Readable } from 'node:stream';
 import { createBackground } from '../../../application/background.ts';
@@ -26,13 +26,13 @@ export interface ProxyOptions {
   /** Makes the id of an agent's session in the hive. */
   makeId: () => string;
   /**
-   * The session's id where the editor's own package speaks to the hive (elisp/hive-agent-shell.el): that reports the turns
-   * and offers the permissions, and only forms are left to the proxy.
+   * The session's id if the editor's own package speaks to the hive (elisp/hive-agent-shell.el): the package reports the turns
+   * and offers the permissions, and the proxy handles only forms.
    */
   package_session: string | null;
   /** The MCP server of Hive, for the sessions that the client begins; null: the client adds it itself. */
   mcp: HiveServer | null;
-  /** How many ms a form waits that only a desk can show, while nobody is at one. */
+  /** How many ms a form that only a desk can show waits while nobody is at a desk. */
   patience_ms: number;
   /** The client has gone. The agent has no more input and should end. */
   onClientGone: () => void;
@@ -40,14 +40,14 @@ export interface ProxyOptions {
   remark: (text: string) => void;
 }
 
-/** A request of the client's whose response the proxy needs. */
+/** A request of the client whose response the proxy needs. */
 type Awaited = { kind: 'initialize' } | SessionRequest | { kind: 'turn' | 'end'; conversation: Conversation };
 
 const CANCEL = 'session/cancel';
-/** Requests of the client's that end a session. */
+/** Requests of the client that end a session. */
 const END_METHODS: ReadonlySet<string> = new Set(['session/close', 'session/delete']);
 
-/** Passes messages until the agent has ended; resolves once nothing of it waits in the hive. */
+/** Passes messages until the agent has ended; resolves once nothing of the agent is pending in the hive. */
 export async function runProxy(options: ProxyOptions): Promise<void> {
   const { hive, client, agent } = options;
   const awaited = new Map<string, Awaited>();
@@ -63,7 +63,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   const toAgent = (message: unknown): Promise<void> => writeTo(agent.output, line(message));
   const toClient = (message: unknown): Promise<void> => writeTo(client.output, line(message));
 
-  /** Work beside the messages. What fails concerns the hive only: the two sides go on. */
+  /** Does work in the background. A failure concerns only the hive: the two sides continue. */
   function beside(work: () => Promise<void>): void {
     background.run('hive acp could not reach the hive.', work);
   }
@@ -79,7 +79,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     const id = idOf(message?.['id']);
     const method = textIn(message ?? {}, 'method');
     if (message === null || (method === null && id === null)) return writeTo(agent.output, bytes);
-    // It waits until the store has said who was first.
+    // The answer waits until the store has decided which one was first.
     if (method === null && id !== null)
       return (await questions.answered(id)) ? writeTo(agent.output, bytes) : undefined;
     const params = objectIn(message['params']) ?? {};
@@ -95,13 +95,13 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     return toAgent({ ...message, params: changed });
   }
 
-  /** A session that is loaded while it is open stays the same one; a fork is another one. */
+  /** A session that is loaded while it is open stays the same one; a fork is another session. */
   function idOfLoaded(method: string | null, params: Raw): string | null {
     const open = method === 'session/fork' ? undefined : conversations.get(textIn(params, 'sessionId') ?? '');
     return open?.session.about().session_id ?? null;
   }
 
-  /** Notes a request of the client's; returns its new parameters if they change. */
+  /** Records a request of the client; returns its new parameters if they change. */
   function requestOfClient(id: Id, method: string, params: Raw): Raw | null {
     if (method === 'initialize') {
       awaited.set(key(id), { kind: 'initialize' });
@@ -120,7 +120,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     return null;
   }
 
-  /** Offers forms in the client's place. Version 2 says otherwise what a client can show: there nothing is added. */
+  /** Offers forms in the client's place. In version 2 a client reports its abilities in another way: nothing is added there. */
   function withForms(params: Raw): Raw | null {
     const capabilities = objectIn(params['clientCapabilities']);
     if (params['protocolVersion'] !== 1) return null;
@@ -152,7 +152,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     return writeTo(client.output, bytes);
   }
 
-  /** A refused request that begins a session, as it is sent again; null for every other response. */
+  /** If a request that begins a session was refused: the request to send again. Null for every other response. */
   function offeredAgain(id: Id, message: Raw): SessionRequest | null {
     const known = awaited.get(key(id));
     const again = known?.kind === 'session' ? servers.again(known, message) : null;
@@ -217,7 +217,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   function leave(conversation: Conversation): void {
     conversations.delete(conversation.acp_id);
     questions.turnEnded(conversation);
-    // The editor's own package says itself when its session is gone.
+    // The editor's own package reports the end of its session itself.
     beside(() => conversation.session.close(options.package_session === null));
   }
 
@@ -236,7 +236,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     if (update['state'] === 'idle') endTurn(conversation, textIn(update, 'stopReason'));
   }
 
-  /** The question of a request to the person; null where nothing of it is for the desks. */
+  /** The question to the person in a request; null if the desks do not show it. */
   function askedIn(id: Id, method: string, params: Raw): Asked | null {
     const conversation = conversations.get(textIn(params, 'sessionId') ?? '');
     if (conversation === undefined || (options.package_session !== null && method === PERMISSION))
@@ -263,7 +263,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     return [...awaited.values()].some((one) => one.kind === 'turn' && one.conversation === conversation);
   }
 
-  /** A prompt that the agent takes while it works on another one is part of that turn, unless the turn was cancelled. */
+  /** A prompt that the agent accepts while it works on another one is part of that turn, unless the turn was cancelled. */
   function promptAnswered(conversation: Conversation, stop_reason: string | null): void {
     const goesOn = isPrompted(conversation);
     if (goesOn && stop_reason !== 'cancelled') return;

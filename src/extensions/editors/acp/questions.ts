@@ -1,6 +1,6 @@
 /**
- * The questions of an ACP agent to its person, raced with the desks (../race.ts). What the client cannot show, a form, is
- * shown by the desks alone, and answered in the client's place also where nobody is at one.
+ * The questions of an ACP agent to its person, raced with the desks (../race.ts). If the client cannot show a form, only the
+ * desks show it, and the form is answered in the client's place even if nobody is at a desk.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -19,11 +19,11 @@ export interface Conversation {
   acp_id: string;
   cwd: string;
   calls: ToolCalls;
-  /** As the hive knows it. */
+  /** The session in the hive. */
   session: EditorSession;
 }
 
-/** A question of the agent's, as its request says it. */
+/** A question of the agent, as in its request. */
 export interface Asked {
   id: Id;
   method: string;
@@ -34,10 +34,10 @@ export interface Asked {
   shown: boolean;
 }
 
-/** A question of the agent's that has no answer yet. */
+/** A question of the agent that has no answer yet. */
 interface Question extends Asked {
   race: DialogRace;
-  /** The client has answered it after a desk had. */
+  /** The client answered it after a desk had. */
   outrun: boolean;
 }
 
@@ -47,7 +47,7 @@ interface QuestionParts {
   toAgent: (message: object) => Promise<void>;
   toClient: (message: object) => Promise<void>;
   beside: (work: () => Promise<void>) => void;
-  /** How many ms a form waits that only a desk can show, while nobody is at one. */
+  /** How many ms a form that only a desk can show waits while nobody is at a desk. */
   patience_ms: number;
   /** Prints a line for the person. */
   remark: (text: string) => void;
@@ -56,8 +56,8 @@ interface QuestionParts {
 export const CANCEL_REQUEST = '$/cancel_request';
 const REQUEST_CANCELLED = -32_800;
 /**
- * How many ms a question waits before the desks get it. An agent may ask first and describe its call in full a few ms later, as
- * opencode does, and nobody should see a question go away and come back.
+ * How many ms a question waits before the desks get it. An agent such as opencode may ask first and describe its call in full
+ * a few ms later, and nobody should see a question disappear and come back.
  */
 const SETTLES_MS = 25;
 /** How often a question is withdrawn again while the store is locked or away. */
@@ -69,16 +69,16 @@ export class Questions {
   readonly #open = new Map<string, Question>();
   /** Requests that a desk has answered: the client's own answer comes too late. */
   readonly #settled = new Set<string>();
-  /** Fires when the agent has gone: its session ends, and with that everything that it asks. */
+  /** Fires when the agent has gone: its session ends, and all its questions with it. */
   readonly #ended = new AbortController();
 
   constructor(parts: QuestionParts) {
     this.#parts = parts;
   }
 
-  // ---- What the two sides say ----
+  // ---- Messages of the two sides ----
 
-  /** The agent asks. A request under the id of an open one takes its place, so nobody waits for the first one any more. */
+  /** The agent asks. A request under the id of an open one replaces it: the agent no longer waits for the first one. */
   asked(asked: Asked): void {
     const { editors, beside } = this.#parts;
     const id = key(asked.id);
@@ -99,8 +99,8 @@ export class Questions {
   }
 
   /**
-   * The agent describes a call anew. A permission of which the desks would show something else now is asked again: no answer
-   * to what they have shown is an answer to this. `again` reads the request as it is now.
+   * The agent describes a call anew. If the desks would now show something else for its permission, it is asked again:
+   * an answer to the old text does not count for the new one. `again` reads the request in its present form.
    */
   described({ acp_id }: Conversation, again: (asked: Asked) => Asked | null): void {
     for (const question of this.#of(acp_id)) {
@@ -109,7 +109,7 @@ export class Questions {
     }
   }
 
-  /** The client answers. Returns whether its answer is the agent's to get: the store says who was first. */
+  /** The client answers. Returns whether its answer goes to the agent: the store decides which answer was first. */
   async answered(id: Id): Promise<boolean> {
     if (this.#settled.delete(key(id))) return false;
     const question = this.#open.get(key(id));
@@ -121,7 +121,7 @@ export class Questions {
       this.#open.delete(key(id));
       return true;
     }
-    // A desk was first. Its answer leaves by itself, and this one comes too late: `#settle` informs the client.
+    // A desk was first. Its answer is sent anyway, and this one is too late: `#settle` informs the client.
     question.shown = false;
     question.outrun = true;
     return false;
@@ -142,14 +142,14 @@ export class Questions {
     return true;
   }
 
-  /** A client that cancels a turn answers what waits in it. For the forms that it never saw, this does. */
+  /** A client that cancels a turn answers the open requests in it. For the forms that the client never saw, this answers. */
   turnCancelled(acp_id: string | null): void {
     for (const question of this.#open.values())
       if (question.conversation.acp_id === acp_id && !question.shown && !question.outrun)
         this.#parts.beside(() => this.#cancelForm(question, 'interrupted'));
   }
 
-  /** A turn has ended: nobody waits for what it asked. */
+  /** A turn has ended: its questions need no answer any more. */
   turnEnded(conversation: Conversation): void {
     for (const question of this.#of(conversation.acp_id)) {
       if (!question.shown && !question.outrun) {
@@ -172,7 +172,7 @@ export class Questions {
 
   // ---- At the desks ----
 
-  /** A request that the client does not show is always answered, also where the hive fails. */
+  /** A request that the client does not show is always answered, even if the hive fails. */
   async #raceOrDecline(question: Question): Promise<void> {
     try {
       await this.#race(question);
@@ -245,7 +245,7 @@ export class Questions {
     }
   }
 
-  /** Until it is off the desks, somebody might answer it there, and that answer would reach nobody. */
+  /** Until the question is off the desks, somebody might answer it there, and that answer would reach nobody. */
   async #withdrawLater(race: DialogRace, reason: WithdrawReason): Promise<void> {
     const { signal } = this.#ended;
     while (!signal.aborted) {
@@ -259,7 +259,7 @@ export class Questions {
     }
   }
 
-  /** Answers a form that only the desks show, because its turn is over; a desk that was first has answered it. */
+  /** Answers a form that only the desks show, because its turn is over, unless a desk has answered it first. */
   async #cancelForm(question: Question, reason: 'withdrawn' | 'interrupted'): Promise<void> {
     if (await this.#withdraw(question, reason))
       await this.#settle(question, withdrawnResult(question.method));

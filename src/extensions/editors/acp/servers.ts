@@ -1,13 +1,13 @@
 /**
- * The MCP server of Hive in the sessions that a client begins. It is added to the request, in the way that the agent takes
- * servers; a request that is refused with it is sent again without.
+ * The MCP server of Hive in the sessions that a client begins. It is added to the request, in a way that the agent accepts.
+ * If the request is refused with it, the request is sent again without it.
  */
 import { spelledLine } from '../../../domain/display.ts';
 import type { Raw } from '../../../domain/hooks.ts';
 import { objectIn, textIn } from '../../../domain/json.ts';
 import { excerpt } from '../../../domain/text.ts';
 
-/** The MCP server of Hive as an agent can be given it. */
+/** The ways in which an agent can be given the MCP server of Hive. */
 export interface HiveServer {
   /** The command of `hive mcp`, which the agent starts. */
   stdio: { command: string; args: string[]; env: Readonly<Record<string, string>> };
@@ -18,13 +18,13 @@ export interface HiveServer {
 /** How an agent reaches an MCP server. */
 type Carrier = keyof HiveServer;
 
-/** The agents that ignore an MCP server on stdio, without a word to their client, although version 1 demands that they take it. */
+/** The agents that ignore an MCP server on stdio, silently, although version 1 requires them to accept it. */
 const ONLY_HTTP: ReadonlySet<string> = new Set(['Copilot']);
 
 /** The variable with the id of an editor's session, for the MCP server that the proxy adds to it. */
 const SESSION_VARIABLE = 'HIVE_SESSION';
 
-/** Requests of the client's that begin or continue a session, and so name the MCP servers of it. */
+/** Requests of the client that begin or continue a session, and so name its MCP servers. */
 export const SESSION_METHODS: ReadonlySet<string> = new Set([
   'session/new',
   'session/load',
@@ -34,7 +34,7 @@ export const SESSION_METHODS: ReadonlySet<string> = new Set([
 /** The agent begins no session before its person has logged in. */
 const AUTH_REQUIRED = -32_000;
 
-/** A request of the client's that begins or continues a session. */
+/** A request of the client that begins or continues a session. */
 export interface SessionRequest {
   kind: 'session';
   acp_id: string | null;
@@ -42,23 +42,23 @@ export interface SessionRequest {
   cwd: string;
   /** As the client sent it. */
   request: Raw;
-  /** How our server can be offered, beginning with how it is offered now; empty without it. */
+  /** The ways in which our server can be offered, beginning with the present one; empty without our server. */
   carriers: readonly Carrier[];
   /** The agent's words when it refused our server; null if it did not. */
   refused: string | null;
 }
 
-/** In characters, of what an agent says. */
+/** In characters, for the agent's reason. */
 const LONGEST_REASON = 200;
 
-/** How an agent of version 1 takes MCP servers: every one must take them on stdio, and it says whether also over HTTP. */
+/** How an agent of version 1 accepts MCP servers: all must accept stdio, and it reports whether it also accepts HTTP. */
 function carriersOf(initialized: Raw, agent: string): Carrier[] {
   const capabilities = objectIn(initialized['agentCapabilities']);
   const http: Carrier[] = objectIn(capabilities?.['mcpCapabilities'])?.['http'] === true ? ['http'] : [];
   return ONLY_HTTP.has(agent) ? http : ['stdio', ...http];
 }
 
-/** In version 2 it names each way. */
+/** In version 2 an agent names each way. */
 function carriersOfDraft(initialized: Raw): Carrier[] {
   const session = objectIn(objectIn(initialized['capabilities'])?.['session']);
   const named = objectIn(session?.['mcp']);
@@ -69,31 +69,31 @@ interface ServerParts {
   /** Null: the client adds the server itself. */
   mcp: HiveServer | null;
   makeId: () => string;
-  /** The agent's name, as far as it is known. */
+  /** The agent's name, if it is known. */
   agentName: () => string;
   remark: (text: string) => void;
 }
 
 export class HiveServers {
   readonly #parts: ServerParts;
-  /** Of the protocol, as agent and client have agreed. */
+  /** The protocol version on which agent and client have agreed. */
   #version = 1;
-  /** How the agent takes MCP servers, the best one first. */
+  /** The ways in which the agent accepts servers, the best one first. */
   #carriers: readonly Carrier[] = ['stdio'];
 
   constructor(parts: ServerParts) {
     this.#parts = parts;
   }
 
-  /** The agent has said what it can. */
+  /** The agent has reported its capabilities. */
   initialized(result: Raw, version: number): void {
     this.#version = version;
     this.#carriers = version === 1 ? carriersOf(result, this.#parts.agentName()) : carriersOfDraft(result);
   }
 
   /**
-   * Notes a request that begins a session; with our server, unless the client has one of that name. `session_id`: that of the
-   * hive, if the session is open already.
+   * Records a request that begins a session; with our server, unless the client has one of that name. `session_id` is the
+   * session's id in the hive, if the session is open already.
    */
   begin(request: Raw, params: Raw, session_id: string | null): SessionRequest {
     const { mcp, makeId, agentName, remark } = this.#parts;
@@ -113,8 +113,8 @@ export class HiveServers {
   }
 
   /**
-   * The request to send again, with our server over HTTP or without it: what is refused without it, too, was not refused
-   * because of the server. Null for every other response.
+   * The request to send again, with our server over HTTP or without it: a request that is also refused without it was not
+   * refused because of the server. Null for every other response.
    */
   again(known: SessionRequest, message: Raw): SessionRequest | null {
     const error = objectIn(message['error']);
@@ -122,7 +122,7 @@ export class HiveServers {
     return { ...known, carriers: known.carriers.slice(1), refused: textIn(error, 'message') ?? '' };
   }
 
-  /** Says so where the agent has refused our server, and its session began without. */
+  /** Tells the person if the agent has refused our server, and its session began without it. */
   began({ refused, carriers }: SessionRequest): void {
     const { agentName, remark } = this.#parts;
     if (refused === null || carriers.length > 0) return;
@@ -132,13 +132,13 @@ export class HiveServers {
     );
   }
 
-  /** The servers that a request names; version 2 leaves the list out where there are none. Null for what is no list. */
+  /** The servers that a request names; version 2 omits the list if there are none. Null if it is not a list. */
   #serversIn(params: Raw): readonly unknown[] | null {
     const servers = params['mcpServers'] ?? (this.#version === 1 ? null : []);
     return Array.isArray(servers) ? servers : null;
   }
 
-  /** The request with our server in the way that it is offered now; as the client sent it without one. */
+  /** The request with our server, offered in the present way; unchanged if no way is left. */
   async withServer({ request, session_id, carriers: [carrier] }: SessionRequest): Promise<Raw> {
     const params = objectIn(request['params']) ?? {};
     const { mcp, remark } = this.#parts;

@@ -1,4 +1,4 @@
-/** Messages of ACP as lines of bytes. What is only passed on is never decoded, and a long message is copied once. */
+/** Messages of ACP as lines of bytes. A message that is only passed on is never decoded, and a long one is copied once. */
 import type { Readable, Writable } from 'node:stream';
 import type { Raw } from '../../../domain/hooks.ts';
 import { objectIn } from '../../../domain/json.ts';
@@ -6,15 +6,15 @@ import { parseJson } from '../../../domain/json-numbers.ts';
 
 /** One side of the proxy. */
 export interface Side {
-  /** Read from it. */
+  /** The stream to read from this side. */
   input: Readable;
-  /** Written to it. */
+  /** The stream to write to this side. */
   output: Writable;
 }
 
 export type Id = string | number;
 
-/** The id of a message; null where it has none. */
+/** The id of a message; null if it has none. */
 export function idOf(value: unknown): Id | null {
   return typeof value === 'string' || typeof value === 'number' ? value : null;
 }
@@ -24,7 +24,7 @@ export function key(id: Id): string {
   return JSON.stringify(id);
 }
 
-/** A message; null for a line that is none, or one of a batch: it is passed on as it is. */
+/** A message; null for an invalid line or a batch, which is passed on unchanged. */
 export function parse(bytes: Buffer): Raw | null {
   try {
     return objectIn(parseJson(bytes.toString('utf8')));
@@ -40,7 +40,7 @@ export function line(message: unknown): string {
 
 const NEWLINE = 0x0a;
 
-/** Each line of a stream with its newline; the last one also without. Waits for the reader of each line. */
+/** Each line of a stream with its newline, and a last line even without one. Waits until each line is consumed. */
 export async function* linesOf(input: Readable): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   for await (const chunk of input) {

@@ -1,7 +1,7 @@
 /**
- * A server of opencode, attached to the hive: what its agents ask is asked at the desks as well (questions.ts), and their
- * sessions and turns, and so interrupts, are known to the hive (conversations.ts). What waits in the server is read again at
- * each connection, so nothing depends on an event that was missed.
+ * A server of opencode, attached to the hive: the questions of its agents are asked at the desks as well (questions.ts), and the
+ * hive knows their sessions and turns, so it can interrupt them (conversations.ts). The open requests of the server are read
+ * again at each connection, so nothing depends on an event that was missed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackground } from '../../../application/background.ts';
@@ -17,25 +17,25 @@ export interface AttachOptions {
   hive: Hive;
   server: OpencodeServer;
   machine: string;
-  /** The process that speaks for the sessions: they end with it. */
+  /** The process that acts for the sessions: they end with it. */
   pid: number;
   /** Ends it. */
   signal: AbortSignal;
-  /** Prints for the person that the connection is there or lost. */
+  /** Tells the person that the connection was made or lost. */
   remark: (text: string) => void;
 }
 
-/** Waits between attempts to connect: the first, and the longest. */
+/** In ms, between attempts to connect: the first pause, and the longest. */
 const FIRST_PAUSE_MS = 250;
 const LAST_PAUSE_MS = 30_000;
 
-/** Follows a server until `signal` fires, through any number of connections. Then nothing of it waits in the hive. */
+/** Follows a server until `signal` fires, through any number of connections. Then nothing of it is pending in the hive. */
 export async function attachOpencode(options: AttachOptions): Promise<void> {
   const { hive, server, signal, remark } = options;
   const background = createBackground(hive.log);
   const editors = createEditors(hive);
 
-  /** Work beside the events. What fails concerns one question or turn: the others go on. */
+  /** Does work in the background. A failure concerns one question or turn: the others continue. */
   function beside(work: () => Promise<void>): void {
     background.run('hive attach could not finish something.', work, { url: server.url });
   }
@@ -83,7 +83,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
     if (session !== null) questions.asked(kind, request, conversations.of(session, directory));
   }
 
-  /** Reads what waits there and what runs, in every project that is known. Events go on coming in the meantime. */
+  /** Reads the open requests and the running turns of every known project. Events continue to arrive in the meantime. */
   async function readAll(): Promise<void> {
     const start = textIn(objectIn(await server.get('/path', null)) ?? {}, 'directory');
     if (start !== null) directories.add(start);
@@ -93,7 +93,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
       const permissions = objectsIn(await server.get('/permission', directory));
       const asking = objectsIn(await server.get('/question', directory));
       const statuses = objectIn(await server.get('/session/status', directory)) ?? {};
-      // The questions of an aborted turn stay listed for good. Nobody waits for them any more.
+      // The questions of an aborted turn stay listed for ever, but nobody waits for them any more.
       const isLive = (request: Raw): boolean => Object.hasOwn(statuses, String(request['sessionID']));
       const waiting = new Set([...permissions, ...asking].filter(isLive).map((request) => request['id']));
       for (const id of before) if (!waiting.has(id)) questions.isOver(id);
@@ -134,7 +134,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
       isLost = true;
     }
     pause_ms = Math.min(Math.max(pause_ms * 2, FIRST_PAUSE_MS), LAST_PAUSE_MS);
-    // Scattered, so that many desks do not come back at one moment.
+    // Randomised, so that many desks do not reconnect at the same moment.
     await sleep(pause_ms * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
   }
   conversations.removeAll();

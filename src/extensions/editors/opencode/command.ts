@@ -1,4 +1,4 @@
-/** `hive attach`: servers of agents that offer what they ask to anybody who is connected. Hive brings it to the desks. */
+/** `hive attach`: servers of agents that offer their questions to everybody who is connected. Hive shows them at the desks. */
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../../../cli/exit-codes.ts';
@@ -49,7 +49,7 @@ export function defineAttach(command: Command): void {
     );
 }
 
-/** Each server once. @throws HiveError `invalid_input` for one that is not on this machine. */
+/** Each server once. @throws HiveError `invalid_input` for a server that is not on this machine. */
 function addressesOf(urls: readonly string[], env: NodeJS.ProcessEnv): ServerAddress[] {
   const { OPENCODE_SERVER_USERNAME: user = 'opencode', OPENCODE_SERVER_PASSWORD: password } = env;
   const login = password === undefined || password === '' ? null : { user, password };

@@ -1,6 +1,6 @@
 /**
- * The sessions of one server of opencode, as the hive knows them: which process speaks for each, and their turns. A session is
- * introduced when the first thing is known of it, and only once: all that one process has attached look alike in the store.
+ * The sessions of one opencode server in the hive: the process that acts for each, and their turns. A session is introduced
+ * when it is first heard of, and only once: all sessions that one process has attached look alike in the store.
  */
 
 import type { Hive } from '../../../application/hive.ts';
@@ -16,15 +16,15 @@ export interface Conversation {
   /** Its id in opencode. */
   id: string;
   directory: string;
-  /** As the hive knows it; null as long as nothing has introduced it, and while another process speaks for it. */
+  /** The session in the hive; null until it is introduced, and while another process acts for it. */
   session: Promise<EditorSession | null> | null;
-  /** A turn of it runs. */
+  /** True while a turn of it runs. */
   isRunning: boolean;
   /** The running turn was aborted. */
   isAborted: boolean;
-  /** The running turn began while another process spoke for the session. */
+  /** The running turn began while another process acted for the session. */
   isUnbegun: boolean;
-  /** The beginnings and ends of its turns, in their order. */
+  /** Work on the beginnings and ends of its turns, in order. */
   turns: Promise<unknown>;
 }
 
@@ -33,25 +33,25 @@ interface ConversationParts {
   editors: EditorService;
   server: OpencodeServer;
   machine: string;
-  /** The process that speaks for the sessions: they end with it. */
+  /** The process that acts for the sessions: they end with it. */
   pid: number;
   beside: (work: () => Promise<void>) => void;
   /** Their questions. */
   questions: {
     isAsking(conversation: Conversation): boolean;
-    /** Its turn is over, and nobody waits for what it asked. */
+    /** Its turn is over, and its questions need no answer any more. */
     turnEnded(conversation: Conversation): void;
-    /** Takes all that it asks off the desks. */
+    /** Takes all its questions off the desks. */
     withdrawAll(conversation: Conversation, reason: 'withdrawn' | 'interrupted'): Promise<void>;
   };
 }
 
-/** A subagent of a subagent…: a longer chain is an error of the server. */
+/** The longest chain of subagents of subagents; a longer one is an error of the server. */
 const MOST_PARENTS = 10;
-/** At most so much is kept of one server, however much it sends: the newest sessions and projects. */
+/** How much is kept of one server, however much it sends: the newest sessions and projects. */
 const MOST_CONVERSATIONS = 200;
 const MOST_DIRECTORIES = 100;
-/** Longer ones are not of opencode. */
+/** Longer ids are not from opencode. */
 const LONGEST_ID = 200;
 const LONGEST_DIRECTORY = 4_096;
 
@@ -75,7 +75,7 @@ export class Conversations {
     return [...this.#known.values()].filter((one) => one.directory === directory);
   }
 
-  /** The session with this id, known from now on. The oldest idle one is forgotten when there are too many. */
+  /** The session with this id, which is known from now on. If there are too many, the oldest idle one is forgotten. */
   of(id: string, directory: string): Conversation {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
@@ -93,7 +93,7 @@ export class Conversations {
     return one;
   }
 
-  /** The session in the hive; null while another process speaks for it. */
+  /** The session in the hive; null while another process acts for it. */
   async introduced(conversation: Conversation, depth = 0): Promise<EditorSession | null> {
     conversation.session ??= this.#introduce(conversation, depth);
     try {
@@ -131,7 +131,7 @@ export class Conversations {
     return session;
   }
 
-  /** One that is being introduced is not waited for: a hostile server may name sessions as each other's parents. */
+  /** A parent that is being introduced is not waited for: a hostile server may name two sessions as each other's parents. */
   async #parentId(id: string, directory: string, depth: number): Promise<string | null> {
     const parent = this.of(id, directory);
     if (parent.session !== null) return sessionId(id);
@@ -174,7 +174,7 @@ export class Conversations {
       this.#inTurn(conversation, async (session) => session?.endTurn(isAborted ? 'cancelled' : null));
   }
 
-  /** Work on the turns of a session, after what came before it. What fails concerns this step alone. */
+  /** Does work on the turns of a session, after all earlier work on them. A failure concerns this step alone. */
   #inTurn(conversation: Conversation, work: (session: EditorSession | null) => Promise<void>): void {
     const done = conversation.turns.then(async () => {
       conversation.isUnbegun = false;
@@ -194,7 +194,7 @@ export class Conversations {
 
   // ---- Until they are gone ----
 
-  /** These sessions are gone, and what they asked is lost. */
+  /** These sessions are gone, and their questions are lost. */
   remove(gone: readonly Conversation[]): void {
     const { server, questions, beside } = this.#parts;
     for (const conversation of gone) {
@@ -220,8 +220,8 @@ export class Conversations {
 }
 
 /**
- * Which server speaks for each session. All that one process has attached look alike in the store, and whoever listens
- * at the port of one might name the sessions of another.
+ * The server that acts for each session. All sessions that one process has attached look alike in the store, and a program that
+ * listens at the port of one server might name the sessions of another.
  */
 function speakersIn(hive: Hive): Map<string, string> {
   const known = SPEAKERS.get(hive) ?? new Map<string, string>();

@@ -1,6 +1,6 @@
 /**
- * The questions of opencode to its person, as dialogs of the hive, and their answers as opencode wants them. A permission is about a
- * pattern; what is shown is the whole call of the tool that asks for it, because that is what runs.
+ * The questions of opencode to its person, as dialogs of the hive, and their answers in the form that opencode expects. A
+ * permission is for a pattern; what is shown is the whole call of the tool that asks for it, because that is what runs.
  */
 
 import { spelledLine } from '../../../domain/display.ts';
@@ -29,7 +29,7 @@ const REJECT: EditorOption = {
   once: true,
 };
 
-/** The call of a tool, as the message says that contains it. */
+/** The call of a tool, as described in the message that contains it. */
 export interface Call {
   tool: string;
   input: Raw;
@@ -46,12 +46,12 @@ export function callIn(message: unknown, call_id: string): Call | null {
   return null;
 }
 
-/** The dialog of `permission.asked`; null when it has no such form. `call` is that of the tool which asks, if it is known. */
+/** The dialog of `permission.asked`; null when it has no such form. `call` is the call of the tool that asks, if it is known. */
 export function permissionOf(request: Raw, call: Call | null, cwd: string): EditorPermission | null {
   const permission = textIn(request, 'permission');
   if (permission === null) return null;
   const metadata = objectIn(request['metadata']) ?? {};
-  // The results that opencode computes from the call are not shown beside it.
+  // The results that opencode computes from the call are not shown in addition to it.
   const { diff: _diff, filepath: _file, ...more } = metadata;
   return {
     kind: 'permission',
@@ -65,14 +65,14 @@ export function permissionOf(request: Raw, call: Call | null, cwd: string): Edit
   };
 }
 
-/** Offered where all that it covers can be displayed. */
+/** Offered only if everything that it covers can be displayed. */
 function alwaysFor(patterns: readonly string[]): EditorOption[] {
   const description = `Until opencode ends, for everything that matches: ${patterns.map(spelledLine).join(', ')}`;
   if (patterns.length === 0 || description.length > PROMPT_LIMITS.optionDescription) return [];
   return [{ id: 'always', label: 'Allow always', description, refuses: false, once: false }];
 }
 
-/** The fields that differ from those of the call, which is shown as it is. */
+/** The fields that differ from those of the call, which is shown anyway. */
 function unlike(fields: Raw, input: Raw): Raw {
   return Object.fromEntries(
     Object.entries(fields).filter(
@@ -86,15 +86,15 @@ function textsIn(value: unknown): string[] {
 }
 
 interface KnownTool {
-  /** opencode's request. */
+  /** The permission's name in opencode. */
   permission: string;
-  /** Its name here. */
+  /** The tool's name in Hive. */
   name: string;
-  /** The names of its fields here. */
+  /** The names of its fields in Hive. */
   fields?: ReadonlyMap<string, string>;
 }
 
-/** Tools whose arguments Hive understands, by the name of their own. */
+/** Tools whose arguments Hive understands, by their names in opencode. */
 const KNOWN: ReadonlyMap<string, KnownTool> = new Map([
   ['bash', { permission: 'bash', name: 'Bash' }],
   [
@@ -117,8 +117,8 @@ const KNOWN: ReadonlyMap<string, KnownTool> = new Map([
 ]);
 
 /**
- * The tool as people and their rules know it. A permission that is about something else than the call itself (a directory
- * outside the project, say) keeps the name that opencode gives it, so that no rule about the tool answers it.
+ * The tool as people and their rules know it. A permission for something other than the call itself (such as a directory
+ * outside the project) keeps opencode's name for it, so that no rule about the tool answers it.
  */
 function toolOf(permission: string, { tool, input }: Call): EditorPermission['tool'] {
   const known = KNOWN.get(tool);
@@ -129,8 +129,8 @@ function toolOf(permission: string, { tool, input }: Call): EditorPermission['to
 const MARK = 'its ';
 
 /**
- * The fields under their new names. One that has such a name already is another field, and gets a mark; so does one that
- * looks as if it had the mark, so that no field takes the place of another.
+ * The fields under their new names. If the new name belongs to another field already, that field gets a mark, and so does one
+ * that looks as if it had the mark, so that no field replaces another.
  */
 function renamed(input: Raw, fields: ReadonlyMap<string, string>): Raw {
   const taken = new Set(fields.values());
@@ -146,13 +146,13 @@ function renamed(input: Raw, fields: ReadonlyMap<string, string>): Raw {
 export function permissionReply(answer: EditorAnswer): { reply: string; message?: string } {
   if (answer.kind !== 'chosen') return { reply: REJECT.id };
   const { option_id: reply, note } = answer;
-  // Only a refusal has room for words.
+  // Only a refusal can carry a comment.
   return note !== null && reply === REJECT.id ? { reply, message: note } : { reply };
 }
 
 // ---- Questions ----
 
-/** The dialog of `question.asked`; null when nothing can be shown of it. */
+/** The dialog of `question.asked`; null if nothing of it can be shown. */
 export function questionsOf(request: Raw): FormDialog | null {
   const questions = objectsIn(request['questions']);
   if (questions.length === 0) return null;

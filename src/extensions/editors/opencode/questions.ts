@@ -1,6 +1,6 @@
 /**
- * The questions of the sessions of one opencode server, raced with the desks. The server itself accepts one reply to each request,
- * so it decides who was first; a desk whose answer came too late there is told.
+ * The questions of the sessions of one opencode server, raced with the desks. The server itself accepts one reply to each
+ * request, so it decides which one was first; a desk whose answer arrived there too late is notified.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hive } from '../../../application/hive.ts';
@@ -16,7 +16,7 @@ import { type OpencodeServer, RefusedRequest } from './server.ts';
 
 type Kind = 'permission' | 'question';
 
-/** Something that a session of opencode asks. */
+/** A request of a session of opencode. */
 interface Question {
   id: string;
   kind: Kind;
@@ -25,7 +25,7 @@ interface Question {
   race: DialogRace;
   /** A desk's answer is on its way to the server. */
   sending: boolean;
-  /** Somebody else has answered it, and a desk that was first in the hive has been told. */
+  /** Somebody else has answered it, and a desk that was first in the hive has been notified. */
   settled: boolean;
 }
 
@@ -39,20 +39,20 @@ interface QuestionParts {
   introduced: (conversation: Conversation) => Promise<EditorSession | null>;
 }
 
-/** An answer is sent again at the next connection, or after this time; as often, a process tries to speak for a session. */
+/** In ms. An answer is sent again at the next connection, or after this time; a process tries as often to act for a session. */
 const RETRY_MS = 5_000;
-/** How many requests that are over are kept. */
+/** How many finished requests are remembered. */
 const MOST_OVER = 1_000;
-/** Beyond these, opencode alone shows what it asks. */
+/** Further requests are shown by opencode alone. */
 const MOST_QUESTIONS = 200;
 const ENDED = 'it has ended';
 
 export class Questions {
   readonly #parts: QuestionParts;
   readonly #open = new Map<string, Question>();
-  /** Requests that are over, with the reply if it is known: what was read before may still list them. */
+  /** Finished requests, with the reply if it is known: a list that was read earlier may still contain them. */
   readonly #over = new Map<string, string | undefined>();
-  /** Requests were left to opencode since the last connection. */
+  /** True if requests were left to opencode since the last connection. */
   #isFull = false;
   /** Fires at the next connection. */
   #connected = Promise.withResolvers<void>();
@@ -61,13 +61,13 @@ export class Questions {
     this.#parts = parts;
   }
 
-  /** The server is connected, and all that waits in it is about to be read. */
+  /** The server is connected, and all its open requests are about to be read. */
   connecting(): void {
     this.#over.clear();
     this.#isFull = false;
   }
 
-  /** All that waits in the server was read. */
+  /** All open requests of the server were read. */
   connected(): void {
     this.#connected.resolve();
     this.#connected = Promise.withResolvers<void>();
@@ -100,7 +100,7 @@ export class Questions {
     stop: AbortSignal,
   ): Promise<OpenedDialog | null> {
     let session = await this.#parts.introduced(conversation);
-    // Another process speaks for it: when that ends, this one does.
+    // Another process acts for it; when that ends, this one does.
     while (session === null && !stop.aborted) {
       await sleep(RETRY_MS, undefined, { signal: stop }).catch(() => undefined);
       if (!stop.aborted) session = await this.#parts.introduced(conversation);
@@ -116,7 +116,7 @@ export class Questions {
     return permissionOf(request, await this.#callOf(request, conversation), conversation.directory);
   }
 
-  /** The call that asks. Without it the permission is shown as opencode describes it. */
+  /** The call that asks. Without it the permission is shown with opencode's own description. */
   async #callOf(request: Raw, { id, directory }: Conversation): Promise<Call | null> {
     const { hive, server } = this.#parts;
     const tool = objectIn(request['tool']) ?? {};
@@ -187,7 +187,7 @@ export class Questions {
   isOver(id: string, reply?: string): void {
     this.#noteOver(id, reply);
     const question = this.#open.get(id);
-    // This may be our own reply. If it is not, the server refuses ours.
+    // This may be our own reply. If it is not, the server will refuse ours.
     if (question === undefined || question.sending) return;
     this.#open.delete(id);
     question.settled = true;
@@ -201,7 +201,7 @@ export class Questions {
     forgetOldest(this.#over, MOST_OVER);
   }
 
-  /** The ids of what is open in a project. */
+  /** The ids of the open requests in a project. */
   idsIn(directory: string): string[] {
     const open = [...this.#open.values()].filter(({ conversation }) => conversation.directory === directory);
     return open.map(({ id }) => id);

@@ -1,6 +1,6 @@
 /**
- * The server of opencode, as Hive uses it: its stream of events, what waits there, and the replies. A server holds several
- * projects at once, each named by its directory. Of what it sends nothing is believed but its shape.
+ * The server of opencode, as Hive uses it: its stream of events, its open requests, and the replies. A server holds several
+ * projects at once, each named by its directory. Only the shape of what it sends is trusted.
  */
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { Raw } from '../../../domain/hooks.ts';
@@ -11,7 +11,7 @@ import { cleanDeep } from '../../../domain/text.ts';
 /** One event of a server. */
 export interface ServerEvent {
   type: string;
-  /** The project that it is about. */
+  /** The project that the event is about. */
   directory: string;
   properties: Raw;
 }
@@ -19,19 +19,19 @@ export interface ServerEvent {
 export interface OpencodeServer {
   readonly url: string;
   /**
-   * Reads events until the stream ends; `opened` runs when it is there. @throws Error when the server cannot be reached,
+   * Reads events until the stream ends; calls `opened` once it is open. @throws Error when the server cannot be reached,
    * refuses, or has been silent for too long.
    */
   follow(on: { opened: () => void; event: (event: ServerEvent) => void }, signal: AbortSignal): Promise<void>;
-  /** Reads something. `directory` names the project; null: the one where the server was started. */
+  /** A GET request. `directory` names the project; null means the one in which the server was started. */
   get(path: string, directory: string | null): Promise<unknown>;
-  /** Sends something. False if what it is about is no longer there. */
+  /** A POST request. False if its subject no longer exists. */
   post(path: string, directory: string, body?: object): Promise<boolean>;
 }
 
-/** A server answers such a request from its memory. */
+/** In ms. A server answers such a request from its memory. */
 const REQUEST_MS = 30_000;
-/** A server of today says that it is there every ten seconds. */
+/** In ms. A current server sends a heartbeat every ten seconds. */
 const SILENCE_MS = 60_000;
 /** An event holds at most one file and its change. */
 const EVENT_CHARACTERS = 32 * 1024 * 1024;
@@ -40,7 +40,7 @@ const RESPONSE_BYTES = 32 * 1024 * 1024;
 
 export interface ServerAddress {
   url: string;
-  /** As opencode wants them; null where its server has no password. */
+  /** The login in the form that opencode expects; null if its server has no password. */
   login: { user: string; password: string } | null;
 }
 
@@ -60,7 +60,7 @@ export function opencodeServer({ url: given, login }: ServerAddress): OpencodeSe
     if (directory !== null) address.searchParams.set('directory', directory);
     return fetch(address, {
       method,
-      // A server behind a redirect is not the one that its human named.
+      // The target of a redirect is not the server that the human named.
       redirect: 'error',
       signal,
       headers: { ...authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
@@ -91,7 +91,7 @@ export function opencodeServer({ url: given, login }: ServerAddress): OpencodeSe
         for await (const { data } of events) {
           const event = eventFrom(data);
           if (event === null) continue;
-          // An older server says nothing while nothing happens.
+          // An older server sends nothing while nothing happens.
           if (timer !== null || event.type === HEARTBEAT) watch();
           on.event(event);
         }
@@ -140,7 +140,7 @@ function eventFrom(data: string): ServerEvent | null {
   };
 }
 
-/** The whole answer of the server. @throws Error when that is more than any server of opencode has to say. */
+/** The whole answer of the server. @throws Error if it is longer than any answer of opencode. */
 async function textOf(response: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -152,7 +152,7 @@ async function textOf(response: Response): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-/** The server is there, and does not do what it was asked to. */
+/** The server answered, but refused the request. */
 export class RefusedRequest extends Error {}
 
 function refused({ status, url }: Response): Error {
@@ -163,7 +163,7 @@ function refused({ status, url }: Response): Error {
   return new RefusedRequest(`${new URL(url).pathname}: HTTP ${status}${advice}`);
 }
 
-/** Whether an error says that no program listens there: then what waited there is lost. */
+/** Whether an error shows that no program listens there: then all open requests there are lost. */
 export function isNobodyThere(error: unknown): boolean {
   for (let one = error; one instanceof Error; one = one.cause)
     if ('code' in one && one.code === 'ECONNREFUSED') return true;

@@ -1,4 +1,4 @@
-/** An answer before it is queued, and the reasons that bar one. Pure. */
+/** An answer before it is queued, and the reasons against it. Pure. */
 import { mayAllow } from '../../../domain/permissions.ts';
 import { type Prompt, resolveAnswer } from '../../../domain/prompts.ts';
 import type { QueuedAnswer } from './storage.ts';
@@ -23,7 +23,7 @@ export function barOf(
   return isZoomed ? WORDS.zoomed : WORDS.readToEnd;
 }
 
-/** The answer exactly as the server will store it. @throws HiveError for one that no server would take. */
+/** The answer exactly as the server will store it. @throws HiveError for an answer that no server would accept. */
 export function answerOf(
   prompt: Prompt,
   { selected, ...said }: Given,

@@ -1,4 +1,4 @@
-/** The page: which screen is shown, how one gets to another, and the state of the connection. */
+/** The page: which screen is shown, how to get to another one, and the state of the connection. */
 import { type ComponentType, render, type VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { connect, flush, forget, reconnect, type State, settled, useInbox } from './model.ts';
@@ -42,7 +42,7 @@ function Paired({ inbox, path }: { inbox: State; path: string }): VNode {
   const main = useRef<HTMLElement>(null);
   const ask_id = path.startsWith('ask/') ? path.slice('ask/'.length) : null;
   const { Screen } = SCREENS.find((screen) => screen.path === path) ?? SCREENS[0];
-  // A new screen begins at its heading, also for whoever hears it. A screen may then go to another place of its own.
+  // A new screen begins at its heading, also in a screen reader. A screen may then move to another place.
   useLayoutEffect(() => {
     main.current?.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
     scrollTo(0, 0);
@@ -93,7 +93,7 @@ function Paired({ inbox, path }: { inbox: State; path: string }): VNode {
   );
 }
 
-/** Few pages pair, and the words of the phrases are as large as the rest: they are loaded when they are needed. */
+/** Few pages pair a device, and the word list of the phrases is as large as the rest of the page, so it is loaded on demand. */
 function PairingLater(): VNode {
   const [Pairing, setPairing] = useState<ComponentType | null>(null);
   useEffect(() => {
@@ -103,7 +103,7 @@ function PairingLater(): VNode {
 }
 
 function usePath(): string {
-  // A pairing code is there, too, until the device is paired.
+  // Until the device is paired, a pairing code may be there, too.
   const read = (): string => (location.hash.startsWith('#/') ? location.hash.slice(2) : '');
   const [path, setPath] = useState(read);
   useEffect(() => {
@@ -116,7 +116,7 @@ function usePath(): string {
   return path;
 }
 
-/** Ages are drawn again every half minute, while somebody looks. */
+/** Ages are drawn again every half minute, while the page is visible. */
 function useClock(): void {
   const [, tick] = useState(0);
   useEffect(() => {
@@ -133,9 +133,9 @@ document.addEventListener('visibilitychange', () => {
   reconnect();
   void flush().catch(() => undefined);
 });
-// Reading what this device keeps takes as long as the first drawing: they go on side by side.
+// Reading the storage of this device takes as long as the first drawing, so both are done at the same time.
 void connect();
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
-// The service worker loads every file once more, and so comes after what waits.
+// The service worker loads every file once more, so it starts only after the first screen is there.
 if ('serviceWorker' in navigator) void settled().then(keepShell);

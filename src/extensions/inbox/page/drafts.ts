@@ -1,12 +1,12 @@
 /**
- * Drafts: texts that are typed and not sent yet. The tab keeps them while its human looks at another screen or another question,
- * and when the phone ends the page and loads it again.
+ * Drafts: texts that were typed but not sent yet. The tab keeps them while its human looks at another screen or another question,
+ * and when the phone discards the page and loads it again.
  */
 import { useState } from 'preact/hooks';
 
 const PREFIX = 'hive-draft ';
 
-/** A field's text under this name, and how it changes. */
+/** The text of the field with this name, and a function to change it. */
 export function useDraft(name: string): [string, (text: string) => void] {
   const [text, setText] = useState(() => read(name));
   return [

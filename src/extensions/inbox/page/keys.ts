@@ -1,6 +1,6 @@
-/** Keys and digests, by the browser's own cryptography. A key cannot be read out, not even by this page. */
+/** Keys and digests, with the browser's own cryptography. A key cannot be read out, not even by this page. */
 
-/** A new key, and its public part as the server knows it: 32 bytes, base64url. */
+/** A new key, and its public part in the server's format: 32 bytes, base64url. */
 export async function makeKey(): Promise<{ key: string; secret: CryptoKey }> {
   const pair = (await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify'])) as CryptoKeyPair;
   const raw = await crypto.subtle.exportKey('raw', pair.publicKey);

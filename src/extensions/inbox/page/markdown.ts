@@ -1,8 +1,8 @@
 /**
- * Markdown of agents and people, for the page: every character of the source stays in it, in its order. Formatting only
+ * Markdown of agents and people, for the page: every character of the source stays in it, in order. Formatting only
  * changes how it is drawn: marked words are bold, a table has columns, and the markup itself is paler. So no text can hide a
- * part of itself, such as a link definition or a surplus cell. It is one pass over the lines, and one over the characters of
- * each paragraph, without recursion, so a hostile text takes no longer than any other of its length.
+ * part of itself, such as a link definition or a surplus cell. There is one pass over the lines, and one over the characters of
+ * each paragraph, without recursion, so a hostile text takes no longer than any other text of its length.
  */
 
 /** A part of a line. `mark` is markup, `break` the end of a line that Markdown keeps. */
@@ -25,7 +25,7 @@ export type Block =
   /** The rest of a text that has more parts than a page draws quickly. */
   | { as: 'plain'; of: string };
 
-/** A text's blocks; beyond `most_parts` formatted parts the rest of it is plain. */
+/** A text's blocks; after `most_parts` formatted parts the rest is plain. */
 export function blocksOf(text: string, most_parts: number): Block[] {
   const lines = text.split('\n');
   const budget = { left: most_parts };
@@ -55,7 +55,7 @@ interface Budget {
 
 interface Found {
   block: Block;
-  /** The first line after it. */
+  /** The first line after the block. */
   end: number;
 }
 
@@ -112,7 +112,7 @@ function headingOf(line: string, markup: RegExp, budget: Budget): Block {
   };
 }
 
-/** To the end of the text where nothing closes it. */
+/** To the end of the text if nothing closes it. */
 function codeAt(lines: readonly string[], at: number): Found {
   const opened = lines[at] ?? '';
   const [markup = '', fence = ''] = FENCE.exec(opened) ?? [];
@@ -195,7 +195,7 @@ function tableAt(lines: readonly string[], at: number, budget: Budget): Found {
   return { block: { as: 'table', of }, end };
 }
 
-/** The cells of a row, each with the bar before it, and the last one with the bar behind it. */
+/** The cells of a row, each with the bar before it, and the last one also with the bar after it. */
 function cellsOf(line: string, isRuler: boolean, budget: Budget): Inline[][] {
   const parts = line.split(/(?<!\\)\|/);
   budget.left -= parts.length;
@@ -261,7 +261,7 @@ function inlineOf(text: string, budget: Budget): Inline[] {
   return nested(pieces);
 }
 
-/** Null where there are more of them than `most`. */
+/** Null if there are more of them than `most`. */
 function piecesOf(text: string, most: number): Piece[] | null {
   const pieces: Piece[] = [];
   const closing = closingTicks(text);
@@ -332,10 +332,10 @@ function closingTicks(text: string): Map<number, number> {
   return closing;
 }
 
-/** No browser needs a longer one. */
+/** In characters. No browser needs a longer one. */
 const LONGEST_ADDRESS = 2_000;
 
-/** A web address and where it ends, without what is punctuation behind it. */
+/** A web address and its end, without punctuation that follows it. */
 function addressAt(text: string, index: number): { end: number; isLink: boolean } {
   const [run = ''] = /^[^\s<>"'`|]+/.exec(text.slice(index, index + LONGEST_ADDRESS + 1)) ?? [];
   if (run.length > LONGEST_ADDRESS || !/^[!-~]+$/.test(run))

@@ -1,6 +1,6 @@
 /**
- * The state of the page, and how it stays true: after each connection it reads its lists again, and then takes the
- * notifications. Nothing here has to survive: the server has everything but the outbox (outbox.ts).
+ * The state of the page, and how it is kept current: after each connection the page reads its lists again, and then follows the
+ * notifications. Nothing here has to survive: the server has everything except the outbox (outbox.ts).
  */
 import { useEffect, useState } from 'preact/hooks';
 import type { Message } from '../../../domain/messages.ts';
@@ -22,7 +22,7 @@ import {
 } from './server.ts';
 import { type OutboxEntry, type OwnDevice, storage } from './storage.ts';
 
-/** A mention of the human, with the message that it is in. */
+/** A mention of the human, with the message that contains it. */
 export interface MentionShown {
   mention_id: string;
   message_id: string;
@@ -56,35 +56,35 @@ export interface SessionShown extends Session, SessionPlace {
 export type Connection = 'connecting' | 'online' | 'offline';
 
 export interface State {
-  /** Null: not paired. Undefined: not read yet. */
+  /** Null if it is not paired; undefined until it is read. */
   device: OwnDevice | null | undefined;
-  /** The server's words about this device; null before it spoke. */
+  /** The server's facts about this device; null before they arrive. */
   welcome: Welcome | null;
   /** Why the server refuses this device, as a sentence. */
   refused: string | null;
-  /** The server does not know this device any more: it can only be paired again. */
+  /** The server no longer knows this device, which can only be paired again. */
   unknown: boolean;
   connection: Connection;
-  /** The pending prompts, by id; null before they were read. */
+  /** The pending prompts, by id; null until they are read. */
   prompts: ReadonlyMap<string, ListedPrompt> | null;
-  /** How many more are pending, which were not read. */
+  /** The number of pending prompts beyond those that were read. */
   more: number;
-  /** The living ones. */
+  /** The sessions that have not ended. */
   sessions: readonly SessionShown[];
-  /** Those that ended last. */
+  /** The sessions that ended last. */
   ended: readonly SessionShown[];
   messages: readonly Message[];
-  /** There are messages before those. */
+  /** True if there are earlier messages. */
   areEarlier: boolean;
-  /** The human's own that are not done yet. */
+  /** The human's own unprocessed mentions. */
   mentions: readonly MentionShown[];
-  /** The pairs of agents that are stopped now. */
+  /** The pairs of agents that are stopped at present. */
   loops: readonly LoopShown[];
   outreach: readonly Outreach[];
   outbox: readonly OutboxEntry[];
-  /** How often each prompt has changed: a screen that shows it reads it again. Several may change before it is drawn. */
+  /** How often each prompt has changed: a screen that shows it then reads it again. Several may change before a drawing. */
   changes: ReadonlyMap<string, number>;
-  /** How often everything was read: changes may not have been notified before. */
+  /** How often everything was read: changes before that may not have been notified. */
   reads: number;
 }
 
@@ -114,7 +114,7 @@ export function update(changes: Partial<State>): void {
   for (const listener of listeners) listener();
 }
 
-/** The state now, and a new drawing whenever it changes. */
+/** The current state; draws again whenever it changes. */
 export function useInbox(): State {
   const [shown, show] = useState(state);
   useEffect(() => {
@@ -126,7 +126,7 @@ export function useInbox(): State {
   return shown;
 }
 
-/** Resolves once the first screen is there: what waits, pairing, or why neither is shown. */
+/** Resolves once the first screen is there: the pending questions, pairing, or the reason why neither is shown. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => {
     const look = (): void => {
@@ -155,7 +155,7 @@ export function ask<Result>(method: string, params: object = {}): Promise<Result
 
 const MOST_SHOWN = 100;
 
-/** A read of a list. Replies may come in another order: one is not shown once that of a later read is. */
+/** A function that reads a list. Replies may arrive out of order: one is not shown after the reply of a later read. */
 function ordered(read: (show: typeof update) => Promise<void>): () => Promise<void> {
   let begun = 0;
   let shown = 0;
@@ -170,7 +170,7 @@ function ordered(read: (show: typeof update) => Promise<void>): () => Promise<vo
   };
 }
 
-/** A change that is notified while a list is read may be missing in it, or newer. */
+/** Lists that are being read. A change that is notified in the meantime may be missing in the list, or newer than it. */
 const reading = new Set<ListedPrompt[]>();
 
 const readPrompts = ordered(async (show) => {
@@ -238,13 +238,13 @@ const readOutreach = ordered(async (show) =>
   }),
 );
 
-/** The answers of this page that were accepted last: its screens say so, and nothing has to keep them. */
+/** The answers of this page that were accepted last, which its screens show. Nothing has to store them. */
 let accepted: readonly OutboxEntry[] = [];
 const MOST_ACCEPTED = 20;
 
 export const readOutbox = async (): Promise<void> => update({ outbox: [...accepted, ...(await entries())] });
 
-/** Takes out an entry whose fate the human has read. */
+/** Removes an entry whose outcome the human has read. */
 export async function dismissEntry({ number = 0 }: OutboxEntry): Promise<void> {
   accepted = accepted.filter((entry) => entry.number !== number);
   await dismiss(number);
@@ -253,7 +253,7 @@ export async function dismissEntry({ number = 0 }: OutboxEntry): Promise<void> {
 
 type PushedKind = PushedPopup['kind'];
 
-/** Removes notifications of this phone. Those that an older page has shown are of questions. */
+/** Removes notifications of this phone. Notifications without a kind, from an older page, are of questions. */
 async function closeShown(isOver: (kind: PushedKind, tag: string) => boolean): Promise<void> {
   const registration = await navigator.serviceWorker?.getRegistration();
   for (const shown of (await registration?.getNotifications()) ?? []) {
@@ -262,10 +262,10 @@ async function closeShown(isOver: (kind: PushedKind, tag: string) => boolean): P
   }
 }
 
-/** Removes those of what no longer waits: the server may have been away when it was answered. */
+/** Removes notifications of subjects that are no longer pending: the server may have been away when they were answered. */
 async function closeSettled({ prompts, mentions }: State): Promise<void> {
   const open = new Set([...(prompts?.keys() ?? []), ...mentions.map(({ mention_id }) => mention_id)]);
-  // Of many mentions, not all are read.
+  // If there are many mentions, not all were read.
   const areMentionsKnown = mentions.length < MOST_SHOWN;
   await closeShown((kind, tag) => {
     if (kind === 'outreach' || (kind === 'mention' && !areMentionsKnown)) return false;
@@ -277,7 +277,7 @@ async function closeSettled({ prompts, mentions }: State): Promise<void> {
 /** Removes the notifications of pings and cards: their screen shows them. */
 export const closeOutreach = (): Promise<void> => closeShown((kind) => kind === 'outreach');
 
-/** The pending questions are on the screen first; the rest follows. */
+/** Reads the pending questions first; the rest follows. */
 async function readAll(): Promise<void> {
   update({ reads: state.reads + 1 });
   await readPrompts();
@@ -285,7 +285,7 @@ async function readAll(): Promise<void> {
   void closeSettled(state).catch(() => undefined);
 }
 
-/** Reads what a notification is about. Several at once are read once. */
+/** The functions that read what a notification is about. Several notifications at once cause one read. */
 const reads: Readonly<Record<string, () => Promise<void>>> = {
   'message/posted': readMessagesAndLoops,
   'mention/changed': readMentions,
@@ -297,7 +297,7 @@ const reads: Readonly<Record<string, () => Promise<void>>> = {
 };
 const due = new Map<() => Promise<void>, ReturnType<typeof setTimeout>>();
 const TOGETHER_MS = 100;
-/** A long list is read seldom. */
+/** A long list is not read often. */
 const READ_MORE_MS = 5_000;
 
 function noticed({ method, params }: Notification): void {
@@ -308,7 +308,7 @@ function noticed({ method, params }: Notification): void {
     if (prompts !== null) enter(prompts, prompt);
     const { ask_id } = prompt;
     update({ prompts, changes: new Map(state.changes).set(ask_id, (state.changes.get(ask_id) ?? 0) + 1) });
-    // The unread ones move up.
+    // Unread prompts move up.
     if (state.more > 0 && prompt.status !== 'pending') readSoon(readPrompts, READ_MORE_MS);
   }
   const read = reads[method];
@@ -322,7 +322,7 @@ function readSoon(read: () => Promise<void>, ms = TOGETHER_MS): void {
     setTimeout(() => {
       due.delete(read);
       read().catch((error: unknown) => {
-        // Once the stream has noticed that the server is gone, everything is read again.
+        // Once the stream has noticed that the server is gone, everything will be read again anyway.
         if (error instanceof Unreachable && state.connection === 'online') readSoon(read, READ_MORE_MS);
       });
     }, ms),
@@ -333,21 +333,21 @@ function readSoon(read: () => Promise<void>, ms = TOGETHER_MS): void {
 
 export const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 15_000;
-/** The pause after this one: a server that does not recover is asked seldom. */
+/** The next, longer pause: a server that does not recover is asked less and less often. */
 export const longer = (ms: number): number => Math.min(LONGEST_RETRY_MS, ms * 2);
 let wake: () => void = () => undefined;
 
 let following: AbortController | null = null;
 
-/** Tries to connect at once: the phone woke up, the network changed, or something was queued. A stream that may be dead ends. */
+/** Connects at once: the phone woke up, the network changed, or something was queued. A stream that may be dead is ended. */
 export function reconnect({ isNewNetwork = false } = {}): void {
   if (isNewNetwork || isSilent()) following?.abort();
   wake();
 }
 
 /**
- * Forgets with which hive this device was paired. What is queued stays, and goes out once it is paired with that one again. What
- * its notifications ask cannot be answered until then.
+ * Forgets the hive with which this device was paired. Queued entries stay, and are sent once it is paired with that hive again.
+ * The questions in its notifications cannot be answered until then.
  */
 export async function forget(): Promise<void> {
   await storage((database) => database.delete('device', 'own'));
@@ -360,7 +360,7 @@ export async function readWelcome(): Promise<void> {
   update({ welcome: await signIn(ownDevice()) });
 }
 
-/** Runs for as long as the page lives: follows the server, and sends what is queued. */
+/** Runs for as long as the page exists: follows the server, and sends what is queued. */
 export async function connect(): Promise<void> {
   try {
     const device = (await storage((database) => database.get('device', 'own'))) ?? null;
@@ -397,12 +397,12 @@ export async function connect(): Promise<void> {
         update({ connection: 'offline' });
         if (error instanceof Refused)
           update({ refused: error.message, unknown: error.code === 'device_not_found' });
-        // It may have no stream for this page, and answer all the same.
+        // The server may have no stream for this page, but still answer calls.
         if (error instanceof Failed) await readAll().catch(() => undefined);
       }
     }
     await pause(retry_ms);
-    // Until it is paired, nothing has failed.
+    // Until the device is paired, nothing has failed.
     retry_ms = state.device === null ? FIRST_RETRY_MS : longer(retry_ms);
   }
 }
@@ -421,15 +421,15 @@ let flushing: ReturnType<typeof setTimeout> | undefined;
 let flush_ms = FIRST_RETRY_MS;
 
 /**
- * Sends what is queued. What cannot be sent now goes out with the next connection, or a little later: the stream of notifications
- * may live while a call fails.
+ * Sends what is queued. An entry that cannot be sent now is sent at the next connection, or a little later: the stream of
+ * notifications may work while a call fails.
  */
 export async function flush(): Promise<void> {
   clearTimeout(flushing);
   await readOutbox();
   try {
     await sendQueued(ownDevice(), async (entry) => {
-      // The server replies, however often the connection is cut.
+      // The server replies, even if the connection is often cut.
       flush_ms = FIRST_RETRY_MS;
       if (entry.queued.kind === 'answer' && entry.fate.state === 'done' && entry.fate.reply.accepted === true)
         accepted = [...accepted, entry].slice(-MOST_ACCEPTED);

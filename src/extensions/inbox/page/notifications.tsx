@@ -1,4 +1,4 @@
-/** Turning notifications on and off: the browser asks its person, subscribes, and the server learns where to send them. */
+/** Turns notifications on and off: the browser asks its person and subscribes, and the server learns where to send them. */
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type State, update } from './model.ts';
@@ -6,7 +6,7 @@ import { setPush, type Welcome } from './server.ts';
 import type { OwnDevice } from './storage.ts';
 import { WORDS } from './words.ts';
 
-/** The registration of the service worker, where the browser can subscribe; null where it cannot. */
+/** The registration of the service worker, if the browser can subscribe; null if it cannot. */
 async function subscriber(): Promise<ServiceWorkerRegistration | null> {
   if (!('serviceWorker' in navigator) || !('PushManager' in globalThis) || !('Notification' in globalThis))
     return null;
@@ -25,7 +25,7 @@ async function turnOn(device: OwnDevice, key: string): Promise<string | null> {
   if ((await Notification.requestPermission()) !== 'granted') throw new Error(WORDS.notifyDenied);
   const { pushManager } = await navigator.serviceWorker.ready;
   const old = await pushManager.getSubscription();
-  // The server has another key than it had.
+  // The server now has another key.
   if (old !== null && !isOf(old, key)) await old.unsubscribe();
   const subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
   const { endpoint, keys } = subscription.toJSON();

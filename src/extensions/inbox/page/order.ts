@@ -40,7 +40,7 @@ export function sortWaiting(prompts: Iterable<ListedPrompt>, now: string): Waiti
   return lists;
 }
 
-/** The first in order; more are not read before some of them are answered. */
+/** In order, the first ones; the others are read once some of these are answered. */
 const MOST_PROMPTS = 5_000;
 
 interface PromptPage {
@@ -50,7 +50,7 @@ interface PromptPage {
   total: number;
 }
 
-/** Pending questions, a page of the server's list after the other, and how many more there are than this page shows. */
+/** Pending questions, read page by page, and the number of those that this page does not show. */
 export async function readPages(
   list: (cursor: string | null) => Promise<PromptPage>,
 ): Promise<{ prompts: Map<string, ListedPrompt>; more: number }> {
@@ -65,7 +65,7 @@ export async function readPages(
   return { prompts, more: cursor === null ? 0 : Math.max(0, page.total - prompts.size) };
 }
 
-/** The ids of the questions that this device has answered, while the server does not know it. */
+/** The ids of the questions that this device has answered, but the server has not acknowledged. */
 export function queuedAnswers(outbox: readonly OutboxEntry[]): ReadonlySet<string> {
   return new Set(
     outbox.flatMap(({ queued, fate }) =>
@@ -74,7 +74,7 @@ export function queuedAnswers(outbox: readonly OutboxEntry[]): ReadonlySet<strin
   );
 }
 
-/** Answers that their human must still hear of: those that were late, lost or refused, and those that need one more tap. */
+/** Answers that their human has to know about: late, lost or refused ones, and those that need one more tap. */
 export function unread(outbox: readonly OutboxEntry[]): OutboxEntry[] {
   return outbox.filter(
     ({ queued, fate }) =>

@@ -1,7 +1,7 @@
 /**
- * The outbox: what the human has answered or written, and the server has not acknowledged. An entry is stored before the page
- * says that it is queued, goes out in order, and leaves only when the server has said what became of it. Page, browser and
- * phone may end at any moment: its id makes the server take the same entry once.
+ * The outbox: answers and messages of the human that the server has not acknowledged. An entry is stored before the page
+ * reports it as queued, is sent in order, and leaves only when the server has reported its outcome. Page, browser and
+ * phone may end at any moment: thanks to its id, the server accepts the same entry only once.
  */
 
 import type { PromptAnswer } from '../../../domain/prompts.ts';
@@ -43,19 +43,19 @@ export async function entries(): Promise<OutboxEntry[]> {
   return storage((database) => database.getAll('outbox'));
 }
 
-/** Takes out an entry whose fate the human has read. */
+/** Removes an entry whose outcome the human has read. */
 export async function dismiss(number: number): Promise<void> {
   await storage((database) => database.delete('outbox', number));
 }
 
-/** Answers a delayed one again: the same answer, given now. */
+/** Gives a delayed answer again: the same answer, with the present time. */
 export async function renew(entry: OutboxEntry): Promise<void> {
   if (entry.queued.kind !== 'answer') return;
   const queued = { ...entry.queued, responded_at: storeTime() };
   await put({ ...entry, queued, fate: { state: 'queued' } });
 }
 
-/** Sends an entry again on which the server has failed: the same one, given when it was given. */
+/** Sends an entry again on which the server has failed: the same entry, with its original time. */
 export async function retry(entry: OutboxEntry): Promise<void> {
   await put({ ...entry, fate: { state: 'queued' }, failures: 0 });
 }
@@ -64,22 +64,22 @@ async function put(entry: OutboxEntry): Promise<void> {
   await changeOutbox(async (outbox) => void (await outbox.put(entry)));
 }
 
-/** Records what became of an entry, unless another page has done that, or the human answered it again. */
+/** Records the outcome of an entry, unless another page has recorded it, or the human answered again. */
 async function settle(number: number, { queued: sent }: OutboxEntry, fate: Fate): Promise<void> {
   await changeOutbox(async (outbox) => {
     const entry = await outbox.get(number);
     if (entry?.fate.state !== 'queued' || timeOf(entry.queued) !== timeOf(sent)) return;
-    // Nothing to read about a message that was posted, or an answer that counts.
+    // The human need not read about a message that was posted, or an answer that counts.
     const isOver = fate.state === 'done' && (sent.kind === 'message' || fate.reply.accepted === true);
     if (isOver) await outbox.delete(number);
     else await outbox.put({ ...entry, fate });
   });
 }
 
-/** So many failures of the server on one entry are no accident. */
+/** After this many failures on one entry, the server will not accept it by itself. */
 const MOST_FAILURES = 5;
 
-/** Counts a failure of the server on this entry. It stays here for as long as its human keeps it. */
+/** Counts a failure of the server on this entry, which is kept until its human discards it. */
 async function countFailure(number: number, message: string): Promise<OutboxEntry | undefined> {
   return changeOutbox(async (outbox) => {
     const entry = await outbox.get(number);
@@ -95,7 +95,7 @@ async function countFailure(number: number, message: string): Promise<OutboxEntr
 const timeOf = (queued: Queued): string | null => (queued.kind === 'answer' ? queued.responded_at : null);
 
 const LOCK = 'hive-outbox';
-/** A page that the phone has put to sleep keeps its lock. What two pages send twice counts once. */
+/** In ms. A page that the phone has put to sleep keeps its lock. An entry that two pages send counts once. */
 const LOCK_MS = 60_000;
 
 async function alone(work: () => Promise<void>): Promise<void> {
@@ -111,10 +111,10 @@ async function alone(work: () => Promise<void>): Promise<void> {
 const subjectOf = (queued: Queued): string => (queued.kind === 'answer' ? queued.ask_id : queued.kind);
 
 /**
- * Sends what is queued, in order, until all is sent or the server cannot be reached. An entry on which it fails lets those
- * of other subjects pass. One page of this device does it at a time. `settled` is called with each entry whose fate is known.
- * An entry that was accepted, and so is all done, is kept no longer.
- * @throws Unreachable where something is still queued.
+ * Sends what is queued, in order, until all is sent or the server cannot be reached. An entry on which the server fails does not
+ * hold up entries of other subjects. One page of this device does this at a time. `settled` is called with each entry whose
+ * outcome is known. An accepted entry is removed.
+ * @throws Unreachable if something is still queued.
  */
 export async function sendQueued(
   device: OwnDevice,
@@ -149,12 +149,12 @@ async function send(device: OwnDevice, { queued, store_id }: OutboxEntry): Promi
       queued.kind === 'answer' ? await sendAnswer(device, queued) : await sendMessage(device, queued);
     return { state: 'done', reply };
   } catch (error) {
-    // A device that is not let in now may be let in again: its human has given these answers all the same.
+    // A device that is refused now may be admitted again, and its human has still given these answers.
     if (!(error instanceof Refused) || error.atDoor)
       throw error instanceof Unreachable ? error : new Unreachable(String(error));
     const { code, message, details } = error;
     if (code !== 'answer_stale') return { state: 'refused', code, message };
-    // The clock of this device was set since it last asked for the store's.
+    // The clock of this device was changed since it last got the store's time.
     setStoreTime(details['now']);
     return { state: 'delayed', message };
   }
@@ -182,9 +182,9 @@ async function sendAnswer(device: OwnDevice, queued: QueuedAnswer): Promise<Answ
   const signature = await sign(device.secret, text);
   const params = { ...answer, store_id: device.store_id, signature };
   const reply = await call<AnswerReply | undefined>(device, 'hivemind-response', params);
-  // Something else than Hive may answer at this address, and then nothing is stored.
+  // Another program than Hive may answer at this address, and then nothing is stored.
   if (reply?.ask_id !== ask_id || typeof reply.accepted !== 'boolean')
-    throw new Failed('What answered is not Hive.');
+    throw new Failed('The server at this address is not Hive.');
   return reply;
 }
 
@@ -194,6 +194,6 @@ async function sendMessage(
 ): Promise<AnswerReply> {
   const params = { body, reply_to, message_id, store_id: device.store_id };
   const reply = await call<{ message?: { message_id?: string } } | undefined>(device, 'message/post', params);
-  if (reply?.message?.message_id !== message_id) throw new Failed('What answered is not Hive.');
+  if (reply?.message?.message_id !== message_id) throw new Failed('The server at this address is not Hive.');
   return {};
 }

@@ -1,4 +1,4 @@
-/** Pairing: the code, the name, the key, the phrase, and the wait until the human has confirmed it on their computer. */
+/** Pairing: the code, the name, the key, the phrase, and the wait until the human confirms it on their computer. */
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -31,7 +31,7 @@ export function Pairing(): VNode {
   );
 }
 
-/** `refused`: why the device that was just paired is not let in. */
+/** `refused`: why the device that was just paired is not admitted. */
 function CodeForm({
   onPaired,
   refused,
@@ -117,7 +117,7 @@ async function pair(typed: string, name: string): Promise<Paired> {
   return { device: { device_id, name, human, store_id, key, secret }, phrase };
 }
 
-/** Shows the phrase until the human has confirmed it at their computer; then this device is kept. */
+/** Shows the phrase until the human has confirmed it on their computer; then this device is stored. */
 function Phrase({ device, phrase, onRefused }: Paired & { onRefused: (why: string) => void }): VNode {
   useEffect(() => {
     let stopped = false;

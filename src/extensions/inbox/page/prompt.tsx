@@ -35,14 +35,14 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
         if (stale) return;
         setPrompt(found.prompt);
         setProblem(null);
-        // A page in the background is seen by nobody.
+        // Nobody sees a page in the background.
         if (found.prompt.seen_at === null && isLookedAt) await ask('prompt/seen', { ask_id });
-        // Its human may have allowed it since.
+        // Its human may have allowed this device to give permissions since.
         if (found.prompt.kind === 'permission' && inbox.welcome?.may_allow === false) await readWelcome();
       } catch (error) {
         if (stale) return;
         if (error instanceof Refused) setProblem(error.message);
-        // The stream may live while a call fails, and then nothing else reads it again.
+        // The stream may work while a call fails, and then nothing else would read the prompt again.
         if (error instanceof Unreachable) retrying = setTimeout(() => void read(longer(pause_ms)), pause_ms);
       }
     }
@@ -54,7 +54,7 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
   }, [ask_id, changes, inbox.reads, isLookedAt]);
 
   const entry = inbox.outbox.findLast(({ queued }) => queued.kind === 'answer' && queued.ask_id === ask_id);
-  // The prompt of the list is enough to answer a question without a connection, unless it is only a part.
+  // The prompt from the list is enough to answer a question without a connection, unless the list has only a part of it.
   const shown = prompt ?? (known !== undefined && known.context_truncated !== true ? known : null);
   return (
     <article>
@@ -76,14 +76,14 @@ interface QuestionProps {
   prompt: ShownPrompt;
   entry: OutboxEntry | undefined;
   inbox: State;
-  /** It is the server's whole prompt, and not the list's. */
+  /** True for the complete prompt from the server, false for the one from the list. */
   isWhole: boolean;
 }
 
 function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
   const { question, context, kind, notes, urgency } = prompt;
   const delayed = entry?.fate.state === 'delayed' && prompt.status !== 'responded' ? entry.queued : undefined;
-  // The permission of an answer that waited was read long ago: it is read again.
+  // The permission of a delayed answer was read long ago, so it has to be read again.
   const toRead = [displayedText(prompt), delayed?.kind === 'answer' ? delayed.responded_at : null];
   const reading = useReading(JSON.stringify(toRead));
   const mayAllowHere = inbox.welcome?.may_allow === true;
@@ -150,7 +150,7 @@ function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
   );
 }
 
-/** Why it asks: what its agent said last, folded. Nothing of it is allowed by an answer. */
+/** The reason for the question: what its agent said last, folded. An answer allows nothing that is in it. */
 function LastWords({ prompt, inbox }: Pick<QuestionProps, 'prompt' | 'inbox'>): VNode | null {
   const asker = inbox.sessions.find(({ session_id }) => session_id === prompt.session_id);
   const said = prompt.status === 'pending' ? asker?.turn?.last_words : undefined;
@@ -226,7 +226,7 @@ function settledText({ status, by, decision }: Prompt): string | null {
   return status === 'cancelled' ? WORDS.cancelled : null;
 }
 
-/** The fate of an answer that this device gave. */
+/** The outcome of an answer that this device gave. */
 function Fate({ entry, prompt }: { entry: OutboxEntry; prompt: Prompt }): VNode {
   const { fate, queued } = entry;
   const close = (): void => void dismissEntry(entry);
@@ -277,7 +277,7 @@ function Fate({ entry, prompt }: { entry: OutboxEntry; prompt: Prompt }): VNode 
   }
 }
 
-/** Answers on which the server failed again and again. Only their human lets them go. */
+/** Answers on which the server failed again and again. Only their human can discard them. */
 export function Stuck({ entry }: { entry: OutboxEntry }): VNode {
   const why = entry.fate.state === 'stuck' ? entry.fate.message : '';
   return (
@@ -313,7 +313,7 @@ function OptionText({ option: { label, description } }: { option: Prompt['option
   );
 }
 
-/** An answer that allows something and has waited: it can be given once more when all was on the screen again. */
+/** A delayed answer that allows something: it can be given once more after everything has been on the screen again. */
 function DelayedAnswer({
   prompt,
   entry,
@@ -377,7 +377,7 @@ function AnswerForm({
   async function give(given: Omit<Given, 'comment'>): Promise<void> {
     setBusy(true);
     setProblem(null);
-    // What was typed goes with the option that was tapped, in whichever field it is.
+    // The typed text goes with the tapped option, whichever field it is in.
     const typed = given.decision === undefined ? [comment, words] : [comment];
     const said = typed.filter((text) => text.trim() !== '').join('\n\n');
     try {
@@ -395,7 +395,7 @@ function AnswerForm({
   const { isRead, isZoomed } = reading;
   const barred = (selected: readonly string[]): string | null =>
     barOf(prompt, selected, { mayAllowHere, isRead: isRead && isWhole, isZoomed });
-  // The end of what has to be read is below the options: they are a part of it.
+  // The text that has to be read ends below the options, because they are part of it.
   const bars = [...new Set(options.map(({ label }) => barred([label])).filter((why) => why !== null))];
   const freeBar = allow_free_text ? barred([]) : null;
 
@@ -482,7 +482,7 @@ function AnswerForm({
   );
 }
 
-/** Queues an answer; it is on this device once this has resolved. @throws HiveError for one that no server would take. */
+/** Queues an answer; it is on this device once this has resolved. @throws HiveError for an answer that no server would accept. */
 async function giveAnswer(
   prompt: ShownPrompt,
   given: Given,
@@ -491,7 +491,7 @@ async function giveAnswer(
   const displayed_digest = hex(await sha256(displayedText(prompt)));
   const stamp = { response_id: randomId('response'), responded_at: storeTime(), displayed_digest };
   const answer = answerOf(prompt, given, stamp);
-  // The words of an option are that option, typed or tapped.
+  // Typing the label of an option is the same as tapping it.
   const why = barred(answer.selected);
   if (why !== null) throw new Error(why);
   await queue(answer);
@@ -537,7 +537,7 @@ function Snooze({ prompt: { ask_id, snoozed_until } }: { prompt: Prompt }): VNod
   );
 }
 
-/** Until nine o'clock of the next day, where this device is. */
+/** Until nine o'clock of the next day, in the time zone of this device. */
 function msUntilMorning(): number {
   const morning = new Date();
   morning.setDate(morning.getDate() + 1);

@@ -1,6 +1,6 @@
 /**
- * Notifications in the service worker: shows what is pushed, takes back what was answered elsewhere, and answers when a button
- * is pressed, with no page open. Such an answer goes through the outbox like any other.
+ * Notifications in the service worker: shows a push, removes notifications that were answered elsewhere, and answers when a
+ * button is pressed, with no page open. Such an answer goes through the outbox like any other.
  */
 import type { PushedPopup, PushMessage } from '../pushes.ts';
 import { randomId } from './keys.ts';
@@ -31,7 +31,7 @@ const ICON = '/inbox/icon-192.png';
 /** The browser calls this again when there is a network. */
 export const SYNC_TAG = 'hive-outbox';
 
-/** A notification's memory for the moment when it is pressed. */
+/** The data that a notification keeps for the moment when it is pressed. */
 interface Kept extends Pick<PushedPopup, 'ask_id' | 'buttons' | 'kind' | 'screen'> {}
 
 async function ownDevice(): Promise<OwnDevice | undefined> {
@@ -47,7 +47,7 @@ export async function pushed(text: string): Promise<void> {
   await sendOutbox().catch(() => undefined);
 }
 
-/** Not a number: an option is its index. */
+/** Not a number, because an option is named by its index. */
 const OPEN = 'open';
 
 /** A question whose options do not fit has one button, which opens it. */
@@ -72,15 +72,15 @@ async function showPopup(show: PushedPopup): Promise<void> {
   });
 }
 
-/** A browser wants to see something for each push, so what is taken back is replaced in silence first. */
+/** A browser demands a visible notification for each push, so a notification that is taken back is first replaced silently. */
 async function takeBack(tag: string, isAll: boolean): Promise<void> {
   if (isAll) await registration.showNotification(WORDS.title, { tag, silent: true, body: WORDS.sent });
   for (const shown of await registration.getNotifications({ tag })) shown.close();
 }
 
 /**
- * A notification was pressed: the button of an option answers, anything else opens the page. It goes once its answer is kept:
- * one that cannot be kept is said there.
+ * A notification was pressed: the button of an option answers, anything else opens the page. The notification is removed once the
+ * answer is stored; an answer that cannot be stored is reported in its place.
  */
 export async function pressed(notification: Notification, action: string): Promise<void> {
   const { ask_id = null, buttons = [], screen = '' } = (notification.data ?? {}) as Partial<Kept>;
@@ -113,7 +113,7 @@ export async function pressed(notification: Notification, action: string): Promi
   }
 }
 
-/** Sends what is queued, and says what was not accepted. @throws Unreachable: then the browser calls again. */
+/** Sends what is queued, and reports answers that were not accepted. @throws Unreachable: then the browser calls again. */
 export async function sendOutbox(): Promise<void> {
   const device = await ownDevice();
   if (device === undefined) return;
@@ -128,7 +128,7 @@ export async function sendOutbox(): Promise<void> {
   }
 }
 
-/** News of an answer for the human; null where it simply counts. */
+/** News of an answer for the human; null if it simply counts. */
 function textOf(answer: string, fate: OutboxEntry['fate']): string | null {
   if (fate.state === 'stuck') return WORDS.stuck(fate.message);
   if (fate.state === 'refused' || fate.state === 'delayed') return WORDS.answerRefused(answer, fate.message);

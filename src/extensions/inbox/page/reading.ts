@@ -1,21 +1,21 @@
 /**
- * Reading: what is approved is what was displayed. A text has been read once all of it was on the screen, from its beginning
- * to its end without a gap, as in Emacs: a jump to its end is not enough.
+ * Reading: only what was displayed is approved. A text has been read once all of it was on the screen, from its beginning
+ * to its end without a gap, as in Emacs: jumping to its end is not enough.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 export interface Reading {
   isRead: boolean;
-  /** Only a part of the width is on the screen, so nothing counts as displayed. */
+  /** True if only a part of the width is on the screen; then nothing counts as displayed. */
   isZoomed: boolean;
   /** The element where the text begins, and an empty one below its end. */
   beginning: { current: HTMLElement | null };
   end: { current: HTMLDivElement | null };
 }
 
-/** A text that has just appeared under a finger has not been read. */
+/** In ms. A text that has just appeared under a finger has not been read. */
 const SETTLING_MS = 700;
-/** Fractions of a pixel, and of the scale. */
+/** In pixels, for fractions of a pixel and of the scale. */
 const SLACK = 2;
 const ZOOMED = 1.02;
 
@@ -41,7 +41,7 @@ export function useReading(text: string): Reading {
       setZoomed(screen === null);
       if (from === undefined || to === undefined || screen === null || document.hidden) return;
       const length = to.top - from.top;
-      // Turned, or in larger letters: everything is somewhere else.
+      // The phone was turned, or the letters are larger: everything has moved.
       const now = `${from.width} ${length}`;
       if (now !== size) displayed = 0;
       size = now;
@@ -88,7 +88,7 @@ function visibleHeight(): { top: number; bottom: number } | null {
   const above = document.querySelector('.connection')?.getBoundingClientRect();
   const bar = document.querySelector('nav')?.getBoundingClientRect();
   const main = document.querySelector('main')?.getBoundingClientRect();
-  // In a small window it may cover most of the text, so its place says what it is, and not its size.
+  // In a small window the bar may cover most of the text, so it is recognized by its position and not by its size.
   const isBeside = bar === undefined || (main !== undefined && bar.right <= main.left);
   return {
     top: Math.max(0, offsetTop, above !== undefined && above.height > 0 && above.top <= 0 ? above.bottom : 0),

@@ -70,7 +70,7 @@ function SessionRows({ sessions, inbox }: { sessions: readonly SessionShown[]; i
   );
 }
 
-/** The question for which the agent waits. */
+/** The question that the agent is waiting for. */
 function blockingOf({ session_id }: Session, { prompts }: State): string | undefined {
   const blocking = [...(prompts?.values() ?? [])].find(
     (prompt) => prompt.session_id === session_id && prompt.blocked_since !== null,
@@ -93,7 +93,7 @@ function SessionItem({ session, blocking }: { session: SessionShown; blocking: s
   );
 }
 
-/** Since when it is as it is. */
+/** The time since which its state has not changed. */
 function since({ section, turn, ended_at, last_seen_at }: SessionShown): string {
   if (section === 'working') return turn?.started_at ?? last_seen_at;
   return (section === 'ended' ? ended_at : turn?.ended_at) ?? last_seen_at;
@@ -107,18 +107,18 @@ function doing({ section, turn, state }: SessionShown, blocking: string | undefi
   return section === 'working' ? WORDS.running : turn.sentence;
 }
 
-/** The end of what one that works said last, and the first line of what one that is done said. */
+/** The end of what a working agent said last, or the first line of what a finished one said. */
 function saidBy({ section, turn }: SessionShown): string | null {
   const said = turn?.last_words?.trim();
   if (said === undefined || said === '' || section === 'ended') return null;
   if (section === 'idle') return said.split('\n', 1)[0] ?? null;
   const line = said.replaceAll(/\s+/g, ' ');
-  // Whole characters.
+  // Cut between characters, not between code units.
   const characters = [...line];
   return WORDS.said(characters.length <= MOST_SAID ? line : `…${characters.slice(-MOST_SAID).join('')}`);
 }
 
-/** Characters of what an agent said that are shown in its row. */
+/** In characters: how much of an agent's last words its row shows. */
 const MOST_SAID = 100;
 
 function Interrupt({ session: { session_id, title } }: { session: Session }): VNode {
@@ -173,7 +173,7 @@ function Interrupt({ session: { session_id, title } }: { session: Session }): VN
 
 // ---- The shared buffer ----
 
-/** The author's title, if it is an agent that is here. */
+/** The author's title, if it is an agent whose session is known. */
 function titleOf({ session_id }: Message, { sessions }: State): string | undefined {
   return sessions.find((session) => session.session_id === session_id)?.title;
 }
@@ -230,7 +230,7 @@ export function Loops({
 }
 
 export function MessagesScreen({ inbox }: { inbox: State }): VNode {
-  // With its author: the message itself may not be read yet, or no longer be among the newest.
+  // With its author: the message itself may not be read yet, or may no longer be among the newest.
   const [replying, setReplying] = useDraft('reply to');
   const [body, setBody] = useDraft('message');
   const [, message_id = '', handle = ''] = /^(\S+) (.+)$/s.exec(replying) ?? [];
@@ -291,7 +291,7 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
 function EarlierMentions({ inbox: { mentions, messages } }: { inbox: State }): VNode | null {
   const shown = new Set(messages.map(({ message_id }) => message_id));
   const earlier = mentions.filter(({ message_id }) => !shown.has(message_id));
-  // Before the messages were read, nothing says that it is earlier.
+  // Until the messages are read, it is unknown which mentions are earlier.
   if (messages.length === 0 || earlier.length === 0) return null;
   return (
     <section aria-label={WORDS.earlierMentions}>
@@ -316,12 +316,12 @@ function EarlierMentions({ inbox: { mentions, messages } }: { inbox: State }): V
 /** In pixels. */
 const NEAR_END = 100;
 
-/** Begins at the end of the page, and stays there while messages arrive. Whoever reads further above is left there. */
+/** Begins at the end of the page, and stays there while messages arrive, unless the reader has scrolled up. */
 function useNewest(message_id: string | undefined): void {
   const last = useRef<string | null | undefined>(null);
   const isNew = message_id !== last.current;
   const page = document.documentElement;
-  // Measured before what has arrived is drawn. Another screen may be there before the first one is.
+  // Measured before new messages are drawn. Another screen may be shown before the first one.
   const isFollowing =
     isNew && (last.current === null || scrollY + page.clientHeight > page.scrollHeight - NEAR_END);
   useEffect(() => {
@@ -441,7 +441,7 @@ function Compose({
 // ---- Cards and reports ----
 
 export function ReportsScreen({ inbox }: { inbox: State }): VNode {
-  // A person at this screen needs their notifications no more.
+  // A person at this screen no longer needs the notifications.
   useEffect(() => {
     const looked = (): void => {
       if (!document.hidden) closeOutreach().catch(() => undefined);

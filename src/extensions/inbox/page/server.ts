@@ -1,6 +1,6 @@
 /**
- * The server behind this page: calls and the stream of notifications. When a session has ended, a challenge is signed and the
- * call made again, once. What the network did is told apart from what the server said: only the former is tried again.
+ * The server of this page: calls and the stream of notifications. When a session has ended, a challenge is signed and the
+ * call is made again, once. Failures of the network are distinguished from replies of the server: only the former are retried.
  */
 
 import { ERROR_CODES } from '../../../domain/errors.ts';
@@ -13,7 +13,7 @@ import { WORDS } from './words.ts';
 export class Refused extends Error {
   readonly code: string;
   readonly details: Readonly<Record<string, unknown>>;
-  /** This device was refused, or how it came here, and not what it sent. */
+  /** The device itself, or the origin of its request, was refused, and not the content of the request. */
   atDoor: boolean;
 
   constructor({ code, message, ...details }: { code: string; message: string; [detail: string]: unknown }) {
@@ -25,12 +25,12 @@ export class Refused extends Error {
   }
 }
 
-/** The server could not be reached, or could not do it now: trying again can help. */
+/** The server could not be reached, or could not handle the request now: trying again can help. */
 export class Unreachable extends Error {}
 
-/** The server, or something before it, failed on this request. Another one may succeed. */
+/** The server, or a proxy in front of it, failed on this request. Another request may succeed. */
 export class Failed extends Unreachable {
-  /** It was Hive itself. */
+  /** True if Hive itself failed. */
   readonly byHive: boolean;
 
   constructor(message: string, { byHive = false } = {}) {
@@ -42,7 +42,7 @@ export class Failed extends Unreachable {
 /** The codes of failures that can be tried again later. */
 const TRANSIENT: ReadonlySet<string> = new Set(['store_busy', 'store_unavailable', 'store_full', 'too_many']);
 
-/** The server's words about this device when it comes in. */
+/** The server's facts about this device when it signs in. */
 export interface Welcome {
   device_id: string;
   name: string;
@@ -50,9 +50,9 @@ export interface Welcome {
   store_id: string;
   /** Whether its signature may allow a permission. */
   may_allow: boolean;
-  /** The key with which the browser subscribes to notifications; null where none are sent. */
+  /** The key with which the browser subscribes to notifications; null if none are sent. */
   push_key: string | null;
-  /** Where its notifications go; null: nowhere. */
+  /** Where its notifications go; null for nowhere. */
   push: string | null;
   /** Why they no longer reach it, as a sentence. */
   push_failed: string | null;
@@ -63,12 +63,12 @@ export interface Welcome {
 /** How many ms the store's clock is ahead of this device's. */
 let ahead = 0;
 
-/** The time by the store's clock, as well as this device knows it. */
+/** The time by the store's clock, as far as this device knows it. */
 export function storeTime(): string {
   return new Date(Date.now() + ahead).toISOString();
 }
 
-/** The store's clock, as the server has just told it. */
+/** Sets the store's clock, as the server has just reported it. */
 export function setStoreTime(now: unknown): void {
   const time = Date.parse(String(now));
   if (!Number.isNaN(time)) ahead = time - Date.now();
@@ -94,7 +94,7 @@ export async function post<Reply>(path: string, body: object): Promise<Reply> {
   const reply = parse(text);
   if (response.ok && reply !== null && !('error' in reply)) return reply as Reply;
   const { error } = (reply ?? {}) as { error?: unknown };
-  // A proxy in between may answer with a page of its own, or with JSON of its own.
+  // A proxy in between may answer with its own page or its own JSON.
   if (!isOurs(error)) throw new Failed(`The server answered ${response.status}.`);
   if (error.code === 'internal') throw new Failed(error.message, { byHive: true });
   if (TRANSIENT.has(error.code)) throw new Unreachable(error.message);
@@ -150,7 +150,7 @@ export async function call<Result>(device: OwnDevice, method: string, params: ob
   return (await admitted<{ result: Result }>(device, 'call', { method, params })).result;
 }
 
-/** Where the notifications of this device go; null: nowhere. @throws Refused, Unreachable. */
+/** Sets where the notifications of this device go; null for nowhere. @throws Refused, Unreachable. */
 export async function setPush(device: OwnDevice, subscription: object | null): Promise<string | null> {
   return (await admitted<{ push: string | null }>(device, 'push', { subscription })).push;
 }
@@ -170,7 +170,7 @@ async function admitted<Reply>(device: OwnDevice, path: string, body: object): P
 /** How a stream begins. */
 export interface Hello {
   now: string;
-  /** As in Welcome: it may have changed since. */
+  /** As in Welcome: it may have changed in the meantime. */
   may_allow: boolean;
 }
 
@@ -183,21 +183,21 @@ export interface Notification {
 /** The longest time without a byte: the server sends something every 20 s. */
 const SILENT_MS = 45_000;
 /**
- * When the stream last sent something, by this device's clock: performance.now() may stand still while a phone sleeps. A clock
- * that was set only leads to a new stream.
+ * When the stream last sent something, by this device's clock: performance.now() may stand still while a phone sleeps. Setting
+ * that clock only causes a new stream.
  */
 let heardAt = 0;
 
-/** Whether the stream has sent nothing for longer than it should: a phone that slept does not notice that it has ended. */
+/** Whether the stream has sent nothing for longer than it should: a phone that slept does not notice the end of a stream. */
 export function isSilent(): boolean {
   return Math.abs(Date.now() - heardAt) > SILENT_MS / 2;
 }
 
-/** The name of this page: with it, the server ends the stream that it had before, whose end the network may hide. */
+/** The name of this page. With it the server ends an earlier stream of this page, because the network may hide that one's end. */
 const PAGE = randomId('page');
 
 /**
- * One stream, until it ends; `opened` is called when it is there. Whoever calls reads the lists again after each one.
+ * One stream, until it ends; `opened` is called once it is open. The caller reads the lists again after each one.
  * @throws Refused, Unreachable.
  */
 export async function follow(

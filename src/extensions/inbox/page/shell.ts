@@ -11,7 +11,7 @@ interface TrustedTypes {
   };
 }
 
-/** The one address that the page's policy lets become a script; browsers without such policies take it as it is. */
+/** The only address that the page's policy accepts as a script; browsers without such policies take it as it is. */
 function workerAddress(): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   if (trustedTypes === undefined) return WORKER;
@@ -20,8 +20,8 @@ function workerAddress(): string {
 }
 
 /**
- * Keeps the shell, and notices a new version of it: whenever the page is looked at again. A page that is out of date loads the new
- * one once nobody looks at it and nothing is typed into it.
+ * Keeps the shell, and checks for a new version of it whenever the page becomes visible again. An outdated page loads the new
+ * version once nobody looks at it and nothing is typed into it.
  */
 export async function keepShell(): Promise<void> {
   const { serviceWorker } = navigator;

@@ -2,15 +2,15 @@
 import { type DBSchema, type IDBPDatabase, type IDBPObjectStore, openDB } from 'idb';
 import { WORDS } from './words.ts';
 
-/** This device, since it was paired. */
+/** This device, once it is paired. */
 export interface OwnDevice {
   device_id: string;
   name: string;
   human: string;
   store_id: string;
-  /** Its public key, as the server knows it. */
+  /** Its public key, in the server's format. */
   key: string;
-  /** The browser signs with it and gives it to nobody, this page included. */
+  /** The browser signs with it and reveals it to nobody, including this page. */
   secret: CryptoKey;
 }
 
@@ -20,12 +20,12 @@ export interface QueuedAnswer {
   ask_id: string;
   /** The question, for its human and not for the server. */
   question: string;
-  /** Resolved as the server resolves it: what is signed is exactly this. */
+  /** Resolved in the same way as on the server, because exactly this is signed. */
   decision: string;
   selected: string[];
   comment: string | null;
   response_id: string;
-  /** Null: it was given on a notification, which does not show the whole question. */
+  /** Null if it was given on a notification, which does not show the whole question. */
   displayed_digest: string | null;
   /** When it was given, by the store's clock. */
   responded_at: string;
@@ -48,16 +48,16 @@ export type Fate =
   | { state: 'done'; reply: AnswerReply }
   /** It was refused for good: shown until the human has read it. */
   | { state: 'refused'; code: string; message: string }
-  /** It allows something and is older than two minutes: it needs one more tap. */
+  /** It allows something and is more than two minutes old: it needs one more tap. */
   | { state: 'delayed'; message: string }
   /** The server has failed on it again and again: its human tries again or discards it. */
   | { state: 'stuck'; message: string };
 
 /** An entry as it is stored. */
 export interface OutboxEntry {
-  /** In the order in which they were queued. */
+  /** Increases in the order in which entries are queued. */
   number?: number;
-  /** The hive that it is for: this device may have been paired with another one since. */
+  /** The hive that it is for: this device may now be paired with another one. */
   store_id: string;
   queued: Queued;
   fate: Fate;
@@ -84,8 +84,8 @@ interface InboxSchema extends DBSchema {
 let opened: Promise<IDBPDatabase<InboxSchema>> | null = null;
 
 /**
- * Does this with the database of this device, once more where the browser has dropped its connection.
- * @throws Error where the browser keeps nothing for the page.
+ * Works with the database of this device, and tries again if the browser has dropped its connection.
+ * @throws Error if the browser stores nothing for the page.
  */
 export async function storage<Result>(
   work: (database: IDBPDatabase<InboxSchema>) => Promise<Result>,
@@ -113,14 +113,14 @@ export function changeOutbox<Result>(
 
 function connection(): Promise<IDBPDatabase<InboxSchema>> {
   opened ??= open().catch((error: unknown) => {
-    // Tried again by whatever needs it next.
+    // Opened again by the next use.
     opened = null;
     throw new Error(WORDS.noStorage, { cause: error });
   });
   return opened;
 }
 
-/** Some browsers refuse it at once, others later. One that ends, or is in the way of its removal, is opened again when needed. */
+/** Some browsers refuse at once, others later. A connection that ends or blocks a removal is reopened on demand. */
 async function open(): Promise<IDBPDatabase<InboxSchema>> {
   const database = await openDB<InboxSchema>('hive-inbox', 1, {
     upgrade(made) {

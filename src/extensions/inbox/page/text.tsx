@@ -1,6 +1,6 @@
 /**
  * The text of agents and people, as elements: formatted Markdown (markdown.ts), diffs, commands. Never as HTML: a tag in a text
- * is shown as the text that it is. Hidden characters are spelled out, as in Emacs.
+ * is shown as text. Hidden characters are spelled out, as in Emacs.
  */
 import { Component, type ComponentChildren, type VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
@@ -9,8 +9,8 @@ import { type Block, blocksOf, type Inline } from './markdown.ts';
 import { WORDS } from './words.ts';
 
 /**
- * Confines an error to what is in it, such as one message: the rest of the page goes on. Whatever may be tapped instead is
- * outside.
+ * Confines an error to its content, such as one message, so that the rest of the page works. Alternatives that can be tapped
+ * belong outside of it.
  */
 export class Boundary extends Component<{ children: ComponentChildren; instead?: () => ComponentChildren }> {
   override state = { failed: false };
@@ -26,12 +26,12 @@ export class Boundary extends Component<{ children: ComponentChildren; instead?:
   }
 }
 
-/** The rest of a text with more formatted parts is plain: a screen has a hundred texts. */
+/** In formatted parts; the rest of a longer text is plain, because a screen has up to a hundred texts. */
 const MOST_PARTS = 2_000;
 
-/** Markdown, drawn again only if the text is another one. */
+/** Markdown, drawn again only if the text changes. */
 export function Markdown({ text }: { text: string }): VNode {
-  // Another text may be drawn where one could not be.
+  // Another text may be drawable after one that was not.
   return (
     <Boundary key={text} instead={() => <Source text={text} />}>
       <Formatted text={text} />
@@ -50,7 +50,7 @@ function Formatted({ text }: { text: string }): VNode {
   );
 }
 
-/** A line or a paragraph of plain text, in its own direction: that of an element around it would not be found in it. */
+/** A line or a paragraph of plain text, with its own writing direction: it would not get that from an element around it. */
 export function Plain({ text, class: name }: { text: string; class?: string }): VNode {
   return (
     <span class={name} dir="auto">
@@ -93,7 +93,7 @@ function block(shown: Block): VNode {
 
 function Table({ rows: [heading = [], ...rows] }: { rows: Inline[][][] }): VNode {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only a keyboard scrolls a wide table with it
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: people who only use a keyboard scroll a wide table with it
     <section class="scrolls" tabIndex={0} aria-label={WORDS.table}>
       <table>
         <thead>
@@ -145,12 +145,12 @@ function part(shown: Inline): ComponentChildren {
   }
 }
 
-/** Markup, as the text that it is. */
+/** Markup, shown as text. */
 function Mark({ text }: { text: string }): VNode {
   return <span class="markup">{text}</span>;
 }
 
-/** A permission's text, character by character: nothing is left out, hidden at the side, or drawn as something else. */
+/** A permission's text, character by character: nothing is left out, scrolled out of sight, or drawn as something else. */
 export function Source({ text }: { text: string }): VNode {
   return (
     <span class="source" dir="ltr">
@@ -159,7 +159,7 @@ export function Source({ text }: { text: string }): VNode {
   );
 }
 
-/** Source text, a command or a diff, with each character that does not look like what it is. */
+/** Source text, a command or a diff, with every misleading character marked. */
 function Code({ of, language, opened, closed }: Omit<Extract<Block, { as: 'code' }>, 'as'>): VNode {
   const text = revealedSource(of);
   const lines = text.split('\n');

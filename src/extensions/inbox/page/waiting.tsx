@@ -1,4 +1,4 @@
-/** The pending questions of the human, and the fate of their answers. */
+/** The pending questions of the human, and the outcomes of their answers. */
 
 import type { VNode } from 'preact';
 import { headedBy } from '../../../domain/sources.ts';
@@ -72,7 +72,7 @@ function shortFate(fate: Fate): string {
 
 interface RowsProps {
   prompts: readonly ListedPrompt[];
-  /** Those that this device has answered, while the server does not know it. */
+  /** The questions that this device has answered and the server has not acknowledged yet. */
   queued: ReadonlySet<string>;
 }
 

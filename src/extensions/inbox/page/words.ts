@@ -23,8 +23,8 @@ export const WORDS = {
   snoozed: (count: number): string => `Snoozed (${count})`,
   notRead: (count: number): string =>
     count === 1
-      ? 'One more waits, which is not on this page. It is read once some of these are answered.'
-      : `${count} more wait, which are not on this page. They are read once some of these are answered.`,
+      ? 'One more is pending, but not on this page. It is loaded once some of these are answered.'
+      : `${count} more are pending, but not on this page. They are loaded once some of these are answered.`,
   forOthers: (count: number): string => `For others (${count})`,
   for: (name: string): string => `for ${name}`,
   critical: 'critical',
@@ -55,9 +55,9 @@ export const WORDS = {
   sent: 'Answered.',
   otherHive: 'It was meant for another hive than the one that this phone is paired with now.',
   noStorage:
-    'This browser keeps nothing for this page, so no answer would be safe here. A private window does that.',
+    'This browser stores nothing for this page, as in a private window, so no answer would be safe here.',
   answeredElsewhere: (by: string, decision: string): string => `${by} has already answered: ${decision}`,
-  late: 'It came late: the question had been closed. The agent gets it all the same.',
+  late: 'It came late: the question had been closed. The agent still gets it.',
   lost: (by: string, decision: string): string =>
     `Another answer was first: ${by} answered "${decision}". Yours was kept in the history.`,
   refused: (why: string): string => `It was not accepted. ${why}`,
@@ -71,7 +71,7 @@ export const WORDS = {
   tryAgain: 'Try again',
   discard: 'Discard',
   dismiss: 'Dismiss',
-  expired: 'It expired without an answer. You can still answer; the agent gets it late.',
+  expired: 'It expired without an answer. You can still answer; it reaches the agent late.',
   cancelled: 'It was cancelled.',
   answered: (by: string): string => `Answered by ${by}`,
   readToEnd: 'Read to the end to answer.',
@@ -138,7 +138,7 @@ export const WORDS = {
   answerRefused: (answer: string, why: string): string => `Your answer "${answer}" was not accepted. ${why}`,
 } as const;
 
-/** A length of time, as short as it can be said: 40 s, 5 min, 3 h, 2 d. */
+/** A duration in its shortest form: 40 s, 5 min, 3 h, 2 d. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;

@@ -1,7 +1,7 @@
 /**
- * The service worker: keeps the files of the page, so that it opens without a connection. It keeps nothing that the server
- * says, and nothing of another origin. A new build has a new name for its files, and the old ones go. It also shows what is
- * pushed (pushed.ts).
+ * The service worker: keeps the files of the page, so that it opens without a connection. It keeps no replies of the server
+ * and nothing from another origin. A new build has a new name for its files, and the old ones are removed. It also shows
+ * pushes (pushed.ts).
  */
 import { pressed, pushed, resubscribed, SYNC_TAG, sendOutbox } from './pushed.ts';
 
@@ -41,8 +41,8 @@ worker.addEventListener('install', (event) => {
   event.waitUntil(
     (async () => {
       const cache = await caches.open(SHELL.name);
-      // A file of another build, or what a proxy says in place of one, must not be kept: then none is, and the worker of
-      // before stays.
+      // A file of another build, or a proxy's reply in place of one, must not be kept: then no file is kept, and the previous
+      // worker stays.
       const files = Object.entries(SHELL.files);
       await cache.addAll(files.map(([path, integrity]) => new Request(path, { cache: 'reload', integrity })));
       await worker.skipWaiting();
@@ -83,7 +83,7 @@ worker.addEventListener('pushsubscriptionchange', (event) => {
   event.waitUntil(resubscribed());
 });
 
-/** The kept file: those of one build belong together. A new build comes with a new worker (shell.ts asks for it). */
+/** The kept file: files of one build belong together. A new build has a new worker (shell.ts checks for it). */
 async function fromShell(request: Request, pathname: string): Promise<Response> {
   const cache = await caches.open(SHELL.name);
   const kept = await cache.match(pathname);

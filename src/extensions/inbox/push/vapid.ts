@@ -1,6 +1,6 @@
 /**
  * The key pair with which this hive signs its pushes (VAPID, RFC 8292). It is made once: browsers bind their subscriptions to
- * it. The private half is in a file beside the token (0600) and never in the store.
+ * it. The private half is in a file next to the token (0600) and never in the store.
  */
 import { createECDH } from 'node:crypto';
 import { existsSync, linkSync, rmSync } from 'node:fs';
@@ -47,7 +47,7 @@ function read(path: string): VapidKeys {
     if (/^B[\w-]{86}$/.test(publicKey ?? '') && /^[\w-]{43}$/.test(privateKey ?? ''))
       return { publicKey, privateKey } as VapidKeys;
   } catch {
-    // Not JSON: said below.
+    // Not JSON: reported below.
   }
   throw new HiveError(
     'store_unsafe',

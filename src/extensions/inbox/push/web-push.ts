@@ -1,7 +1,7 @@
 /**
  * Web Push (RFC 8030): a push is encrypted for one browser (RFC 8291), so the service that carries it sees no text, and signed
- * with the key of this hive (RFC 8292). The library does both; the request is made here, because where it goes was said by
- * a device: only to a public address, and of what answers only the beginning is read, and only when it refuses.
+ * with the key of this hive (RFC 8292). The library does both. The request is made here, because a device chose its address:
+ * it goes only to a public address, and only the beginning of a reply is read, and only if it is a refusal.
  */
 import { createECDH } from 'node:crypto';
 import { lookup } from 'node:dns';
@@ -18,19 +18,19 @@ import type { VapidKeys } from './vapid.ts';
 
 export interface WebPushOptions {
   keys: VapidKeys;
-  /** Where whoever runs a push service finds the person who sends: a URL. Read at each push. */
+  /** A URL where the operator of a push service finds the sender. Read at each push. */
   contact?: (() => string | null) | undefined;
   /** How long a push service may take. */
   limit_ms?: number | undefined;
   /** Also sends over http to 127.0.0.1: tests play the push service there. */
   loopback?: boolean | undefined;
-  /** Looks a name up; tests point one at this machine. */
+  /** Resolves a name; tests make one point to this machine. */
   names?: ((name: string) => string) | undefined;
 }
 
 /**
- * The contact of a push (RFC 8292, 2.1): the https address of the inbox. Without one, which only a browser on this machine can
- * use, the person at this machine. Apple refuses a push whose contact cannot exist.
+ * The contact of a push (RFC 8292, 2.1): the https address of the inbox. Without one, only a browser on this machine can use the
+ * inbox, and the contact is the person at this machine. Apple refuses a push whose contact cannot exist.
  */
 function subjectOf(address: string | null): string {
   return address?.startsWith('https://') === true ? address : `mailto:postmaster@${hostname()}`;
@@ -41,7 +41,7 @@ const KEPT = 300;
 const LIMIT_MS = 10_000;
 const LONGEST_ENDPOINT = 1_000;
 
-/** Addresses that are not on the public internet (RFC 6890, and what clouds use for themselves). */
+/** Addresses that are not on the public internet (RFC 6890, and those that clouds use internally). */
 const INTERNAL = new BlockList();
 for (const [net, bits] of [
   ['0.0.0.0', 8],
@@ -61,7 +61,7 @@ for (const [net, bits] of [
   ['240.0.0.0', 4],
 ] as const)
   INTERNAL.addSubnet(net, bits, 'ipv4');
-/** All public addresses of IPv6 are in here, and some that are not public. */
+/** The range of all public IPv6 addresses, and of some that are not public. */
 const GLOBAL = new BlockList();
 GLOBAL.addSubnet('2000::', 3, 'ipv6');
 for (const [net, bits] of [
@@ -73,8 +73,8 @@ for (const [net, bits] of [
   INTERNAL.addSubnet(net, bits, 'ipv6');
 
 /**
- * Whether an address is on the public internet, and in no network of this machine: with IPv6, what is behind a firewall has a
- * public address.
+ * Whether an address is on the public internet, and in no network of this machine: with IPv6, machines inside a firewall have
+ * public addresses.
  */
 export function isPublicAddress(
   address: string,
@@ -130,7 +130,7 @@ export function createWebPush({
     refusal,
     async send(target, message, signal) {
       const refused = refusal(target);
-      // Not to be tried again: an older version may have stored it.
+      // Not to be tried again: an older version of Hive may have stored the address.
       if (refused !== null) return { status: 400, retry_after: null, text: refused };
       const { ttl_s, urgency, topic } = deliveryOf(message);
       const { headers, body } = webPush.generateRequestDetails(target, JSON.stringify(message), {
@@ -158,7 +158,7 @@ export function createWebPush({
 /** Names that people and machines use for their own network. */
 const INNER_NAMES = /(?:^|\.)(?:localhost|local|internal|lan|home|corp|home\.arpa)$/i;
 
-/** Whether it is a point on the curve P-256, uncompressed. */
+/** Whether this is a point on the curve P-256, uncompressed. */
 function isKey(p256dh: string): boolean {
   const bytes = Buffer.from(p256dh, 'base64url');
   if (bytes.length !== 65) return false;
@@ -177,7 +177,7 @@ interface Posted {
   body: unknown;
   limit_ms: number;
   signal: AbortSignal;
-  /** Missing: to this machine, over http. */
+  /** Undefined for this machine, over http. */
   lookup: LookupFunction | undefined;
 }
 
@@ -206,11 +206,11 @@ function post(url: URL, { headers, body, limit_ms, signal, lookup: found }: Post
         text += chunk;
         if (text.length > KEPT) answer(text);
       });
-      // Also where it stops in the middle: the status has come.
+      // Also if the body stops in the middle: the status has arrived.
       for (const end of ['end', 'error', 'close']) response.once(end, () => answer(text));
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
-      if (signal.aborted) failed('The process that was to send it has ended.');
+      if (signal.aborted) failed('The process that should have sent it has ended.');
       else if (limit.aborted) failed(`The push service did not answer within ${limit_ms / 1000} s.`);
       else failed(`The push service could not be reached (${error.code ?? error.message}).`);
     });
@@ -218,7 +218,7 @@ function post(url: URL, { headers, body, limit_ms, signal, lookup: found }: Post
   });
 }
 
-/** A name that somebody's DNS points at this network is refused at the moment of connecting, so it cannot change in between. */
+/** Refuses a name whose DNS points into this network. This is done while connecting, so the address cannot change in between. */
 function lookupPublic(names: (name: string) => string): LookupFunction {
   return (hostname, options, callback) => {
     lookup(names(hostname), { ...options, all: true }, (error, found) => {
