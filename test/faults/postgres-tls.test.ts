@@ -246,6 +246,6 @@ describe('a mode means what it means to psql', () => {
   test('a server that wants TLS is named as the reason', async () => {
     await rule('hostnossl all all 127.0.0.1/32 reject');
     const { err } = await shell(address('')).hive('ask', 'Go on?');
-    expect(err).toContain('and sslmode: the server wants TLS');
+    expect(err).toContain('and sslmode: the server requires TLS');
   });
 });

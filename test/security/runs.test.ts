@@ -108,7 +108,7 @@ test('the store gives the program no option', async () => {
   const { env, record, ran, resume } = await plant();
   const digest = createRunFiles(env).keep(record as never);
   expect(await resume({ digest, session_id: '--dangerously-skip-permissions' })).toMatchObject({
-    problem: expect.stringContaining('is no id of a conversation'),
+    problem: expect.stringContaining('is not the id of a conversation'),
   });
   expect(ran()).toBe(false);
 });

@@ -323,7 +323,7 @@ describe('what a run starts', () => {
     chmodSync(dirname(file), 0o700);
     writeFileSync(file, JSON.stringify({ ...record, program: 'evil' }));
     expect(() => files.read('run-1', digest)).toThrow(/was changed/);
-    expect(() => files.output('../x')).toThrow(/is no id of a run/);
+    expect(() => files.output('../x')).toThrow(/is not the id of a run/);
   });
 
   test('is not started in a directory that is missing, and the error says that', async () => {

@@ -1,8 +1,8 @@
 /**
  * The PostgreSQL driver: the same statements and the same guarantees. Each hive is a schema of the database with its own
  * lock and channel. A write first takes the lock and the time, so events commit in the order of their seq and a cursor never
- * skips a late commit, as with SQLite's one writer. The lock is a row of that schema, and the name of the channel is in it: a
- * role without grants can neither block a hive nor listen to it.
+ * skips a late commit, as with SQLite's one writer. The lock is a row of that schema, which also contains the name of the
+ * channel: a role without grants can neither block a hive nor listen to it.
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -36,13 +36,13 @@ import {
 
 /** How many reads of one process may run at once; writes have their own connection. */
 const READERS = 3;
-/** After this time without the lock, or without a connection of the pool, a call gets `store_busy`. */
+/** In ms. After this time without the lock, or without a connection of the pool, a call gets `store_busy`. */
 const BUSY_LIMIT_MS = 5_000;
-/** A connection that cannot be made in this time is `store_unavailable`. */
+/** In ms. A connection that cannot be made in this time is `store_unavailable`. */
 const CONNECT_LIMIT_MS = 3_000;
-/** If a statement takes longer, the server has a problem. */
+/** In ms. If a statement takes longer, the server has a problem. */
 const STATEMENT_LIMIT_MS = 10_000;
-/** If a writer's machine goes down, the server releases the lock after this time. */
+/** In ms. If a writer's machine goes down, the server releases the lock after this time. */
 const SILENT_WRITER_MS = 4_000;
 
 /** Reads 64-bit integers (counters, COUNT) as numbers: ours stay far below 2^53. */
@@ -78,7 +78,7 @@ function sqlOver(client: pg.PoolClient, prepares: boolean): Sql {
 
 const statements = new Map<string, { name: string; arity: number }>();
 
-/** Computed once for each text. PostgreSQL cuts names at 63 bytes, so a statement is named by a number. */
+/** Computed once for each text. PostgreSQL cuts names at 63 bytes, so the name of a statement is a number. */
 function known({ text }: Statement): { name: string; arity: number } {
   let found = statements.get(text);
   if (found === undefined) {
@@ -89,8 +89,8 @@ function known({ text }: Statement): { name: string; arity: number } {
 }
 
 /**
- * Text columns compare by bytes on both engines; cursors and times depend on it. A row's own number, which SQLite has only
- * with this type, gets 64 bits here too.
+ * Text columns compare by bytes on both engines; cursors and times depend on it. SQLite allows a row's own number
+ * only with this type; here it gets 64 bits, too.
  */
 function dialect(statement: Statement): Statement {
   if (!statement.text.startsWith('CREATE TABLE')) return statement;
@@ -100,7 +100,7 @@ function dialect(statement: Statement): Statement {
   return { ...statement, text };
 }
 
-/** In words, because an administrator may have set another default for the database or the role. */
+/** Spelled out, because an administrator may have set another default for the database or the role. */
 const BEGIN_WRITE = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE';
 
 export function openPostgres(
@@ -147,7 +147,7 @@ export function openPostgres(
     work: (sql: Sql, now: string) => Promise<T>,
     rings: (() => boolean) | null = null,
   ): Promise<T> {
-    // Before the transaction: inside it, asking would take a connection that another transaction waits for.
+    // Before the transaction: inside it, the query would need a connection that another transaction may be waiting for.
     const channel = rings === null ? null : await channelName();
     let begun: Awaited<ReturnType<PostgresPool['begin']>>;
     try {
@@ -176,7 +176,7 @@ export function openPostgres(
     work: (sql: Sql, now: string) => Promise<T>,
     { rings = () => false, queued_at }: { rings: (() => boolean) | undefined; queued_at: number },
   ): Promise<T> {
-    // A limit of 0 would be none.
+    // A limit of 0 would mean no limit.
     const left = Math.max(1, Math.ceil(patience.left(queued_at)));
     if (left === 1 && patience.failure !== null) throw patience.failure;
     let begun = false;
@@ -197,20 +197,20 @@ export function openPostgres(
 
   /**
    * Commits a write; returns whether the connection can still be used. The ring is sent with the commit and runs after it: inside
-   * the transaction it would queue for a lock of the whole database. It is then its own transaction, which would wait for the disk
-   * and for a standby once more, and has limits of its own.
+   * the transaction it would queue for a lock of the whole database. The ring is a transaction of its own, which would wait for
+   * the disk and for a standby once more, so it has its own limits.
    */
   async function commit(client: pg.PoolClient, channel: string | null): Promise<boolean> {
     const committed = client.query('COMMIT');
     const rung = channel === null ? true : ring(client, channel);
     const { command } = await committed;
-    // A transaction in which a statement failed is undone by its COMMIT, which is no error.
+    // A transaction in which a statement failed is undone by its COMMIT, which is not an error.
     if (command !== 'COMMIT')
       throw new Error('A statement of a write failed, so the server has undone the write.');
     return rung;
   }
 
-  /** Whatever goes wrong here, the write is stored, and the others find it with their slow poll. */
+  /** If this fails, the write is still stored, and other processes find it with their slow poll. */
   async function ring(client: pg.PoolClient, channel: string): Promise<boolean> {
     try {
       await client.query(`${setLocal(ringing)}; SELECT pg_notify('${channel}', '')`);
@@ -223,7 +223,7 @@ export function openPostgres(
   let schemaReady: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
 
-  /** Makes the rows that a write locks. Processes that start at once may all try: one wins. */
+  /** Creates the rows that a write locks. Processes that start at once may all try: one wins. */
   async function ensureSchema(): Promise<void> {
     const isThere = async (): Promise<boolean> => {
       const [found] = await transaction(writers, reading, LIVENESS_MS, (sql) =>
@@ -238,7 +238,7 @@ export function openPostgres(
     try {
       await transaction(writers, beginning, busy_ms + LIVENESS_MS, async (sql) => {
         const [known] = await sql.all(SCHEMA_THERE, [schema]);
-        // A role that does not own the database may not create schemas, not even one that is there.
+        // A role that does not own the database may not create schemas, not even one that exists already.
         if (known === undefined) await sql.run(statement(`CREATE SCHEMA "${schema}"`), []);
         await sql.run(statement(`CREATE TABLE "${schema}".write_lock (channel TEXT PRIMARY KEY)`), []);
         const channel = `hive_${randomBytes(16).toString('hex')}`;
@@ -251,7 +251,7 @@ export function openPostgres(
 
   let named: Promise<string> | null = null;
 
-  /** Read once: it stays as long as the hive. */
+  /** Read once: it never changes for a hive. */
   function channelName(): Promise<string> {
     named ??= transaction(readers, reading, LIVENESS_MS, async (sql) => {
       const [row] = await sql.all(CHANNEL, []);
@@ -265,7 +265,7 @@ export function openPostgres(
 
   return {
     boot: null,
-    // A receipt waits for the disk too: the server may die alone while the agent lives.
+    // A receipt waits for the disk, too: the server may crash alone while the agent lives.
     write(work, { rings } = {}) {
       const queued_at = monotonic();
       return writes.run(() => write(work, { rings, queued_at }));
@@ -299,7 +299,7 @@ function setLocal(settings: Readonly<Record<string, string | number>>): string {
 }
 
 const SCHEMA_THERE = statement('SELECT 1 FROM pg_namespace WHERE nspname = $1');
-/** A hive has only its lock, or at least these three tables: the others are made in one transaction. */
+/** A hive has only its lock, or at least these three tables: all others are created in the same transaction. */
 const TABLES_THERE = statement(
   `SELECT current_setting('server_encoding') AS encoding, count(*) FILTER (WHERE tablename = 'write_lock') AS locks,
      count(*) FILTER (WHERE tablename <> 'write_lock') AS others,
@@ -323,7 +323,7 @@ function foreign(schema: string, where: string): HiveError {
   );
 }
 
-/** The driver for an address as `HIVE_STORE` gives it. */
+/** The driver for an address in the form of `HIVE_STORE`. */
 export function openPostgresAt(
   address: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -334,7 +334,7 @@ export function openPostgresAt(
 
 // ---- The doorbell ----
 // LISTEN on its own connection. Such a connection dies silently, so it has a heartbeat. It reconnects with a capped back-off,
-// listens again and then wakes everybody. Without LISTEN the slow poll works alone. LISTEN is not trusted before the first
+// listens again and then wakes all waiters. Without LISTEN the slow poll works alone. LISTEN is not trusted before the first
 // notification, because a transaction pooler accepts it and never delivers any.
 
 interface PostgresBell {
@@ -352,7 +352,7 @@ const POLL_MS = 500;
 const POLL_EVERY_WHEN_LISTENING = 10;
 
 interface BellParts {
-  /** The name of the channel, which only those who may read the hive's tables can know. */
+  /** The name of the channel, known only to those who may read the hive's tables. */
   channel: () => Promise<string>;
   /** Changes whenever something was committed; only the slow poll reads it. */
   version: () => Promise<number>;
@@ -362,7 +362,7 @@ function createPostgresBell(place: PostgresAddress, { channel, version }: BellPa
   const listeners = new Set<() => void>();
   let client: pg.Client | null = null;
   let listening = false;
-  /** A notification has arrived, and the poll has found no commit since then without one. */
+  /** A notification has arrived, and since then the poll has found no commit without one. */
   let delivers = false;
   let deliveredSince = false;
   let stopped = true;
@@ -388,7 +388,7 @@ function createPostgresBell(place: PostgresAddress, { channel, version }: BellPa
       connectionTimeoutMillis: HEARTBEAT_LIMIT_MS,
       query_timeout: HEARTBEAT_LIMIT_MS,
     };
-    // Known before it is connected, so that a stop ends it.
+    // Assigned before it is connected, so that a stop can end it.
     let attempt: pg.Client | null = null;
     try {
       const fresh = await connectPostgres(place.listen, limits, (next) => {
@@ -406,14 +406,14 @@ function createPostgresBell(place: PostgresAddress, { channel, version }: BellPa
       if (stopped || client !== fresh) return await end(fresh);
       listening = true;
       retry_ms = FIRST_RETRY_MS;
-      // Nobody was woken by the commits while the connection was down.
+      // Commits while the connection was down woke nobody.
       wake();
     } catch {
       lose(attempt);
     }
   }
 
-  /** Null: there was not even a client, because a file of its certificates cannot be read. */
+  /** Null if there was not even a client, because a certificate file cannot be read. */
   function lose(lost: pg.Client | null): void {
     if (client !== lost) return;
     client = null;
@@ -443,14 +443,14 @@ function createPostgresBell(place: PostgresAddress, { channel, version }: BellPa
     polling = true;
     try {
       const current = await version();
-      // A first poll knows nothing to compare with: what was committed since the watch began may have woken nobody.
+      // A first poll has nothing to compare with: commits since the watch began may have woken nobody.
       const changed = current !== seen;
       if (changed && !deliveredSince && seen !== null) delivers = false;
       seen = current;
       deliveredSince = false;
       if (changed) wake();
     } catch {
-      // The server is away. Whoever waits gets the error from its own read.
+      // The server is away. Each waiter gets the error from its own read.
       wake();
     } finally {
       polling = false;

@@ -47,7 +47,7 @@ async function server(place: PostgresAddress): Promise<Check> {
       advice:
         version < OLDEST
           ? `update the server to PostgreSQL ${OLDEST} or newer`
-          : 'it is far away: run hive serve beside the server, and let agents come over HTTP',
+          : 'it is far away: run hive serve next to the server, and let agents connect over HTTP',
     };
   });
 }

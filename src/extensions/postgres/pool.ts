@@ -1,7 +1,7 @@
 /**
- * Connections that may be dead without notice. One that breaks while it is used must not end the process. One that is
- * half-open loses what it is sent, so the first statement of every transaction has a short time limit. It is then sent
- * again over a new connection, which is safe because nothing has been done yet.
+ * Connections that may be dead without notice. A connection that breaks in use must not end the process. A
+ * half-open one loses what is sent over it, so the first statement of every transaction has a short time limit. It is then
+ * sent again over a new connection, which is safe because nothing has been done yet.
  */
 import type { ClientConfig } from 'pg';
 import pg from 'pg';
@@ -12,25 +12,25 @@ import { isAboutTls, TLS_PARAMETERS, takeTls, tlsProblem, type Way } from './tls
 
 export interface PostgresPool {
   /**
-   * A connection on which `text` has just succeeded, and the result. Give it back.
-   * @throws HiveError `store_busy` if none has become free for too long.
+   * A connection on which `text` has just succeeded, and the result. Return it with `giveBack`.
+   * @throws HiveError `store_busy` if no connection has become free for too long.
    */
   begin(text: string, limit_ms: number): Promise<{ client: pg.PoolClient; results: pg.QueryResult[] }>;
-  /** `broken`: do not use it again. */
+  /** `broken`: the connection must not be used again. */
   giveBack(client: pg.PoolClient, broken: boolean): void;
   /** Ends within `END_LIMIT_MS`, even if the server does not answer. */
   end(): Promise<void>;
 }
 
-/** A connection that was idle for this long is tested before it is used. */
+/** In ms. A connection that was idle for this long is tested before it is used. */
 const TRUSTED_MS = 2_000;
-/** A living connection answers within this time; a slower server could not be used anyway. */
+/** In ms. A living connection answers within this time; a slower server could not be used anyway. */
 export const LIVENESS_MS = 2_000;
 const END_LIMIT_MS = 500;
 /** If several idle connections died together, the next one may be dead too; a new one is not. */
 const ATTEMPTS = 3;
 
-// pg would read PGPASSFILE and ~/.pgpass itself, but warns at each start that its next version will not. This is called where the
+// pg would read PGPASSFILE and ~/.pgpass itself, but warns at each start that its next version will not. This is called if the
 // server asks for a password and neither the URL nor PGPASSWORD has one. The types of pg do not know that it may be a function.
 Object.assign(pg.defaults, { password: passwordFromFile });
 
@@ -51,7 +51,7 @@ export function createPostgresPool(
 ): PostgresPool {
   const places = createPlaces(more.max, { busy_ms, where });
   let way: Way = false;
-  /** Each new connection goes the way that is tried at that time. */
+  /** Each new connection uses the way of connecting that is being tried at that time. */
   class Client extends pg.Client {
     constructor() {
       super({ ...config, ...more, ssl: way });
@@ -84,7 +84,7 @@ export function createPostgresPool(
     client.release(broken);
   }
 
-  /** Idle connections have probably died of the same cause, and testing each would cost its time limit. */
+  /** Idle connections have probably died for the same reason, and testing each would cost its time limit. */
   async function dropIdle(): Promise<void> {
     for (const client of all) if (!busy.has(client)) cut(client);
     await new Promise((resolve) => setImmediate(resolve));
@@ -150,15 +150,15 @@ export function createPostgresPool(
 
 interface Places {
   take(): Promise<void>;
-  /** `failure`: why nothing could be done there; null if something was done. */
+  /** `failure`: why nothing could be done with the connection; null if something was done. */
   give(failure: unknown): void;
-  /** Refuses everybody who waits. */
+  /** Refuses all waiters. */
   close(): void;
 }
 
 /**
- * One place for each connection of a pool, taken in the order in which they were asked for. The pool has a queue as well, but
- * counts the time in it as time to connect: a server would seem to be away because its reads are many.
+ * One place for each connection of a pool, given out in the order of the requests. The pool has a queue as well, but counts the
+ * time in it as time to connect, so a server with many reads would seem to be away.
  */
 function createPlaces(count: number, { busy_ms, where }: { busy_ms: number; where: string }): Places {
   const patience = createPatience(busy_ms);
@@ -221,7 +221,7 @@ function allBusy(count: number, busy_ms: number, where: string): HiveError {
   );
 }
 
-/** Tries the ways to connect in their order, as long as an error is about the way. */
+/** Tries the ways to connect in order, as long as an error concerns the way of connecting. */
 async function firstThatWorks<T>(ways: readonly Way[], connect: (way: Way) => Promise<T>): Promise<T> {
   for (const [n, way] of ways.entries()) {
     try {
@@ -254,7 +254,7 @@ async function ask(client: pg.PoolClient, text: string, limit_ms: number): Promi
   return (await client.query(limited)) as unknown as pg.QueryResult[];
 }
 
-/** Closes without a goodbye, because the other side does not listen. */
+/** Closes the socket without a goodbye, because the other side does not listen. */
 function cut(client: pg.PoolClient): void {
   (client as unknown as pg.Client).connection.stream.destroy();
 }
@@ -270,7 +270,7 @@ const READ_ONLY = '25006';
 const IDLE_IN_TRANSACTION = '25P03';
 /** A limit of the server: a row of an index takes at most 2,704 bytes. */
 const TOO_LONG = '54000';
-/** No such table, column or schema. Our statements fit our tables. */
+/** No such table, column or schema. Our statements fit our tables, so the store is damaged or foreign. */
 const MISSING: ReadonlySet<string> = new Set(['42P01', '42703', '3F000']);
 /** Classes: 08 connection, 53 insufficient resources, 57P server stopping or starting, 28 and 3D user and database. */
 const CONNECTION = /^(08|57P|58)/;
@@ -315,7 +315,7 @@ export function translatePostgresError(error: unknown, where: string): unknown {
   if (REFUSED.test(code))
     return new HiveError(
       'store_unavailable',
-      `The server refuses the store ${where} (${message}). Check user, password, database and grants${/no encryption/.test(message) ? ', and sslmode: the server wants TLS' : ''}.`,
+      `The server refuses the store ${where} (${message}). Check user, password, database and grants${/no encryption/.test(message) ? ', and sslmode: the server requires TLS' : ''}.`,
     );
   if (RESOURCES.test(code) || code === READ_ONLY || isConnectionLost(error)) {
     return new HiveError(
@@ -350,7 +350,7 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
 const NETWORK_WORDS =
   /connection terminated|timeout expired|timeout exceeded|query read timeout|client was closed|not queryable|connection error/i;
 
-/** Whether the connection is closed or no longer answers, so that it cannot be used again. */
+/** Whether the connection is closed or no longer answers, and so cannot be used again. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = String((error as { code?: unknown }).code ?? '');
@@ -361,7 +361,7 @@ export function isConnectionLost(error: unknown): boolean {
 
 export interface PostgresServer {
   config: ClientConfig;
-  /** With TLS or without, in the order in which to try them. */
+  /** With TLS or without, in the order in which to try. */
   ways: () => readonly Way[];
 }
 
@@ -370,16 +370,16 @@ export interface PostgresAddress extends PostgresServer {
   schema: string;
   /** Off for a pooler that cannot carry prepared statements over its connections. */
   prepares: boolean;
-  /** For LISTEN, which needs a direct connection; over a transaction pooler no notification arrives. */
+  /** For LISTEN, which needs a direct connection; no notification arrives over a transaction pooler. */
   listen: PostgresServer;
   /** For people: the address without password. */
   where: string;
 }
 
-/** The server keeps names that begin with pg_ for itself. */
+/** The server reserves names that begin with pg_. */
 const SCHEMA = /^(?!pg_)[a-z_][a-z0-9_]{0,50}$/;
 
-/** The parameters that the client library gets. It would drop any other, and what it asks for, without a word. */
+/** The parameters that the client library gets. It would silently drop any other, and its meaning. */
 const OF_THE_LIBRARY = ['user', 'password', 'host', 'port', 'application_name', 'options'];
 
 /**
@@ -421,7 +421,7 @@ export function postgresAddress(
   };
 }
 
-/** Of what is left after ours were taken. The name is not shown: it may be a part of a password that was not encoded. */
+/** For a parameter that is left after ours were taken. Its name is not shown: it may be part of an unencoded password. */
 function refuseUnknown(url: URL, name: string): void {
   if ([...url.searchParams.keys()].every((key) => OF_THE_LIBRARY.includes(key))) return;
   throw invalidInput(

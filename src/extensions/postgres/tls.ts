@@ -1,6 +1,6 @@
 /**
- * TLS to a PostgreSQL server: what `sslmode` and the parameters beside it mean, which is what they mean to libpq, and what is
- * wrong with a certificate, in a sentence. The client library would give some modes another meaning, with a warning.
+ * TLS to a PostgreSQL server: the meaning of `sslmode` and its related parameters, which is the same as for libpq, and a
+ * sentence for each problem with a certificate. The client library would give some modes another meaning, with a warning.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -19,13 +19,13 @@ type Mode = (typeof MODES)[number];
 /** The parameters that are read here; the client library gets none of them. */
 export const TLS_PARAMETERS: readonly string[] = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey'];
 
-/** The authorities of the system, instead of a file. */
+/** The authorities of the system, instead of those in a file. */
 const SYSTEM = 'system';
 
 /**
  * Takes the parameters of TLS out of the address, and returns the ways to connect, in the order in which to try them. Files are
- * read each time, because an administrator replaces them while Hive runs. Variables such as PGSSLMODE count where the address
- * names nothing. Unlike libpq, an address without a mode means no TLS.
+ * read each time, because an administrator may replace them while Hive runs. Variables such as PGSSLMODE apply if the address
+ * names nothing. Unlike with libpq, an address without a mode means no TLS.
  * @throws HiveError `invalid_input` for a mode that does not exist or cannot check what it promises; when the ways are asked for,
  *   `store_unavailable` for a file that cannot be read.
  */
@@ -63,13 +63,13 @@ function modeOf(text: string, name: string): Mode {
   return mode;
 }
 
-/** Where libpq finds the authority that nobody names. */
+/** The file in which libpq looks for an authority if none is named. */
 function usualAuthority(env: Environment): string | undefined {
   const file = join(env['HOME'] ?? homedir(), '.postgresql/root.crt');
   return existsSync(file) ? file : undefined;
 }
 
-/** The checks of a mode. With an authority, `require` means `verify-ca`, as it does to libpq. */
+/** The checks of a mode. With an authority, `require` means `verify-ca`, as in libpq. */
 function checkOf(mode: Mode, authority: string | undefined): ConnectionOptions {
   const ca = authority === undefined || authority === SYSTEM ? {} : { ca: fileOf('sslrootcert', authority) };
   if (mode === 'verify-full') return ca;
@@ -89,7 +89,7 @@ function fileOf(parameter: string, path: string): string {
   }
 }
 
-// ---- What is wrong ----
+// ---- Errors ----
 
 const NO_AUTHORITY: ReadonlySet<string> = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -102,9 +102,9 @@ const NO_AUTHORITY: ReadonlySet<string> = new Set([
 ]);
 /** The other codes of Node and OpenSSL for a certificate or a handshake that fails. */
 const OF_TLS = /^(ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|CRL_|INVALID_|PATH_LENGTH_EXCEEDED|EPROTO$)/;
-/** The client library says it in words only. */
+/** The client library reports it only as text. */
 const OFFERS_NONE = 'The server does not support SSL connections';
-/** `pg_hba.conf` has no line for this connection, perhaps one for the other way. */
+/** `pg_hba.conf` has no line for this connection, but perhaps one for the other way. */
 const NO_LINE = '28000';
 
 /** The sentence for an error of TLS; null for any other error. */
@@ -126,7 +126,7 @@ export function tlsProblem(error: Error, where: string): string | null {
   return null;
 }
 
-/** Whether the next way of connecting may succeed where one failed like this. */
+/** Whether the next way of connecting may succeed after an error like this. */
 export function isAboutTls(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (error as { code?: unknown }).code === NO_LINE || tlsProblem(error, '') !== null;

@@ -57,7 +57,7 @@ export function defineRun(command: Command): void {
     );
 }
 
-/** @throws HiveError `invalid_input` for an option that would change nothing. */
+/** @throws HiveError `invalid_input` for an option that would have no effect. */
 function refuseUseless(command: Command, isWatching: boolean): void {
   const useless = isWatching ? ['dir', 'patience', 'keepEnv', 'json'] : ['jobs'];
   for (const option of command.options) {
@@ -161,7 +161,7 @@ async function list(hive: Hive, { all = false, stop, json }: ListOptions): Promi
   return EXIT.done;
 }
 
-/** Without the fields that concern only the processes that look after the run. */
+/** The run without the fields that concern only the processes that look after it. */
 function shown(hive: Hive, { keeper: _, agent: _agent, digest: _digest, ...run }: Run): object {
   return { ...run, output: runsOf(hive).output(run.run_id) };
 }

@@ -1,4 +1,4 @@
-/** `hive mcp --deny`, which a run adds to Claude Code: it makes the client offer its questions and plans to the model (run.ts). */
+/** `hive mcp --deny`, which a run adds to Claude Code, so that it offers its questions and plans to the model (run.ts). */
 import { setTimeout } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -15,9 +15,9 @@ export async function runDenying(): Promise<void> {
 }
 
 /**
- * The server that has only the tool whose name makes Claude Code offer its questions and plans to the model.
- * The client calls it beside the hook of a PermissionRequest, and the first answer wins. The hook always gives
- * one, so this denies only after the hook must have ended.
+ * The server with only one tool, whose name makes Claude Code offer its questions and plans to the model.
+ * The client calls the tool in parallel with the hook of a PermissionRequest, and the first answer wins. The hook always gives
+ * an answer, so the tool denies only after the hook must have ended.
  */
 function createDenyingServer(): McpServer {
   const server = new McpServer(
@@ -30,7 +30,7 @@ function createDenyingServer(): McpServer {
     tools: [{ name: DENYING_TOOL, description, inputSchema }],
   }));
   server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
-    // Not the client's, which names the tool that it asks about.
+    // The call is not from the client, which names the tool that it asks about.
     if (params.arguments?.['tool_name'] === undefined)
       return refusal({ code: 'not_allowed', message: `${description} Nothing was done.` });
     await setTimeout(HOOK_HAS_ENDED_MS, undefined, { signal }).catch(() => undefined);

@@ -1,8 +1,8 @@
 /**
- * The commands of runs, in files of the human's own (0600, in a folder that is 0700), and the processes themselves. The store
- * holds only the digest of a file: whoever can write the store can start nothing by it. Nor can somebody who can write
- * those files as well, because each is marked with a key that is kept beside trust.json. So is each row of a run (infrastructure/store/runs.ts);
- * the starts are counted here, so that an earlier row cannot be put back.
+ * The commands of runs, in files of the human's own (0600, in a folder that is 0700), and their processes. The store
+ * holds only the digest of a file, so that nobody can start anything by writing the store. Nor can somebody who can also write
+ * those files, because each is marked with a key that is next to trust.json. So is each row of a run
+ * (infrastructure/store/runs.ts). The starts are counted here, so that an earlier row cannot be put back.
  */
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import type { RunCommand } from './run.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The command of a run, exactly as its human first started it. */
+/** The command of a run, exactly as its human started it first. */
 export interface StartRecord extends RunCommand {
   run_id: string;
   /** The directory in which the agent works. */
@@ -35,32 +35,32 @@ export interface StartedAgent {
 
 /** The files of a person's runs, which nobody else can write, and the processes that they start. */
 export interface RunFiles {
-  /** Stores what a run starts; returns the digest of the file. */
+  /** Stores the command of a run; returns the digest of the file. */
   keep(record: StartRecord): string;
   /** The command of a run. @throws HiveError `store_unsafe` if the file is missing, changed, or open to others. */
   read(run_id: string, digest: string): StartRecord;
   /**
-   * Records durably that this start of a run begins. @throws HiveError `store_unsafe` if it or a later one has begun before:
-   * then the row of the run in the store is an earlier one, which somebody has put back.
+   * Records durably that this start of a run begins. @throws HiveError `store_unsafe` if this start or a later one has begun
+   * before: then somebody has put an earlier row of the run back into the store.
    */
   count(run_id: string, start: number): void;
-  /** Starts it. Its output goes to a file, so it outlives the process that started it. */
+  /** Starts the agent. Its output goes to a file, so it outlives the process that started it. */
   start(
     record: StartRecord,
     args: readonly string[],
     env: Readonly<Record<string, string>>,
   ): Promise<StartedAgent>;
-  /** Removes that file once the run is over; the output stays. */
+  /** Removes the file of the command once the run is over; the output stays. */
   forget(run_id: string): void;
-  /** The path of a run's output, or of what it has printed on stderr. */
+  /** The path of the file with a run's output, or with its stderr. */
   output(run_id: string, stream?: 'out' | 'err'): string;
 }
 
-/** `env` is the environment of this process: it says where the files are, and has the secrets that no file keeps. */
+/** `env` is the environment of this process: it determines where the files are, and has the secrets that no file keeps. */
 export function createRunFiles(env: Environment): RunFiles {
   const folder = join(stateDirectory(env), 'runs');
   const file = (run_id: string, kind: string): string => {
-    if (!/^run-[0-9a-z]+$/.test(run_id)) throw new HiveError('internal', `"${run_id}" is no id of a run.`);
+    if (!/^run-[0-9a-z]+$/.test(run_id)) throw new HiveError('internal', `"${run_id}" is not the id of a run.`);
     return join(folder, `${run_id}.${kind}`);
   };
 
@@ -116,7 +116,7 @@ export function createRunFiles(env: Environment): RunFiles {
           cwd: record.dir,
           env: { ...secrets, ...extra },
           stdio: ['ignore', out, err],
-          // It is to outlive this process, and the signals that its terminal sends.
+          // The agent must outlive this process, and the signals of its terminal.
           detached: true,
         });
         const ended = new Promise<number | null>((resolve) => agent.once('exit', (code) => resolve(code)));
@@ -150,12 +150,12 @@ function whyNotStarted({ program, dir }: StartRecord, error: Error): string {
 
 const MARK = 'hmac-sha256 ';
 
-/** A text with a last line that only somebody who has the key can write. */
+/** A text with a last line that only a holder of the key can write. */
 function marked(text: string, key: string): string {
   return `${text}${MARK}${markOf(text, key)}\n`;
 }
 
-/** The text without that line; null where it is missing or wrong. */
+/** The text without that line; null if the line is missing or wrong. */
 function unmarked(text: string, key: string): string | null {
   const at = text.lastIndexOf(MARK);
   if (at === -1) return null;
@@ -170,12 +170,12 @@ function digestOf(text: string): string {
   return process.getBuiltinModule('node:crypto').hash('sha256', text);
 }
 
-// ---- What of an environment is kept ----
+// ---- The part of an environment that is kept ----
 
 /** Names of variables that usually contain a secret. */
 const SECRET = /TOKEN|SECRET|PASSW|CREDENTIAL|_KEY$|^KEY$|API_?KEY|AUTH$|COOKIE/i;
 
-/** The environment that a file keeps, and the names of the variables that it leaves out. `named` are kept though they look secret. */
+/** The environment that a file keeps, and the names of left-out variables. `named` ones are kept although they look secret. */
 export function environmentToKeep(
   env: Environment,
   named: readonly string[],

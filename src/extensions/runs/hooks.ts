@@ -1,7 +1,7 @@
 /**
  * The hook handler of runs: in a run of `hive run`, a call that needs the human waits for a while, and is then deferred, so
- * that the agent's process can end. When the agent has been started again it makes the same call again, and gets the
- * answer here. Only the agent of the run's last start gets one, and each answer is given to one call.
+ * that the agent's process can end. When the agent has been started again, it makes the same call again, and gets the
+ * answer here. Only the agent of the run's last start gets an answer, and each answer is given to one call.
  */
 import { displayedOf, draft, meantFor } from '../../application/dialogs.ts';
 import type { HookContext, HookHandler, HookSettings } from '../../application/hook-context.ts';
@@ -60,7 +60,7 @@ export async function runHandler(
     const { verdict, waited } = hook;
     const run = await heard(hook, stored);
     if (event.name === 'Stop' && event.agent_id === null) return keepOpen(hook, run);
-    // A call that waited as it does outside runs is no call of the run.
+    // A call that waited as it would outside of runs does not belong to the run.
     const isOfRun = waited === null || run.calls.some(({ ask_id }) => waited.ask_ids.includes(ask_id));
     if (!isOfRun && otherwise !== null) return otherwise(hook);
     if (question !== null && waitsForIt(question, run)) {
@@ -82,14 +82,14 @@ export async function runHandler(
   };
 }
 
-/** In a run a PermissionRequest is always decided: the client waits for the first decision, and nobody else gives one. */
+/** In a run a PermissionRequest is always decided: the client waits for a decision, and nobody else gives one. */
 function decided({ event, verdict }: HookContext, own: Partial<Verdict> | null): Partial<Verdict> | null {
   if (event.name !== 'PermissionRequest' || event.client !== 'claude-code') return own;
   if (own?.wait != null || own?.decision != null || verdict.decision !== null) return own;
   return { ...own, decision: { kind: 'deny', message: NOT_PERMITTED, interrupt: false } };
 }
 
-/** Codex chooses the id of a conversation itself: until it makes its first call, the run's is only a placeholder. */
+/** Codex chooses the id of a conversation itself: until its first call, the run has only a placeholder. */
 function isOfRun({ client, session_id, agent_id }: HookEvent, run: Run, own: RunStart): boolean {
   if (run.session_id === session_id) return true;
   return client === 'codex' && agent_id === null && run.heard === 0 && run.start === own.start;
@@ -109,11 +109,11 @@ function permissionIn(event: HookEvent, { env }: HookSettings): HookDialog | nul
   return dialog?.kind === 'permission' ? { ...dialog, suggestions: [] } : null;
 }
 
-/** After these events the agent is not done. */
+/** Events after which the agent continues. */
 const GOES_ON: ReadonlySet<string> = new Set(['UserPromptSubmit', 'PreToolUse']);
 const CALL_IS_OVER: ReadonlySet<string> = new Set(['PostToolUse', 'PostToolUseFailure']);
 
-/** Records what an event says about its run. */
+/** Records an event in its run. */
 async function heard({ tx, event }: HookContext, run: Run): Promise<Run> {
   const { name, tool } = event;
   const goesOn = GOES_ON.has(name);
@@ -121,10 +121,10 @@ async function heard({ tx, event }: HookContext, run: Run): Promise<Run> {
   const isNew = run.heard !== run.start && name === 'PreToolUse';
   const over = CALL_IS_OVER.has(name) ? (tool?.use_id ?? null) : null;
   const isOver = over !== null && run.calls.some(({ call_id }) => call_id === over);
-  // At a Stop the agent has done its work, unless a guard blocks the Stop; nobody else may see how it ends.
+  // At a Stop the agent has done its work, unless a guard blocks the Stop; there may be no other witness of its end.
   const exit_code = name === 'Stop' ? 0 : goesOn ? null : run.exit_code;
   const { session_id } = event;
-  // A resumed agent has been notified of the questions that it had left open, or is with this event.
+  // A resumed agent has been notified of the questions that it had left open, or this event notifies it.
   const isNotified = goesOn && run.calls.some(({ call_id }) => call_id === null);
   if (!isNew && !isOver && !isNotified && exit_code === run.exit_code && session_id === run.session_id)
     return run;
@@ -157,7 +157,7 @@ async function open(
     await putCall(hook, run, { ...call, deferred: false }, call.call_id);
     return waitFor(prompt, isAsked ? WAITING_MS : run.patience_ms);
   }
-  // Without an id no later call could be recognized; the client's own question waits as it does outside runs.
+  // Without an id no later call could be recognized; the client's own question waits as it does outside of runs.
   if (use_id === null) return otherwise?.(hook) ?? null;
   const { calls, warning } = await withoutLost(hook, run, asking);
   const { ids, session } = hook;
@@ -184,14 +184,14 @@ const ANSWERED_BEFORE =
 
 const WARNINGS = [null, MAY_HAVE_RUN, ANSWERED_BEFORE];
 
-/** The call that an answer is for, as it is part of what is signed. No other call is given that answer. */
+/** The call that an answer is for, as a part of the signed text. No other call gets that answer. */
 function nameOf({ run_id }: Run, call_id: string | null): string {
   return `${run_id} ${call_id}`;
 }
 
 /**
- * The prompt of this call, if it was asked before and has not been given its answer. The store says so, and anybody may have
- * written that; so the answer is compared with the id of the call, which comes from the client.
+ * The prompt of this call, if it was asked before and its answer has not been given out. That comes from the store, where anybody
+ * may have written it, so the answer is compared with the id of the call, which comes from the client.
  */
 async function knownCall(
   hook: HookContext,
@@ -209,8 +209,8 @@ async function knownCall(
 }
 
 /**
- * Whether an event without the id of its call cannot be for this one. It is for a call without a result; the client's own
- * transcript shows which have one. If two of them are the same, the human is asked again: no answer is for both.
+ * Whether an event without the id of its call cannot be for this call. The call must have no result yet; the client's own
+ * transcript shows which calls have one. If two such calls are equal, the human is asked again: no answer is for both.
  */
 function isAnother({ event, settings }: HookContext, { call_id }: RunCall): boolean {
   const { transcript_path } = event;
@@ -218,7 +218,7 @@ function isAnother({ event, settings }: HookContext, { call_id }: RunCall): bool
   return call_id === null || !isOpenCall(tail, call_id) || hasTwin(tail, call_id);
 }
 
-/** The other calls of the run, without those whose agent died and that this one repeats, and what the human should know of them. */
+/** The run's other calls, without lost ones that this call repeats, and a note about those for the human. */
 async function withoutLost(
   hook: HookContext,
   run: Run,
@@ -242,12 +242,12 @@ async function withoutLost(
   return { calls, warning };
 }
 
-/** Whether a prompt is what this dialog asks for one call. */
+/** Whether a prompt is the question of this dialog for one call. */
 function asksThis(asking: Asking, prompt: Prompt, call: string): boolean {
   return WARNINGS.some((warning) => {
     const asked = displayedOf(meantFor(asking, { warning, call }));
     if (asked === null) return false;
-    // A call stays the same call if its file changes; but an answer to the old diff does not allow it.
+    // A call stays the same call if its file changes; but an answer to the old diff does not allow the new one.
     return (
       permissionDigest({ ...asked, notes: prompt.notes }) === permissionDigest(prompt) ||
       isChangedFile(asking.dialog, asked, prompt)
@@ -265,7 +265,7 @@ async function putCall(
   await tx.runs.put({ ...run, calls: [...others, call], changed_at: tx.now });
 }
 
-/** The client did not end, because the step has several calls and no single one of them could be repeated. */
+/** Notifies the human that the client did not end: the step has several calls, and it could not repeat a single one of them. */
 async function giveWaitNotice({ tx, session }: HookContext, { ask_id }: Prompt): Promise<void> {
   await giveNotice(tx, {
     severity: 'info',
@@ -301,7 +301,7 @@ async function conclude(
   if (prompt.status !== 'pending')
     return { decision: { kind: 'deny', message: noAnswer(prompt), interrupt: false } };
   if (event.name !== 'PreToolUse') {
-    // From here on the client denies the call by itself.
+    // From now on the client denies the call itself.
     await recordCancel(tx, prompt, { by: session.handle, via: 'clock', reason: 'withdrawn' });
     await tx.runs.put({ ...run, calls: run.calls.filter((one) => one !== call), changed_at: tx.now });
     return null;

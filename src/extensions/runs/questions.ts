@@ -1,6 +1,6 @@
 /**
- * Questions in a run (run.ts). A question that the agent waits for is deferred like a permission: one of the
- * client's own dialog (AskUserQuestion), and a blocking `hivemind_ask`, whose tool returns the answer once the agent has been
+ * Questions in a run (run.ts). A question that the agent waits for is deferred like a permission: the client's
+ * own dialog (AskUserQuestion), or a blocking `hivemind_ask`, whose tool returns the answer once the agent has been
  * started again. An agent that ends its turn while a question is open is continued when there is an answer.
  */
 
@@ -26,7 +26,7 @@ import type { Run, RunCall } from '../../domain/runs.ts';
 import { labelled } from '../../domain/sources.ts';
 import { blockingAsk, isOnlyCall, STEP_TAIL_BYTES } from './run.ts';
 
-/** A client that does not defer a call asks for permission instead, and lets that hook wait ten minutes; the rest is for printing. */
+/** In ms. A client that does not defer a call asks for permission instead. That hook has ten minutes, including printing. */
 export const WAITING_MS = 590_000;
 
 /** For the record of a call: the permission mode that its event names. */
@@ -35,10 +35,10 @@ export function modeOf({ raw }: HookEvent): Pick<RunCall, 'mode'> {
   return typeof mode === 'string' ? { mode } : {};
 }
 
-/** The question that a call puts to the human: a dialog of the client's, or a blocking ask, with how long that may wait. */
+/** The question that a call asks the human: a dialog of the client, or a blocking ask, with how long it may wait. */
 export type RunQuestion = { asking: Asking } | { request: CheckedRequest; wait_ms: number };
 
-/** The question of an event of the main agent; null where it asks none. */
+/** The question in an event of the main agent; null if it asks none. */
 export async function questionIn(event: HookEvent, settings: HookSettings): Promise<RunQuestion | null> {
   const { name, tool, agent_id } = event;
   if (tool === null || agent_id !== null || event.client !== 'claude-code') return null;
@@ -52,7 +52,7 @@ export async function questionIn(event: HookEvent, settings: HookSettings): Prom
   return dialog?.kind === 'questions' ? { asking: await inWords(dialog, event, settings) } : null;
 }
 
-/** Null for a request that is refused: its tool refuses it again, and its model reads why. */
+/** Null for a request that is refused: its tool then refuses it, too, and its model reads why. */
 function acceptable(request: AskRequest): CheckedRequest | null {
   try {
     return checkRequest(request);
@@ -62,12 +62,12 @@ function acceptable(request: AskRequest): CheckedRequest | null {
   }
 }
 
-/** Whether a run defers a question, because it may wait for longer than its agent does. */
+/** Whether a run defers a question, because the question may wait for longer than the agent does. */
 export function waitsForIt(question: RunQuestion, { patience_ms }: Run): boolean {
   return 'asking' in question || question.wait_ms >= patience_ms;
 }
 
-/** Asks, or finds what was asked before, and waits; null where nothing is asked, and the client goes on by itself. */
+/** Asks, or finds what was asked before, and waits; null if nothing is asked, and the client continues without Hive. */
 export async function openQuestion(
   hook: HookContext,
   run: Run,
@@ -76,7 +76,7 @@ export async function openQuestion(
   try {
     return await open(hook, run, question);
   } catch (error) {
-    // A request that is refused: its tool refuses it again, and its model reads why. Nothing was written.
+    // The request is refused: its tool then refuses it, too, and its model reads why. Nothing was written.
     if (error instanceof HiveError && 'request' in question) return null;
     throw error;
   }
@@ -142,7 +142,7 @@ export async function concludeQuestion(
     return { defer: `Waiting for the human: ${ask_ids.join(', ')}` };
   }
   if (event.name === 'PreToolUse') {
-    // Here the tool continues the wait; for a dialog the client's request for permission does.
+    // The tool itself continues the wait; for a dialog, the client's request for permission does.
     if ('request' in question) await giveWaitNotice(hook, calls);
     return null;
   }
@@ -156,7 +156,7 @@ async function answer(
   question: RunQuestion,
   prompts: readonly Prompt[],
 ): Promise<Partial<Verdict> | null> {
-  // The tool returns the answer, or says why there is none.
+  // The tool returns the answer, or the reason why there is none.
   if ('request' in question) return null;
   const without = prompts.find(({ status }) => status !== 'responded');
   if (without === undefined) return concludePrompts(hook, question.asking, prompts);
@@ -164,7 +164,7 @@ async function answer(
   return { decision: { kind: 'deny', message, interrupt: false } };
 }
 
-/** Stores the questions; returns their ids. Beyond a quota nothing is asked, and the call itself is refused or says so. */
+/** Stores the questions; returns their ids. Beyond a quota nothing is asked, and the call itself is refused or reports it. */
 async function ask(hook: HookContext, question: RunQuestion): Promise<string[]> {
   const { tx, ids, session } = hook;
   if ('request' in question) {
@@ -183,8 +183,8 @@ function waitFor(calls: readonly RunCall[], wait_ms: number): Partial<Verdict> {
 }
 
 /**
- * The questions that the run waits for already and this call asks: the same call, or one with the same questions. An agent that died
- * before it got its answer makes the call under a new id.
+ * The open questions of the run that this call asks: from the same call, or from one with the same questions. An agent that died
+ * before it got its answer makes the call again under a new id.
  */
 async function knownCalls({ tx, ...hook }: HookContext, run: Run, question: RunQuestion): Promise<RunCall[]> {
   const use_id = hook.event.tool?.use_id ?? null;
@@ -202,14 +202,14 @@ async function knownCalls({ tx, ...hook }: HookContext, run: Run, question: RunQ
   return [];
 }
 
-/** Of what the agent asked, without what it has added since. */
+/** The digest of the agent's question, without notes that it has added since. */
 const plainDigest = (prompt: Prompt): string => permissionDigest({ ...prompt, notes: [] });
 
-/** The prompts as they would be asked now. */
+/** The prompts that would be asked now. */
 async function drafts(hook: HookContext, question: RunQuestion): Promise<Prompt[]> {
   const { tx, ids, session } = hook;
   if ('asking' in question) return draft(tx, ids, session, question.asking);
-  // A digest covers what is shown.
+  // The digest covers what is displayed.
   return [createPrompt(question.request, askerOf(session, null), '', tx.now)];
 }
 
@@ -224,7 +224,7 @@ async function putCalls(
   await tx.runs.put({ ...run, calls: [...others, ...after], changed_at: tx.now });
 }
 
-/** The client did not end, because the step has several calls and no single one of them could be repeated. */
+/** Notifies the human that the client did not end: the step has several calls, and it could not repeat a single one of them. */
 async function giveWaitNotice({ tx, session }: HookContext, calls: readonly RunCall[]): Promise<void> {
   const asked = calls.map(({ ask_id }) => ask_id).join(', ');
   await giveNotice(tx, {
@@ -237,8 +237,8 @@ async function giveWaitNotice({ tx, session }: HookContext, calls: readonly RunC
 // ---- Questions that are open when the turn ends ----
 
 /**
- * At a Stop: waits for `patience_ms`, and records what is still open, so that the run sleeps and is continued. It is
- * recorded before the wait, because a client may end the hook.
+ * At a Stop: waits for `patience_ms`, and records the questions that are still open, so that the run sleeps and is continued.
+ * They are recorded before the wait, because a client may end the hook.
  */
 export async function keepOpen(hook: HookContext, run: Run): Promise<Partial<Verdict> | null> {
   const { tx, event, session, verdict, waited } = hook;
@@ -259,7 +259,7 @@ export async function keepOpen(hook: HookContext, run: Run): Promise<Partial<Ver
   if (calls.length > 0 || others.length < run.calls.length)
     await tx.runs.put({ ...run, calls: [...others, ...calls], changed_at: tx.now });
   const pending = left.filter(({ status }) => status === 'pending').map(({ ask_id }) => ask_id);
-  // Codex lets this hook run for ten seconds only, and starting it again costs little.
+  // Codex lets this hook run for only ten seconds, and starting it again costs little.
   if (waited !== null || pending.length === 0 || event.client === 'codex') return null;
   return { wait: { ask_ids: pending, wait_ms: run.patience_ms, all: false, needs_desk: false } };
 }

@@ -1,13 +1,13 @@
 /**
- * Runs: headless agents that Hive starts, ends while their human thinks, and starts again with the answer. Pure: no
- * clock, no ids, no I/O. What a start executes is kept in a file of the human's (files.ts).
+ * Runs: headless agents that Hive starts, that end while their human thinks, and that Hive starts again with the answer. Pure: no
+ * clock, no ids, no I/O. The command of a start is kept in a file of the human's own (files.ts).
  */
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import type { HookClient, HookTool, Raw } from '../../domain/hooks.ts';
 import { type AskRequest, BLOCKING_DEFAULT_MS, WHEN_TURN_ABORTED } from '../../domain/prompts.ts';
 import type { Run, RunCall, RunKeeper } from '../../domain/runs.ts';
 
-/** The longest that a call waits before it is deferred: clients let its hook run for ten minutes. */
+/** In ms: the longest wait of a call before it is deferred. Clients let its hook run for ten minutes. */
 export const PATIENCE_MS: number = 9 * 60 * 1000;
 
 /** An agent that dies this often without an explanation is not started again. */
@@ -26,8 +26,8 @@ export function leftOpen({ calls }: Pick<Run, 'calls'>): RunCall[] {
 }
 
 /**
- * Whether a sleeping run goes on: no call waits for its human any more, and of the questions that its agent left open one
- * is settled. `isPending` says whether a question still is.
+ * Whether a sleeping run continues: no call waits for its human any more, and one of the questions that its agent left open
+ * is settled. `isPending` tells whether a question is still pending.
  */
 export function mayGoOn({ calls }: Pick<Run, 'calls'>, isPending: (ask_id: string) => boolean): boolean {
   const open = leftOpen({ calls });
@@ -43,7 +43,7 @@ export function agentEnded(run: Run, exit_code: number | null, now: string): Run
   const code = exit_code === null || exit_code >= SIGNALLED ? run.exit_code : exit_code;
   const over: Run = { ...run, keeper: null, agent: null, exit_code: code, changed_at: now };
   const open = leftOpen(run);
-  // Its hooks take what an earlier start had left open. An agent without hooks would be started for that again and again.
+  // Its hooks take over questions that an earlier start left open. An agent without hooks would be started again and again.
   const isUntold = open.length > 0 && open.every(({ start }) => start < run.start);
   if (code === 0 && !isDeferred(run) && !isUntold) {
     return open.length === 0
@@ -52,7 +52,7 @@ export function agentEnded(run: Run, exit_code: number | null, now: string): Run
   }
   if (isDeferred(run) && run.heard === run.start) return { ...over, status: 'sleeping', exit_code: null };
   // It should have repeated a deferred call and could not: the conversation does not contain that call.
-  // An ask of its own can be answered without that call.
+  // Its own question can be answered without that call.
   const calls = run.calls.map((call) => ({
     ...call,
     deferred: false,
@@ -80,13 +80,13 @@ export function nextStart(run: Run, keeper: RunKeeper, now: string): Run {
 
 // ---- The command line ----
 
-/** The variable that names the tools that the command line of the run allows, one a line. Hooks inherit it. */
+/** The variable with the tools that the command line of the run allows, one per line. Hooks inherit it. */
 export const ALLOWED_VARIABLE = 'HIVE_RUN_ALLOWED';
 
 /** The program that a start executes, and its arguments. */
 export interface RunCommand {
   program: string;
-  /** Without the prompt, the conversation, and what makes the client headless. */
+  /** Without the prompt, the conversation, and the options that make the client headless. */
   options: readonly string[];
   prompt: string;
 }
@@ -132,7 +132,7 @@ export function readCommand(words: readonly string[]): RunCommand {
   return { program, options, prompt };
 }
 
-/** The sentence for an agent that starts again without a call that it could repeat by itself. */
+/** The prompt for an agent that starts again and has no call that it could repeat by itself. */
 const GO_ON = 'You were stopped from outside. Continue from where you left off.';
 
 /** The same when its questions were answered; the hooks add the answers. */
@@ -140,19 +140,19 @@ function answeredPrompt(ask_ids: readonly string[]): string {
   return `You stopped while ${ask_ids.join(', ')} was open. There is news of it: see hivemind_poll. Continue from where you left off.`;
 }
 
-/** The arguments of a start. @throws HiveError `store_unsafe` if the id of the conversation, which the store holds, is an option. */
+/** The arguments of a start. @throws HiveError `store_unsafe` if the id of the conversation, from the store, is an option. */
 export function argumentsOf({ program, options, prompt }: RunCommand, run: Run): string[] {
   const { session_id } = run;
   if (!/^\w[\w-]*$/.test(session_id))
     throw new HiveError(
       'store_unsafe',
-      `"${session_id}" is no id of a conversation: somebody changed the store.`,
+      `"${session_id}" is not the id of a conversation: somebody changed the store.`,
     );
   const isNew = run.start === 1 || run.heard === 0;
   const open = leftOpen(run).map(({ ask_id }) => ask_id);
   const next = open.length === 0 ? GO_ON : answeredPrompt(open);
   if (clientOf(program) === 'codex') {
-    // Its options belong to `exec`, and are valid for the resumed conversation only before `resume`.
+    // Its options belong to `exec`, and apply to the resumed conversation only before `resume`.
     const exec = ['exec', ...options];
     return isNew ? [...exec, '--', prompt] : [...exec, 'resume', session_id, next];
   }
@@ -163,7 +163,7 @@ export function argumentsOf({ program, options, prompt }: RunCommand, run: Run):
     : ['-p', next, '--resume', session_id, ...now];
 }
 
-/** The options without the plan mode, once its plan is approved: the client does not remember that. */
+/** The options without the plan mode, once its plan is approved: because the client does not remember that. */
 function inModeOf({ calls }: Run, options: readonly string[]): readonly string[] {
   const isApproved = calls.some(({ mode = 'plan' }) => mode !== 'plan');
   const at = options.findIndex((word) => /^--permission-mode(?:=plan)?$/.test(word));
@@ -174,13 +174,13 @@ function inModeOf({ calls }: Run, options: readonly string[]): readonly string[]
 
 // ---- Asking in a run of Claude Code ----
 // Without a terminal, Claude Code offers its model no questions (AskUserQuestion) and no plans, unless its command line
-// names a tool that decides permissions. A run names one of Hive's, which denies: who may permit was asked before, by hooks.
+// names a tool that decides permissions. A run names one of Hive's, which denies: hooks have asked the human before.
 
-/** The server that has only that tool. */
+/** The server of that tool. */
 export const DENYING_SERVER = 'hive-run';
 export const DENYING_TOOL = 'deny';
 
-/** The sentence for the model where the client asks for a permission and nobody gives it. */
+/** The sentence for the model if the client asks for a permission and nobody gives it. */
 export const NOT_PERMITTED = 'Nobody permitted this. Do something else, or ask your human with hivemind_ask.';
 
 /** The options that a run adds, unless the human chose another way: `serve` starts the server. */
@@ -195,7 +195,7 @@ export function askingOptions({ program, options }: RunCommand, serve: readonly 
 
 /**
  * The question of a blocking ask, as its model wrote it, and how long it may wait; null for any other call, and for one that
- * only the tool itself can read, or refuse.
+ * only the tool itself can read or refuse.
  */
 export function blockingAsk({ own, input }: HookTool): { request: AskRequest; wait_ms: number } | null {
   if (own !== 'hivemind_ask' && own !== 'hivemind_ask_async') return null;
@@ -214,7 +214,7 @@ const isText = (value: unknown): boolean => typeof value === 'string';
 const isTruth = (value: unknown): boolean => typeof value === 'boolean';
 const isCount = (value: unknown): boolean => typeof value === 'number';
 
-/** The arguments of an ask that a hook can read without the schemas of the tools. */
+/** The arguments of an ask that a hook can check without the schemas of the tools. */
 const ASKED: Readonly<Record<string, (value: unknown) => boolean>> = {
   question: isText,
   options: (value) =>
@@ -266,7 +266,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
 
 const EDITS = ['Edit', 'MultiEdit', 'Write', 'NotebookEdit'];
 const EVERYTHING = '*';
-/** In plan mode the client decides by itself. Once the plan is approved, the agent works in the default mode. */
+/** In plan mode the client itself decides. Once the plan is approved, the agent works in the default mode. */
 const UNTIL_APPROVED = 'plan *';
 
 /** The tools that the options of Claude Code allow. */
@@ -291,7 +291,7 @@ export function allowedBy(options: readonly string[]): string[] {
 function allowedInMode(mode: string): readonly string[] {
   if (mode === 'acceptEdits') return EDITS;
   if (mode === 'plan') return [UNTIL_APPROVED];
-  // In the other modes the client decides by itself and asks nobody.
+  // In the other modes the client itself decides and asks nobody.
   return mode === 'default' || mode === 'manual' ? [] : [EVERYTHING];
 }
 
@@ -300,7 +300,7 @@ function rulesIn(text: string): string[] {
   return text.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? [];
 }
 
-/** Whether Hive asks the human about a call, before the client does; `mode` is the client's permission mode, if it says so. */
+/** Whether Hive asks the human about a call, before the client does; `mode` is the client's permission mode, if it is known. */
 export function needsHuman(
   { name, input, own }: HookTool,
   allowed: readonly string[],
@@ -324,7 +324,7 @@ export function needsHuman(
 
 // ---- Whether a call is the only one of its step ----
 
-/** How much of the end of a transcript is read to find out. */
+/** How many bytes at the end of a transcript are read to find out. */
 export const STEP_TAIL_BYTES = 512 * 1024;
 
 /**
@@ -383,7 +383,7 @@ function partsIn(line: string): Part[] {
   }
 }
 
-/** An assistant's message in a transcript; null for any other line, and for one that is cut. */
+/** An assistant's message in a transcript; null for any other line, and for a truncated one. */
 function messageIn(line: string): { id: string; complete: boolean; calls: string[] } | null {
   let entry: { message?: { id?: unknown; stop_reason?: unknown; content?: unknown } } | null;
   try {

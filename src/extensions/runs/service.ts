@@ -41,11 +41,11 @@ export interface NewRun {
 export interface RunService {
   /** Stores what to start, starts the agent, and waits until the run has ended or sleeps. */
   begin(run: NewRun): Promise<Run>;
-  /** This person's runs, the oldest first; all of them, or only those that are not over. */
+  /** This person's runs, the oldest first; all of them, or only active and sleeping ones. */
   list(options: { all: boolean }): Promise<Run[]>;
-  /** Ends a run: returns when its agent has ended, which is not started again. @throws HiveError `invalid_input`. */
+  /** Ends a run: returns when its agent has ended. The agent is not started again. @throws HiveError `invalid_input`. */
   stop(run_id: string): Promise<Run>;
-  /** The path of a run's output, or of what it has printed on stderr. */
+  /** The path of the file with a run's output, or with its stderr. */
   output(run_id: string, stream?: 'out' | 'err'): string;
   /** Resumes runs until the returned function is called. `jobs` limits how many agents run at a time. */
   watch(options: { jobs: number }): () => Promise<void>;
@@ -64,14 +64,14 @@ interface RunParts {
   log: Logger;
 }
 
-/** How often a process looks for runs that another one has left behind. */
+/** In ms: how often a process looks for runs that another one has left behind. */
 const CHECK_EVERY_MS = 5_000;
 
-/** How long a stopped agent may take to end by itself, before it is killed, and how often we look whether it has. */
+/** In ms: how long a stopped agent may take to end by itself before it is killed, and how often that is checked. */
 const GRACE_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
-/** How often a change of a run is tried while the store is busy or away: for about 20 s, and longer where each try waits for a lock. */
+/** How often a change of a run is tried while the store is busy or away: for about 20 s, or longer if each try waits. */
 const WRITE_TRIES = 8;
 
 /** The starts that this process looks after; it may have opened the store more than once. */
@@ -104,7 +104,7 @@ export function createRuns(parts: RunParts): RunService {
   const { store, ids, processes, files, seat, machine, log } = parts;
   const me: RunKeeper = { machine, pid: parts.pid, started: processes.startedAt(parts.pid) };
 
-  /** Stores a start that this process will look after. It counts as kept before anybody sees it. */
+  /** Stores a start that this process will look after. The start is in `kept` before anybody sees it. */
   async function take<R extends Run | null>(make: (tx: WriteTx) => Promise<R>): Promise<R> {
     let taken: Run | null = null;
     try {
@@ -149,7 +149,7 @@ export function createRuns(parts: RunParts): RunService {
     return change(run, (now, at) => agentEnded(now, code, at));
   }
 
-  /** Records the agent of a start, and stops an agent that nobody else could: one that the run's row does not name. */
+  /** Records the agent of a start. If the run's row cannot name the agent, nobody else could stop it, so it is stopped here. */
   async function recordAgent(run: Run, pid: number): Promise<void> {
     const agent = { machine, pid, started: processes.startedAt(pid) };
     try {
@@ -162,7 +162,7 @@ export function createRuns(parts: RunParts): RunService {
     }
   }
 
-  /** Changes a run if it has not ended and its agent is still the one of the same start. */
+  /** Changes a run if it has not ended and its agent still belongs to the same start. */
   async function change(
     { run_id, start }: Run,
     how: (run: Run, now: string) => Run,
@@ -184,7 +184,7 @@ export function createRuns(parts: RunParts): RunService {
     return run;
   }
 
-  /** Writes what nobody else will write again. */
+  /** Retries a write that nobody else will make. */
   async function insist<T>(run_id: string, write: () => Promise<T>): Promise<T> {
     const retries = createRetries(log, {
       fails: `The run ${run_id} could not be stored; trying again.`,
@@ -219,16 +219,16 @@ export function createRuns(parts: RunParts): RunService {
     processes.kill(agent.pid);
   }
 
-  /** Whether a run that works is nobody's: its agent is gone, and no process looks after it. */
+  /** Whether a working run is abandoned: its agent is gone, and no process looks after it. */
   function isLeft(run: Run): boolean {
     const { keeper, agent, status } = run;
     if (status !== 'working' || isAlive(agent)) return false;
-    // This process lives, but no longer looks after a run whose end it could not store.
+    // This process lives, but has given up a run whose end it could not store.
     const isOurs = keeper?.machine === machine && keeper.pid === me.pid && keeper.started === me.started;
     return isOurs ? !kept.has(writeStart(run)) : !isAlive(keeper);
   }
 
-  /** Takes over a run whose keeper and agent are gone, and one whose human has answered; null if neither. */
+  /** Takes over a run that is abandoned, or whose human has answered; null if it is neither. */
   async function claim(run_id: string): Promise<Run | null> {
     let isOver = false;
     const claimed = await take(async (tx) => {
@@ -282,7 +282,7 @@ export function createRuns(parts: RunParts): RunService {
         throw new HiveError('invalid_input', `You have no run ${run_id}. See them with: hive runs`);
       if (found.status === 'ended') return { before: found, now: found };
       const problem = 'It was stopped.';
-      // With its agent: if this process dies before that has ended, another stop ends it.
+      // With its agent: if this process dies before the agent has ended, another stop ends it.
       const ended = { ...withProblem(found, problem, tx.now), agent: found.agent };
       await tx.runs.put(ended);
       for (const { ask_id } of found.calls) {
@@ -334,7 +334,7 @@ export function createRuns(parts: RunParts): RunService {
         void beside(log, 'A run could not be stopped.', stopNow, { run_id }, 'error');
       };
       stopping?.addEventListener('abort', onStop, { once: true });
-      // A signal that has fired calls no listener.
+      // A signal that has already fired calls no listener.
       const over = stopping?.aborted === true ? keep(run, stopNow) : keep(run);
       return over.finally(() => stopping?.removeEventListener('abort', onStop));
     },
@@ -399,13 +399,13 @@ async function sayThatItEnded(tx: WriteTx, { run_id, session_id }: Run, problem:
 }
 
 /**
- * The questions of a sleeping run block it: without their answers its agent is not started again. One that is over waits for
+ * The questions of a sleeping run block it: without their answers its agent is not started again. A finished run waits for
  * nothing.
  */
 async function recordWaits(tx: WriteTx, { run_id, session_id, status, calls }: Run): Promise<void> {
   if (status === 'ended') {
     await endWait(tx, run_id);
-    // If its session ended while it slept, nobody waits for what is still open.
+    // If its session ended while it slept, nobody waits for the open questions.
     if ((await tx.sessions.get(session_id))?.state === 'ended') await markOrphaned(tx, session_id, true);
   }
   if (status !== 'sleeping') return;
@@ -417,7 +417,7 @@ async function recordWaits(tx: WriteTx, { run_id, session_id, status, calls }: R
   }
 }
 
-/** Whether a sleeping run goes on. */
+/** Whether a sleeping run continues. */
 async function isAnswered(tx: ReadTx, run: Run): Promise<boolean> {
   const pending = new Set<string>();
   for (const { ask_id } of run.calls)

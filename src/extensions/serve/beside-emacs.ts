@@ -4,7 +4,7 @@ import { invalidInput } from '../../domain/errors.ts';
 import { isLoopback } from '../../domain/tokens.ts';
 import { portOf, type ServingOptions, startServing } from './serving.ts';
 
-/** Returns what ends it. @throws Error where it cannot serve: the address may be taken, perhaps by another Emacs. */
+/** Returns the function that ends it. @throws Error if it cannot serve: the address may be in use, perhaps by another Emacs. */
 export async function serveBeside(
   hive: Hive,
   address: string,

@@ -1,7 +1,7 @@
 /**
- * The bridge for an agent that only speaks MCP on stdio: it passes messages to `hive serve` and back, those of a client of
- * the newest revision in the older one, which has sessions (modern-lines.ts). When the
- * server restarts or is away, the session begins again with the client's own handshake, and messages that certainly did
+ * The bridge for an agent that only speaks MCP on stdio: it passes messages to `hive serve` and back. Messages of a client of
+ * the newest revision are passed on in the older one, which has sessions (modern-lines.ts). When the server restarts or is
+ * away, the session begins again with the client's own handshake, and messages that certainly did
  * not arrive are sent again. A message that may have arrived gets an error as its answer and is never sent twice.
  */
 import type { Readable, Writable } from 'node:stream';
@@ -18,7 +18,7 @@ import { noToken, untrusted } from './sending.ts';
 export interface BridgeOptions {
   url: URL;
   token_file: string;
-  /** The text of that file. @throws an error that says why it cannot be read. */
+  /** Returns the text of that file. @throws an error that explains why it cannot be read. */
   readFile: (path: string) => string;
   input: Readable;
   output: Writable;
@@ -31,7 +31,7 @@ export interface BridgeOptions {
 const PATIENCE_MS = 20_000;
 const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 3_000;
-/** The longest pause between two attempts to begin a session again while no message waits for that. */
+/** The longest pause between two attempts to begin a session again while no message is waiting for it. */
 const LONGEST_PAUSE_MS = 30_000;
 /** How many ms a server has to answer a handshake that it has accepted. */
 const ANSWER_MS = 10_000;
@@ -41,7 +41,7 @@ const RECONNECTING = {
   reconnectionDelayGrowFactor: 2,
   maxRetries: 5,
 };
-/** The connection could not be made, so nothing of the message has arrived. */
+/** The connection could not be made, so no part of the message has arrived. */
 const NOT_ARRIVED: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -56,10 +56,10 @@ const GONE = 404;
 const TOO_MANY = 429;
 const BUSY: ReadonlySet<unknown> = new Set([TOO_MANY, 503]);
 
-/** The server has accepted a handshake and has not answered it. */
+/** The server has accepted a handshake but has not answered it. */
 class Unanswered extends Error {}
 
-/** The status of an answer that is an error, and what its body says. */
+/** An error response: its status, and the reason in its body. */
 class ErrorAnswer extends Error {
   readonly status: number;
   readonly reason: string;
@@ -86,9 +86,9 @@ export async function runBridge({
   const waiting = new Set<RequestId>();
   const taken = new Set<RequestId>();
   const sending = new Set<Promise<void>>();
-  /** The resources that the client follows, which a new session has to be asked for. */
+  /** The resources that the client follows; a new session must subscribe to them again. */
   const followed = new Set<string>();
-  /** Requests for a resource that was not followed until then, and for one that still is. */
+  /** Subscriptions in progress: the client's own requests, and our repetitions of them in a new session. */
   const following = new Map<RequestId, string>();
   const renewing = new Map<RequestId, string>();
   let renewals = 0;
@@ -112,12 +112,12 @@ export async function runBridge({
     headers.set(PARENT_PID, String(process.ppid));
     try {
       const response = await fetch(target, { ...init, headers });
-      // The transport takes 405 for a server without streams.
+      // The transport takes 405 to mean a server without streams.
       if (response.status < 400 || response.status === 405) return response;
       throw new ErrorAnswer(response.status, reasonIn(await response.text()));
     } catch (error) {
       const signal = init.signal ?? stop;
-      // The transport asks only once for the stream of a new session, without which the client hears of nothing.
+      // The transport asks only once for the stream of a new session, without which the client gets no notifications.
       const isFirstOfStream = init.method === 'GET' && !headers.has('last-event-id');
       const isOver = error instanceof ErrorAnswer && error.status < 500 && error.status !== TOO_MANY;
       if (!isFirstOfStream || isOver || signal.aborted) throw error;
@@ -156,7 +156,7 @@ export async function runBridge({
 
   /**
    * Nobody else will answer requests made over a session that is gone. Messages still on their way to it are refused
-   * there and sent again; closed too early, they would count as messages that may have arrived.
+   * there and sent again; if it were closed too early, they would count as messages that may have arrived.
    */
   function lose(lost: StreamableHTTPClientTransport): void {
     if (lost !== far) return;
@@ -177,7 +177,7 @@ export async function runBridge({
     back({ jsonrpc: '2.0', id, error: { code: -32000, message } });
   }
 
-  /** Keeps in mind what the client follows. */
+  /** Records which resources the client follows. */
   function note(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
     const uri = message.params?.['uri'];
@@ -188,7 +188,7 @@ export async function runBridge({
     following.set(message.id, uri);
   }
 
-  /** Follows in a new session what the client followed in the one before. */
+  /** Follows in a new session what the client followed in the previous one. */
   async function renew(session: StreamableHTTPClientTransport): Promise<void> {
     for (const uri of followed) {
       if (session !== far) return;
@@ -200,7 +200,7 @@ export async function runBridge({
     }
   }
 
-  /** True for the answer to such a request. Nobody knows what was missed before it, so the client is to look. */
+  /** True for the answer to such a request. Events before it may have been missed, so the client is notified to look. */
   function takesRenewal(message: JSONRPCMessage): boolean {
     if ('method' in message || message.id === undefined) return false;
     const uri = renewing.get(message.id);
@@ -210,7 +210,7 @@ export async function runBridge({
     return true;
   }
 
-  /** The mention gate and what the client follows need a session, which therefore does not wait for the next message. */
+  /** The mention gate and subscriptions need a session, so it is opened at once and not with the next message. */
   async function reopen(): Promise<void> {
     let pause_ms = FIRST_PAUSE_MS;
     while (far === null && !isFinished) {
@@ -224,7 +224,7 @@ export async function runBridge({
     }
   }
 
-  /** Begins a session with the client's own handshake. The client sees the answer to the first one only. */
+  /** Begins a session with the client's own handshake. The client sees only the answer to the first one. */
   function open(first: boolean): Promise<StreamableHTTPClientTransport> {
     opening ??= begin(first).finally(() => {
       opening = null;
@@ -247,7 +247,7 @@ export async function runBridge({
         if (!isHello || first) back(message);
         if (isHello) answer.resolve();
       },
-      // That a stream ends without the answer is reported nowhere else, and not even here if it ends properly.
+      // Nothing else reports that a stream ends without the answer, and this does so even if the stream ends properly.
       () => isSent && unanswered(),
     );
     const limit = setTimeout(unanswered, ANSWER_MS);
@@ -270,7 +270,7 @@ export async function runBridge({
     return transport;
   }
 
-  /** @throws Error that says why the message did not arrive, or may not have. */
+  /** @throws Error that explains why the message did not arrive, or may not have arrived. */
   async function forward(message: JSONRPCMessage): Promise<void> {
     const isHello = 'method' in message && message.method === 'initialize' && 'id' in message;
     if (isHello) hello = message as JSONRPCRequest;
@@ -355,20 +355,20 @@ function tokenIn(path: string, readFile: BridgeOptions['readFile']): string {
   return token;
 }
 
-/** The status of the answer, or the code of the error that kept it away. */
+/** The status of the response, or the code of the error that prevented it. */
 function codeOf(error: unknown): unknown {
   if (error instanceof ErrorAnswer) return error.status;
   return (error as { cause?: { code?: unknown } } | null)?.cause?.code;
 }
 
-/** Whether a message has certainly not arrived; or whether a handshake may succeed later, which does nothing if it comes twice. */
+/** Whether a message has certainly not arrived; or whether a handshake, which may arrive twice, may succeed later. */
 function mayTryAgain(error: unknown, isHandshake: boolean): boolean {
   const code = codeOf(error);
   if (code === GONE || BUSY.has(code) || NOT_ARRIVED.has(code)) return true;
   return isHandshake && (error instanceof Unanswered || CUT.has(code) || Number(code) >= 500);
 }
 
-/** Says whether anything was done, which a model must know before it calls again; a handshake does nothing. */
+/** Tells whether anything was done, which a model must know before it calls again; a handshake does nothing. */
 function describe(
   error: unknown,
   isHandshake: boolean,
@@ -394,14 +394,14 @@ function describe(
   return `${url.host} ${problem} ${effect}: call again later.`;
 }
 
-/** What the body of an error says, as the end of a sentence. */
+/** The message in the body of an error, as the end of a sentence. */
 function reasonIn(body: string): string {
   try {
     const { error } = JSON.parse(body) as { error?: { message?: unknown } };
     const message = error?.message;
     if (typeof message === 'string') return `: ${message}${/[.!?]$/.test(message) ? '' : '.'}`;
   } catch {
-    // A proxy answers with a page.
+    // A proxy answers with an HTML page.
   }
   return '.';
 }

@@ -21,7 +21,7 @@ interface ServeOptions {
   inboxUrl?: string;
 }
 
-/** What `hive serve` starts of other extensions: what `--inbox` asks for, and the runs that sleep. */
+/** The parts of other extensions that `hive serve` starts: the inbox for `--inbox`, and sleeping runs. */
 interface Beside {
   startInbox: StartInbox;
   resumeRuns: (hive: Hive) => Promise<void>;

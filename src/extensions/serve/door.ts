@@ -1,7 +1,7 @@
 /**
- * The HTTP server of `hive serve`, before anybody knows whose a request is: its limits, and what is refused from everybody.
- * A proxy before it and Hive must read the same request, path and host. So what Node's parser does not take, or what can be
- * read in two ways, is refused with a sentence and the connection ends.
+ * The HTTP server of `hive serve`, before a request is attributed to anybody: its limits, and the checks that apply to everybody.
+ * A proxy in front of it and Hive must read the same request, path and host. So a request that Node's parser refuses, or that can
+ * be read in two ways, is refused with a sentence and the connection ends.
  */
 import {
   createServer,
@@ -15,13 +15,13 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 export interface DoorLimits {
-  /** Headers and whole requests that take longer to arrive are refused, in ms (slow loris). */
+  /** In ms: headers and whole requests that take longer to arrive are refused (slow loris). */
   headers_ms: number;
   request_ms: number;
-  /** How often connections are looked at for this. */
+  /** In ms: how often connections are checked for this. */
   check_ms: number;
   most_connections: number;
-  /** Connections over which nobody has been admitted yet. One more ends the oldest of them. */
+  /** The most connections over which nobody has been admitted yet. One more ends the oldest of them. */
   most_strangers: number;
 }
 
@@ -32,23 +32,23 @@ const LIMITS: DoorLimits = {
   most_connections: 2_000,
   most_strangers: 200,
 };
-/** Of the path and all headers but the cookies. */
+/** In bytes: the path and all headers except the cookies. */
 const MOST_HEADER_BYTES = 16 * 1024;
 /**
- * As many cookies of 4 KB as a browser keeps for a host. Cookies know no ports: a browser sends those of every other server on
- * this machine, too, and they must not close the inbox.
+ * In bytes: as many cookies of 4 KB as a browser keeps for a host. Cookies are not separated by port: a browser also sends those
+ * of every other server on this machine, and they must not close the inbox.
  */
 const MOST_COOKIE_BYTES = 180 * (4 * 1024 + 2);
 /** A browser sends about twenty. */
 const MOST_HEADERS = 200;
-/** A machine that sleeps or has left its network says nothing. After this time the system asks it, or its stream would be open for ever. */
+/** In ms. A machine that sleeps or has left its network sends nothing. The system probes it after this time, to end dead streams. */
 const SILENT_MS = 60_000;
-/** Requests of one connection that wait for their answers. Browsers send one at a time; what waits here is memory. */
+/** Requests of one connection that wait for their answers. Browsers send one at a time; waiting requests use memory. */
 const MOST_UNANSWERED = 16;
 
 export interface Door {
   server: Server;
-  /** A token or a device has come in over this socket: it is ended for no stranger. */
+  /** A token or a device was admitted over this socket, which is then not ended for a stranger. */
   admitted(socket: Socket): void;
 }
 
@@ -88,12 +88,12 @@ export function createDoor(
       ? createServer(options, take)
       : createTlsServer({ ...options, ...tls, handshakeTimeout: limits.headers_ms }, take);
   server.maxConnections = limits.most_connections;
-  // Some versions of Node drop what is beyond this count, and take the rest: MOST_HEADERS refuses it instead.
+  // Some versions of Node silently drop the headers above this count; MOST_HEADERS refuses the request instead.
   server.maxHeadersCount = 0;
   server.on('connection', strangers.came);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const hasBegun = [...(answering.get(socket) ?? [])].some(({ headersSent }) => headersSent);
-    // A sentence in the middle of an answer would be part of it.
+    // In the middle of an answer, a sentence would become part of the answer.
     if (error.code === 'ECONNRESET' || hasBegun || !socket.writable) return void socket.destroy();
     const [status, text] = FAULTS[error.code ?? ''] ?? NOT_HTTP;
     const lines = [`HTTP/1.1 ${status}`, ...Object.entries(headOf(text)).map((entry) => entry.join(': '))];
@@ -128,7 +128,7 @@ const NOT_HTTP = ['400 Bad Request', 'This is not a valid HTTP/1.1 request.'] as
 /** A host name, an IPv4 address or an IPv6 address in brackets, and a port. */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i;
 
-/** Why a request is refused, whoever sends it; null if it is not. */
+/** Why a request is refused, regardless of its sender; null if it is not. */
 function refusalOf(request: IncomingMessage): { status: number; text: string } | null {
   const { url = '', rawHeaders, headersDistinct } = request;
   const { host = [] } = headersDistinct;
@@ -138,7 +138,7 @@ function refusalOf(request: IncomingMessage): { status: number; text: string } |
   if (host.length > 1) return { status: 400, text: 'A request has one Host.' };
   if (host.some((name) => name !== '' && !HOST.test(name)))
     return { status: 400, text: 'The Host of a request is a name and a port.' };
-  // A proxy that passes on /inbox only may not see that /inbox/%2e%2e/mcp is another path.
+  // A proxy that passes on only /inbox may not notice that /inbox/%2e%2e/mcp is another path.
   if (url.startsWith('/') && URL.parse(url, 'http://localhost')?.pathname === url.split('?')[0]) return null;
   return {
     status: 400,
@@ -146,7 +146,7 @@ function refusalOf(request: IncomingMessage): { status: number; text: string } |
   };
 }
 
-/** The bytes of the path and of all headers but the cookies. */
+/** The size in bytes of the path and all headers except the cookies. */
 function sizeOf({ url = '', rawHeaders }: IncomingMessage): number {
   let size = url.length;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -157,9 +157,9 @@ function sizeOf({ url = '', rawHeaders }: IncomingMessage): number {
 }
 
 /**
- * Connections over which nobody has been admitted, oldest first. They are few: whoever opens many loses their own oldest, and
- * whoever has shown a token or a session loses nothing. Known by their far end, since the socket of a TLS request is not the
- * one that came.
+ * Connections over which nobody has been admitted, oldest first. Few are allowed: a client that opens many loses its own oldest
+ * ones, and one that has shown a token or a session loses nothing. They are identified by their remote address and port, because
+ * the socket of a TLS request is not the one that was accepted.
  */
 function createStrangers(most: number): { came(socket: Socket): void; admitted(socket: Socket): void } {
   const waiting = new Map<string, Socket>();

@@ -1,7 +1,7 @@
 /**
  * MCP over Streamable HTTP (MCP specification 2025-11-25, transports): many connections in one process, each with the
  * agent and role of its token. Streams can be resumed; an unused connection is closed after a while. Requests of the revision
- * without sessions are taken too (modern-http.ts).
+ * without sessions are accepted, too (modern-http.ts).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,7 +29,7 @@ import { machineOf } from './tokens.ts';
 
 interface Session {
   token: string;
-  /** When its last request came, or its last response ended. */
+  /** The time of its last request, or of the end of its last response. */
   used_at: number;
   /** The requests and streams in progress. */
   responses: Set<ServerResponse>;
@@ -41,7 +41,7 @@ interface HttpSession extends Session {
   transport: StreamableHTTPServerTransport;
 }
 
-/** The requests of one token and one client, which have no sessions; they share a server. */
+/** The requests of one token and one client, which have no session and share a server. */
 interface ClientOfToken extends Session {
   endpoint: ModernEndpoint;
 }
@@ -64,7 +64,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     for (const [ending, { digest }] of admitted) if (!valid.has(digest)) ending.abort();
   });
 
-  /** Goes on until the returned controller is dropped from `admitted`. */
+  /** Lasts until the returned controller is removed from `admitted`. */
   function admit(token: Token): AbortController {
     const ending = new AbortController();
     admitted.set(ending, token);
@@ -92,7 +92,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
         : undefined;
     if (body !== undefined && 'refusal' in body) return say(response, body.refusal);
     guard.charge(admission.token, body?.bytes ?? 0);
-    // Its client has left. Nothing would end what is begun for it, because it does not close again.
+    // The client has left, and nothing would end work that is begun for it, because the response does not close again.
     if (response.closed) return;
     if (route !== undefined) {
       const ending = admit(admission.token);
@@ -149,7 +149,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       trusts_meta: false,
       project: { ...options.project, ...token.projects[0] },
       machine: machineOf(token),
-      // The process it reports is only compared with hooks of its own machine.
+      // The process that it reports is only compared with hooks of its own machine.
       parent_pid: null,
     };
   }
@@ -182,7 +182,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     if (post.kind === 'refused') return refuseModern(response, post.answer);
     if (post.kind === 'notification') return void response.writeHead(202).end();
     const { name, version } = post.client;
-    // With the secret, because a rotated token must not continue what ends with the old one.
+    // The digest is included, because a rotated token must not continue what ends with the old secret.
     const key = JSON.stringify([token.digest, name, version]);
     const known = clients.get(key);
     const refused = known === undefined ? refuseMore(token) : null;
@@ -341,7 +341,7 @@ function say(response: ServerResponse, { status, message, answer, headers = {} }
   response.end(JSON.stringify(answer ?? { jsonrpc: '2.0', id: null, error: { code: -32000, message } }));
 }
 
-/** The message or the batch in a body; the whole is refused for what is no message in it. */
+/** The message or the batch in a body; a batch with an invalid message is refused as a whole. */
 function readMessages(body: unknown): { json: unknown } | { refusal: Refusal } {
   const messages: JSONRPCMessage[] = [];
   for (const envelope of readEnvelopes(body)) {
@@ -369,7 +369,7 @@ async function readBody(
     if (size > most) return tooLarge;
     chunks.push(chunk);
   }
-  // Some clients begin what they send with a byte order mark.
+  // Some clients send a byte order mark first.
   const text = Buffer.concat(chunks)
     .toString('utf8')
     .replace(/^\uFEFF/, '');
@@ -383,13 +383,13 @@ async function readBody(
 }
 
 // ---- The guard ----
-// Admission and rates over HTTP: both are decided before any of a request's body is read. Without a token there
-// is no answer, not even on loopback, where any web page could otherwise reach us (DNS rebinding: Host and Origin).
+// Admission and rates over HTTP: both are decided before any part of a request's body is read. Without a token there
+// is no access, not even on loopback, where any web page could otherwise reach us (DNS rebinding: Host and Origin).
 
 interface Refusal {
   status: number;
   message: string;
-  /** The whole answer, where it is not only the message. */
+  /** The whole answer, if it is more than the message. */
   answer?: RefusedMessage;
   headers?: Record<string, string>;
 }
@@ -398,11 +398,11 @@ type Admission = { token: Token } | { refusal: Refusal };
 
 interface HttpGuard {
   admit(request: IncomingMessage): Promise<Admission>;
-  /** Counts a long request as several: it takes the server a time for each of its bytes. */
+  /** Counts a long request as several, because the server's work grows with its bytes. */
   charge(token: Token, bytes: number): void;
 }
 
-/** So many bytes count as one request. */
+/** How many bytes count as one request. */
 const BYTES_A_REQUEST = 128 * 1024;
 
 function createHttpGuard({ tokens, hosts, burst, rate }: GuardOptions): HttpGuard {
@@ -413,7 +413,7 @@ function createHttpGuard({ tokens, hosts, burst, rate }: GuardOptions): HttpGuar
     const now = performance.now();
     const bucket = buckets.get(name) ?? { left: burst, at: now };
     const left = Math.min(burst, bucket.left + ((now - bucket.at) / 1000) * rate);
-    // Long requests may have left less than nothing.
+    // Long requests may have made the balance negative.
     buckets.set(name, { left: left < 1 ? Math.min(0, left) : left - 1, at: now });
     return left < 1;
   }
@@ -473,7 +473,7 @@ function originName(origin: string): string {
 // ---- Resuming a stream ----
 // The last messages of one connection, kept in memory, for a client that missed some.
 
-/** More than a client misses in a reconnect; a poll delivers an answer again that was missed beyond that. */
+/** More messages than a client misses during a reconnect; an answer missed beyond that is delivered again by a poll. */
 const KEPT = 100;
 /** The total size of all messages, as JSON. The newest is kept whatever its size. */
 const KEPT_BYTES = 1024 * 1024;

@@ -1,6 +1,6 @@
 /**
- * MCP 2026-07-28 (modern.ts) over HTTP: each POST stands for itself. It is answered with JSON, or with a stream where
- * notifications come before the answer; a client that closes the connection takes its request back
+ * MCP 2026-07-28 (modern.ts) over HTTP: each POST is independent. It is answered with JSON, or with a stream if
+ * notifications precede the answer; a client that closes the connection cancels its request
  * (modelcontextprotocol.io/specification/2026-07-28/basic/transports).
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
@@ -25,7 +25,7 @@ export type ModernPost =
   | { kind: 'notification' }
   | { kind: 'refused'; answer: JSONRPCMessage };
 
-/** The POST as one of the new revision, which its envelope or its header says; null for an older one. */
+/** The POST as one of the new revision, according to its envelope or its header; null for an older one. */
 export function readModernPost({ headers }: IncomingMessage, json: unknown): ModernPost | null {
   if (Array.isArray(json) || !isRequestOrNotification(json)) return null;
   const envelope = envelopeOf(json);
@@ -46,14 +46,14 @@ const NO_ENVELOPE: Failure = invalid(
   `MCP-Protocol-Version is ${MODERN}, and the request has no envelope in _meta.`,
 );
 
-/** Methods whose subject stands in the header Mcp-Name too, with the param that names it. */
+/** Methods whose subject is also in the header Mcp-Name, with the param that names it. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
 };
 
-/** The fault of the envelope, or a header that says something else than the body: proxies rely on them. */
+/** The fault of the envelope, or a header that contradicts the body: proxies rely on headers. */
 function problemOf(headers: IncomingHttpHeaders, request: JSONRPCRequest): Failure | null {
   const envelope = envelopeOf(request);
   if (envelope === null) return NO_ENVELOPE;
@@ -100,8 +100,8 @@ export function refuseModern(response: ServerResponse, answer: JSONRPCMessage): 
 export interface ModernEndpoint {
   handle(request: JSONRPCRequest, response: ServerResponse): Promise<void>;
   /**
-   * Writes a comment to what is not answered yet, so that neither the client nor anything on the way takes it for dead; a
-   * response becomes a stream by that.
+   * Writes a comment to open responses, so that neither the client nor a proxy takes them for dead. This turns a
+   * response into a stream.
    */
   keepAlive(): void;
   /** Ends the subscriptions with their answers. */
@@ -144,7 +144,7 @@ export function createModernEndpoint(server: McpServer): ModernEndpoint {
     async close() {
       clients.end();
       await server.close();
-      // The server gives no answer any more to what it was doing.
+      // The server no longer answers what it was doing.
       for (const response of responses) response.destroy();
     },
   };

@@ -1,7 +1,7 @@
 /**
- * Hooks that come over HTTP from another machine. The token says whose they are: their sessions belong to the machine
- * `token:NAME`. What they report about files and processes is about that machine, so nothing here is read or signalled
- * because of it.
+ * Hooks that come over HTTP from another machine. The token tells whose they are: their sessions belong to the machine
+ * `token:NAME`. Their reports about files and processes are about that machine, so nothing here is read or signalled
+ * because of them.
  */
 import type { ServerResponse } from 'node:http';
 import { readEvent, sayVerdict } from '../../adapters/hooks/hook.ts';
@@ -14,7 +14,7 @@ import { cleanText, excerpt } from '../../domain/text.ts';
 import type { Token } from '../../domain/tokens.ts';
 import { machineOf, projectOfToken, tokensOf } from './tokens.ts';
 
-/** The paths that are served: one event each, and the wait for what wakes an idle session. */
+/** The served paths: one for each event, and one for the wait for what wakes an idle session. */
 export const HOOK_PATH = '/hook';
 export const WAKE_PATH = '/wake';
 
@@ -45,7 +45,7 @@ interface RemoteCall {
   revoked: AbortSignal;
 }
 
-/** Which permission rules apply: those of the human who serves. */
+/** The rules for permissions, which are those of the human who serves. */
 export type RemoteRules = Pick<HookSettings, 'human' | 'editTools'> & { seat: string };
 
 /** The handler of remote hooks. */
@@ -65,17 +65,17 @@ export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {
   };
 }
 
-/** How often a waiting answer gets a space, which JSON ignores: proxies end a connection that says nothing. */
+/** In ms: how often a waiting answer gets a space, which JSON ignores, because proxies end a silent connection. */
 export const BREATH_MS = 25_000;
-/** How long the other side may take to say that it has a wake-up. Its connection may have been dead for a while. */
+/** In ms: how long the other side may take to confirm a wake-up. Its connection may have been dead for a while. */
 const RECEIVED_MS = 10_000;
 
 /**
- * The handler of wakers: its answer is what to wake the session with, as soon as there is something. The other side sends
- * `wake_id` back once it has it; else the session is woken again.
+ * The handler of wakers: it answers as soon as there is a reason to wake the session. The other side sends
+ * `wake_id` back once it has the answer; otherwise the session is woken again.
  */
 export function createRemoteWakes(hive: Hive, { seat }: RemoteRules): RemoteHooks {
-  /** By `wake_id`, of the wake-ups that were sent and not received so far. */
+  /** By `wake_id`: the wake-ups that were sent but not confirmed yet. */
   const sent = new Map<string, () => void>();
 
   function untilReceived(wake_id: string): Promise<boolean> {
@@ -101,7 +101,7 @@ export function createRemoteWakes(hive: Hive, { seat }: RemoteRules): RemoteHook
     try {
       const machine = machineOf(token);
       const { session_id } = readEvent(record(record(json)['event']), {}, 'claude-code');
-      // The head tells the other side that it is expected to wait.
+      // The head tells the other side that it has to wait.
       response.writeHead(200, { 'Content-Type': 'application/json' });
       response.flushHeaders();
       const text = await hive.wakes.untilWanted({
@@ -129,15 +129,15 @@ export function createRemoteWakes(hive: Hive, { seat }: RemoteRules): RemoteHook
   };
 }
 
-/** Aborted when nobody waits for the answer any more, or nobody may have it. */
+/** Aborted when the answer is no longer wanted, or no longer allowed. */
 function goneSignal(response: ServerResponse, revoked: AbortSignal): AbortSignal {
   const gone = new AbortController();
-  // Not of its socket, over which many more requests may come.
+  // The response's own end, and not that of its socket, which many more requests may use.
   response.once('close', () => gone.abort());
   return AbortSignal.any([gone.signal, revoked]);
 }
 
-/** After a wait, in which a human may have revoked the token. @throws HiveError `not_allowed`. */
+/** For the end of a wait, during which a human may have revoked the token. @throws HiveError `not_allowed`. */
 async function checkToken(hive: Hive, token: Token): Promise<void> {
   if (!(await tokensOf(hive).holds(token)))
     throw new HiveError(
@@ -178,7 +178,7 @@ async function handle(
     ...rules,
     env,
     machine,
-    // No process on this machine, so nothing is found above it.
+    // There is no process on this machine, so no ancestors are found.
     pid: 0,
     findProject: () => projectOfToken(token, projectOf(record(body['project']))),
     readTail: () => null,

@@ -1,4 +1,4 @@
-/** `hive hook --url`: sends an event to the `hive serve` of another machine, or waits there for what wakes a session. */
+/** `hive hook --url`: sends an event to the `hive serve` of another machine, or waits there for a reason to wake a session. */
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,21 +12,21 @@ import { files, readFileOnly } from '../../infrastructure/platform/files.ts';
 import { findProject } from '../../infrastructure/platform/project.ts';
 import { BREATH_MS, HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from './remote-hook.ts';
 
-/** Why a token is not sent there. */
+/** Why a token is not sent to this address. */
 export const plainHttp = (url: string): string =>
   `Over plain HTTP, anybody on the network between here and ${url} can read the token. Give --url an https address, use a tunnel to 127.0.0.1, or add --insecure.`;
 
 /** A certificate was refused before anything was sent (nodejs.org/api/tls.html, "X509 certificate error codes"). */
 const UNTRUSTED = /CERT|^UNABLE_TO_/;
 
-/** The advice where the certificate of a server is not accepted; null for any other error. */
+/** The advice if the certificate of a server is not accepted; null for any other error. */
 export function untrusted(host: string, code: unknown): string | null {
   return UNTRUSTED.test(String(code))
     ? `The certificate of ${host} is not accepted here (${code}). Nothing was done. Tell your human: for a certificate of their own, NODE_EXTRA_CA_CERTS of this process names the file of its authority.`
     : null;
 }
 
-/** Why the content of a token file is no token, without showing it; null if it is one. */
+/** Why the content of a token file is not a token, without showing it; null if it is one. */
 export function noToken(path: string, content: string): string | null {
   if (content === '')
     return `The token file ${path} is empty. Make a new secret with hive token rotate NAME on the machine that runs hive serve, and write it into this file.`;
@@ -40,7 +40,7 @@ export interface RemoteHook {
   token_file: string;
 }
 
-/** How long the report that a hook was printed may take: the client is waiting for the hook. */
+/** In ms: how long the report that a hook was printed may take, because the client is waiting for the hook. */
 const PRINTED_MS = 500;
 
 /** The options of a remote hook. @throws Error if one is missing. */
@@ -66,7 +66,7 @@ export async function sendHook(
     REMOTE_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
   const event = parseJson(text);
-  // The other side cannot read the files of this machine. Left out of the JSON where they do not say.
+  // The other side cannot read the files of this machine. The title is left out of the JSON if they contain none.
   const client_title = titleOf(event, client);
   const body = { event, client, env: variables, project: findProject(cwd), client_title };
   const { stdout, output_id } = await post(remote, body, onWait, signal === undefined ? {} : { signal });
@@ -89,20 +89,20 @@ function titleOf(event: unknown, client: HookClient | null): string | null | und
   );
 }
 
-/** The server refuses, its certificate is refused, or there is no token for it: trying again would change nothing. */
+/** The server refuses, its certificate is refused, or there is no token for it: trying again would not help. */
 class Refused extends Error {}
 
-/** Refusals that pass: too many requests, and a proxy that does not find the server behind it. */
+/** Temporary refusals: too many requests, and a proxy that does not find its server. */
 const PASSING: ReadonlySet<number> = new Set([404, 408, 429]);
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** A waiting server says something more often. After this long the connection is dead, as after the sleep of a laptop. */
+/** In ms. A waiting server sends something more often than this; otherwise the connection is dead, as after a laptop's sleep. */
 const SILENCE_MS = 3 * BREATH_MS;
-/** How long saying that a wake-up was received may take; shorter than the server waits for it. */
+/** In ms: how long confirming a wake-up may take; less than the server waits for it. */
 const RECEIVED_MS = 5_000;
 
-/** Waits at the other side for what wakes this session; null when nothing will. @throws Error when it is refused. */
+/** Waits at the other side for a reason to wake this session; null if there will be none. @throws Error when it is refused. */
 export async function awaitWake(
   remote: RemoteHook,
   event: unknown,
@@ -124,7 +124,7 @@ export async function awaitWake(
       return text;
     } catch (error) {
       if (error instanceof Refused) throw error;
-      // The server is away, or a proxy has ended the wait. Who waits loses nothing by asking once more.
+      // The server is away, or a proxy has ended the wait. Asking again loses nothing.
       await sleep(pause_ms, undefined, { signal }).catch(() => undefined);
       pause_ms = Math.min(LONGEST_PAUSE_MS, pause_ms * 2);
     }
@@ -139,7 +139,7 @@ async function received(remote: RemoteHook, wake_id: unknown): Promise<void> {
   await sending.catch(() => undefined);
 }
 
-/** @throws Refused without a token: waiting would not bring one. */
+/** @throws Refused if there is no token: waiting would not produce one. */
 function tokenIn(path: string): string {
   let token: string;
   try {

@@ -1,4 +1,4 @@
-/** The listener of `hive serve`, its limits and a first token; a sidecar may serve too (beside-emacs.ts). */
+/** The listener of `hive serve`, its limits and a first token; a sidecar may serve, too (beside-emacs.ts). */
 import type { Server } from 'node:http';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -35,18 +35,18 @@ export interface ServingOptions {
   cert?: string | undefined;
   key?: string | undefined;
   inbox?: boolean | undefined;
-  /** Where phones reach the inbox, if not at the address that this listens on. */
+  /** The address at which phones reach the inbox, if it is not the address of this listener. */
   inboxUrl?: string | undefined;
   /** Starts the inbox, which is an extension of its own. */
   startInbox: StartInbox;
 }
 
 interface Serving {
-  /** Where MCP is: `http://127.0.0.1:7373/mcp`. */
+  /** The address of MCP: `http://127.0.0.1:7373/mcp`. */
   url: string;
-  /** Where the inbox is; null if it is not served. */
+  /** The address of the inbox; null if it is not served. */
   inbox_url: string | null;
-  /** Why `hive phone` will not know that; null when it does. */
+  /** Why `hive phone` will not know that address; null if it does. */
   problem: string | null;
   /** The file of the first token, if this start made it. */
   made_token: string | null;
@@ -106,7 +106,7 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
   const inbox = servesInbox
     ? await startInbox(hive, {
         folder: join(import.meta.dirname, 'inbox'),
-        // Beside the token.
+        // Next to the token.
         key_file: join(dirname(tokenFile(process.env)), 'push-key'),
         hosts,
         tls: cert !== undefined,
@@ -147,14 +147,14 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
   }
 }
 
-/** Where phones reach what listens on all addresses: the first name that it was given. */
+/** The address for phones of a listener on all addresses: its first host name. */
 function addressFor(origin: string, allowHost: readonly string[]): string {
   const url = new URL(INBOX_PATH, origin);
   if (['0.0.0.0', '[::]'].includes(url.hostname)) url.hostname = allowHost[0] ?? 'localhost';
   return url.href;
 }
 
-/** The name as `URL.hostname` gives it: in lower case, an IPv6 address in brackets and as short as it can be. */
+/** The name in the form of `URL.hostname`: in lower case, an IPv6 address in brackets and as short as possible. */
 function hostName(name: string): string {
   const bracketed = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
   return URL.parse(`http://${bracketed}`)?.hostname ?? name;
@@ -171,7 +171,7 @@ async function makeFirstToken(hive: Hive): Promise<string | null> {
   return tokenFile(process.env);
 }
 
-/** @throws HiveError `invalid_input` where one of both is missing or cannot be used. */
+/** @throws HiveError `invalid_input` if one of the two is missing or cannot be used. */
 function tlsOf({ cert, key }: ServingOptions): { cert: string; key: string } | null {
   if (cert === undefined && key === undefined) return null;
   if (cert === undefined || key === undefined) throw invalidInput('TLS needs both --cert and --key.');

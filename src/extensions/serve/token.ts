@@ -1,4 +1,4 @@
-/** `hive token`: who may reach this hive over HTTP. Refused under an agent: only a human gives out tokens. */
+/** `hive token`: the tokens for access to this hive over HTTP. Refused under an agent: only a human gives out tokens. */
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Command, Option } from 'commander';
@@ -104,7 +104,7 @@ function printToken({ token, secret }: MadeToken, { json }: Format): ExitCode {
 }
 
 // ---- The file of the first token ----
-// `hive serve` writes the token that it makes on its first start into this file (0600, beside the store), so that the
+// `hive serve` writes the token that it makes on its first start into this file (0600, next to the store), so that the
 // person can look it up.
 
 /** The token that `hive serve` makes when there is none. */
@@ -115,14 +115,14 @@ export function tokenFile(env: NodeJS.ProcessEnv): string {
   return join(store.includes('://') ? stateDirectory(env) : dirname(store), 'token');
 }
 
-/** A file of its own takes the place of whatever was there, with whatever mode, and is complete or not there. */
+/** A new file replaces whatever was there, regardless of its mode, and is either complete or missing. */
 export function writeTokenFile(env: NodeJS.ProcessEnv, secret: string): string {
   const path = tokenFile(env);
   replaceDurably(path, `${secret}\n`);
   return path;
 }
 
-/** The secret in the file; null where there is none. @throws HiveError `token_not_found` for an empty file. */
+/** The secret in the file; null if there is none. @throws HiveError `token_not_found` for an empty file. */
 function readTokenFile(env: NodeJS.ProcessEnv): string | null {
   const path = tokenFile(env);
   if (!existsSync(path)) return null;

@@ -24,9 +24,9 @@ export interface TokenService extends Admitting {
     role?: Role | undefined;
     projects?: TokenProject[] | undefined;
   }): Promise<MadeToken>;
-  /** The same name, agent and role with a new secret; the old one is invalid at once. @throws HiveError `token_not_found`. */
+  /** Gives the token a new secret; the old one is invalid at once. @throws HiveError `token_not_found`. */
   rotate(name: string): Promise<MadeToken>;
-  /** Makes it invalid at once. @throws HiveError `token_not_found`. */
+  /** Makes the token invalid at once. @throws HiveError `token_not_found`. */
   revoke(name: string): Promise<Token>;
   list(): Promise<Token[]>;
 }
@@ -107,7 +107,7 @@ function createTokens(store: Store, secrets: Secrets): TokenService {
   };
 }
 
-/** Stores a token and announces it: whoever serves it ends what it had admitted before. */
+/** Stores a token and announces it, so that processes that serve it end everything that it had admitted. */
 async function record(tx: WriteTx, token: Token, change: 'made' | 'rotated' | 'revoked'): Promise<void> {
   await tx.tokens.put(token);
   const { name, agent, role, projects } = token;
@@ -146,7 +146,7 @@ export function machineOf({ name }: Pick<Token, 'name'>): string {
 }
 
 /**
- * The project of a remote agent: the listed one of that name, else one that only this token has. A directory that it
+ * The project of a remote agent: the listed one of that name, otherwise one that only this token has. A directory that it
  * names is on its own machine and gives no access to the project of that directory here.
  */
 export function projectOfToken<Project extends TokenProject>(token: Token, given: Project): Project {

@@ -1,5 +1,5 @@
 /**
- * Hive for a program that runs agents through the Claude Agent SDK: what the callbacks of one program share. They run
+ * Hive for a program that runs agents through the Claude Agent SDK: the state that the callbacks of one program share. They run
  * in the program itself, so the store is opened once and no process is started.
  */
 import { existsSync } from 'node:fs';
@@ -18,10 +18,10 @@ import { placeAt } from '../../../infrastructure/platform/place.ts';
 import { findProject } from '../../../infrastructure/platform/project.ts';
 import { type OpenHiveOptions, openHive } from '../../../open-hive.ts';
 
-/** Those who get each event that the hooks of one `query` have handled. */
+/** The functions that get each event that the hooks of one `query` have handled. */
 export type HookListeners = Set<(event: HookEvent) => void>;
 
-/** The store, opened for the callbacks of one program. Pass it to `hiveHooks`, `hiveCanUseTool` and `onInterrupt`; of its members a program needs only `close`. */
+/** The store, opened for the callbacks of one program, which passes it to them. The program itself needs only `close`. */
 export interface AgentHive {
   /** The services of this package, as the command line uses them; they may change with any version. */
   readonly hive: Hive;
@@ -33,9 +33,9 @@ export interface AgentHive {
   read(input: object): HookEvent;
   /** The settings of a hook of this program; `signal` fires when the SDK stops waiting for it. */
   settings(event: HookEvent, signal?: AbortSignal): HookSettings;
-  /** The session and agent of a tool call, and where that works, as its PreToolUse reported them. */
+  /** The session, agent and directory of a tool call, as its PreToolUse reported them. */
   callerOf(tool_use_id: string | undefined): Caller | null;
-  /** The listeners of the hooks that `hiveHooks` has made last. */
+  /** The listeners of the hooks that `hiveHooks` made last. */
   listeners: HookListeners;
   /** Adds work that `close` waits for. */
   track(work: Promise<void>): void;
@@ -60,8 +60,8 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
   const hive = await openHive(options);
   hive.startExpiry();
   const given = options.env ?? process.env;
-  // As the SDK's own hooks would have it: nobody sits at a terminal of this agent. An agent that started this program may have
-  // left its own here.
+  // As for the SDK's own hooks: nobody sits at a terminal of this agent. An agent that started this program may have
+  // left variables of its own here.
   const env: Readonly<Record<string, string | undefined>> = {
     ...given,
     CLAUDE_CODE_ENTRYPOINT: 'sdk-ts',
@@ -115,11 +115,11 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
 // ---- hiveServer ----
 // Our tools for an agent of the SDK, as an entry of its `mcpServers`.
 
-/** An entry of `mcpServers`, as the SDK accepts it. */
+/** An entry of `mcpServers`, in the SDK's form. */
 export interface ServerEntry {
   /** The server is a process. */
   type: 'stdio';
-  /** This Node. */
+  /** The path of this Node. */
   command: string;
   /** The program `hive` of this package, and `mcp`. */
   args: string[];
@@ -127,7 +127,7 @@ export interface ServerEntry {
   env?: Record<string, string>;
 }
 
-/** The `hive mcp` of this package. `env` has additional variables for its process. */
+/** An entry for the `hive mcp` of this package. `env` has additional variables for its process. */
 export function hiveServer(env?: Record<string, string>): ServerEntry {
   return {
     type: 'stdio',
@@ -137,7 +137,7 @@ export function hiveServer(env?: Record<string, string>): ServerEntry {
   };
 }
 
-/** The path of bin/hive, which is beside `dist/`, wherever this file is in it. */
+/** The path of bin/hive, which is next to `dist/`, from any file in it. */
 export function program(): string {
   for (let folder = import.meta.dirname; folder !== join(folder, '..'); folder = join(folder, '..')) {
     const found = join(folder, 'bin/hive');
@@ -157,8 +157,8 @@ export interface Interruptible {
 
 /**
  * Calls `query.interrupt()` when somebody wants a turn of this query's agent stopped, and ends the turn, because the SDK fires
- * no Stop hook then. The turns are those that the last `hiveHooks` before this call reports: make the hooks of each query
- * with a call of its own. Of queries that share theirs, nobody knows whose a turn is: it stops with its next hook. The SDK
+ * no Stop hook then. It follows the turns that the last `hiveHooks` before this call reports: call `hiveHooks` once for each
+ * query. If queries share their hooks, it is unknown which query a turn belongs to: it stops with its next hook. The SDK
  * accepts interrupts only for a query whose prompt is a stream of messages. Returns a function that stops listening.
  */
 export function onInterrupt(
@@ -180,7 +180,7 @@ export function onInterrupt(
       .untilInterrupted(turn.turn_id, signal)
       .finally(() => watched.delete(turn.turn_id));
     if (request === null) return;
-    // Called first: with the interrupt the query ends, and its program with it.
+    // Called first: the interrupt ends the query, and perhaps its program.
     callback(request);
     await query.interrupt();
     await turns.end(turn.turn_id, { aborted: 'interrupted' });

@@ -1,6 +1,6 @@
 /**
- * Headless agents whose process ends while their human thinks: what `hive run` does, for a program. The agent is a process
- * of Claude Code of its own, so that any process of the person's can resume it; a `query` of the SDK lives in its program.
+ * Headless agents whose process ends while their human thinks: `hive run`, for a program. The agent is a separate process
+ * of Claude Code, so that any process of the person can resume it; a `query` of the SDK lives in its program.
  */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -15,7 +15,7 @@ import { askingOptions, PATIENCE_MS, readCommand } from '../run.ts';
 import { resumeRuns, runsOf } from '../service.ts';
 import { type AgentHive, hiveServer, program } from './agent-hive.ts';
 
-/** An agent to run. The names are those of the SDK's options, where it has the same. */
+/** An agent to run. The names are those of the SDK's options, if it has the same option. */
 export interface HeadlessRequest {
   /** The task of the agent. */
   prompt: string;
@@ -23,7 +23,7 @@ export interface HeadlessRequest {
   cwd?: string;
   /** The program of Claude Code, whose name must be `claude`; default: the one on the PATH. */
   pathToClaudeCodeExecutable?: string;
-  /** The tools that the agent may use unasked, in the words of the client; Hive's own are added. */
+  /** The tools that the agent may use unasked, in the client's notation; Hive's own are added. */
   allowedTools?: readonly string[];
   /** The client's permission mode; default: the human is asked. */
   permissionMode?: string;
@@ -53,11 +53,11 @@ export interface HeadlessRun {
   status: 'working' | 'sleeping' | 'ended';
   /** The questions that it waits for. */
   waits_for: string[];
-  /** How the agent ended; null while the run lasts, or if nobody saw it. */
+  /** How the agent ended; null while the run lasts, or if nobody saw the end. */
   exit_code: number | null;
   /** Why a run ended although it could have continued; null otherwise. */
   problem: string | null;
-  /** The last words of the agent, once the run has ended; null if there are none. */
+  /** The last message of the agent, once the run has ended; null if there is none. */
   result: string | null;
 }
 
@@ -93,7 +93,7 @@ export async function runHeadless(hive: AgentHive, request: HeadlessRequest): Pr
 
 /**
  * Waits until a run has ended, however often it sleeps. Until then this program resumes this person's runs, as a sidecar
- * does: at most `jobs` agents at a time, 4 by default. With `signal` it stops waiting and resolves to the run as it is.
+ * does: at most `jobs` agents at a time, 4 by default. When `signal` fires, it stops waiting and resolves to the current run.
  * @throws HiveError `invalid_input` if there is no such run.
  */
 export async function untilEnded(
@@ -123,17 +123,17 @@ export async function untilEnded(
   return shown(hive, ended ?? (await find()));
 }
 
-/** A change of a run alone wakes nobody. */
+/** In ms. A change of a run alone wakes nobody. */
 const LOOK_MS = 1_000;
 
-/** The command of a run is started outside of any sandbox, later too: so no agent may choose it. */
+/** The command of a run is started outside of any sandbox, even later, so no agent may choose it. */
 async function refuseAgents(
   { hive }: AgentHive,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
   const { pid } = process;
   const [above] = await hive.sessions.above({ machine: hostname(), pid });
-  // The environment that the agent gets says less about this program than its own does.
+  // The environment for the agent may reveal less about this program than the program's own.
   const variable = agentVariable(env) ?? agentVariable(process.env) ?? agentVariableAbove(processes, pid);
   if (above === undefined && variable === null) return;
   const because = above === undefined ? `${variable} is set` : `it runs below ${above.handle}`;
@@ -164,14 +164,14 @@ function shown({ hive }: AgentHive, run: Run): HeadlessRun {
   return { run_id, session_id, status, waits_for, exit_code, problem, result };
 }
 
-/** Each start of the agent has printed one line. */
+/** The result in the last line: each start of the agent has printed one line. */
 function lastWords(path: string): string | null {
   try {
     const line = readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? '';
     const { result } = JSON.parse(line) as { result?: unknown };
     return typeof result === 'string' ? result : null;
   } catch {
-    // It died before it had printed anything, or in the middle of it.
+    // The agent died before or while printing its line.
     return null;
   }
 }

@@ -5,7 +5,7 @@ import type { DialogAnswer } from '../../../domain/hooks.ts';
 import { hookSettings, SERVER_NAME, toolRules } from '../../../domain/installation.ts';
 import type { AgentHive, HookListeners } from './agent-hive.ts';
 
-// ---- The types of the Claude Agent SDK, as far as we use them ----
+// ---- The types of the Claude Agent SDK, as far as they are used here ----
 // They are declared here so that the SDK need not be installed to use this package; its own, narrower types are assignable
 // to them.
 
@@ -16,7 +16,7 @@ export type HookCallback = (
   options: { signal: AbortSignal },
 ) => Promise<Record<string, unknown>>;
 
-/** An entry of the SDK's `hooks`: what is called for an event, and how long it may take. */
+/** An entry of the SDK's `hooks`: the callbacks for an event, and how long they may take. */
 export interface HookMatcher {
   /** A regular expression over the names of tools; all tools without it. */
   matcher?: string;
@@ -35,17 +35,17 @@ export interface PermissionOptions {
   suggestions?: any[];
   /** The call that needs it. */
   toolUseID?: string;
-  /** The subagent that calls; missing: the main agent. */
+  /** The subagent that makes the call; undefined for the main agent. */
   agentID?: string;
 }
 
-/** The answer to the SDK. `updatedInput`: the input to run the call with. `message`: shown to the model. `interrupt`: stops the run. */
+/** The answer to the SDK. `updatedInput`: the input to run with. `message`: shown to the model. `interrupt`: stops the run. */
 export type PermissionResult =
   // biome-ignore lint/suspicious/noExplicitAny: the SDK's own type, which is passed back as it came
   | { behavior: 'allow'; updatedInput?: Record<string, unknown>; updatedPermissions?: any[] }
   | { behavior: 'deny'; message: string; interrupt?: boolean };
 
-/** The SDK's `canUseTool`: called before a tool runs that no rule of the SDK's allows or denies. */
+/** The SDK's `canUseTool`: called before a tool runs, if no rule of the SDK allows or denies it. */
 export type CanUseTool = (
   tool_name: string,
   input: Record<string, unknown>,
@@ -71,7 +71,7 @@ export function hiveHooks(hive: AgentHive): Record<string, HookMatcher[]> {
       .filter(({ event }) => !BY_CALLBACK.has(event))
       .map(({ event, timeout, matcher }) => [
         event,
-        // A question of the model's waits for its human in PreToolUse, because there is no dialog beside it.
+        // A question of the model waits for its human in PreToolUse, because there is no dialog besides.
         [
           {
             ...(matcher === undefined ? {} : { matcher }),
@@ -92,7 +92,7 @@ function hookCallback(hive: AgentHive, listeners: HookListeners): HookCallback {
       const event = hive.read(input);
       const handled = await hive.hive.hooks.handle(event, hive.settings(event, signal));
       for (const listener of listeners) listener(event);
-      // Returning it delivers it: there is no print that could be lost. A receipt that is not stored delivers it again.
+      // Returning it delivers it: there is no printing that could fail. If the receipt is not stored, it is delivered again.
       await hive.hive.hooks.printed(handled).catch(() => undefined);
       const said = sayVerdict(event, handled);
       return said === '' ? {} : (JSON.parse(said) as Record<string, unknown>);
@@ -105,20 +105,20 @@ function hookCallback(hive: AgentHive, listeners: HookListeners): HookCallback {
 }
 
 // ---- hiveCanUseTool ----
-// The permissions that the SDK asks its program for, asked at a desk.
+// The SDK asks its program for permissions, which are asked at a desk.
 
 const NOBODY = 'Nobody was there to permit this. It needs a human at a desk, or a rule that they wrote.';
 
 /**
- * For `options.canUseTool` of the SDK's `query`. Allows the tools of Hive that every agent has. For others, without an answer (no
- * desk open, the time over, `dialog_wait` off, a store that fails) it asks `next`, and denies when there is none.
+ * For `options.canUseTool` of the SDK's `query`. Allows the tools of Hive that every agent has. For other tools, it asks `next`
+ * if there is no answer (no desk open, time over, `dialog_wait` off, a store that fails), and denies if there is no `next`.
  *
- * It is not a gate: the SDK calls it only for what its own rules neither allow nor deny, and never for tools that only
- * read. What must block every call, such as mentions and interrupts, does so in `hiveHooks`.
+ * It is not a gate: the SDK calls it only for calls that its own rules neither allow nor deny, and never for tools that only
+ * read. Everything that must block every call, such as mentions and interrupts, does so in `hiveHooks`.
  */
 export function hiveCanUseTool(hive: AgentHive, next?: CanUseTool): CanUseTool {
   return async (tool_name, input, options) => {
-    // Whether an agent may ask its human is no question for the human.
+    // The human need not be asked whether an agent may ask its human.
     if (toolRules(SERVER_NAME).includes(tool_name)) return { behavior: 'allow', updatedInput: input };
     const answer = await askDesk(hive, tool_name, input, options).catch((error: unknown) => {
       hive.hive.log.error('A permission could not be asked at a desk.', { error: String(error) });
@@ -140,7 +140,7 @@ export function hiveCanUseTool(hive: AgentHive, next?: CanUseTool): CanUseTool {
   };
 }
 
-/** Handles it like the hook of a terminal's dialog, so that both follow the same rules. */
+/** Handles the request like the hook of a terminal's dialog, so that both follow the same rules. */
 async function askDesk(
   hive: AgentHive,
   tool_name: string,
@@ -148,14 +148,14 @@ async function askDesk(
   { signal, suggestions, toolUseID }: Parameters<CanUseTool>[2],
 ): Promise<DialogAnswer | null> {
   const caller = hive.callerOf(toolUseID);
-  // No hook has reported this call: without hiveHooks there is no session to ask for.
+  // No hook has reported this call: without hiveHooks there is no session that could ask.
   if (caller === null) return null;
   const { session_id, agent_id, cwd } = caller;
   const event = hive.read({
     hook_event_name: 'PermissionRequest',
     session_id,
     ...(agent_id === null ? {} : { agent_id }),
-    // The query's, which is not this program's.
+    // The directory of the query, and not of this program.
     cwd,
     tool_name,
     tool_input,
