@@ -325,7 +325,7 @@ cancel) and the questions to which they did it."
                  (text (if (and (cdr batch) (null (cdr shown)))
                            (hive-next--add-key text (hive-words "* all %d" (length batch)))
                          text))
-                 (key (hive-keys-read text new hive-next--skip #'hive-next--delayed))
+                 (key (hive-keys-read text new hive-next--skip (lambda () (hive-next--news shown))))
                  (option (cdr (assq key choices)))
                  (label (plist-get option :label)))
             (when (and key (not (eq key 'cut)) (get-text-property 0 'hive-whole text))
@@ -413,6 +413,16 @@ With BACK, scroll it back.  Return nil."
       (quit-window nil window))))
 
 ;;;;; Answering
+
+(defun hive-next--news (prompts)
+  "Return lines on what happened while questions were shown, or \"\".
+PROMPTS are these questions."
+  (let ((fate (cl-some #'hive-respond-settled-since prompts)))
+    (concat (if fate
+                (propertize (hive-words "\nThis question is %s now.  TAB goes on" fate)
+                            'face 'hive-warning)
+              "")
+            (hive-next--delayed))))
 
 (defun hive-next--delayed ()
   "Return a line on the answer that can be taken back, or \"\"."

@@ -28,6 +28,23 @@ Within BODY, `shown' are the texts that were shown, in order, and
 
 (defconst hive-next-test-options [(:label "yes") (:label "no")])
 
+(ert-deftest hive-next-says-that-the-question-on-the-screen-was-settled-elsewhere ()
+  (hive-test-with-desk nil
+    (let ((shown nil))
+      (hive-test-connect)
+      (hive-test-call 'fake/ask (list :question "Go on?" :options hive-next-test-options))
+      (hive-test-wait 5 (hive-prompts))
+      (cl-letf (((symbol-function 'hive-keys-read)
+                 (lambda (_text _new _harmless below)
+                   (push (funcall below) shown)
+                   (hive-model-put-prompt
+                    (append '(:status "responded" :decision "yes" :by "Ada") (car (hive-prompts))))
+                   (push (funcall below) shown)
+                   ?q)))
+        (hive-next))
+      (should (equal "" (cadr shown)))
+      (should (equal "\nThis question is answered by Ada now.  TAB goes on" (car shown))))))
+
 (ert-deftest hive-next-breaks-lines-between-keys-and-never-within-one ()
   (let* ((prompt (hive-test-prompt :multi_select t :options hive-next-test-options))
          (help (lambda (columns)
