@@ -12,12 +12,12 @@ import { openTerminal } from '../test/support/tmux.ts';
 import { DARK, drawPicture } from './terminal-picture.mjs';
 
 const SCREEN = { columns: 100, lines: 22 };
-/** Below the screen: what happens, and the keys that were pressed. */
+/** The terminal, and two lines below it: what happens, and the keys that were pressed. */
 const FRAME = { ...SCREEN, lines: SCREEN.lines + 2, theme: DARK };
 const MOST_BYTES = 1024 * 1024;
-/** Between two looks at the screen. */
+/** In ms, between two reads of the screen. */
 const SAMPLE_MS = 350;
-/** A frame is shown at least and at most so long: nobody waits. */
+/** In ms: how long a frame is shown at least and at most, so that nobody has to wait. */
 const SHORTEST_MS = 200;
 const LONGEST_MS = 2_600;
 
@@ -79,7 +79,7 @@ async function look() {
     frames.push({ shown, at: Date.now() });
 }
 
-/** Not before there is something to see. */
+/** True once there is something to see. */
 let ready = false;
 let recording = true;
 const recorder = (async () => {
@@ -128,7 +128,7 @@ function permission(agent, tool_name, tool_input) {
     readTail: () => null,
   };
   const event = readHook(JSON.stringify(raw), own, 'claude-code');
-  // It waits until the person has answered.
+  // The hook waits until the person has answered.
   hive.hooks.handle(event, { env: own, seats: () => [], ...host }).catch(() => undefined);
 }
 
@@ -179,7 +179,7 @@ try {
   await read(900);
   await press('u');
   await emacs.until(/Run rm -rf fixtures/);
-  caption = 'u has taken it back. The agent never heard of it.';
+  caption = 'u has taken it back. The agent never saw it.';
   await read(1_500);
   caption = '+ answers with an option and words of your own.';
   await press('+');

@@ -1,4 +1,4 @@
-// Archives whose bytes depend on nothing but their files: no time, no owner, no order of a directory.
+// Archives whose bytes depend only on their files: not on the time, the owner or the order of a directory.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
@@ -47,7 +47,7 @@ function headerOf({ name, size, mode, type }) {
   return header;
 }
 
-// 1980-01-01, the first day that the format knows.
+// 1980-01-01, the first day of the format.
 const NO_TIME = 0x0021_0000;
 
 /** A zip archive of files `{name, bytes}`. */

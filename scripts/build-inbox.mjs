@@ -5,14 +5,14 @@ import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
-/** What the first page may cost over the wire, compressed: 60 KB. */
+/** In bytes: the limit for the first page over the wire, compressed. */
 const MOST_BYTES = 60 * 1024;
-/** Files that are sent as they are. */
+/** Files that are sent unchanged. */
 const PLAIN = ['index.html', 'manifest.webmanifest', 'icon.svg', 'icon-192.png', 'icon-512.png'];
-/** What a browser loads for the first page. */
+/** The files that a browser loads for the first page. */
 const FIRST = ['index.html', 'app.js', 'app.css'];
 
-/** What the page may consist of: it runs in a browser. */
+/** The files that the page may consist of: it runs in a browser. */
 const PARTS =
   /^src\/(?:extensions\/inbox\/(?:page\/|(?:device|pushes)\.ts$)|domain\/)|(?:^|\/)node_modules\/(?:preact|idb|@scure\/bip39)\//;
 
@@ -30,7 +30,7 @@ export async function buildInbox(root) {
     logLevel: 'warning',
     metafile: true,
     minify: true,
-    // Its own says how types are checked; what matters here is said here.
+    // The page's own tsconfig determines how types are checked; the settings that matter for the build are here.
     tsconfigRaw: {},
     write: false,
   };
@@ -75,7 +75,7 @@ function output(path, contents) {
   return { path, contents, text: contents.toString('latin1') };
 }
 
-/** Chunks that app.js imports at once come with it; the one for pairing is loaded later. */
+/** Chunks that app.js imports at once are loaded with it; the one for pairing is loaded later. */
 function chunksOfFirst(files) {
   const app = files.find(({ path }) => basename(path) === 'app.js')?.text ?? '';
   return files.filter(
@@ -83,7 +83,7 @@ function chunksOfFirst(files) {
   );
 }
 
-/** The browser asks for them with app.js, and not when it has read that. */
+/** Makes the browser ask for them together with app.js, and not only after it has read that. */
 function preloadChunks(html, files) {
   const links = chunksOfFirst(files).map(
     ({ path }) => `    <link rel="modulepreload" href="/inbox/${basename(path)}">\n`,

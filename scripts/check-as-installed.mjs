@@ -1,16 +1,16 @@
-// Nothing that runs a client allows Hive's own tools on its command line: a person gets that from `hive init`, and so must
-// tests, benches, demos and examples. Otherwise nobody sees what a person would see.
+// Nothing that runs a client may allow Hive's own tools on its command line: a person gets that permission from `hive init`,
+// and so must tests, benches, demos and examples. Otherwise nobody would see what a person sees.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const FOLDERS = ['test', 'bench', 'scripts', 'examples', 'docs', 'plugin'];
-/** The one test that shows what happens with it. */
+/** The one test that shows the effect of such an option. */
 const SHOWS_IT = 'test/clients/as-installed.test.ts';
 /** An option that allows tools, and a tool of Hive's within its value. */
 const ALLOWS =
   /(?:allowed-?tools|\ballowed\b)['"]?[:,=]?\s*[\s\S]{0,80}?mcp__(?:plugin_hive_)?hive(?!-run)/gi;
-/** Unit tests of what reads such options start no client. */
+/** Unit tests of the code that reads such options start no client. */
 const READS_OPTIONS = new Set(['test/unit/runs.test.ts', 'scripts/check-as-installed.mjs']);
 
 const problems = [];

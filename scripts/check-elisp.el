@@ -3,7 +3,7 @@
 ;;; Commentary:
 
 ;; Run from the root of the project: emacs -Q --batch -l scripts/check-elisp.el
-;; With `-- native' behind it, it compiles to native code too, and takes minutes.
+;; With `-- native' after it, it also compiles to native code, which takes minutes.
 ;; Works on a copy in a temporary directory, so that no .elc is left behind.
 
 ;;; Code:
@@ -16,7 +16,7 @@
 (defun check-elisp-fail (format &rest args)
   "Report a failure, with FORMAT and ARGS as for `message'."
   (setq check-elisp-failures (1+ check-elisp-failures))
-  ;; The tools that find something are muted for their own chatter.
+  ;; The progress messages of the checking tools are muted.
   (let ((inhibit-message nil)) (apply #'message format args)))
 
 ;; The files of the package have loaded each other, and the compiler does not
@@ -62,7 +62,7 @@
       (check-elisp-fail "%s: it was not compiled to native code" (file-name-nondirectory file)))))
 
 (defun check-elisp-checkdoc (file)
-  "Run checkdoc over FILE; whatever it finds fails."
+  "Run checkdoc over FILE; everything it finds fails."
   (let ((checkdoc-create-error-function
          (lambda (text start _end &optional _unfixable)
            (check-elisp-fail "%s:%d: %s" (file-name-nondirectory file)
@@ -71,8 +71,8 @@
     (with-current-buffer (find-file-noselect file)
       (let ((inhibit-message t)) (checkdoc-current-buffer t)))))
 
-;; The clock is read, and timers start, in one place, so that a test can put
-;; the clock forward.
+;; The clock is read and timers are started in one place, so that a test can
+;; put the clock forward.
 (defun check-elisp-clock (file)
   "Fail where FILE reads the clock or starts a timer by itself."
   (unless (equal "hive-text.el" (file-name-nondirectory file))
@@ -81,7 +81,7 @@
 
 (defun check-elisp-each (file regexp complaint &optional fine)
   "Fail with COMPLAINT for each match of REGEXP in FILE.
-A match is no failure if FINE, a function, returns non-nil at its beginning."
+A match is not a failure if FINE, a function, returns non-nil at its beginning."
   (with-temp-buffer
     (insert-file-contents file)
     (set-syntax-table emacs-lisp-mode-syntax-table)
@@ -113,8 +113,8 @@ A match is no failure if FINE, a function, returns non-nil at its beginning."
                             (beginning-of-defun)
                             (re-search-forward "(random \\(?:\"\\|(format \\)" here t))))))
 
-;; Files that begin alike, such as hive-list.el and hive-list-mark.el, are one
-;; family and may share what is nobody else's.
+;; Files with the same first word, such as hive-list.el and hive-list-mark.el,
+;; are one family and may share private names.
 (defun check-elisp-private (file)
   "Fail where FILE uses a name with two dashes that is another family's."
   (with-current-buffer (find-file-noselect file)
@@ -132,8 +132,8 @@ A match is no failure if FINE, a function, returns non-nil at its beginning."
               (check-elisp-fail "%s:%d: %s is another file's own" (file-name-nondirectory file)
                                 (line-number-at-pos nil t) name))))))))
 
-;; What the package works without (docs/internals/architecture.md).  The core may
-;; name a command of theirs, which is loaded when it is called.
+;; Files that the package works without (docs/internals/architecture.md).  The core may
+;; name one of their commands, whose file is loaded when the command is called.
 (defconst check-elisp-extensions
   '("hive-agent-shell" "hive-eca" "hive-editors" "hive-integrations" "hive-phone" "hive-token")
   "The files that are extensions.")
@@ -144,7 +144,7 @@ A match is no failure if FINE, a function, returns non-nil at its beginning."
     (check-elisp-each file (concat "(require '" (regexp-opt check-elisp-extensions) ")")
                       "the core requires no extension")))
 
-;; Whichever file is loaded last would win, without a word from the compiler.
+;; The file that is loaded last would win, and the compiler would not report it.
 (defvar check-elisp-names (make-hash-table :test #'equal)
   "Where each function and each variable is defined.")
 

@@ -1,13 +1,13 @@
-// No write transaction puts a text into words: everybody else waits for its lock, and an agent's text may be a megabyte long.
+// No write transaction processes a whole text: all other writers wait for its lock, and an agent's text may be a megabyte long.
 // A function runs in a write transaction if it is passed to `store.write`, takes a `WriteTx` or a `HookContext`, or is named
-// by one that does. None of them may name, over however many steps, a function that goes through a text.
+// by such a function. None of them may name, even indirectly, a function that reads through a text.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseSync } from '@swc/core';
 
-/** The functions that go through a text, character by character: some of a file, or all of it. */
+/** The functions that read through a text, character by character: some functions of a file, or all of them. */
 const TEXT_WORK = new Map([
-  // `isBlank` stops at the first character that is visible, `isHidden` looks at one.
+  // `isBlank` stops at the first visible character, `isHidden` looks at one character.
   [
     'domain/display.ts',
     ['hasAsciiTwin', 'skeletonOf', 'revealed', 'revealedSource', 'spelledOut', 'spelledLine', 'shownWithin'],
@@ -18,7 +18,7 @@ const TEXT_WORK = new Map([
   ['domain/rules.ts', ['pastCall', 'tryRule', 'draftsFor', 'proposeRules']],
   ['domain/shell-words.ts', null],
 ]);
-/** They cut before they go through it. */
+/** Functions that cut a text before they read through it. */
 const BOUNDED = new Map([
   // The first line of a call: 1,200 characters.
   ['domain/dialogs.ts', ['firstLine']],
@@ -31,7 +31,7 @@ const WRITES = new Set(['write', 'writeUnflushed']);
 
 const source = join(process.argv[2] ?? join(import.meta.dirname, '..'), 'src');
 
-/** By path below `src`: imports, functions by name, and what is there besides. */
+/** By path below `src`: imports, functions by name, and the other declarations. */
 const modules = new Map();
 for (const entry of readdirSync(source, { recursive: true, withFileTypes: true }))
   if (entry.isFile() && entry.name.endsWith('.ts')) {
@@ -53,14 +53,14 @@ if (problems.size > 0) {
     [...problems]
       .sort()
       .concat(
-        'These run in a write transaction and go through a text. Do that before `store.write`, and pass the result.',
+        'These run in a write transaction and read through a text. Do that before `store.write`, and pass the result.',
       )
       .join('\n'),
   );
   process.exitCode = 1;
 }
 
-/** The names from a function to one that goes through a text; null where there are none. */
+/** The names from a function to one that reads through a text; null if there are none. */
 function wayToText(one) {
   if (isIn(TEXT_WORK, one)) return [one.label];
   if (isIn(BOUNDED, one)) return null;
@@ -68,7 +68,7 @@ function wayToText(one) {
   // A circle leads nowhere new.
   known.set(one, null);
   let shortest = null;
-  // A function made inside of another runs where that one does, unless it is given to a transaction of its own.
+  // A function made inside of another runs together with that one, unless it is given to a transaction of its own.
   for (const found of [...one.closures, ...Array.from(one.names, (name) => resolve(one, name))]) {
     const way = found === null || found === one ? null : wayToText(found);
     if (way !== null && (shortest === null || way.length < shortest.length)) shortest = way;
@@ -183,7 +183,7 @@ function readModule(path) {
     imports.set(own, { module: join(dirname(name), from), name: own });
   }
 
-  /** A constant that is no function, such as one that is made from functions, counts as what it names. */
+  /** A constant that is not a function, such as one made from functions, counts as the functions that it names. */
   function visitConstant(init, scope, own) {
     if (isFunction(init)) return visitFunction(init, scope, own);
     if (scope !== top) return visit(init, scope, own);
@@ -232,7 +232,7 @@ function isFunction({ type }) {
   return type === 'ArrowFunctionExpression' || type === 'FunctionExpression';
 }
 
-/** `store.write(…)`, also where it is a part of something. */
+/** `store.write(…)`, also as a part of an expression. */
 function isStoreWrite(callee) {
   if (callee.type !== 'MemberExpression' || !WRITES.has(callee.property.value)) return false;
   const { object } = callee;

@@ -1,10 +1,10 @@
-// A real Emacs, or another program, in its own terminal: tmux on a private socket, so that keys are sent as a person types them
+// A real Emacs, or another program, in its own terminal: tmux on a private socket. Keys are sent as a person types them,
 // and the screen is read as a person sees it.
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Starts `emacs -nw` with the given init file, else with the one of the home; `env` is all the environment it gets. */
+/** Starts `emacs -nw` with the given init file, otherwise with the one in the home folder; `env` is its whole environment. */
 export function openEmacs({ init, ...rest }) {
   const command = ['emacs', '-nw', ...(init === undefined ? [] : ['-Q', '-l', init])];
   return openTerminal({ name: 'Emacs', command, ...rest });

@@ -19,7 +19,7 @@ const env = {
   LANG: 'C.UTF-8',
   TERM: 'xterm-256color',
   HIVE_STORE: join(folder, 'store', 'hive.db'),
-  // Otherwise a program that ends would make the removed folder again, to keep its compiled code.
+  // Otherwise a program that ends would create the removed folder again, to keep its compiled code.
   NODE_DISABLE_COMPILE_CACHE: '1',
 };
 
@@ -45,7 +45,7 @@ writeFileSync(
 );
 
 const emacs = openEmacs({ folder, env, init });
-// Whoever closes the terminal leaves no Emacs behind.
+// So that closing the terminal leaves no Emacs behind.
 for (const signal of ['SIGHUP', 'SIGTERM', 'SIGINT'])
   process.once(signal, async () => {
     await emacs.close();
@@ -63,7 +63,7 @@ try {
     new StdioClientTransport({
       command: process.execPath,
       args: [hive, 'mcp'],
-      // On the terminal it would be written over the screen of Emacs.
+      // On the terminal it would overwrite the screen of Emacs.
       stderr: 'ignore',
       env: { ...env, CLAUDE_CODE_SESSION_ID: 'd3m0a9e4-demo', CLAUDE_PROJECT_DIR: root },
     }),

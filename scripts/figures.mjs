@@ -1,6 +1,6 @@
-// Generates the figures in docs/internals/architecture.md: how large the program is, and what of it can be set, called or read.
-// `npm run format` writes them again (--print only shows them); `npm run check` fails while they differ (--check). Lines and
-// words are rounded, so that not every change of a line is a change of the page.
+// Generates the figures in docs/internals/architecture.md: the size of the program, and the number of its settings, commands and
+// methods. `npm run format` writes them again (--print only shows them); `npm run check` fails while they differ (--check). Lines
+// and words are rounded, so that not every changed line changes the page.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { METHODS, methodsWith } from '../src/adapters/emacs/connection.ts';
@@ -39,7 +39,7 @@ function countOf(text, pattern) {
 
 const LAYERS = ['domain', 'application', 'schemas', 'infrastructure', 'adapters', 'cli', 'extensions'];
 
-/** Those of these packages that the files import. */
+/** The packages among these that the files import. */
 function packagesOf(texts, dependencies) {
   const imported = texts.flatMap(({ text }) =>
     [...text.matchAll(/\b(?:from|import\(|require\()\s*'([^'./][^']*)'/g)].map(([, name]) => name),
@@ -47,7 +47,7 @@ function packagesOf(texts, dependencies) {
   return dependencies.filter((name) => imported.some((one) => one === name || one.startsWith(`${name}/`)));
 }
 
-/** The commands below one but `without`, and the options of each, without those that every command has. */
+/** The commands below one, except `without`, and the options of each, without those that every command has. */
 function surfaceOf(command, without = []) {
   const below = command.commands
     .filter((one) => one.name() !== 'help' && !without.includes(one.name()))
@@ -85,7 +85,7 @@ async function figures() {
   const docs = textsIn('docs', '.md');
   const isInternal = ({ name }) => name.startsWith('docs/internals/');
   const pages = [...docs.filter((page) => !isInternal(page)), { text: read('README.md') }];
-  // Without the figures themselves, which would change what they say.
+  // Without the figures themselves, which would change the result.
   const wordsOf = (texts) =>
     texts.reduce((sum, { text }) => sum + countOf(withoutFigures(text).join(''), /\S+/g), 0);
   const rows = [
@@ -113,7 +113,7 @@ async function figures() {
   return ['| | |', '|---|---|', ...rows.map(([name, figure]) => `| ${name} | ${figure} |`), ''].join('\n');
 }
 
-/** What stands before and behind the figures of a page. */
+/** The text before and after the figures of a page. */
 function withoutFigures(text) {
   const [head, rest] = text.split(BEGIN);
   return rest === undefined ? [head, ''] : [head, rest.split(END)[1]];

@@ -1,6 +1,6 @@
-// The first day, as a new user has it: from a clone to the first answered question of a real Claude Code, with real keys in
-// terminals and nothing that the installer does not say. The home is empty but for what a person who uses Claude Code has
-// already; the model is scripted. Prints the commands, the questions and the keys that it took, and how long. Fails if it took
+// The first day of a new user: from a clone to the first answered question of a real Claude Code, with real keys in
+// terminals and only what the installer says. The home contains only what a person who uses Claude Code already
+// has; the model is scripted. Prints the commands, questions and keys that it took, and the time. Fails if it took
 // more than five commands and four questions, if `y` did not answer each, or if more than one key answered the agent.
 //
 // Plain JavaScript for any Node ≥ 20, which is what the new user has; needs git, Emacs and tmux, and Claude Code and Codex where
@@ -20,7 +20,7 @@ const home = mkdtempSync(join(tmpdir(), 'hive-first-'));
 const project = join(home, 'shop');
 const inProject = (folder) => folder.endsWith(join('node_modules', '.bin'));
 const env = {
-  // Where npm fetches from and which certificates it trusts is the machine's affair; nothing else is.
+  // Only the npm registry and the trusted certificates are taken from the machine.
   ...pick(/^npm_config_(?:registry|cache|userconfig)$|_proxy$|^(?:NODE_EXTRA_CA_CERTS|SSL_CERT_FILE)$/i),
   HOME: home,
   LANG: 'C.UTF-8',
@@ -50,7 +50,7 @@ try {
     columns: 200,
   });
   const said = await step('from the clone to the last line of the installer', () => install(shell));
-  // The sentence that it ends with says everything else.
+  // The last sentence contains everything else.
   const [, agent, sentence, prefix] =
     /start (\w+) in a project, type "([^"]+)", and press (.+) n in Emacs to answer it/.exec(said) ?? [];
   if (agent !== 'claude') throw new Error(`The installer did not end with what to try:\n${said}`);
@@ -73,7 +73,7 @@ try {
     });
     await claude.shows(/❯/, PATIENT_S);
     claude.type(sentence);
-    // While it starts, a key in the same breath as the text would be part of the text.
+    // While it starts, a key that arrives together with the text would be part of the text.
     await claude.shows(new RegExp(sentence), PATIENT_S);
     claude.press('Enter');
     // No dialog had to be answered for that, in Claude Code or in Emacs.
@@ -118,7 +118,7 @@ async function removeHome() {
   }
 }
 
-/** What the person has before Hive comes: a project, and agents that they have used. */
+/** Prepares what the person has before they install Hive: a project, and agents that they have used. */
 function prepare() {
   for (const name of ['programs', 'shop']) mkdirSync(join(home, name));
   const modules = join(
@@ -149,7 +149,7 @@ async function install(shell) {
   for (const line of [`git clone --quiet ${root} hive`, 'cd hive', 'npm run install-hive']) {
     commands.push(line);
     shell.type(line);
-    // Until its echo is there, the prompt is still the one before.
+    // Until the command is echoed, the screen still shows the previous prompt.
     await shell.shows(new RegExp(`^\\$ ${line.slice(0, 15)}`, 'm'));
     shell.press('Enter');
     for (;;) {
@@ -173,7 +173,7 @@ function terminal(name, open, { env: own = env, ...options }) {
   return opened;
 }
 
-/** How many questions are answered, as the installed program says. */
+/** How many questions are answered, according to the installed program. */
 function answers() {
   const args = ['list', '--status', 'responded', '--json'];
   const { stdout } = spawnSync(join(home, '.local/bin/hive'), args, { cwd: project, env, encoding: 'utf8' });
@@ -192,7 +192,7 @@ async function startModel() {
       question: 'Which colour do you like?',
       options: ['Blue', 'Green'],
     });
-    // It does what Hive tells it, as a model would: it asks, goes on, and fetches the answer when one is waiting.
+    // The model does what Hive tells it: it asks, continues, and fetches the answer when one is waiting.
     const server = await serveModel(MESSAGES_API, ({ messages }, step) => {
       const told = JSON.stringify(messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1));
       console.log(told);
@@ -223,7 +223,7 @@ async function startModel() {
   };
 }
 
-// ---- What it took ----
+// ---- The result ----
 
 async function step(what, work) {
   const began = performance.now();

@@ -1,8 +1,8 @@
-// `npm run test:fresh`: what the README tells a new user to run, in fresh installations of Debian: its two commands, the
+// `npm run test:fresh`: runs what the README tells a new user to run, in fresh installations of Debian: its two commands, the
 // first day with a real Claude Code, the release and the installation from it, the removal,
 // the dev container feature, and the check of the Lisp with the Emacs of that Debian. Prints a table of times. Needs root,
-// debootstrap and the network; the roots are below TMPDIR and are removed, and nothing is mounted outside of a namespace of their
-// own.
+// debootstrap and the network. The roots are below TMPDIR and are removed, and nothing is mounted outside of their own
+// namespaces.
 //   npm run test:fresh -- [--only 12|13] [--tests PATTERN]… [--without-tests] [--keep]
 import {
   copyFileSync,
@@ -29,19 +29,19 @@ const { values } = parseArgs({
   },
 });
 
-// What is there before Hive comes: what "a machine with Node ≥ 20 and Emacs" means, and git for the clone.
+// What is there before Hive: "a machine with Node ≥ 20 and Emacs", and git for the clone.
 const SYSTEMS = [
   // Its own Node is 18, so it gets the one of this machine.
   { name: 'Debian 12', suite: 'bookworm', node: 'machine' },
   { name: 'Debian 13', suite: 'trixie', node: 'own' },
 ].filter(({ name }) => values.only === undefined || name.endsWith(values.only));
 
-// Where the agents are that a new user has already.
+// The folder of the agents that a new user already has.
 const AGENTS = '/opt/agents';
 
-// Whether the tests hold is seen in more than one run.
+// The tests run more than once, to show that they are reliable.
 const TIMES = 3;
-// A machine that has just started has process ids from about 300 on. The root has its own, which begin anew each time.
+// A machine that has just started has process ids from about 300 on. The root has its own ids, which begin anew each time.
 const LOW_IDS = 'echo 299 > /proc/sys/kernel/ns_last_pid';
 
 const table = [];
@@ -85,7 +85,7 @@ function tryOn(system) {
   try {
     if (!existsSync(join(folder, 'etc/debian_version'))) makeFreshRoot(system, folder);
     const place = { system, folder };
-    // README's two commands, as root, who may use apt; nothing is there but git and Node.
+    // README's two commands, as root, who may use apt; only git and Node are installed.
     clone(folder, '/srv/hive');
     measure(place, 'npm run demo', 40, () => inside(folder, '/srv/hive', 'root', 'npm run --silent demo'));
     for (let time = 1; time <= (values['without-tests'] ? 0 : TIMES); time += 1)
@@ -161,11 +161,11 @@ function copyNode(folder) {
   );
   for (const name of ['npm', 'npx'])
     run('ln', '-sf', `../lib/node_modules/npm/bin/${name}-cli.js`, join(folder, 'usr/local/bin', name));
-  // The binary of Node needs no other library than these.
+  // The binary of Node needs no libraries besides these.
   apt(folder, 'libstdc++6', 'libatomic1');
 }
 
-/** The agents that a new user has already: those of the client tests, installed here if they are not there yet. */
+/** Copies the agents that a new user already has: those of the client tests, installed here if they are not there yet. */
 function copyAgents(folder) {
   const script = `import { installClients } from ${JSON.stringify(join(root, 'test/clients/support/install.ts'))};
     console.log(installClients().modules);`;

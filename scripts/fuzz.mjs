@@ -1,8 +1,8 @@
-// `npm run fuzz`: runs each property of test/fuzz for some time, and prints how many inputs it tried; then it compares what is
-// shown of 10,000 edits of each real client with what the client does (test/clients/edits.test.ts).
-//   --minutes N    for each of them; 10 by default
-//   --target TEXT  only those whose name contains this
-//   --seed N, --path P    what a failure printed: the same input again
+// `npm run fuzz`: runs each property of test/fuzz for some time, and prints how many inputs it tried. Then it compares the
+// display of 10,000 edits of each real client with what the client does (test/clients/edits.test.ts).
+//   --minutes N    for each property; 10 by default
+//   --target TEXT  only properties whose name contains this
+//   --seed N, --path P    from the output of a failure: tries the same input again
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

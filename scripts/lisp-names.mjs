@@ -1,5 +1,5 @@
 // elisp/hive-names.el: the names and values that the sidecar decides and that Emacs must know before a sidecar runs,
-// written from the constants of src/. `npm run format` writes the file again (--print only shows it); a test fails
+// generated from the constants of src/. `npm run format` writes the file again (--print only shows it); a test fails
 // while it differs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ function ranges(text) {
 /** A list with one item on each line. */
 const list = (items) => `'(${items.join('\n    ')})`;
 
-/** One setting: its name, scope, meaning and kind, and where the kind has them its words and its unit. */
+/** One setting: its name, scope, meaning and kind, and, for some kinds, its words and its unit. */
 function settingOf(key, scope, meaning, type) {
   const words = type.of ?? type.words;
   const rest = [

@@ -1,5 +1,5 @@
 // Makes an Info manual of the documents: docs/*.md → hive.texi → hive.info, by Emacs' own formatter.
-// node scripts/manual.mjs [FOLDER], by default elisp/: there hive-manual.el leads C-h i to it, and to `dir` beside it.
+// node scripts/manual.mjs [FOLDER], by default elisp/: there hive-manual.el adds it, and `dir` next to it, to C-h i.
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -27,7 +27,7 @@ const escaped = (text) => text.replace(/[@{}]/g, '@$&');
 function inline(text) {
   return (
     text
-      // Of a link within the pages only its words stay. They may contain code, which is split off below.
+      // Only the text of a link within the pages stays. They may contain code, which is split off below.
       .replace(/\[((?:[^[\]`]|`[^`]*`)+)\]\((?!https?:)[^)\s]+\)/g, '$1')
       .split(/(`[^`]+`)/)
       .map((part) =>
@@ -169,8 +169,8 @@ const dir = [
 
 const workshop = mkdtempSync(join(tmpdir(), 'hive-manual-'));
 writeFileSync(join(workshop, 'hive.texi'), texi);
-// One file, however long; otherwise Emacs splits it into parts that nobody installs.
-// The same bytes whatever the language of the machine.
+// One file of any length; otherwise Emacs splits it into parts that nobody installs.
+// The same bytes in every language of the machine.
 const whole = `(setq Info-split-threshold most-positive-fixnum text-quoting-style 'curve
                      coding-system-for-read 'utf-8-unix coding-system-for-write 'utf-8-unix)`;
 const format = [

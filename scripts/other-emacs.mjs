@@ -1,11 +1,11 @@
-// `npm run test:emacs -- 30`: the tests of the Emacs package, the demo and the installation from Git with another version of
-// Emacs than this machine's, in an installation of the Debian that has it.
+// `npm run test:emacs -- 30`: runs the tests of the Emacs package, the demo and the installation from Git with another version of
+// Emacs than this machine's, in an installation of the Debian release that has it.
 //   npm run test:emacs -- VERSION [--short] [--editors] [--anew] [--root FOLDER] [PATTERN…]
 // --short runs the ERT files, what its terminal draws, its menus, repeated keys and TRAMP, the demo and the check of the Lisp.
-// --editors runs only the tests beside Evil, Vertico, Embark, Marginalia, which-key and terminals. --anew makes the root again.
+// --editors runs only the tests with Evil, Vertico, Embark, Marginalia, which-key and terminals. --anew makes the root again.
 // PATTERNs are test files.
-// The root is kept in the cache folder, and used again if the files of its packages still have their checksums. Nothing of a
-// run is written there, nor into the clone. --root names a root of yours instead.
+// The root is kept in the cache folder, and used again if the files of its packages still have their checksums. A run writes
+// nothing there, nor into the clone. --root names a root of your own instead.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -14,17 +14,17 @@ import { parseArgs } from 'node:util';
 import { apt, enter, makeRoot, refuseWithoutMeans, run } from './roots.mjs';
 
 const clone = join(import.meta.dirname, '..');
-/** Which Debian has which Emacs. */
+/** The Debian release that has each version of Emacs. */
 const SUITES = { 28: 'bookworm', 30: 'trixie' };
-/** The last two are what the binary of Node needs. */
+/** The last two are libraries that the binary of Node needs. */
 const PACKAGES = ['emacs-nox', 'elpa-package-lint', 'tmux', 'libstdc++6', 'libatomic1'];
-/** What the other tests start. */
+/** Programs that the other tests start. */
 const MORE_PACKAGES = ['git', 'texinfo', 'openssh-client'];
-/** What --editors needs; Emacs 30 has which-key itself, and only its Debian has eat. */
+/** Packages for --editors; Emacs 30 contains which-key, and only its Debian has eat. */
 const EDITORS = ['elpa-evil', 'elpa-vertico', 'elpa-embark', 'elpa-marginalia', 'elpa-vterm'];
 const PLACE = '/srv/hive';
 const REPOSITORY = '/srv/repository';
-/** What differs between versions of Emacs; the rest is mostly Hive's own. */
+/** Tests whose result may depend on the version of Emacs; the others mostly test Hive's own code. */
 const SHORT = ['ert', 'drawn', 'citizen', 'token'].map((name) => `test/emacs/${name}.test.ts`);
 
 try {
@@ -56,7 +56,7 @@ try {
   console.error(error.message);
 }
 
-/** @throws Error that says why there is no root with this version. */
+/** @throws Error that explains why there is no root with this version. */
 function rootWith(version, { short, editors, anew, root }) {
   if (root !== undefined) {
     if (process.getuid() !== 0) throw new Error(`Only root can enter ${root}: run this as root.`);
@@ -78,7 +78,7 @@ function rootWith(version, { short, editors, anew, root }) {
   return folder;
 }
 
-/** Makes the root under another name first, so that one of this name is complete. */
+/** Makes the root under another name first, so that a root with its final name is complete. */
 function makeKept(suite, folder) {
   console.log(`Making a root of Debian in ${folder} (about a minute) …`);
   rmSync(folder, { recursive: true, force: true });
@@ -92,7 +92,7 @@ function makeKept(suite, folder) {
   }
 }
 
-/** Whether the root is there and its files have the checksums that their packages name: dpkg prints what differs. */
+/** Whether the root is there and its files have the checksums that their packages name: dpkg prints the differences. */
 function isWhole(folder) {
   const verify = () => spawnSync('chroot', [folder, 'dpkg', '--verify'], { encoding: 'utf8' });
   return existsSync(folder) && has(folder, PACKAGES) && verify().stdout === '';
@@ -113,7 +113,7 @@ function testLine({ short, editors }, patterns) {
   return `${vitest} --project quick --project extensions ${which.join(' ')}`;
 }
 
-/** From a clone, because the .git of a worktree names a folder that the root does not show. */
+/** Uses a clone, because the .git of a worktree names a folder that the root does not show. */
 function installFromGit(folder) {
   const repository = mkdtempSync(join(tmpdir(), 'hive-repository-'));
   try {
@@ -126,7 +126,7 @@ function installFromGit(folder) {
 }
 
 function inside(folder, line, { stdio = 'inherit', layers = [] } = {}) {
-  // Ahead of Debian's: the Node and the packages of the clone.
+  // The Node and the packages of the clone come before Debian's.
   const env = { PATH: `${PLACE}/node_modules/.bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin` };
   return enter(folder, { line, cwd: PLACE, env, layers: [{ of: clone, at: PLACE }, ...layers], stdio });
 }

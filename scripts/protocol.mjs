@@ -1,4 +1,4 @@
-// Generates docs/internals/protocol.md from what the tests require of the wires: the tools' schemas, the shapes of the methods'
+// Generates docs/internals/protocol.md from the code and from golden frames: the tools' schemas, the shapes of the methods'
 // params, the tables of errors and events, and the golden frames under test/wire/golden. `npm run format` writes it
 // again (--print only shows it); a test fails while it differs.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const target = join(root, 'docs/internals/protocol.md');
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 const LINE = 110;
 const TOOLS = toolsFor('coordinator');
-/** The connection itself ends with it: no capability has it. */
+/** Ends the connection itself, so it belongs to no capability. */
 const SHUTDOWN = {
   params: null,
   says: 'Replies with null. The notification `exit`, or the end of stdin, then ends the sidecar.',
@@ -84,14 +84,14 @@ function eachOf(items) {
   return bounds === '' ? '' : `each ${bounds}`;
 }
 
-/** With the limits of texts, which the tool list leaves out. */
+/** Includes the limits of texts, which the tool list leaves out. */
 function toolSection({ name, title, description }) {
   const { input, shown = input } = TOOLS.find((tool) => tool.name === name);
   const schema = z.toJSONSchema(z.object(shown), { io: 'input' });
   return `### ${name}\n\n*${title}.* ${description}\n\n${fieldTable(rowsOf(schema))}`;
 }
 
-/** A row for each field; `?` behind one that may be left out. The fields of an object follow below it, as `outer.inner`. */
+/** A row for each field; `?` after one that may be left out. The fields of an object follow below it, as `outer.inner`. */
 function rowsOf({ properties = {}, required = [] }, outer = '', inObjects = false) {
   return Object.entries(properties).flatMap(([field, schema]) => {
     const bounds = boundsOf(schema);
@@ -147,7 +147,7 @@ function eventsOnly(told) {
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
-/** A section quoted from another page, so that it is written only once. */
+/** A section quoted from another page, so that it is written in only one place. */
 function quoted(page, heading) {
   const text = readFileSync(join(root, 'docs', page), 'utf8');
   const from = text.indexOf(`## ${heading}\n`);

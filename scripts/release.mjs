@@ -61,7 +61,7 @@ function refuseOtherVersions() {
   }
 }
 
-/** What package.el wants to find in a tar archive: one folder with the version in its name. */
+/** What package.el requires in a tar archive: one folder with the version in its name. */
 function emacsPackage() {
   const workshop = mkdtempSync(join(tmpdir(), 'hive-release-'));
   const name = `hive-mode-${version}`;
@@ -91,7 +91,7 @@ function emacsPackage() {
   }
 }
 
-/** The section of this version, or until it has one, of what is unreleased. */
+/** The section of this version, or, until it has one, the unreleased section. */
 function changes() {
   const sections = read('CHANGELOG.md').split(/^(?=## )/m);
   const section =

@@ -1,8 +1,8 @@
-// Programs that run for long, with all that they start. However their starter is ended, nothing of them is left: it ends
-// their process groups, and what it could not end because it was killed, the next one does.
+// Starts long-running programs, and ends everything that they started. Nothing is left, however their starter ends: it ends
+// their process groups, and if it was killed, the next starter ends what is left.
 //
-// A run of the suite is also known by the process id of vitest in the name of its folder (test/support/run.ts). What the tests
-// start has that name in its environment, also a server that is detached.
+// A run of the suite is also identified by the process id of vitest in the name of its folder (test/support/run.ts). Everything
+// that the tests start has that name in its environment, even a detached server.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,13 +10,13 @@ import { join } from 'node:path';
 
 const NOTES = 'runs.json';
 
-/** Ends what others with this `prefix` have left, and makes a folder for this process, which is removed at its end. */
+/** Ends what earlier processes with this `prefix` have left, and makes a folder for this process, which is removed at its end. */
 export function openRuns(prefix) {
   for (const name of entries(tmpdir()).filter((entry) => entry.startsWith(prefix)))
     removeLeft(join(tmpdir(), name));
   const folder = mkdtempSync(join(tmpdir(), prefix));
   const running = new Map();
-  /** A process id alone may be that of a later process. */
+  /** Records the start time as well: a process id alone may be that of a later process. */
   const note = () =>
     writeFileSync(
       join(folder, NOTES),
@@ -31,9 +31,9 @@ export function openRuns(prefix) {
   process.once('SIGINT', () => process.exit(130));
   return {
     folder,
-    /** Resolves to its exit code, when it and all that it started have ended. */
+    /** Resolves to the exit code, once the program and everything that it started have ended. */
     async run(program, words, options) {
-      // A group of its own, so that all of it can be ended. C-c in a terminal reaches only us.
+      // A process group of its own, so that all of it can be ended. C-c in a terminal reaches only us.
       const child = spawn(program, words, { ...options, detached: true });
       const { pid } = child;
       const ended = new Promise((resolve, reject) => {
@@ -52,13 +52,13 @@ export function openRuns(prefix) {
   };
 }
 
-/** Ends what a process that was killed has left, and removes its folder. */
+/** Ends what a killed process has left, and removes its folder. */
 function removeLeft(folder) {
   let noted;
   try {
     noted = JSON.parse(readFileSync(join(folder, NOTES), 'utf8'));
   } catch {
-    // It is being made now.
+    // The folder is being made right now.
     return;
   }
   const lives = ([pid, started]) => startedAt(pid) === started;
@@ -67,7 +67,7 @@ function removeLeft(folder) {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Kills the group of `pid` and what has the name of its run, until nothing is left; then removes its folders. */
+/** Kills the group of `pid` and the processes with the name of its run, until none is left; then removes its folders. */
 function endRun(pid) {
   const name = `hive-${String(pid).padStart(7, '0')}-${processSpace()}`;
   for (;;) {
@@ -82,7 +82,7 @@ function endRun(pid) {
     rmSync(join(place, name), { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** What is dead and not yet reaped cannot be killed, and holds nothing. */
+/** Whether a process belongs to the run. One that is dead but not yet reaped cannot be killed, and holds nothing. */
 function isOf(pid, group, name) {
   const stat = statOf(pid);
   if (stat === null || stat[0] === 'Z' || pid === process.pid) return false;

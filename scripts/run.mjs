@@ -1,6 +1,6 @@
 // Runs `npm run NAME`: sets up, then runs the steps of NAME under the project's own Node 24.
-// A chain `node setup && node build` in package.json would not do: in a fresh clone the shell remembers
-// where it found the first `node` (measured with dash and bash) and goes on with the machine's older one.
+// A chain `node setup && node build` in package.json would not work: in a fresh clone the shell remembers
+// where it found the first `node` (measured with dash and bash) and continues with the machine's older one.
 // Arguments after `npm run NAME --` go to the last step.
 import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
@@ -27,7 +27,7 @@ const powerloss = '--import ./test/support/sql-loader.mjs test/powerloss/main.ts
 const tasks = {
   setup: [everything],
   build: [modulesOnly, 'scripts/manual.mjs', 'scripts/build.mjs'],
-  // With the manual, if there is an Emacs to make it.
+  // Includes the manual, if there is an Emacs to make it.
   'install-hive': [modulesToBuild, 'scripts/manual.mjs', quickBuild, 'bin/hive install'],
   'uninstall-hive': [modulesToBuild, quickBuild, 'bin/hive uninstall'],
   release: [
@@ -40,9 +40,9 @@ const tasks = {
   test: [everything, quickBuild, `${vitest} run --project quick`],
   'test:security': [everything, quickBuild, 'scripts/security-tests.mjs'],
   'test:steady': [everything, quickBuild, 'scripts/steady.mjs'],
-  // It clones; what is installed here brings the agents of the client tests.
+  // It makes a clone; the modules installed here provide the agents of the client tests.
   'test:fresh': [modulesOnly, 'scripts/fresh.mjs'],
-  // In one run, so that the processors are busy while some of them wait.
+  // In one run, so that the processors are busy while some tests wait.
   'ci:more': [
     everything,
     quickBuild,
@@ -100,7 +100,7 @@ const tasks = {
   ],
 };
 
-/** Fewer rounds of what takes a minute or more: the whole number of rounds is for the suites by themselves. */
+/** Fewer rounds of tests that take a minute or more: the full number of rounds is for the suites by themselves. */
 const shorter = {
   'ci:clients': { HIVE_TEST_RUNS: '4' },
   'ci:web': { HIVE_TEST_LOOKS: '2', HIVE_TEST_ANSWERS: '60', HIVE_TEST_TEXTS: '60' },

@@ -84,7 +84,7 @@ try {
   await page.getByRole('button', { name: 'Pair' }).click();
   await page.locator('.phrase').waitFor();
   const device = await devicesOf(hive).paired(code);
-  // Her human lets this phone allow permissions.
+  // The human lets this phone allow permissions.
   const seats = JSON.stringify({ seats: [{ name: "Ada's phone", key: device.key }] });
   mkdirSync(join(folder, '.config/hive'), { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, '.config/hive/trust.json'), seats, { mode: 0o600 });

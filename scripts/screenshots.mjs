@@ -21,7 +21,7 @@ const ROOM = { columns: 100, lines: 30 };
 const PAGE = { columns: 100, lines: 40 };
 const images = join(import.meta.dirname, '../docs/images');
 
-/** What no picture shows: who makes it on which machine, and the value of a form. */
+/** Private details that no picture may show: the user and the machine, and the value of a form. */
 const PRIVATE = new RegExp(`${userInfo().username}@|\\b${hostname()}\\b|^nil$`, 'm');
 
 /** Draws a terminal once it shows nothing private. */
@@ -95,7 +95,7 @@ async function diffs(session) {
   });
 }
 
-/** A light picture and a dark one, each in an Emacs of its own, whose faces are so from its start. */
+/** A light picture and a dark one, each in an Emacs of its own, whose faces fit from its start. */
 async function inBoth(name, environment, screen, prepare) {
   for (const [ending, theme, background] of [
     ['', LIGHT, 'light'],
@@ -134,7 +134,7 @@ const PAST = [
 ];
 const DAY_MS = 86_400_000;
 
-/** The statistics of a week, in a store of its own. While the past is written, this program's clock is in it. */
+/** The statistics of a week, in a store of its own. While the past is written, this program's clock is set to it. */
 async function stats() {
   const place = join(folder, 'past', 'hive.db');
   mkdirSync(dirname(place), { mode: 0o700 });
@@ -261,7 +261,7 @@ async function status() {
       await terminal.until(/\*hive\*/);
       await terminal.keys('C-x', '1');
       await terminal.until(/▾ Working {2}5/);
-      // What ends and is posted from now on is unread.
+      // Everything that ends or is posted from now on is unread.
       await others.turns.end(done.turn_id);
       await post(stages, 'The tanks are full.');
       await terminal.until(/▾ Working {2}4[\s\S]*The tanks are/);
@@ -272,14 +272,14 @@ async function status() {
       await terminal.close();
     }
   };
-  // The shared buffer, with what was posted while another buffer was looked at.
+  // The shared buffer, with messages that were posted while another buffer was displayed.
   const room = async (name, theme, background, mentions) => {
     const coloured = start.map((word) => word.replace("'light", `'${background}`));
     const where = mkdtempSync(join(folder, 'r'));
     const terminal = await openTerminal(where, { ...env, HIVE_STORE: place }, coloured, ROOM);
     try {
       await terminal.until(new RegExp(` ${mentions}@`));
-      // Only then it is known which projects have agents.
+      // Only then does Emacs know which projects have agents.
       await terminal.keys('M-x');
       await terminal.type('hive');
       await terminal.keys('Enter');
@@ -315,7 +315,7 @@ async function status() {
       await terminal.type('@Nightly-build yes, and');
       await terminal.until(/build yes, and/);
       await picture(terminal, name, theme, ROOM);
-      // Otherwise the draft is there in the next Emacs.
+      // Otherwise the draft would appear in the next Emacs.
       await terminal.keys('C-c', 'C-k');
       await terminal.until(/Draft discarded/);
     } finally {
@@ -434,7 +434,7 @@ try {
   await picture(emacs, 'card');
   await emacs.keys('q');
 
-  // The Stop guard gave up and says so; then the agent reports.
+  // The Stop guard gave up and notifies the human; then the agent reports.
   await hive.store.write((tx) =>
     tx.events.append({
       type: 'desk/notice',

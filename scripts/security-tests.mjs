@@ -1,4 +1,4 @@
-// Runs every test that docs/internals/threat-model.md names, and all of test/security/: each claim of that page is proved here.
+// Runs every test that docs/internals/threat-model.md names, and all of test/security/: they prove each claim of that page.
 // --list only names them.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 
-/** Files of the page that a test beside them runs. */
+/** The test that runs a file of the page that is not a test itself; it is in the same folder. */
 function runnerOf(file) {
   if (file.endsWith('-test.el')) return ['test/emacs/ert.test.ts'];
   if (file.endsWith('-contract.ts'))

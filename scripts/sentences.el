@@ -6,8 +6,8 @@
 ;;
 ;;     emacs -Q --batch -l scripts/sentences.el
 ;;
-;; Each is behind its file and line.  Labels in the tables of menus are not
-;; among them: a menu shows those.
+;; Each follows its file and line.  Labels in the tables of menus are not
+;; included, because a menu shows those.
 
 ;;; Code:
 

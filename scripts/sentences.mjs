@@ -1,12 +1,12 @@
-// Prints what Hive says to a person, to be read as a whole: `node scripts/sentences.mjs`. First the commands of `hive`, each sentence
-// behind its file and line (a template with its expressions), then Emacs (sentences.el).
+// Prints Hive's sentences for people, to be read as a whole: `node scripts/sentences.mjs`. First those of the commands of
+// `hive`, each after its file and line (a template with its expressions), then those of Emacs (sentences.el).
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync } from '@swc/core';
 
 const root = join(import.meta.dirname, '..');
-// Where commands are, and what they say.
+// The files of the commands, and their sentences.
 const files = ['src/cli', 'src/extensions'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true })
     .map((name) => join(folder, name))
@@ -36,7 +36,7 @@ const emacs = spawnSync('emacs', ['-Q', '--batch', '-l', 'scripts/sentences.el']
 });
 process.exitCode = emacs.status ?? 1;
 
-/** The spans of all strings and templates below a node, but for those of imports. */
+/** The spans of all strings and templates below a node, except those of imports. */
 function* literals(node) {
   if (node === null || typeof node !== 'object' || node.type === 'ImportDeclaration') return;
   if (node.type === 'StringLiteral' || node.type === 'TemplateLiteral') yield node.span;

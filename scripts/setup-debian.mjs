@@ -29,7 +29,7 @@ const needs = {
 };
 
 // The browser of `npm run test:web`, the compiler of the recorder (test/powerloss), and Emacs packages that only
-// `npm run ci:editors` or `npm run ci:package` need: they are installed when they are named.
+// `npm run ci:editors` or `npm run ci:package` need: they are installed only when they are named.
 const emacsPackages = ['evil', 'vertico', 'embark', 'marginalia', 'which-key', 'vterm', 'use-package'];
 const usual = Object.keys(needs);
 needs.chromium = { package: 'chromium' };
@@ -37,7 +37,7 @@ needs.gcc = { package: 'gcc' };
 needs['libc6-dev'] = { package: 'libc6-dev', found: () => existsSync('/usr/include/stdio.h') };
 for (const name of emacsPackages) needs[name] = { package: `elpa-${name}`, found: hasEmacsPackage };
 
-/** Installs the Debian packages of the named programs that are missing, or says in one line what to install. */
+/** Installs the Debian packages of the named programs that are missing, or prints one line about what to install. */
 export function setUpDebian(names = usual) {
   const unknown = names.filter((name) => needs[name] === undefined);
   if (unknown.length > 0) throw new Error(`The set-up knows no program called ${unknown.join(' or ')}.`);
@@ -51,17 +51,17 @@ export function setUpDebian(names = usual) {
   console.log(`Installing Debian packages (about 15 s): ${packages.join(' ')} …`);
   const install = () => apt(prefix, 'install', '-y', '-qq', '--no-install-recommends', ...packages);
   const said = hasNewLists() ? [install()] : [];
-  // A third-party list that does not answer must not stop us, because the others may have what we need.
+  // A third-party source that does not answer must not stop us, because the others may have what we need.
   if (missing(names).length > 0) said.push(apt(prefix, 'update', '-qq'), install());
   const lacking = missing(names);
   if (lacking.length > 0) {
-    throw new Error([...said, `apt-get did not bring ${lacking.join(', ')}.`].filter(Boolean).join('\n'));
+    throw new Error([...said, `apt-get did not install ${lacking.join(', ')}.`].filter(Boolean).join('\n'));
   }
   console.log(`Debian packages are ready (${Math.round((Date.now() - started) / 1000)} s).`);
   alsoEmacsGtk(names, prefix);
 }
 
-// Lists of today are current enough; where they are not, apt-get does not find a package, and they are fetched again.
+// Package lists from today are current enough; if they are not, apt-get does not find a package, and they are fetched again.
 function hasNewLists() {
   const day_ms = 24 * 60 * 60 * 1000;
   const lists = entries('/var/lib/apt/lists').filter((name) => /_(?:In)?Release$/.test(name));

@@ -1,5 +1,5 @@
 // A graphical Emacs for the tests of focus and mouse. Debian's emacs-nox and emacs-gtk exclude each other, so
-// this one is unpacked into node_modules/.cache beside the installed one, and only its libraries are installed.
+// this one is unpacked into node_modules/.cache next to the installed one, and only its libraries are installed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ export const hasEmacsGtk = () =>
   existsSync('/usr/bin/emacs-gtk') || existsSync(join(folder, 'usr/bin/emacs-gtk'));
 
 /**
- * Unpacks it and installs its libraries by `install(packages)`. If the package is not available, one line says
- * so, and a file beside it has the reason for the tests, which fail without it.
+ * Unpacks it and installs its libraries with `install(packages)`. If the package is not available, one line reports
+ * that, and a file next to it contains the reason for the tests, which fail without it.
  */
 export function setUpEmacsGtk(install) {
   rmSync(folder, { recursive: true, force: true });

@@ -8,12 +8,12 @@ const modules = join(root, 'node_modules');
 const stampFile = join(modules, '.hive-stamp');
 const nodeBinary = join(modules, 'node/bin/node');
 
-/** Less than everything: the packages that Hive itself needs, and these. The first is part of the second. */
+/** For less than everything: the packages that Hive itself needs, and these. The first level is part of the second. */
 const SMALL = { 'to build': ['esbuild'], 'to run': ['esbuild', 'node'] };
 
 /**
- * Makes node_modules match the lock file; does nothing when it already does. Where nothing is installed yet, or not everything,
- * `to build` and `to run` install no more than that, which takes npm a third of the time.
+ * Makes node_modules match the lock file; does nothing if it already does. If nothing is installed yet, or not everything,
+ * `to build` and `to run` install only what they need, which takes npm a third of the time.
  */
 export function setUpModules(level) {
   const all = stampOf();
@@ -30,7 +30,7 @@ function install(stamp, names) {
   const started = Date.now();
   console.log(`Installing node_modules (about ${names === undefined ? 20 : 10} s) …`);
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  // Of the versions in the lock file; --save-prod, because --omit=dev would leave these out.
+  // In the versions of the lock file; --save-prod, because --omit=dev would leave these packages out.
   if (names === undefined) npm('ci', ...quiet);
   else npm('install', '--no-save', '--save-prod', '--omit=dev', ...quiet, ...names.map(withVersion));
   if (names?.includes('node') !== false) needProjectNode();
@@ -66,7 +66,7 @@ function stampOf() {
   hash.update(JSON.stringify([process.platform, process.arch]));
   hash.update(JSON.stringify([dependencies, devDependencies, optionalDependencies, overrides, allowScripts]));
   hash.update(readIfThere(join(root, 'package-lock.json')));
-  // What npm says about itself changes nothing of that.
+  // npm's messages about itself do not affect that.
   hash.update(readIfThere(join(root, '.npmrc')).replace(/^(?:#|update-notifier).*\n/gm, ''));
   return hash.digest('hex');
 }
@@ -79,10 +79,10 @@ function npm(...args) {
   });
   if (error)
     throw new Error(`npm could not be started (${error.message}); it comes with Node, is it on PATH?`);
-  if (status !== 0) throw new Error(`"npm ${args.join(' ')}" failed; what npm said stands above.`);
+  if (status !== 0) throw new Error(`"npm ${args.join(' ')}" failed; its output is above.`);
 }
 
-// An outer `npm run` leaves variables that an inner npm takes for its own. And npm must not run on the
+// An outer `npm run` leaves variables that an inner npm would apply to itself. And npm must not run on the
 // Node inside the node_modules it is about to delete, so that folder leaves PATH.
 function cleanEnvironment() {
   const outer = /^npm_(lifecycle|package|command)/;

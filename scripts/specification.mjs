@@ -1,6 +1,6 @@
-// Generates docs/internals/specification.md from the records of test/spec: what each source document requires, where Hive has
-// it, and the verdict that a test holds Hive to. The tests are collected and not run. `npm run format` writes the page
-// again (--print only shows it); a test fails while it differs.
+// Generates docs/internals/specification.md from the records of test/spec: the requirements of each source document, the place
+// where Hive fulfils them, and the verdict that a test holds Hive to. The tests are collected and not run. `npm run format`
+// writes the page again (--print only shows it); a test fails while it differs.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createVitest } from 'vitest/node';

@@ -1,6 +1,6 @@
-// `npm run test:steady`: whether the suite holds on a busy and on a small machine. It runs the suite five times with a
-// program beside it that keeps every processor busy, and once on one processor, prints a table, and fails on any failure.
-//   --rounds N    how often beside the busy programs; 5 by default
+// `npm run test:steady`: shows whether the suite is reliable on a busy and on a small machine. It runs the suite five times
+// next to a program that keeps every processor busy, and once on one processor, prints a table, and fails on any failure.
+//   --rounds N    how often next to the busy programs; 5 by default
 //   Other arguments go to vitest: `npm run test:steady -- --rounds 1 test/contract`, `-- --project clients`
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
@@ -8,9 +8,9 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { openRuns } from './run-leftovers.mjs';
 
-/** Computes until its parent is another one: then nobody is left to end it. */
+/** Computes until its parent changes: then nobody is left to end it. */
 const BUSY = 'const parent = process.ppid; while (process.ppid === parent);';
-/** Everything but what other systems, real clients and long runs are needed for. */
+/** Everything except tests that need other systems, real clients or long runs. */
 const SUITE = ['quick', 'documents', 'extensions'];
 const root = join(import.meta.dirname, '..');
 const { rounds, args } = readArguments(process.argv.slice(2));
@@ -74,7 +74,7 @@ async function run(under, prefix) {
   return { under, seconds: Math.round((Date.now() - began) / 1000), code, ...read(report) };
 }
 
-/** What vitest wrote; nothing if it did not get that far. */
+/** The report of vitest; empty if vitest did not get that far. */
 function read(report) {
   let found;
   try {

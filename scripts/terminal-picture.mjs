@@ -5,11 +5,11 @@ const CELL = { width: 9, height: 19 };
 const FONT = '/usr/share/fonts/truetype/dejavu/DejaVuSansMono';
 const PALETTE = ['#000000', '#b21818', '#1a7f37', '#9a6700', '#1f5fbf', '#8250df', '#0b7285', '#d0d7de'];
 const BRIGHT = ['#57606a', '#cf222e', '#2da44e', '#bf8700', '#218bff', '#a475f9', '#3192aa', '#ffffff'];
-/** What the terminal shows where Emacs sets no colour. */
+/** The colours of the terminal where Emacs sets none. */
 export const LIGHT = { ink: '#1f2328', paper: '#ffffff' };
 export const DARK = { ink: '#e6edf3', paper: '#0d1117' };
 
-/** A colour of the 256. */
+/** One of the 256 colours. */
 function indexed(n) {
   if (n < 8) return PALETTE[n];
   if (n < 16) return BRIGHT[n - 8];
@@ -89,7 +89,7 @@ function drawLines(painted, theme) {
   return drawing;
 }
 
-/** Writes a picture of painted lines to `file`; `cursor` is a column and a row, if one is to be drawn. */
+/** Writes a picture of painted lines to `file`; `cursor` is a column and a row, or null for no cursor. */
 export function drawPicture(painted, file, { columns, lines, theme = LIGHT, cursor = null }) {
   const drawing = drawLines(painted, theme);
   if (cursor !== null) {

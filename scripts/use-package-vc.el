@@ -1,8 +1,8 @@
 ;;; use-package-vc.el --- Install the package from a Git repository  -*- lexical-binding: t; -*-
 
 ;; emacs -Q --batch -l scripts/use-package-vc.el REPOSITORY
-;; Evaluates the form of docs/emacs.md for Emacs 30 with the address of REPOSITORY, as a new user does with it.
-;; Fails unless the package comes from there, is compiled without an error, and its mode is on.
+;; Evaluates the form of docs/emacs.md for Emacs 30 with the address of REPOSITORY, as a new user would do.
+;; Fails unless the package was installed from there, is compiled without an error, and its mode is on.
 
 (require 'package)
 (require 'use-package)

@@ -1,5 +1,5 @@
--- Phones and browsers that show the inbox. What a device may allow is not here: see seats in the human's trust.json.
--- `push`: the subscription to Web Push, as JSON. `seat`: whose preferences it has, where it has none of its own.
+-- Phones and browsers that show the inbox. Their permissions are not here, but among the seats in the human's trust.json.
+-- `push`: the subscription to Web Push, as JSON. `seat`: the seat whose preferences apply if the device has none of its own.
 CREATE TABLE devices (
   device_id    TEXT PRIMARY KEY,
   name         TEXT NOT NULL,

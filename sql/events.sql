@@ -1,6 +1,6 @@
 -- The log of everything that happened. Readers follow it by number, so a number is never used twice.
 
--- `subject` is the id of what the event is about. In SQLite only an INTEGER PRIMARY KEY is the row's own number; any other
+-- `subject` is the id that the event is about. In SQLite only an INTEGER PRIMARY KEY is the row's own number; any other
 -- type costs a second index.
 CREATE TABLE events (
   seq        INTEGER PRIMARY KEY,

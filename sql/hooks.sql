@@ -1,5 +1,5 @@
--- A hook that has handed something over and is about to print it. A row that stays behind belongs to a hook that was
--- killed before it printed: what it was to print is handed over again.
+-- A hook that has handed something over and is about to print it. A row that remains belongs to a hook that was
+-- killed before it printed, and its deliveries are handed over again.
 CREATE TABLE hook_outputs (
   output_id  TEXT PRIMARY KEY,
   session_id TEXT NOT NULL,

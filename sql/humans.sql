@@ -1,13 +1,13 @@
--- The humans, their teams, the desks that are open and what is preferred at each seat.
+-- The humans, their teams, the open desks and the preferences of each seat.
 
--- Everybody who has sat at a desk, by each name that reaches them, folded (lower case, without accents).
+-- Everybody who has sat at a desk, under each name that reaches them, folded (lower case, without accents).
 CREATE TABLE humans (
   folded  TEXT PRIMARY KEY,
   name    TEXT NOT NULL,
   seen_at TEXT NOT NULL
 );
 
--- `members` is JSON. A question to a team that nobody answers is asked of everybody after `escalate_after_ms`.
+-- `members` is JSON. If nobody answers a question to a team, it is put to everybody after `escalate_after_ms`.
 CREATE TABLE teams (
   folded            TEXT PRIMARY KEY,
   name              TEXT NOT NULL,
@@ -15,7 +15,7 @@ CREATE TABLE teams (
   escalate_after_ms BIGINT
 );
 
--- An open desk (an Emacs, a terminal) renews its lease; one whose lease has run out is gone.
+-- An open desk (an Emacs, a terminal) renews its lease; a desk whose lease has expired is gone.
 CREATE TABLE desks (
   desk_id     TEXT PRIMARY KEY,
   seat        TEXT NOT NULL,

@@ -1,5 +1,5 @@
--- Requests to interrupt a turn: one row for each request, whoever waits for it. The end of the turn settles all of them in
--- its own transaction. `unconfirmed_at`: the time that its requester would wait was up while the turn still ran.
+-- Requests to interrupt a turn: one row for each request, even if several wait for the same turn. The end of the turn settles all
+-- of them in its own transaction. `unconfirmed_at`: the time when the requester stopped waiting while the turn still ran.
 -- `pushed_at`: when the client itself was stopped, through its socket or by a signal.
 CREATE TABLE interrupts (
   interrupt_id   TEXT PRIMARY KEY,

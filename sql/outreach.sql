@@ -1,9 +1,9 @@
 -- What agents send without being asked (pings, cards and reports), and the budget that pays for it.
 
--- `charged` says which budget paid; `ask_id` is the question that a card's actions ask. A ping or card that nobody could be
--- shown has the status 'unseen' until the human is back. `reported_at` and `let_go_at` belong to the Stop guard: a report
--- tells of it, or the guard has stopped asking for one. `to_session_id` is whom a report is for; how far it has come
--- is stored in `deliveries`.
+-- `charged` names the budget that paid; `ask_id` is the question that a card's actions ask. A ping or card that could be shown
+-- to nobody has the status 'unseen' until the human is back. `reported_at` and `let_go_at` belong to the Stop guard: a report
+-- mentions the output, or the guard no longer asks for one. `to_session_id` is the recipient of a report, whose delivery
+-- is recorded in `deliveries`.
 CREATE TABLE outreach (
   outreach_id   TEXT PRIMARY KEY,
   number        BIGINT NOT NULL,
@@ -35,15 +35,15 @@ CREATE TABLE outreach (
 CREATE UNIQUE INDEX outreach_by_number ON outreach (number);
 CREATE INDEX outreach_by_session ON outreach (session_id, number);
 CREATE INDEX outreach_by_prompt ON outreach (ask_id) WHERE ask_id IS NOT NULL;
--- Hooks look for reports with every event that accepts context: these contain only what is waiting.
+-- Hooks look for reports at every event that accepts context: these indexes contain only waiting ones.
 CREATE INDEX outreach_to_session ON outreach (to_session_id, number) WHERE kind = 'report' AND status = 'sent';
 CREATE INDEX outreach_to_project ON outreach (project_dir, number) WHERE kind = 'report' AND status = 'sent';
 CREATE INDEX outreach_unshown ON outreach (created_at) WHERE kind <> 'report' AND status = 'sent';
 CREATE INDEX outreach_unseen ON outreach (number) WHERE status = 'unseen';
 CREATE INDEX outreach_by_time ON outreach (created_at);
 
--- One budget for all sessions ('*'), and one for each session that has figures of its own. `since`: since when the next
--- of its `credits` is coming back. `critical` counts what passed as critical, which costs no credit.
+-- One budget for all sessions ('*'), and one for each session with limits of its own. `since`: the time since which the next
+-- of its `credits` is being regained. `critical` counts output that passed as critical, which costs no credit.
 CREATE TABLE budgets (
   name     TEXT PRIMARY KEY,
   credits  INTEGER NOT NULL,

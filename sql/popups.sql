@@ -1,7 +1,7 @@
--- One row for each seat and each subject of a popup: `kind` says what the subject is (prompt, outreach, mention) and
--- `subject` is its id. The process that inserts the row holds the lease of that popup. Many popups of a kind at once are shown
--- as one: `storm` is then the time of the oldest lease that the one popup represents, on every lease of the storm, and
--- the newest of these says which process shows it.
+-- One row for each seat and each subject of a popup: `kind` is the kind of the subject (prompt, outreach, mention) and
+-- `subject` its id. The process that inserts the row holds the lease of that popup. Many popups of a kind at once are shown
+-- as one: on every lease of such a storm, `storm` is the time of the oldest lease that the one popup represents, and
+-- the newest lease shows which process displays it.
 CREATE TABLE popups (
   subject   TEXT NOT NULL,
   kind      TEXT NOT NULL,

@@ -1,10 +1,10 @@
 -- Questions to the human, the answers that were given, and who has claimed a question.
 
--- The columns are the fields of `Prompt` (src/domain/prompts.ts), where each is described; how far its settlement has come
--- is stored in `deliveries`. Only the store knows of:
---   order_key     the place among pending prompts (src/domain/prompts.ts)
---   search_text   what a search looks at, in lower case
---   checksum      over all other columns but the few that src/infrastructure/store/prompts.ts excepts, because SQLite
+-- The columns are the fields of `Prompt` (src/domain/prompts.ts), where each is described; the delivery of its settlement
+-- is recorded in `deliveries`. Only the store uses:
+--   order_key     the position among pending prompts (src/domain/prompts.ts)
+--   search_text   the text for searches, in lower case
+--   checksum      over all other columns except a few (src/infrastructure/store/prompts.ts), because SQLite
 --                 keeps no checksums and a flipped bit must not become a decision
 -- `options`, `notes`, `recipients`, `selected`, `late_response` and `left_by` are JSON.
 CREATE TABLE prompts (
@@ -72,15 +72,15 @@ CREATE INDEX prompts_expiring ON prompts (status, expires_at) WHERE status = 'pe
 CREATE INDEX prompts_escalating ON prompts (status, escalates_at)
   WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL;
 CREATE INDEX prompts_warning ON prompts (status, warns_at) WHERE status = 'pending' AND warns_at IS NOT NULL;
--- What the end of a turn looks at.
+-- Read at the end of a turn.
 CREATE INDEX prompts_of_turn ON prompts (turn_id) WHERE status = 'pending' AND turn_id IS NOT NULL;
 CREATE INDEX prompts_pending_of_session ON prompts (session_id, status) WHERE status = 'pending';
--- What is pending is found by prompts_pending, so only what is settled needs a place here.
+-- Pending prompts are found by prompts_pending, so only settled ones are indexed here.
 CREATE INDEX prompts_settled ON prompts (status, settled_at, ask_id) WHERE settled_at IS NOT NULL;
--- History reads newest first, whatever else it asks for.
+-- History is read newest first, with any filter.
 CREATE INDEX prompts_by_time ON prompts (created_at, ask_id);
 
--- Every answer anybody gave, whatever became of it: a response_id that is sent twice finds its first outcome here.
+-- Every answer that anybody gave, with its outcome: a response_id that is sent twice finds its first outcome here.
 CREATE TABLE responses (
   response_id  TEXT PRIMARY KEY,
   ask_id       TEXT NOT NULL,

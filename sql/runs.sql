@@ -1,6 +1,6 @@
--- Headless agents that end while their human thinks (hive run). What is started is not here but in a file of the human's;
--- `digest` is that file's. `calls` is JSON: the calls that need the human. `keeper` and `agent` are JSON: processes.
--- `mark` is over all the others: a row that somebody else has changed starts nothing.
+-- Headless agents that end while their human thinks (hive run). The command is not here but in a file of the human's own;
+-- `digest` is the digest of that file. `calls` is JSON: the calls that need the human. `keeper` and `agent` are JSON: processes.
+-- `mark` covers all the other columns: a row that somebody else has changed starts nothing.
 CREATE TABLE runs (
   run_id      TEXT PRIMARY KEY,
   session_id  TEXT NOT NULL,

@@ -1,11 +1,11 @@
--- The sessions of agents, the processes that speak for them, and how an idle one is woken.
+-- The sessions of agents, their processes, and how an idle one is woken.
 
 -- `continues` is the session that this one took over from (after /clear, say). `source_fixed`: a human set the source, so
 -- hooks leave it alone. `outreach` holds the outreach settings in which this session differs from the general ones.
 -- `shared`: it takes part in the shared buffer. `shell_pid`: the shell in whose terminal a session without a client process was
--- used last; it ends with that shell. `title` is decided from `name`, `client_title`, `project` and `first_words`. `room` is the
--- setting; `room_read`: the newest message of the room that it has read, null while it takes no part; `room_news`: its next hook
--- mentions that there are newer ones.
+-- used last; the session ends with that shell. `title` is derived from `name`, `client_title`, `project` and `first_words`.
+-- `room` is the setting; `room_read`: the newest message of the room that it has read, null while it takes no part; `room_news`:
+-- its next hook mentions that there are newer ones.
 CREATE TABLE sessions (
   session_id        TEXT PRIMARY KEY,
   handle            TEXT NOT NULL,
@@ -41,7 +41,7 @@ CREATE UNIQUE INDEX sessions_by_handle ON sessions (handle);
 CREATE INDEX sessions_by_process ON sessions (machine, pid);
 CREATE INDEX sessions_alive ON sessions (last_seen_at) WHERE state <> 'ended';
 
--- Which session made the tool call with this tool_use_id: the PreToolUse hook of one of our tools records it, and
+-- The session that made the tool call with this tool_use_id: the PreToolUse hook of one of our tools records it, and
 -- `hive mcp` looks it up.
 CREATE TABLE tool_callers (
   tool_use_id TEXT PRIMARY KEY,
@@ -61,9 +61,9 @@ CREATE TABLE connections (
   opened_at     TEXT NOT NULL
 );
 
--- The one process that may wake an idle session; a waiter that is no longer named here leaves silently. `woken_for`
--- lists what the session was woken for, so that it is not woken twice for the same. `wakes` counts the wakes by mentions of other agents
--- since the human last wrote, `human_seq` is the number of the last message at that time.
+-- The one process that may wake an idle session; a waiter that is no longer named here ends silently. `woken_for`
+-- lists the subjects for which the session was woken, so that it is not woken twice for the same one. `wakes` counts the wakes by
+-- mentions of other agents since the human last wrote, `human_seq` is the number of the last message at that time.
 CREATE TABLE wakers (
   session_id TEXT PRIMARY KEY,
   waker_id   TEXT,

@@ -1,6 +1,6 @@
--- What the Stop guard remembers of a session: how often it has kept the agent from stopping in the present chain of turns
+-- The record of the Stop guard about a session: how often it has kept the agent from stopping in the present chain of turns
 -- (`blocks`), when it gave up, when it last asked for a report, and when the agent sent one. `stop_hook_active`: the client
--- said that the agent goes on because a Stop hook kept it.
+-- reported that the agent continues because a Stop hook kept it.
 CREATE TABLE stop_guards (
   session_id       TEXT PRIMARY KEY,
   chain            TEXT,

@@ -1,5 +1,5 @@
+-- Tokens for access to this hive over HTTP. Only a digest of a token is kept; the token itself is shown once.
 -- `projects`: the projects of this machine that the token takes part in, as JSON.
--- Who may reach this hive over HTTP. Only a digest of a token is kept; the token itself is shown once.
 CREATE TABLE tokens (
   name       TEXT PRIMARY KEY,
   digest     TEXT NOT NULL,

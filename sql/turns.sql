@@ -1,6 +1,6 @@
 -- The turns of agents.
 
--- The columns are the fields of `Turn` (src/domain/turns.ts). `continues` is the turn before it in the same chain, which
+-- The columns are the fields of `Turn` (src/domain/turns.ts). `continues` is the previous turn of the same chain, which
 -- begins with `chain_id`. `cancelled_prompts` (JSON) are the questions that its end cancelled, `open_tools` (JSON) the tools
 -- that are running. Whether the session was notified that a turn was aborted is stored in `deliveries`.
 CREATE TABLE turns (
@@ -29,7 +29,7 @@ CREATE TABLE turns (
   batch_at          TEXT,
   batch_closed_at   TEXT
 );
--- A session has one turn at a time: whoever begins a second one has to end the first in the same transaction.
+-- A session has one turn at a time: the transaction that begins a second one has to end the first.
 CREATE UNIQUE INDEX turns_running ON turns (session_id) WHERE state = 'in_progress';
 CREATE INDEX turns_of_session ON turns (session_id, number);
 CREATE INDEX turns_by_client ON turns (session_id, client_turn_id, number) WHERE client_turn_id IS NOT NULL;

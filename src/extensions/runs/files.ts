@@ -60,7 +60,8 @@ export interface RunFiles {
 export function createRunFiles(env: Environment): RunFiles {
   const folder = join(stateDirectory(env), 'runs');
   const file = (run_id: string, kind: string): string => {
-    if (!/^run-[0-9a-z]+$/.test(run_id)) throw new HiveError('internal', `"${run_id}" is not the id of a run.`);
+    if (!/^run-[0-9a-z]+$/.test(run_id))
+      throw new HiveError('internal', `"${run_id}" is not the id of a run.`);
     return join(folder, `${run_id}.${kind}`);
   };
 

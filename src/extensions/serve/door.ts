@@ -41,7 +41,7 @@ const MOST_HEADER_BYTES = 16 * 1024;
 const MOST_COOKIE_BYTES = 180 * (4 * 1024 + 2);
 /** A browser sends about twenty. */
 const MOST_HEADERS = 200;
-/** In ms. A machine that sleeps or has left its network sends nothing. The system probes it after this time, to end dead streams. */
+/** In ms. A machine that sleeps or has left its network sends nothing: after this time the system checks, to end dead streams. */
 const SILENT_MS = 60_000;
 /** Requests of one connection that wait for their answers. Browsers send one at a time; waiting requests use memory. */
 const MOST_UNANSWERED = 16;
