@@ -104,7 +104,7 @@ Latin comes first.")
 
 (defconst hive-text-file-end ${text(FILE_END)}
   "The end of a file with text from agents.
-Emacs reads local variables only behind the last page break, so after
+Emacs reads local variables only after the last page break, so after
 this none of the text before it is taken for any.")
 
 (provide 'hive-names)

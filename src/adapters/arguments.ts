@@ -1,6 +1,6 @@
 /**
  * Arguments: a caller's input translated into the names of a schema, the same for every tool and method. `ask-id`,
- * `askId` and `ASK_ID` are `ask_id`, and null counts as missing where it has no meaning of its own. A list, a number or a
+ * `askId` and `ASK_ID` are `ask_id`, and null counts as missing unless it has a meaning of its own. A list, a number or a
  * boolean that a model writes as text is read as what it is. Names that the schema does not have are listed, because zod
  * would drop them silently.
  */

@@ -1,4 +1,4 @@
-/** `hive doctor`: checks everything that Hive needs and says how to fix each problem. */
+/** `hive doctor`: checks everything that Hive needs and explains how to fix each problem. */
 import type { Command } from 'commander';
 import type { Check } from '../application/world.ts';
 import { HiveError } from '../domain/errors.ts';

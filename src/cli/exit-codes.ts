@@ -8,7 +8,7 @@ import type { Prompt } from '../domain/prompts.ts';
 export const EXIT = {
   /** Done; for questions: answered. */
   done: 0,
-  /** It failed; stderr says why. */
+  /** It failed; the reason is on stderr. */
   error: 1,
   /** The command line or a value on it is invalid. Nothing was done. */
   usage: 2,

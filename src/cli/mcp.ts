@@ -57,7 +57,7 @@ export function defineHook(command: Command): void {
     .addOption(
       new Option('--client <client>', 'the agent whose event it is').choices(['claude-code', 'codex']),
     )
-    .option('--wake', 'wait beside the idle session, and wake it')
+    .option('--wake', 'wait alongside the idle session, and wake it')
     .option('--url <url>', 'the hive serve of another machine, instead of a store')
     .option('--token-file <file>', 'the file that holds the token')
     .option('--insecure', 'send the token over plain http to another machine');

@@ -176,7 +176,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
       answer(hive, async () => reportIgnored(name, await method(params, desk))),
     );
   }
-  // Emacs may send it as a notification (docs/internals/protocol.md): it is stored all the same, but without a reply.
+  // Emacs may send it as a notification (docs/internals/protocol.md): it is stored, too, but without a reply.
   connection.onNotification('hivemind-response', (params: unknown) =>
     receiveResponse(params, desk, over.signal),
   );
@@ -399,7 +399,7 @@ function sentence(what: string): string {
 
 // ---- Pending work ----
 
-/** The messages being handled, so that an end of input does not cut off those that came before it. */
+/** The messages being handled, so that an end of input does not cut them off. */
 interface Traffic {
   /** A message has arrived. */
   came(): void;

@@ -21,7 +21,7 @@ export interface DeskConnection {
   human: string;
   /** The channel of the human's actions here. */
   via: 'emacs' | 'inbox';
-  /** The device behind this connection, whose answers it signs; null in Emacs, whose sidecar signs them. */
+  /** The device at the other end, whose answers it signs; null in Emacs, whose sidecar signs them. */
   device: { key: string } | null;
   pid: number;
   /** Throws `not_allowed` when an agent turns out to have started this sidecar: its session may have been registered later. */

@@ -60,7 +60,7 @@ function at(connection: Pick<DeskConnection, 'human' | 'seat'>, prompt: Prompt):
   return { mine: isFor(prompt, namesOf(connection)) };
 }
 
-/** Settles a prompt with an answer, whichever way it came. */
+/** Settles a prompt with an answer, which was sent as a request or as a notification. */
 const settle = acting(
   takes(
     responseParams,

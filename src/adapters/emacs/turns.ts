@@ -17,7 +17,7 @@ function withSentence<Outcome extends InterruptOutcome>(outcome: Outcome): Outco
   return { ...outcome, sentence: outcomeSentence(outcome) };
 }
 
-/** The outcome for one session; a session that could not be interrupted says why, and the others are still reported. */
+/** The outcome for one session. If it could not be interrupted, that is its outcome, and the others are still reported. */
 function describeOne(one: OneOfAll): object {
   if (!('error' in one)) return withSentence(one);
   const { code: _, message, data } = toWireError(one.error);

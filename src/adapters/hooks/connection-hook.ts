@@ -118,7 +118,7 @@ function withSubagent(event: Raw, thread_id: string | null): Raw {
   return thread_id === null || thread_id === event['session_id'] ? event : { agent_id: thread_id, ...event };
 }
 
-/** The client that an event says it comes from. */
+/** The client that an event names. */
 export function clientOf(event: Raw): HookClient | null {
   return hookClient(event['client']);
 }
@@ -133,7 +133,7 @@ export function hookEnvironment(env: HookSettings['env']): HookSettings['env'] {
   return { CLAUDE_CODE_SESSION_ATTENDED: entrypoint === 'cli' ? '1' : '0', ...env };
 }
 
-/** If the environment does not say whether a person is there, what the session's start reported applies. */
+/** If the environment does not show whether a person is there, what the session's start reported applies. */
 async function withSource(hive: Hive, event: HookEvent): Promise<HookEvent> {
   if (event.client !== 'claude-code' || event.attended !== null) return event;
   const { session_id, agent_id } = event;

@@ -237,7 +237,7 @@ function sayClaudeDecision(name: string, decision: DialogAnswer): object {
 }
 
 // ---- Codex ----
-// Recorded with 0.169. With one unknown field, such as `continue:false` beside a denial, it runs the tool.
+// Recorded with 0.169. With one unknown field, such as `continue:false` next to a denial, it runs the tool.
 
 /** Parses an event of Codex. */
 function readCodex(raw: Raw, env: Environment): HookEvent {

@@ -32,7 +32,7 @@ export interface HttpOptions extends GuardOptions {
   most_sessions: number;
   /** How many of these one token may have, so that one agent leaves room for the others. */
   most_sessions_of_token: number;
-  /** Called with the socket of each request that a token has let in. */
+  /** Called with the socket of each request that was admitted with a token. */
   onAdmitted?: (socket: Socket) => void;
   /** A session without a request and without an open stream for this many ms is closed. */
   idle_ms: number;

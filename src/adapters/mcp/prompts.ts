@@ -42,7 +42,7 @@ const saidByDecision = ({ options, selected, decision }: Prompt): boolean =>
 type Shows = (prompt: Prompt) => boolean;
 
 /**
- * When each field of a prompt is shown as it is: to its asker, and to a coordinator who may answer it. A new field needs
+ * When each field of a prompt is shown unchanged: to its asker, and to a coordinator who may answer it. A new field needs
  * a line here, or the code does not compile.
  */
 const VISIBILITY: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Shows]>> = {
@@ -334,7 +334,7 @@ const END_YOUR_TURN =
 
 /**
  * The answer, if it comes in time. The time limit applies only to the waiting: the question itself stays open (invariant 3).
- * The call waits for `most_ms` at most. `without` says what to do without an answer.
+ * The call waits for `most_ms` at most. `without` is the sentence for a wait without an answer.
  */
 async function waitForAnswer(
   ask_id: string,

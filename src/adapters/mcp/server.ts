@@ -58,7 +58,7 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   stopping: AbortSignal;
   /** Over HTTP: whether the token still admits this connection. It is checked before a result is sent. */
   stillAdmitted?: () => Promise<boolean>;
-  /** How long the client lets a call run, if the human said so. */
+  /** How long the client lets a call run, if the human set that. */
   tool_timeout_ms?: number | null;
   /** Called with the client's name once it has introduced itself. */
   onClient?: (client: string) => void;
@@ -239,7 +239,7 @@ function progressReporter(token: unknown, send: SendNotification): ToolCall['pro
 
 // ---- Servers with and without a store ----
 
-/** Validates forms filled in by a client, of which we send none; creating the SDK's own would cost 5 ms of each start. */
+/** Validates forms filled in by a client, which we never send; creating the SDK's own would cost 5 ms of each start. */
 export const validatorOnDemand: jsonSchemaValidator = {
   getValidator: (schema) => new AjvJsonSchemaValidator().getValidator(schema),
 };
@@ -333,7 +333,7 @@ function howToCoordinate(tool: string, client: string, isRemote: boolean): strin
 
 /**
  * A server whose store could not be opened. A process that simply ended would leave the model without an explanation
- * and without tools. Each call tries again, and says why as long as that fails.
+ * and without tools. Each call tries again, and reports the reason as long as that fails.
  */
 export function createRefusingServer(role: Role, open: () => Promise<HiveError | null>): McpServer {
   const server = newMcpServer();

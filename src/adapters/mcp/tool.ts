@@ -262,7 +262,7 @@ function misspelled(tool: Tool, { path, meant }: UnknownName, corrected: unknown
   );
 }
 
-/** Arguments that a tool takes, instead of those that it was given. */
+/** Arguments that a tool takes, instead of the given ones. */
 interface Mended {
   args: unknown;
   /** True if some of them are from the example, and not from the caller. */
@@ -500,7 +500,7 @@ export async function keepingAlive<Result>(
 }
 
 // ---- Calls in a turn that must stop ----
-// They return at once, whatever they were waiting for, and say why. Then the model stops by itself, or the hook after
+// They return at once, whatever they were waiting for, with the reason. Then the model stops by itself, or the hook after
 // the call stops it.
 
 type Result = Record<string, unknown>;

@@ -35,7 +35,7 @@ export interface InboxOptions {
   pid: number;
   /** Sends notifications; null if none are sent. */
   push: PushSender | null;
-  /** Called with the socket of each request that a session has let in. */
+  /** Called with the socket of each request that was admitted with a session. */
   onAdmitted: (request: IncomingMessage) => void;
 }
 

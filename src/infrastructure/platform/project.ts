@@ -1,6 +1,6 @@
 /**
  * The project of a directory: the git common directory, read from `.git` and `commondir` without starting git, so that
- * several worktrees are one project; else the directory itself.
+ * several worktrees are one project; otherwise the directory itself.
  */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Copies one store into another, whatever their engines: batch by batch in the order of the keys, comparing first and
+ * Copies one store into another, between any engines: batch by batch in the order of the keys, comparing first and
  * writing only what differs. A copy that was interrupted therefore continues where it was, and a copy that finds nothing
  * to write has verified everything. The caller holds the source's write lock the whole time.
  */

@@ -221,7 +221,7 @@ const HELD = statement(
 );
 const PUT_GATE = statement(() => gates.upsert());
 
-/** More than anybody wants to be notified of at once. */
+/** More than anybody needs to be notified of at once. */
 const MOST_HELD = 200;
 
 export function gateStatements(sql: Sql): GateRecords {

@@ -132,8 +132,8 @@ export interface StoreServer {
 }
 
 /**
- * The parameters of a statement in the form that both engines accept. PostgreSQL refuses a NUL, which may be in an id or in a search
- * text. It is replaced as in stored text (`cleanText`), so both engines find the same. Throws if a parameter is missing.
+ * The parameters of a statement in the form that both engines accept. PostgreSQL refuses a NUL, which may be in an id or in a
+ * search text. It is replaced as in stored text (`cleanText`), so both engines find the same. Throws if a parameter is missing.
  */
 export function checkedParams(text: string, arity: number, params: readonly SqlValue[]): readonly SqlValue[] {
   if (params.length !== arity) {
@@ -249,7 +249,7 @@ export interface Conditions {
   readonly next: string;
   /** Adds a condition with one `?`, unless its value is undefined. */
   and(condition: string, value: SqlValue | undefined): Conditions;
-  /** Continues behind a cursor's row, in the given order; null begins at the first. */
+  /** Continues after a cursor's row, in the given order; null begins at the first. */
   after(
     columns: readonly string[],
     direction: 'ASC' | 'DESC',

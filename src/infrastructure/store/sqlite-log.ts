@@ -194,7 +194,7 @@ function markIn(database: DatabaseSync): number {
   return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }
 
-/** Whether the log beside a store belongs to another state of its file. `readMark` reads the file's own mark. */
+/** Whether the log next to a store belongs to another state of its file. `readMark` reads the file's own mark. */
 export function isLogForeign(path: string, readMark: () => number): boolean {
   for (let last = readMark(); ; ) {
     if (!isForeignTo(path, last >>> 16)) return false;
