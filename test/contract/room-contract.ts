@@ -122,7 +122,7 @@ export function roomContract(engine: StoreEngine): void {
     expect(bodies(last)).toEqual(['news 2', 'news 3', 'news 4']);
     expect(await heard(hive)).toMatch(/^5 new messages/);
     const [, after] =
-      /some that you have not read: they follow \{"after": "(\w+)"\}/.exec(String(last['next'])) ?? [];
+      /Some before them are unread: read them with \{"after": "(\w+)"\}/.exec(String(last['next'])) ?? [];
     const first = await call('hivemind_read', { after, limit: 3 });
     expect(bodies(first)).toEqual(['news 0', 'news 1', 'news 2']);
     expect(first['next']).toContain(`There is more: read on with {"after": "${first['next_cursor']}"}`);
