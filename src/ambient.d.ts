@@ -1,4 +1,4 @@
-// Names that the build supplies and no file exports, and types that a package does not have.
+// Names that the build supplies, and types for packages without them.
 
 /** Migrations are imported as text; the bundler and the test runner both know how. */
 declare module '*.sql' {
@@ -17,9 +17,9 @@ declare module 'pgpass' {
 
 /**
  * Deliberate bugs, by which `npm run chaos -- --sabotage` shows that its checker can fail: test/chaos/children/sabotage.ts
- * replaces parts of the store or of the services by wrong ones. The composition root (open-hive.ts) is the one place that
- * knows of it, and only in a build that asks for it (scripts/build.mjs). Every other build replaces the variable by
- * `undefined`, and what it guards is dropped as code that never runs.
+ * replaces parts of the store or of the services by wrong ones. Only the composition root (open-hive.ts) uses
+ * it, and only in a build that asks for it (scripts/build.mjs). Every other build replaces the variable by `undefined`, and the
+ * bundler drops the code that it guards.
  */
 declare var SABOTAGE:
   | {

@@ -1,11 +1,11 @@
 /**
- * The extensions of this build: products of their own, each in a folder of src/extensions/, which the core works without. Only this
- * file and src/cli/extensions.ts name them (`npm run check` holds that). Each is loaded when it is first used.
+ * The extensions of this build: separate products, each in a folder of src/extensions/, without which the core works. Only this
+ * file and src/cli/extensions.ts name them, which `npm run check` enforces. Each is loaded when it is first used.
  */
 import type { LoadRunHandler, OtherMachine } from './application/hook-context.ts';
 import type { StoreServer } from './infrastructure/store/sql.ts';
 
-/** The engine of stores that are on a server. */
+/** The engine for stores on a server. */
 export const storeServer: StoreServer = {
   async open(address, env, options) {
     const { openPostgresAt } = await import('./extensions/postgres/driver.ts');
@@ -17,11 +17,11 @@ export const storeServer: StoreServer = {
   },
 };
 
-/** The hooks of agents that `hive run` has started. */
+/** Handles the hooks of agents that `hive run` has started. */
 export const runHandler: LoadRunHandler = async (event, settings, own) =>
   (await import('./extensions/runs/hooks.ts')).runHandler(event, settings, own);
 
-/** Hooks with `--url`, which another machine handles. */
+/** Passes hooks with `--url` to the other machine. */
 export const otherMachine: OtherMachine = {
   async send(args, hook, onWait) {
     const { remoteOf, sendHook } = await import('./extensions/serve/sending.ts');

@@ -58,7 +58,7 @@ export interface OpenOptions extends OpenHiveOptions {
 
 /** An open hive. */
 export interface HiveLibrary {
-  /** The id of the store, which stays the same wherever the store is moved. */
+  /** The id of the store, which stays the same if the store is moved. */
   readonly store_id: string;
   /** The identity of this program, as the human and other agents see it. */
   readonly session: Session;
@@ -79,7 +79,7 @@ export interface LibraryPrompts {
    */
   ask(request: AskRequest, options?: { onResponse?: ResponseCallback | undefined }): Promise<Asked>;
   /**
-   * Calls back once when the prompt is settled, at once if it is already; also for a prompt from before a restart.
+   * Calls back once when the prompt is settled, or at once if it already is, even for a prompt from before a restart.
    * Resolves to a function that removes the callback. If the callback throws, the answer counts as not read, and the next
    * process that asks for it gets it again. @throws HiveError `prompt_not_found`.
    */
@@ -94,7 +94,10 @@ export interface LibraryPrompts {
     ask_ids: readonly string[],
     options?: { wait_ms?: number | undefined; signal?: AbortSignal | undefined },
   ): Promise<Delivered[]>;
-  /** A page of anybody's prompts, 100 unless `limit` gives another number. @throws HiveError `invalid_input` for a cursor of another list. */
+  /**
+   * A page of anybody's prompts, 100 unless `limit` gives another number. @throws HiveError `invalid_input` for a cursor of
+   * another list.
+   */
   list(filter?: Partial<PromptFilter>): Promise<Page<Prompt>>;
   /**
    * Answers another session's question, as an agent. Only a human can answer a permission.
@@ -113,7 +116,10 @@ export interface LibraryPrompts {
 export interface LibraryTurns {
   /** Begins a turn; a running one is replaced, unless it has the same `client_turn_id`. */
   start(turn?: { client_turn_id?: string | undefined }): Promise<Turn>;
-  /** Ends a turn as completed, unless `aborted` gives a reason. A turn that has already ended does not change. @throws HiveError `turn_not_found`. */
+  /**
+   * Ends a turn as completed, unless `aborted` gives a reason. A turn that has already ended does not change. @throws HiveError
+   * `turn_not_found`.
+   */
   end(turn_id: string, end?: ProgramEnd): Promise<Turn>;
   /** The running turn of this program, or undefined. */
   current(): Promise<Turn | undefined>;
@@ -182,7 +188,7 @@ async function ownSession(
     name: agent ?? named?.name,
     source: decideSource(sourceEvidence(env)),
     machine: hostname(),
-    // Only a session of its own is this process; otherwise it is part of the agent's.
+    // The pid is recorded only for a session of this program's own; otherwise the program belongs to the agent's session.
     pid: own === undefined ? null : process.pid,
     parent_session_id: env['HIVE_PARENT'] ?? (own === undefined ? null : (named?.session_id ?? null)),
   };
@@ -217,7 +223,7 @@ function promptsOf(hive: Hive, session: Session): LibraryPrompts {
   return prompts;
 }
 
-/** The session as one that its human lets answer and interrupt; they are asked if they have not been. */
+/** The session as a coordinator, which its human lets answer and interrupt. Asks the human if that has not been done. */
 function coordinator(hive: Hive, session: Session): Promise<AgentActor> {
   return hive.coordinators.admit(session, 'library', { wait_ms: 0 });
 }

@@ -23,17 +23,17 @@ import { openSqlite } from './infrastructure/store/sqlite.ts';
 import { checkSqliteVersion, prepareSqliteFile } from './infrastructure/store/sqlite-file.ts';
 import { openStore } from './infrastructure/store/store.ts';
 
-/** Where the store is, and what is used with it. */
+/** The location of the store, and the parts to use with it. */
 export interface OpenHiveOptions {
   /** An absolute path or a postgres:// URL; default `HIVE_STORE`, else the platform's state directory. */
   store?: string | undefined;
-  /** Read instead of `process.env`. */
+  /** Used instead of `process.env`. */
   env?: Environment | undefined;
   /** Where warnings and errors go; default: lines on stderr, as `HIVE_LOG` says. */
   log?: Logger | undefined;
   /** How long a write waits for other processes, or a read for a connection to a server, before `store_busy`; default 5 s. */
   busy_ms?: number | undefined;
-  /** More checks for the doctor. They are passed in because they need packages, which a hook must not load. */
+  /** More checks for the doctor. They are passed in because they need packages that a hook must not load. */
   examinations?: (() => Promise<readonly Examination[]>) | undefined;
 }
 
@@ -80,8 +80,8 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
 }
 
 /**
- * The hooks' service alone, for a process that handles one event and then ends without closing. What a hook never uses
- * is not in its bundle: this halves what is loaded and saves a tenth of what `hive hook` costs.
+ * Only the service of hooks, for a process that handles one event and then ends without closing. Its bundle leaves out code
+ * that a hook never uses, which halves the loaded code and saves a tenth of the time of `hive hook`.
  * @throws HiveError as `openHive` does.
  */
 export async function openHooks(options: OpenHiveOptions): Promise<HookService & Pick<Store, 'leave'>> {
@@ -105,7 +105,7 @@ export async function openHooks(options: OpenHiveOptions): Promise<HookService &
   return { ...handling, leave: () => store.leave() };
 }
 
-/** The service that wakes idle agents alone, for the same reason. */
+/** Only the service that wakes idle agents, for the same reason. */
 export async function openWakes(options: OpenHiveOptions): Promise<WakeService> {
   const { log, store } = await openStoreFor(options);
   return createWakes({ store, feed: createFeed(store, log), ids: randomIds, processes });
@@ -140,13 +140,13 @@ export interface CopyStoreOptions {
   from: string;
   to: string;
   env: NonNullable<OpenHiveOptions['env']>;
-  /** Copies even if the records say that the source is in use. */
+  /** Copies even if the source's records show that it is in use. */
   in_use: boolean;
 }
 
 /**
- * Copies a store to a place that has none, also to the other engine. The source is locked for writing until the copy is done, and the
- * copy appears only when it is complete.
+ * Copies a store to an empty place, which may be of the other engine. The source is locked for writing until the copy is done,
+ * and the copy appears only when it is complete.
  * @throws HiveError with a sentence that says what to do.
  */
 export async function copyStore({ from, to, env, in_use }: CopyStoreOptions): Promise<CopiedTable[]> {
@@ -187,8 +187,8 @@ export async function backUpStore(address: string, file: string): Promise<void> 
 }
 
 /**
- * Puts a backup in the place of a SQLite store that nobody uses. `check` gets the backup as an open hive, and may throw.
- * Resolves to the new name of what was there, with its log; null if there was nothing.
+ * Replaces a SQLite store that is not in use by a backup. `check` gets the backup as an open hive, and may throw. Resolves to the
+ * new name of the old store, which is kept with its log; null if there was none.
  * @throws HiveError with a sentence that says what to do.
  */
 export async function restoreStore(
@@ -203,7 +203,7 @@ export async function restoreStore(
   try {
     const hive = await openHive({ store: draft }).catch((error: unknown) => {
       if (!(error instanceof HiveError)) throw error;
-      // The draft is gone when this is read.
+      // The draft file no longer exists when this message is read.
       throw new HiveError(error.code, error.message.replaceAll(draft, file), error.details);
     });
     try {
@@ -225,7 +225,7 @@ function refuseServer(address: string): void {
   );
 }
 
-/** The engine that the address names; the one for servers is loaded only where it is used. */
+/** Opens the engine for the address; the one for servers is loaded only when it is used. */
 async function openDriver(
   address: string,
   { env, busy_ms }: Pick<OpenHiveOptions, 'busy_ms'> & { env: NonNullable<OpenHiveOptions['env']> },
@@ -235,7 +235,7 @@ async function openDriver(
   return openSqlite(await prepareSqliteFile(address), { busy_ms });
 }
 
-/** The checks that remain where the store cannot be opened, which is a failed check for this reason. */
+/** The doctor's checks if the store cannot be opened. They include a failed check with this error. */
 export async function examineWithoutStore(
   reason: HiveError,
   { env = process.env, examinations }: Pick<OpenHiveOptions, 'env' | 'examinations'>,
@@ -247,13 +247,13 @@ export async function examineWithoutStore(
   return runExaminations([...machine, ...((await examinations?.()) ?? [])], log);
 }
 
-/** Loaded when the doctor is asked: nobody else pays for it. */
+/** Loaded only for the doctor. */
 async function examine(address: string, env: Environment): Promise<readonly Examination[]> {
   const { examineMachine } = await import('./infrastructure/platform/examinations.ts');
   return examineMachine(address, env, storeServer);
 }
 
-/** Loaded when rules are listed or changed: it needs a parser that keeps the person's own format. */
+/** Loaded when rules are listed or changed, because it needs a parser that keeps the person's formatting. */
 function lazyRuleFile(env: Environment): RuleFile {
   const load = async (): Promise<RuleFile> =>
     (await import('./infrastructure/platform/rule-file.ts')).createRuleFile(env);
@@ -264,7 +264,7 @@ function lazyRuleFile(env: Environment): RuleFile {
   };
 }
 
-/** Loaded with the first popup: a hook or a short command never pays for it. */
+/** Loaded with the first popup, so that hooks and short commands do not load it. */
 function lazyNotifier(env: Environment, log: Logger): Notifier {
   let loading: Promise<Notifier> | null = null;
   const load = (): Promise<Notifier> =>

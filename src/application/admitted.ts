@@ -1,14 +1,14 @@
-/** Admission: when a token or a device is revoked, its server ends at once the connections that it had opened. */
+/** Admission: revoking a token or a device closes its connections at once. */
 import type { ReadTx, Store } from './ports.ts';
 
-/** How long to wait before a look is tried again, in ms: each time twice as long. */
+/** The first delay before a failed read is repeated, in ms; it doubles each time. */
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 10_000;
 
 /**
  * Calls `listener` with what `read` finds now, and again when something may have changed, until the returned function is
- * called. Changes that come during a look are one more look. A look that fails is tried again: what was revoked must end, also
- * where the store could not be read at that moment.
+ * called. Changes during a read cause one more read. A read that fails is repeated, because revoked connections must end even
+ * if the store could not be read at that moment.
  */
 export function watchAdmitted<Found>(
   store: Pick<Store, 'read' | 'watch'>,

@@ -1,10 +1,10 @@
-/** Work in the background: whoever starts it does not wait for it. If it fails, that is logged, and everything else goes on. */
+/** Work in the background: its caller does not wait for it. A failure is logged, and everything else goes on. */
 import type { Logger } from './world.ts';
 
 /** The subject of the work, for the log. */
 export type About = Readonly<Record<string, unknown>>;
 
-/** Starts work. If it fails, the sentence `failure` is logged, with the error and what the work was about. Never rejects. */
+/** Starts work. If it fails, logs the sentence `failure` with the error and the subject. Never rejects. */
 export async function beside(
   log: Logger,
   failure: string,
@@ -19,10 +19,10 @@ export async function beside(
   }
 }
 
-/** Work of one owner, which waits for it before it closes. */
+/** The background work of one owner, which waits for it before closing. */
 export interface Background {
   run(failure: string, work: () => unknown, about?: About): void;
-  /** Resolves once all of it has ended, and what it has started in turn. */
+  /** Resolves once all of it has ended, including further work that it has started. */
   ended(): Promise<void>;
 }
 

@@ -47,7 +47,7 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
   const waiting = new Map<string, Set<ResponseCallback>>();
   let watcher: Promise<() => Promise<void>> | null = null;
 
-  /** Begins at the current head, before a prompt is first read, so that nothing falls in between. */
+  /** Begins at the current head, before a prompt is first read, so that no event is missed. */
   async function watch(): Promise<() => Promise<void>> {
     const cursor = await store.read((tx) => tx.events.head());
     return feed.follow({
@@ -65,7 +65,7 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
   async function unwatch(): Promise<void> {
     const stopping = watcher;
     watcher = null;
-    // If the watcher could not start, everyone who waited for it has had the rejection.
+    // If the watcher could not start, its callers already got the rejection.
     await stopping?.then((stop) => stop()).catch(() => undefined);
   }
 
@@ -76,7 +76,7 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
     if (waiting.size === 0) void unwatch();
   }
 
-  /** Passes a settled prompt to its callbacks. When the store fails they stay registered for the next try. */
+  /** Passes a settled prompt to its callbacks. If the store fails, they stay registered for the next try. */
   async function settle(ask_id: string): Promise<void> {
     if (!waiting.has(ask_id)) return;
     const prompt = await find(ask_id);

@@ -1,7 +1,7 @@
 /**
- * Callers: which session makes a call over an MCP connection, and in which turn. It is taken from what the client reports,
- * never from an argument and never guessed from a focused window (invariant 9). What the real clients report is recorded in
- * test/wire/fixtures. The reasons are in docs/internals/architecture.md ("The client says who is calling").
+ * Callers: which session makes a call over an MCP connection, and in which turn. It is derived from data that the client
+ * reports, never from an argument or a focused window (invariant 9). Recordings of the real clients are in test/wire/fixtures,
+ * and the reasons in docs/internals/architecture.md ("The client says who is calling").
  */
 import { refuse } from '../domain/actors.ts';
 import { initName } from '../domain/installation.ts';
@@ -31,7 +31,7 @@ export interface CallerEvidence {
   meta: Readonly<Record<string, unknown>>;
   /** `clientInfo.name` of the initialize request. */
   client: string;
-  /** Unique to this connection: the identity of a caller that reports none. */
+  /** Unique to this connection; the identity of a caller that reports none. */
   connection_id: string;
   source: Source | null;
   project: { project: string; project_dir: string; branch: string | null };
@@ -40,7 +40,7 @@ export interface CallerEvidence {
   parent_pid: number | null;
 }
 
-/** The session behind a call, with what else is known about the call. */
+/** The session that makes a call, with other facts about the call. */
 export interface Caller {
   session: Session;
   /** How the caller can get an identity; null when it has one. */
@@ -50,7 +50,7 @@ export interface Caller {
 }
 
 export interface CallerService {
-  /** The session behind a call: found by its hook, else by the client's process, else by what the client says. */
+  /** Finds the session that makes a call: by its hook, else by the client's process, else by the client's own report. */
   resolve(evidence: CallerEvidence): Promise<Caller>;
   /** Records an open MCP connection, and closes those of this machine whose process is gone. */
   openConnection(connection: Omit<Connection, 'opened_at' | 'session_id'>): Promise<void>;
@@ -66,7 +66,7 @@ export function createCallers(
   /** The session that each connection was last found to belong to, as this process recorded it. */
   const names = new Map<string, string>();
 
-  /** Hooks do not know with which options `hive mcp` was started, so the options may change the source they found. */
+  /** Hooks do not know the options of `hive mcp`, so these may change the source that hooks recorded. */
   async function withDeclaredSource(known: Session, declared: Source): Promise<Session> {
     if (sourceAfter(known, declared) === known.source) return known;
     return store.write(async (tx) => {
@@ -75,7 +75,7 @@ export function createCallers(
     });
   }
 
-  /** The process of a call as one who speaks for a session. */
+  /** The process that makes a call, as a `Speaker`. */
   function speakerOf({ machine, parent_pid }: CallerEvidence): Speaker {
     const above = parent_pid === null ? [] : [parent_pid, ...processes.ancestors(parent_pid)];
     return { machine, pid: null, above };
@@ -89,13 +89,13 @@ export function createCallers(
         const by_hook = toolUseOf(evidence);
         const session_id = by_hook === null ? undefined : await tx.sessions.callerOf(by_hook);
         const hooked = session_id === undefined ? undefined : await tx.sessions.get(session_id);
-        // A hook on another machine may record any id, so it proves something only about calls of its own machine.
+        // A hook on another machine may record any id, so a record counts only for calls from the same machine.
         const own = hooked?.machine === evidence.machine ? hooked : undefined;
         const known =
           own ?? (await byHooks(tx, hooks_id, evidence)) ?? (await byProcess(tx, evidence, processes));
         const introduced = known === undefined ? await tx.sessions.get(introduction.session_id) : undefined;
         const claimed = known ?? introduced;
-        // If the client that started us is the session's own, nothing can be nearer. Most calls are decided here.
+        // If the session's own client started us, no other session can be closer. This decides most calls.
         if (claimed !== undefined && (claimed.pid !== evidence.parent_pid || claimed.pid === null))
           refuse(await refusalToSpeak(tx, claimed, speakerOf(evidence), processes));
         const { session_id: caller } = known ?? introduced ?? introduction;
@@ -129,7 +129,7 @@ export function createCallers(
   };
 }
 
-/** The session of an agent in an editor, where its own hooks report it under another id. */
+/** The session of an agent in an editor whose own hooks report it under another id. */
 async function byHooks(
   tx: ReadTx,
   hooks_id: string | null,
@@ -140,7 +140,10 @@ async function byHooks(
   return isHooked ? found : undefined;
 }
 
-/** The session of the client's process. Claude Code's MCP child keeps its first session id after /clear and /resume, but its parent is the hooks' CLAUDE_PID. */
+/**
+ * The session of the client's process. Claude Code's MCP child keeps its first session id after /clear and /resume, but its
+ * parent is the hooks' CLAUDE_PID.
+ */
 async function byProcess(
   tx: ReadTx,
   { meta, machine, parent_pid }: CallerEvidence,
@@ -151,17 +154,17 @@ async function byProcess(
   return found !== undefined && !(await isReused(tx, found, processes)) ? found : undefined;
 }
 
-// ---- What a client says about itself ----
+// ---- What a client reports about itself ----
 
 interface Identity {
   introduction: SessionIntroduction;
   /** How the caller can get an identity next time; null when it has one. */
   advice: string | null;
-  /** Of an agent in an editor: the id under which its hooks would report it; null where it reports none. */
+  /** For an agent in an editor: the id under which its hooks would report it; null if it has none. */
   hooks_id: string | null;
 }
 
-/** How an agent gets a lasting identity whose client reports no session. */
+/** How an agent can get a lasting identity if its client reports no session. */
 function adviceFor(client: string): string {
   const named = initName(client);
   return `Your client reports no session, so this connection has one of its own: you can poll answers by their ask_id, but they reach you in no other way. For a lasting identity, your human sets HIVE_AGENT in the environment of the MCP server${named === null ? '.' : `, or runs: hive init ${named}`}`;
@@ -174,7 +177,7 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
   const source = decideSource({ option: evidence.source, ...sourceEvidence(env) });
   const common = { ...place, machine, pid: parent_pid, source };
   const parent_session_id = text(env['HIVE_PARENT']);
-  // The name of a remote agent comes from its token, which a human made.
+  // The name of a remote agent comes from its token, which a human created.
   if (isRemote(machine)) {
     const agent = text(env['HIVE_AGENT']) ?? connection_id;
     return known({ ...common, session_id: remoteId(machine, agent), client, name: agent, parent_session_id });
@@ -185,12 +188,12 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
   if (codexSession !== null) {
     const thread = text(meta['threadId']) ?? codexSession;
     const isSubagent = thread !== codexSession;
-    // Codex passes on no such variable by itself, so this one was set for this session.
+    // Codex does not pass this variable on by default, so it was set for this session.
     const main = editor ?? codexSession;
     const within = (session: string): string => (isSubagent ? `${session}:${thread}` : session);
     const introduction = {
       ...common,
-      // The environment of a Codex started by another client may contain that client's entry point.
+      // If another client started Codex, the environment may contain that client's entry point.
       source: declaredSource(evidence),
       session_id: within(main),
       client: 'codex',
@@ -227,7 +230,7 @@ function declaredSource({ env, source }: Pick<CallerEvidence, 'env' | 'source'>)
   return decideSource({ option: source, variable: env['HIVE_SOURCE'] });
 }
 
-/** The call's id as Claude Code's hooks know it: what PreToolUse recorded under it is the surest identity. */
+/** The id of the call in Claude Code's hooks. The session that PreToolUse recorded under it is the most reliable identity. */
 function toolUseOf({ meta, machine }: CallerEvidence): string | null {
   const use_id = text(meta['claudecode/toolUseId']);
   return use_id === null ? null : toolUseKey(machine, use_id);

@@ -1,7 +1,7 @@
 /**
- * The carrier of Codex' questions. When Codex asks its person (request_user_input), a hook cannot answer: while it waits, the
- * terminal shows no question. So the hook only stores the questions (hook-dialogs.ts). Once all of them are answered at a
- * desk, the process of that desk answers the dialog through the control socket, if it is still open.
+ * The carrier of Codex's questions. When Codex asks its person (request_user_input), a hook cannot answer, because the terminal
+ * shows no question while a hook waits. So the hook only stores the questions (hook-dialogs.ts). Once all of them are answered at
+ * a desk, that desk's process answers the dialog through the control socket, if it is still open.
  */
 
 import type { HiveEvent } from '../domain/events.ts';
@@ -50,7 +50,7 @@ export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> 
         for (const { type, subject } of events)
           if (type === 'prompt/responded' && subject !== null) await answer(subject);
       },
-      // Hooks deliver what was missed, like any answer.
+      // Hooks deliver missed answers, like any others.
       onResync: async () => undefined,
     });
   })();
@@ -61,7 +61,7 @@ export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> 
   };
 }
 
-/** Hands over the answers of a dialog once all are there, to one process only; null while it cannot be answered here. */
+/** Hands over the answers of a dialog, once it is complete, to one process only; null if it cannot be answered here now. */
 async function handAnswered(
   tx: WriteTx,
   ask_id: string,
@@ -81,7 +81,7 @@ async function handAnswered(
   return delivered.length === 0 ? null : { session, delivered };
 }
 
-/** The model's text: the chosen labels or the free text, then the comment. */
+/** The answer as text for the model: the chosen labels or the free text, then the comment. */
 function wordsOf({ selected, decision, comment }: Prompt): string[] {
   const chosen = selected.length > 0 ? selected : [decision ?? ''];
   return comment === null ? chosen : [...chosen, comment];

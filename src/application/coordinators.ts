@@ -1,4 +1,7 @@
-/** Coordinators (domain/coordinators.ts): whether a session is one now, whom it may answer, and asking the human. */
+/**
+ * Coordinators (domain/coordinators.ts): decides whether a session is one now and whose questions it may answer, and asks the
+ * human.
+ */
 import { type AgentActor, refuse, type Via } from '../domain/actors.ts';
 import { coordinatorRequest, grants, type Holder, isRequest } from '../domain/coordinators.ts';
 import { HiveError } from '../domain/errors.ts';
@@ -19,18 +22,18 @@ export interface StandingParts {
   pid: number;
   /** The seats that the human's file lists. */
   seats: () => readonly Seat[];
-  /** The names of the person to whom this process belongs. */
+  /** The names of the person who owns this process. */
   humans: readonly string[];
 }
 
-/** More sessions than these, from the newest on, are not compared: nobody coordinates the others. */
+/** Only this many of the newest sessions are compared; older ones have no coordinator. */
 const MOST_SESSIONS = 1_000;
-/** The names of more humans than these are not compared. */
+/** Only this many humans' names are compared. */
 const MOST_HUMANS = 200;
-/** A request that ended without an answer is repeated at most this often. */
+/** How often a request that ended without an answer is repeated at most. */
 const MOST_ATTEMPTS = 50;
 
-/** The sessions whose questions a session may answer; undefined if the human does not let it coordinate now. */
+/** The sessions whose questions this session may answer; undefined if the human does not let it coordinate now. */
 export async function standingOf(
   tx: ReadTx,
   session_id: string,
@@ -63,7 +66,7 @@ async function hostSession(tx: ReadTx, session_id: string): Promise<Session | un
   return host === session_id ? session : tx.sessions.get(host);
 }
 
-/** The process or token that a grant to this session would be bound to; a sentence where it can have none. */
+/** The process or token that a grant to this session would be bound to, or a sentence that says why there can be none. */
 async function holderOf(
   tx: ReadTx,
   session: Session,
@@ -81,14 +84,14 @@ async function holderOf(
   return `This process does not belong to process ${pid}, the client of this session.`;
 }
 
-/** The client of a session as it runs now; null where that is not known. */
+/** The running client of a session; null if unknown. */
 function clientOf({ machine, pid }: Session, processes: Processes): Holder | null {
   if (isRemote(machine)) return { token: machine.slice(machine.indexOf(':') + 1) };
   const started = pid === null ? null : processes.startedAt(pid);
   return pid === null || started === null ? null : { machine, pid, started };
 }
 
-/** The last request of this session, and the one that would come next; undefined if it has made none that still counts. */
+/** The last request of this session that still counts, undefined if none, and the request that would come next. */
 async function latestRequest(
   tx: ReadTx,
   { session_id }: Session,
@@ -106,9 +109,9 @@ async function latestRequest(
 }
 
 /**
- * The sessions that are known not to be of this process tree: not of the same client, of the processes above and below it, and
- * not descending from it as far as the store knows. Of a remote agent, those that are not of its token. A session that has ended
- * still has its questions.
+ * The sessions that are known to be outside this session's process tree: of another client, not among the processes above or
+ * below, and not descendants according to the store. For a remote agent, those of other tokens. Ended sessions are included,
+ * because their questions can still be answered.
  */
 async function othersThan(tx: ReadTx, session: Session, processes: Processes): Promise<string[]> {
   const { machine, pid } = session;
@@ -134,15 +137,15 @@ async function othersThan(tx: ReadTx, session: Session, processes: Processes): P
 
 export interface CoordinatorService {
   /**
-   * The session as an actor that may answer and interrupt. The human is asked for that once for each client process, and the
-   * call waits for the answer at most `wait_ms`. @throws HiveError `not_allowed` with what to do.
+   * The session as an actor that may answer and interrupt. The human is asked once for each client process, and the call waits at
+   * most `wait_ms` for the answer. @throws HiveError `not_allowed`, which says what to do.
    */
   admit(
     session: Pick<Session, 'session_id' | 'handle'>,
     via: Via,
     wait: { wait_ms: number; signal?: AbortSignal | undefined },
   ): Promise<AgentActor>;
-  /** The sessions that may coordinate now, with the request that their human granted. */
+  /** The sessions that may coordinate now, each with the request that their human granted. */
   list(sessions: readonly Session[]): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -166,7 +169,7 @@ export function createCoordinators(parts: CoordinatorParts): CoordinatorService 
     refuse(found.refusal);
     if (found.refusal !== null) throw new HiveError('internal', found.refusal);
     if (found.prompt !== undefined) return found.prompt;
-    // In no turn: an interrupt of this agent does not withdraw it.
+    // Asked outside of any turn, so that an interrupt of this agent does not withdraw it.
     return (await prompts.ask(found.request, found.session, null)).prompt;
   }
 

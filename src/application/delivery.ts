@@ -1,10 +1,10 @@
 /**
- * Delivery: what is carried into an agent, and what proves that it arrived (invariant 6). One engine delivers settled
- * prompts, mentions, reports and the news that a turn was aborted; each capability chooses only its own words
- * (deliverAnswers below, reports.ts, mentions.ts, interrupts.ts). Delivery is at least once, and exactly once if nothing
- * fails. A delivery is stamped `handed_at` when a carrier (one MCP connection, the hooks of a session) returns or prints
- * it, and `collected_at` when a later event of the same carrier proves that the agent has continued. A carrier that dies in
- * between proves nothing, so the next one delivers again, with `repeated`.
+ * Delivery: how text reaches an agent, and the proof that it arrived (invariant 6). One engine delivers settled prompts,
+ * mentions, reports and notices of aborted turns; each capability only chooses its own words (deliverAnswers below, reports.ts,
+ * mentions.ts, interrupts.ts). Delivery is at least once, and exactly once if nothing fails. A delivery is stamped `handed_at`
+ * when a carrier (one MCP connection, the hooks of a session) returns or prints it, and `collected_at` when a later event of
+ * the same carrier proves that the agent has continued. A carrier that dies in between proves nothing, so the next one delivers
+ * again, with `repeated`.
  */
 import { collect, type Delivery, handOver, lose, type Receipts, receiptsOf } from '../domain/delivery.ts';
 import { acceptsContext, type HookEvent, isHumanPrompt, isRefused, readUntil } from '../domain/hooks.ts';
@@ -28,9 +28,9 @@ import type { Ids } from './world.ts';
 
 /** A prompt as it was handed over. */
 export interface Delivered {
-  /** In its current state. */
+  /** The prompt in its current state. */
   prompt: Prompt;
-  /** It was handed over before, and nothing proved that it was read. */
+  /** Whether it was handed over before without proof that it was read. */
   repeated: boolean;
 }
 
@@ -42,28 +42,28 @@ export interface Handed {
 
 export interface DeliveryService {
   /**
-   * Stamps the settled ones among these prompts as handed by `carrier`, before it returns or prints them.
-   * `reader` is the session that reads; what is not addressed to it gets no stamp.
+   * Stamps the settled ones among these prompts as handed over by `carrier`, before it returns or prints them. `reader` is the
+   * session that reads; prompts that are not addressed to it get no stamp.
    */
   hand(ask_ids: readonly string[], carrier: string, reader?: string): Promise<Delivered[]>;
-  /** An event of the carrier proves that everything it handed over before was read. Cheap if there is nothing. */
+  /** Records that everything the carrier handed over before was read, as its latest event proves. Cheap if there is nothing. */
   collect(carrier: string): Promise<number>;
-  /** These hand-overs of the carrier were read. */
+  /** Records that these hand-overs of the carrier were read. */
   prove(carrier: string, handed: readonly Handed[]): Promise<void>;
-  /** These hand-overs never arrived; the next carrier delivers them again. */
+  /** Records that these hand-overs never arrived; the next carrier delivers them again. */
   markLost(carrier: string, handed: readonly Handed[]): Promise<void>;
 }
 
-/** "Before" means every stored delivery. No clock is read, because it may be another machine's or set back. */
+/** A time after every stored delivery. No clock is read, because it may be another machine's or set back. */
 export const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
-/** `seats` are those whose answers may allow something. */
+/** `seats` returns the seats whose answers may allow something. */
 export function createDelivery(store: Store, seats: () => readonly Seat[]): DeliveryService {
   return {
     hand: (ask_ids, carrier, reader) =>
       store.writeUnflushed(async (tx) => {
         const delivered: Delivered[] = [];
-        // A prompt that is named twice is handed over once; the second time would be marked repeated.
+        // A prompt that is listed twice is handed over once; the second would be marked as repeated.
         for (const ask_id of new Set(ask_ids)) {
           const stored = await tx.prompts.get(ask_id);
           if (stored === undefined) continue;
@@ -92,7 +92,7 @@ export function createDelivery(store: Store, seats: () => readonly Seat[]): Deli
   };
 }
 
-/** Those of these hand-overs that have not changed since. */
+/** The hand-overs among these that have not changed since. */
 async function stillCarried(tx: ReadTx, carrier: string, handed: readonly Handed[]): Promise<Delivery[]> {
   const carried: Delivery[] = [];
   for (const { ask_id, handed_at } of handed) {
@@ -127,7 +127,7 @@ async function collectFrom(tx: WriteTx, carrier: string, handed_until: string): 
   return carried.length;
 }
 
-/** Records that something was read, with an event if anybody follows it. */
+/** Records that something was read, with an event if the kind has followers. */
 async function collectOne(tx: WriteTx, delivery: Delivery): Promise<void> {
   const { kind, subject, carrier } = delivery;
   await tx.deliveries.put(collect(delivery, tx.now));
@@ -141,7 +141,7 @@ async function collectOne(tx: WriteTx, delivery: Delivery): Promise<void> {
   }
 }
 
-/** Moves what a session has not read yet to the session that continues it. What was already handed over stays. */
+/** Moves unread deliveries to the session that continues this one. Deliveries that were already handed over stay. */
 export async function moveDeliveries(tx: WriteTx, from: string, to: string): Promise<void> {
   await tx.deliveries.move(from, to, hookCarrier(from));
 }
@@ -156,14 +156,14 @@ export function hookCarrier(session_id: string): string {
 }
 
 // ---- Hooks as carriers ----
-// An answer that a hook hands over is stamped before it is printed (invariant 1), so a hook that is killed in between has stamped
-// what nobody will read. A hook therefore announces that it is about to print, and reports when it has. Without that
-// report nothing is proved, and everything is delivered again.
+// An answer that a hook hands over is stamped before it is printed (invariant 1), so a hook that is killed in between leaves a
+// stamp on an answer that was never printed. A hook therefore announces that it is about to print, and reports when it has.
+// Without that report nothing is proved, and everything is delivered again.
 
 /** A hook runs for two seconds at most; if it has not printed by then, it never will. */
 const LOST_AFTER_MS = 2_500;
 
-/** Proof from an event: what the session's hooks handed over before was read, or was lost; or the event proves nothing. */
+/** Updates the deliveries of the session's hooks from an event, which may prove that they were read, or that they were lost. */
 export async function reconcileDeliveries(tx: WriteTx, event: HookEvent, session_id: string): Promise<void> {
   const carrier = hookCarrier(session_id);
   const may_prove = await reconcileOutputs(tx, carrier, session_id);
@@ -173,26 +173,28 @@ export async function reconcileDeliveries(tx: WriteTx, event: HookEvent, session
   if (proven !== null && may_prove) await collectFrom(tx, carrier, proven);
 }
 
-/** Marks as lost what was never printed. False while a hook may still print, because no event proves anything until then. */
+/**
+ * Marks deliveries that were never printed as lost. False while a hook may still print, because until then no event is a proof.
+ */
 async function reconcileOutputs(tx: WriteTx, carrier: string, session_id: string): Promise<boolean> {
   const outputs = await tx.hookOutputs.of(session_id);
   if (outputs.length === 0) return true;
   const lost_before = timeAfter(tx.now, -LOST_AFTER_MS);
-  // A clock that was set back would make it wait for ever.
+  // If the clock was set back, the output would otherwise stay for ever.
   const lost = outputs.filter(({ at }) => at < lost_before || at > tx.now);
   if (lost.length > 0) await tx.deliveries.markLost(carrier);
   for (const { output_id } of lost) await tx.hookOutputs.remove(output_id);
   return lost.length === outputs.length;
 }
 
-/** Announces an output, in the transaction that hands something over. The id is for reporting that it was printed. */
+/** Announces an output, in the transaction that hands something over. The returned id is used to report that it was printed. */
 export async function announceOutput(tx: WriteTx, session_id: string, ids: Ids): Promise<string> {
   const output_id = ids.make('output');
   await tx.hookOutputs.insert({ output_id, session_id, at: tx.now });
   return output_id;
 }
 
-/** Whether its carrier still exists and can prove that it was read. */
+/** Whether a delivery's carrier still exists and can prove that it was read. */
 export async function isCarried(
   { tx, session, settings, processes }: HookContext,
   { handed_at, carrier }: Receipts,
@@ -206,12 +208,12 @@ export async function isCarried(
 }
 
 /**
- * As many answers as have fewer characters than this are delivered at once; the rest follow with the next event. Claude Code
- * shows its model a file instead of a context with more than 10,000, and other handlers add to it.
+ * The most characters of answers that are delivered at once; the rest follow with the next event. Claude Code replaces a context
+ * of more than 10,000 characters by a file, and other handlers add to it.
  */
 const MOST_CHARACTERS = 8_000;
 
-/** A session's settled and uncollected prompts, except those that another carrier may still prove read. */
+/** A session's settled and uncollected prompts, except those that another carrier may still prove to be read. */
 export async function undelivered(context: HookContext): Promise<Prompt[]> {
   const { tx, session } = context;
   const uncollected = await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT);
@@ -222,7 +224,7 @@ export async function undelivered(context: HookContext): Promise<Prompt[]> {
   return found;
 }
 
-/** Hands them over, as far as one context can contain them. */
+/** Hands over as many undelivered prompts as fit into one context. */
 async function handUndelivered(context: HookContext): Promise<Delivered[]> {
   const { tx, session, store } = context;
   const delivered: Delivered[] = [];
@@ -239,7 +241,7 @@ async function handUndelivered(context: HookContext): Promise<Delivered[]> {
   return delivered;
 }
 
-/** The seats that count for this hook. Few hooks deliver the answer to a permission, and only these read the file. */
+/** The seats that count for this hook. Only the few hooks that deliver the answer to a permission read the file. */
 async function seatsOf({ settings, event }: HookContext, { kind }: Prompt): Promise<() => readonly Seat[]> {
   if (kind !== 'permission') return () => [];
   const seats = settings.seats?.() ?? (await settings.human?.(event.cwd))?.trust.seats ?? [];
@@ -259,7 +261,7 @@ export const deliverAnswers: HookHandler = async (hook) => {
   return { context, carries: true };
 };
 
-/** A call of the session has returned a poll's answers, over MCP or in its shell; the hook after it proves that they were read. */
+/** Records that answers of a poll, over MCP or in the session's shell, were read: the hook after the call proves it. */
 async function collectReturned({ tx, event, session }: HookContext): Promise<void> {
   const open = await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT);
   const returned = open.filter((prompt) => isReturnCarrier(prompt.carrier));
@@ -275,31 +277,34 @@ function isReturnCarrier(carrier: string | null): boolean {
   return carrier !== null && (carrier.startsWith('mcp:') || carrier.startsWith('cli:'));
 }
 
-/** The client marks its own messages as not the human's. The agent would doubt an answer next to one. */
+/**
+ * Whether the event is a wake-up. The client marks its own messages as not the human's, and an agent would doubt an answer next
+ * to one.
+ */
 function isWake(event: HookEvent): boolean {
   return event.name === 'UserPromptSubmit' && event.agent_id === null && !isHumanPrompt(event);
 }
 
 // ---- Tracking one connection ----
-// A tracker delivers answers over one connection whose calls may overlap (invariant 6). A call proves that the client has
-// read what earlier calls returned, but nothing about a call that has not returned yet, nor about one that had to wait: a
-// client may have given up on that in silence, and then drops its result unread. What such a call returned is delivered
-// once more, unless a hook proves that it was read. The tracker relies on memory and not on clocks, which fail for two calls
-// in one millisecond or a store with its own clock. If the tracker dies, its memory is lost too, which is correct.
+// A tracker delivers answers over one connection whose calls may overlap (invariant 6). A call proves that the client has read
+// the results of earlier calls, except for calls that have not returned yet and calls that had to wait: a client may have given up
+// on those silently and dropped the result unread. Results of such calls are delivered again, unless a hook proves that they
+// were read. The tracker relies on its memory instead of clocks, which fail for two calls in one millisecond or a store with its
+// own clock. If the tracker dies, its memory is lost too, which is correct.
 
 interface DeliveryTracker {
-  /** A call has arrived. */
+  /** Tracks a call that has arrived. */
   begin(): TrackedCall;
 }
 
 /** One call; it ends as `returned` or as `dropped`. */
 interface TrackedCall {
   /**
-   * Records as read what calls had returned when this one arrived, and as lost what those returned that had to wait. Cheap if
-   * there is nothing.
+   * Records the results that calls had returned when this one arrived as read, and those of calls that had to wait as lost. Cheap
+   * if there are none.
    */
   prove(): Promise<void>;
-  /** This call has to wait. */
+  /** Records that this call has to wait. */
   waits(): void;
   /** Stamps the settled ones among these prompts as handed, before they are returned (see DeliveryService). */
   hand(ask_ids: readonly string[], reader?: string): Promise<Delivered[]>;

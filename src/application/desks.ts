@@ -1,4 +1,4 @@
-/** Desks: presence as a lease, focus, the preferences of the human at a seat, and which desk has begun to answer what. */
+/** Desks: presence as a lease, focus, the preferences of the human at a seat, and claims on questions. */
 import { DESK_HEARTBEAT_MS, type Desk, leaseFrom, userOfSeat } from '../domain/humans.ts';
 import {
   type PreferenceChanges,
@@ -27,9 +27,9 @@ export interface DeskService {
   }): Promise<OpenDesk>;
   online(): Promise<Desk[]>;
   preferences(seat: string): Promise<Preferences>;
-  /** The quiet hours of a seat that are on or come next, by the store's clock; null when it has none. */
+  /** The current or next quiet hours of a seat, by the store's clock; null if it has none. */
   quietTimes(seat: string): Promise<QuietTimes | null>;
-  /** Merges what Emacs sets into what is stored; null goes back to the default. Returns the result. */
+  /** Merges changes from Emacs into the stored preferences; null goes back to the default. Returns the result. */
   setPreferences(seat: string, changes: PreferenceChanges, setter?: Setter): Promise<Preferences>;
 }
 
@@ -115,11 +115,14 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
 }
 
 // ---- Claims ----
-// A claim names the human who has begun to answer a prompt, and the desk: it lasts as long as the desk. It never blocks an answer
-// (domain/prompts.ts).
+// A claim names the human who has begun to answer a prompt, and their desk. It lasts as long as the desk, and never blocks an
+// answer (domain/prompts.ts).
 
 export interface ClaimService {
-  /** `accepted` is false if another human's open desk holds it, or it is settled. @throws HiveError `prompt_not_found`. */
+  /**
+   * `accepted` is false if another human's open desk holds the claim, or the prompt is settled. @throws HiveError
+   * `prompt_not_found`.
+   */
   claim(
     ask_id: string,
     claimer: { by: string; desk_id: string },

@@ -1,9 +1,9 @@
 /**
- * The engine of dialogs. A dialog of an agent is open in two places, at the desks and where its client shows it, and the first
- * answer wins. Here it becomes prompts, is offered, answered by a rule, withdrawn or concluded, whoever asks; and here is the
- * one gate before anything leaves as an `allow`. A carrier adds how its agent waits and how it is answered: the hooks of a
- * client (hook-dialogs.ts), the control socket of Codex (codex-dialogs.ts), an editor (extensions/editors/dialogs.ts), a headless run
- * (extensions/runs).
+ * The dialog engine. An agent's dialog is open in two places, at the desks and in its client, and the first answer wins. For
+ * every kind of client, this file turns a dialog into prompts, offers it, answers it by a rule, withdraws and concludes it, and
+ * has the only gate before an `allow` is sent. A carrier adds how its agent waits and receives the answer: the hooks of a
+ * client (hook-dialogs.ts), the control socket of Codex (codex-dialogs.ts), an editor (extensions/editors/dialogs.ts), a
+ * headless run (extensions/runs).
  */
 
 import type { PermissionRule } from '../domain/permission-rules.ts';
@@ -21,20 +21,20 @@ import { seatThatAnswered, unsignedText } from './signatures.ts';
 import type { Ids } from './world.ts';
 
 /**
- * A dialog, whoever asks: in words. Each carrier makes them of its own (HookDialog, EditorDialog) before the transaction, because a
- * call may have a megabyte of text, and everybody else waits for the lock.
+ * The rendered form of any carrier's dialog. Each carrier renders its own type (HookDialog, EditorDialog) before the transaction,
+ * because a call may have a megabyte of text, and everybody else waits for the lock.
  */
 export interface Dialog {
   requests: readonly CheckedRequest[];
-  /** Stands for everything that an answer would permit. */
+  /** Represents everything that an answer would permit. */
   fingerprint: string;
 }
 
-/** The object of an answer, beyond the dialog itself. */
+/** What an answer applies to, in addition to the dialog itself. */
 export interface Meant {
-  /** It comes first in the context. */
+  /** A warning at the beginning of the context. */
   warning: string | null;
-  /** The one call that may be given the answer; null: the dialog that waits for it. */
+  /** The only call that may get the answer; null: the dialog that waits for it. */
   call: string | null;
 }
 
@@ -49,12 +49,12 @@ export function meantFor({ requests, fingerprint }: Dialog, { warning, call }: M
   };
 }
 
-/** The display of the first prompt of a dialog, as long as its asker has added nothing. */
+/** The display of the first prompt of a dialog, without later notes. */
 export function displayedOf({ requests: [request], fingerprint }: Dialog): Displayed | null {
   return request === undefined ? null : { ...request, fingerprint, notes: [] };
 }
 
-/** The prompts of a dialog, not stored yet; their ids are in their order, as lists show them. */
+/** The prompts of a dialog, not stored yet. Their ids are in order, so that lists show them in order. */
 export async function draft(
   tx: ReadTx,
   ids: Ids,
@@ -75,14 +75,14 @@ export async function draft(
   }));
 }
 
-/** Offers a dialog at the desks; returns the ids of its prompts. None beyond a quota: then only the client asks. */
+/** Offers a dialog at the desks; returns the ids of its prompts. Empty if a quota refuses it: then only the client asks. */
 export async function offer(tx: WriteTx, session: Session, prompts: readonly Prompt[]): Promise<string[]> {
   if ((await chargeQuotas(tx, session, demandOf(prompts))) !== null) return [];
   for (const prompt of prompts) await insertPrompt(tx, prompt);
   return prompts.map(({ ask_id }) => ask_id);
 }
 
-/** Answers a permission by a rule of the human's, which the event log names as the author of the answer. */
+/** Answers a permission by the human's rule, which the event log names as the author. */
 export async function settleByRule(
   tx: WriteTx,
   ids: Ids,
@@ -104,13 +104,13 @@ export async function settleByRule(
   return prompt;
 }
 
-/** The prompts of an offered dialog as they are now. */
+/** The current state of the prompts of an offered dialog. */
 export async function promptsNow(tx: ReadTx, ask_ids: readonly string[]): Promise<Prompt[]> {
   const found = await Promise.all(ask_ids.map((ask_id) => tx.prompts.get(ask_id)));
   return found.filter((prompt) => prompt !== undefined);
 }
 
-/** Whether the desks have given all of the answer. */
+/** Whether all prompts of the dialog were answered at the desks. */
 export function isAnswered(prompts: readonly Prompt[]): boolean {
   return prompts.length > 0 && prompts.every(({ status }) => status === 'responded');
 }
@@ -124,35 +124,35 @@ export async function withdraw(
   for (const prompt of prompts) await recordCancel(tx, prompt, why);
 }
 
-/** Why an answer that would allow something does not leave. */
+/** Why an answer that would allow something is not sent. */
 export type Held =
-  /** The call that is about to run is another one than the human was shown: somebody changed the stored prompt (invariant 13). */
+  /** The call that is about to run is not the one that the human was shown: somebody changed the stored prompt (invariant 13). */
   | 'not_displayed'
-  /** The call is the one that was shown, and the diff of its files, or the plan in its file, has become another one. */
+  /** The call is the one that was shown, but the diff of its files, or the plan in its file, has changed. */
   | 'file_changed'
-  /** No registered seat signed it (invariant 14): anybody may write a store. */
+  /** No registered seat signed it (invariant 14): anybody may write to a store. */
   | 'not_signed';
 
-/** How the answers of a dialog leave for its agent. */
+/** How the answers of a dialog are sent to its agent. */
 export interface Leaving<Answer> {
   carrier: string;
-  /** The answer to the agent; null where it does not fit the dialog. */
+  /** The answer to the agent; null if it does not fit the dialog. */
   decide: (prompts: readonly Prompt[]) => Answer | null;
-  /** Whether it permits something, so that it must have been displayed and signed. */
+  /** Whether the answer permits something, so that it must have been displayed and signed. */
   allows: (answer: Answer) => boolean;
   /** The call that is about to run, as it would be displayed now. */
   asked: Displayed | null;
-  /** Whether the call is the one that was shown, and only the files that it shows have changed. */
+  /** Whether the call is the one that was shown, and only the shown files have changed. */
   isChangedFile?: (asked: Displayed, shown: Prompt) => boolean;
   store: Pick<Store, 'store_id' | 'name'>;
   seats: readonly Seat[];
-  /** The agent's answer in the place of one that may not leave. */
+  /** The answer that the agent gets instead of one that may not be sent. */
   refusal: (why: Held) => Answer;
-  /** Whether the answer says all that the human did. What it cannot say comes with the agent's next hook or poll. */
+  /** Whether the answer contains everything that the human said. Anything else comes with the agent's next hook or poll. */
   isWhole: (answer: Answer, prompt: Prompt) => boolean;
 }
 
-/** The answer for the agent, once every prompt of a dialog is answered; null where the answers do not fit it. */
+/** The answer for the agent, once every prompt of a dialog is answered; null if the answers do not fit it. */
 export async function conclude<Answer>(
   tx: WriteTx,
   prompts: readonly Prompt[],
@@ -168,7 +168,7 @@ export async function conclude<Answer>(
   return answer;
 }
 
-/** The gate before an allow: null where the answer is one to exactly this, signed by a seat. */
+/** The gate before an allow: null if the answer was given to exactly this call and a registered seat signed it. */
 async function heldBecause(
   tx: ReadTx,
   answered: Prompt | undefined,
@@ -180,7 +180,7 @@ async function heldBecause(
   }: Pick<Leaving<unknown>, 'asked' | 'isChangedFile' | 'store' | 'seats'>,
 ): Promise<Held | null> {
   if (asked === null || answered === undefined) return 'not_displayed';
-  // The notes that its asker has added since were displayed, too, and run nothing.
+  // Notes that its asker added later were displayed as well, and do not run.
   const displayed_digest = permissionDigest({ ...asked, notes: answered.notes });
   if (displayed_digest !== permissionDigest(answered))
     return isChangedFile?.(asked, answered) === true ? 'file_changed' : 'not_displayed';

@@ -1,4 +1,4 @@
-/** The doctor: checks everything that must be right, and says what to do about each thing that is not. */
+/** The doctor: checks the installation and the store, and tells how to fix each problem. */
 import { HiveError } from '../domain/errors.ts';
 import type { Trust } from '../domain/trust.ts';
 import type { DamagedPage, Store } from './ports.ts';
@@ -12,13 +12,13 @@ export interface DoctorService {
   run(): Promise<Check[]>;
 }
 
-/** `examinations` look at the machine; what the store says of itself is added here. */
+/** `examinations` check the machine; the store's own checks are added here. */
 interface DoctorParts {
   store: Store;
   examinations: () => Promise<readonly Examination[]>;
   trust: () => Trust;
   seats: Pick<SeatService, 'examine'>;
-  /** Whose settings it shows. */
+  /** The seat whose settings it shows. */
   seat: string;
   log: Logger;
 }
@@ -39,7 +39,7 @@ export function createDoctor({ store, examinations, trust, seats, seat, log }: D
   };
 }
 
-/** Runs them at the same time. One that fails is a failed check, and hides no other. */
+/** Runs all examinations in parallel. One that throws becomes a failed check and does not hide the others. */
 export async function runExaminations(all: readonly Examination[], log: Logger): Promise<Check[]> {
   const found = await Promise.all(
     all.map(async ({ name, examine }): Promise<Check[]> => {
@@ -55,7 +55,7 @@ export async function runExaminations(all: readonly Examination[], log: Logger):
   return found.flat();
 }
 
-/** How many are named. */
+/** How many damaged records are named. */
 const MOST_NAMED = 10;
 
 const READS = [
@@ -72,7 +72,7 @@ const READS = [
   'runs',
 ] as const;
 
-/** The names of the records that do not read as they were written. Others get their turn between two pages. */
+/** The names of damaged records. Other work can run between two pages. */
 export async function damagedRecords(store: Pick<Store, 'read'>): Promise<string[]> {
   const found: string[] = [];
   for (const kind of READS) {

@@ -1,6 +1,6 @@
 /**
- * Edits: whether the files that a permission shows as diffs have changed since, and whether an allowed edit did what was shown.
- * The diffs themselves are made where the tool runs (dialogs.ts), when it asks and again when it gets its answer.
+ * Edits: whether files that a permission shows as diffs have changed since, and whether an allowed edit had the shown effect. The
+ * diffs themselves are made where the tool runs (hook-dialogs.ts), when it asks and again when it gets its answer.
  */
 import { editKey } from '../domain/dialogs.ts';
 import { type ExpectedFile, filesShown, unexpectedEffect, unexpectedSentence } from '../domain/edits.ts';
@@ -24,7 +24,7 @@ export function createEdits({
 }: {
   store: Store;
   files: Pick<Files, 'modifiedMs'>;
-  /** This machine: files of others cannot be looked at. */
+  /** This machine: files of other machines cannot be read. */
   machine: string;
 }): EditService {
   return {
@@ -45,9 +45,9 @@ export function createEdits({
   };
 }
 
-// ---- What an allowed edit has done ----
+// ---- The effect of an allowed edit ----
 
-/** The log keeps what the human was shown, for when the tool has run. */
+/** Records what the human was shown in the event log, to compare once the tool has run. */
 export async function rememberAllowedEdit(
   { tx, event, session }: HookContext,
   { ask_id }: Pick<Prompt, 'ask_id'>,
@@ -62,10 +62,10 @@ export async function rememberAllowedEdit(
   });
 }
 
-/** The same call may be allowed again and again. */
+/** How many events are searched: the same call may be allowed repeatedly. */
 const MOST_EVENTS = 1_000;
 
-/** Compares the files of an allowed edit with what was shown, at once: its agent may edit them again. */
+/** Compares the files of an allowed edit with what was shown, as soon as it has run, because its agent may edit them again. */
 export async function editHandler(
   event: HookEvent,
   { editTools }: HookSettings,

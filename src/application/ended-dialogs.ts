@@ -1,4 +1,4 @@
-/** The hook handler that closes dialogs which the client has left behind. Most events close none and cost at most one read. */
+/** The hook handler that closes dialogs that the client has already closed. Most events close none and cost at most one read. */
 
 import { mayEndDialogs } from '../domain/dialogs.ts';
 import { OPEN_LIMIT } from '../domain/prompts.ts';
@@ -12,7 +12,7 @@ export const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_el
 /** The reason for cancelling a dialog whose client is gone: nobody answered it. */
 export const GONE = { by: 'terminal', via: 'terminal', reason: 'unknown' } as const;
 
-/** Cancels pending dialogs that were answered in their client's terminal, or went with it. */
+/** Cancels pending dialogs that were answered in their client's terminal, or ended with the client. */
 export const cancelEndedDialogs: HookHandler = async (hook) => {
   const { tx, event, session, settings } = hook;
   if (!mayEndDialogs(event)) return null;
@@ -24,7 +24,7 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   const reads = event.name === 'PreToolUse' && event.agent_id === null && waiting.some(isOfQuietTool);
   const { transcript_path: path } = event;
   const tail = reads && path !== null ? settings.readTail(path, RETURNED_TAIL_BYTES) : null;
-  // The client went, and its dialogs with it: a closed window answers nothing.
+  // The client is gone with its dialogs: a closed window is not an answer.
   const isGone = event.name === 'SessionEnd' || event.name === 'SessionStart';
   const ofRun = await askIdsOfRun(hook.tx, hook.settings.env);
   for (const prompt of dialogsEndedBy(event, waiting, { now: tx.now, tail }))

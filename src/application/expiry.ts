@@ -1,6 +1,6 @@
 /**
- * Expiry: any live Hive process expires prompts and mentions within a quarter of a second of their time, and sweeps up
- * after sessions that are gone and prompts that are damaged. Each process has one timer for the earliest time; a transaction lets one of them win.
+ * Expiry: every live Hive process expires prompts and mentions within a quarter of a second of their time, and cleans up after
+ * ended sessions and damaged prompts. Each process has one timer for the earliest time; a transaction lets one process win.
  */
 import type { Session } from '../domain/sessions.ts';
 import { beside } from './background.ts';
@@ -17,7 +17,7 @@ export interface Expiring {
   next(tx: ReadTx): Promise<string | null>;
 }
 
-/** How many are recorded in one transaction, so that other writers can write in between. */
+/** How many are expired in one transaction, so that other writers can write in between. */
 const BATCH = 200;
 
 /** Records everything that is due, batch by batch. Returns how many this process recorded. */
@@ -42,7 +42,7 @@ export async function writeDue<Due>(
 
 /** The longest sleep, in ms, so that a changed clock is noticed. */
 const MAX_SLEEP_MS = 30_000;
-/** Several processes wake for the same prompt; a random delay of up to this many ms keeps them from colliding. */
+/** Several processes wake for the same prompt; a random delay of up to this many ms spreads them. */
 const SCATTER_MS = 20;
 
 /** Runs until the returned function is called. */
@@ -108,7 +108,7 @@ async function earliest(tx: ReadTx, kinds: readonly Expiring[]): Promise<string 
 // as unseen.
 
 const SWEEP_EVERY_MS = 60_000;
-/** No process is notified of the end of one that it did not start. A look costs one read of the living sessions. */
+/** A process is not notified when a process that it did not start ends, so this polls. Each check reads the living sessions. */
 const LOOK_EVERY_MS = 5_000;
 
 interface SweepParts {
@@ -119,13 +119,13 @@ interface SweepParts {
   log: Logger;
 }
 
-/** Looks for ended processes every few seconds, and sweeps the rest each minute, until the returned function is called. */
+/** Checks for ended processes every few seconds and sweeps the rest each minute, until the returned function is called. */
 export function startSweep({ sessions, outreach, prompts, machine, log }: SweepParts): () => void {
   const looks = createRetries(log, {
     fails: 'Hive could not look for sessions whose process has ended, and will try again.',
     works: 'Hive can look for sessions whose process has ended again.',
   });
-  /** A store that is slow gets no second look before the first has ended. */
+  /** With a slow store, no second check begins before the first has ended. */
   let looking = false;
 
   async function look(): Promise<void> {

@@ -1,8 +1,8 @@
 /**
- * The feed: how a process learns what has changed. The doorbell only says that something may have changed; everybody
- * reads from the store what it was, at their own cursor (invariant 10). A lost wake-up costs time, never correctness.
- * `follow` is for whoever passes events on, as the sidecar does to Emacs (`startEvents` in adapters/emacs/connection.ts);
- * `until` is for whoever waits for one thing, as a poll does (`wait` in prompts.ts).
+ * The feed: how a process learns what has changed. The doorbell only signals that something may have changed; each
+ * process reads the change from the store, from its own cursor (invariant 10). A lost wake-up costs time, never correctness.
+ * `follow` is for passing events on, as the sidecar does to Emacs (`startEvents` in adapters/emacs/connection.ts); `until` is for
+ * waiting for one thing, as a poll does (`wait` in prompts.ts).
  */
 import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
@@ -11,18 +11,18 @@ import { createRetries } from './retries.ts';
 import type { Logger } from './world.ts';
 
 const PAGE = 500;
-/** How long a wait pauses after the store failed, before it reads again. */
+/** How long a wait pauses after the store failed, in ms. */
 const RETRY_MS = 1_000;
 
 export interface Feed {
   /**
    * Passes every event after `cursor` to `onEvents`, in order and in batches, until the returned function is called.
-   * `onResync` is called instead when retention has removed events that this cursor had not seen.
+   * `onResync` is called instead if retention has removed events after this cursor.
    */
   follow(options: FollowOptions): Following;
   /** Resolves with the first result of `check` that is not undefined; with undefined after `wait_ms` or an abort. */
   until<T>(check: () => Promise<T | undefined>, options: UntilOptions): Promise<T | undefined>;
-  /** Ends every wait as if its time were up, and every follower: after that the store may be closed. */
+  /** Ends every wait as if its time were up, and every follower; then the store may be closed. */
   close(): Promise<void>;
 }
 
@@ -30,8 +30,8 @@ export interface Feed {
 export interface Following {
   (): Promise<void>;
   /**
-   * Resolves when every event stored by now has been passed on, or following has stopped. A reply that waits for it
-   * never overtakes the events it is based on.
+   * Resolves when every event stored by now has been passed on, or following has stopped. A reply that waits for this never
+   * overtakes the events that it is based on.
    */
   caughtUp(): Promise<void>;
 }
@@ -47,7 +47,7 @@ interface FollowOptions {
   cursor: number;
   onEvents: (events: HiveEvent[]) => Promise<void>;
   onResync: (head: number) => Promise<void>;
-  /** Nobody waits for this, so wake-ups are debounced. */
+  /** Whether wake-ups are debounced, for work that nobody waits for. */
   debounce?: boolean;
 }
 
@@ -91,7 +91,7 @@ export function createFeed(store: Store, log: Logger): Feed {
         if (events.length === 0) return;
         await onEvents(events);
         cursor = events.at(-1)?.seq ?? cursor;
-        // Events that came in the meantime have rung the doorbell again, so another read would usually find nothing.
+        // Events that arrived in the meantime have rung the doorbell again, so another read would usually find nothing.
         if (events.length < PAGE) return;
       }
     }
@@ -99,7 +99,7 @@ export function createFeed(store: Store, log: Logger): Feed {
     async function run(): Promise<void> {
       while (!stopped) {
         try {
-          // Only those who waited before this read began: a commit that somebody else knows of may be newer than the read.
+          // Only callers from before this read began: later ones may know of a commit that is newer than the read.
           const waiters = [...behind];
           await drain();
           resume(waiters);
@@ -166,7 +166,7 @@ export function createFeed(store: Store, log: Logger): Feed {
     sleeper: Sleeper,
     { wait_ms, signal, subjects }: UntilOptions,
   ): Promise<T | undefined> {
-    // Armed before the second check, so that nothing can fall between checking and sleeping.
+    // Armed before the second check, so that no change between checking and sleeping is missed.
     const wake = (): void => sleeper.wake();
     const unwatch = subjects === undefined ? store.watch(wake) : wakeups.watch(subjects, wake);
     const timer = setTimeout(() => sleeper.stop(), Math.min(wait_ms, MAX_TIMER_MS));
@@ -203,7 +203,7 @@ export function createFeed(store: Store, log: Logger): Feed {
     until,
     async close() {
       closed = true;
-      // Not waited for: a listener may hang, and whoever follows waits by stopping it.
+      // Not awaited, because a listener may hang; the follower awaits it when it stops.
       for (const stop of follows) stop();
       for (const stop of waits.values()) stop();
       await Promise.allSettled(waits.keys());
@@ -258,9 +258,9 @@ function createSleeper(): Sleeper {
 }
 
 // ---- Debouncing ----
-// For work that nobody waits for. Commits come in bursts, and one read is enough for all that come close together.
+// For work that nobody waits for. Commits come in bursts, and one read is enough for a burst.
 
-/** How long background work waits after a wake-up; whoever waits for an answer goes first. */
+/** How long background work waits after a wake-up, in ms, so that waits for an answer go first. */
 const DEBOUNCE_MS = 25;
 
 interface Debounced {
@@ -287,11 +287,11 @@ export function debounced(act: () => void): Debounced {
 }
 
 // ---- Wake-ups by subject ----
-// When many in one process each wait for one thing, a commit wakes only those whose thing it changed. Without this,
-// each of the 500 polls of `hive serve` would read the store after every commit. Like the doorbell it is a hint: when
-// the event log cannot say what changed, all are woken.
+// If many waits in one process are each for one thing, a commit wakes only those whose thing it changed. Otherwise each of the
+// 500 polls of `hive serve` would read the store after every commit. Like the doorbell, this is a hint: if the event log cannot
+// tell what changed, all are woken.
 
-/** Up to this many waiters are all woken, which is faster than reading the event log first. */
+/** Up to this many waiters are always all woken, which is faster than reading the event log first. */
 const FEW = 8;
 
 export interface SubjectWakeups {
@@ -304,7 +304,7 @@ interface Waiter {
   wake: () => void;
 }
 
-/** Wake-ups by subject over one watch of the store, which lasts while anybody waits. */
+/** Wake-ups by subject, with one watch of the store that lasts while there are waiters. */
 export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>): SubjectWakeups {
   const waiters = new Set<Waiter>();
   const bySubject = new Map<string, Set<Waiter>>();
@@ -318,7 +318,7 @@ export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>): Subj
     for (const { wake } of [...waiters]) wake();
   }
 
-  /** Wakes everybody whose subject is in the event log since the last read. */
+  /** Wakes the waiters whose subject is in the event log since the last read. */
   async function wakeTouched(): Promise<void> {
     const from = cursor;
     const { head, pruned, events } = await store.read(async (tx) => ({
@@ -327,7 +327,7 @@ export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>): Subj
       events: from === null ? [] : await tx.events.after(from, PAGE),
     }));
     cursor = head;
-    // The first read, more than a page, or events removed by retention: the log does not say what changed.
+    // The first read, more than a page, or events removed by retention: the log cannot tell what changed.
     if (from === null || events.length >= PAGE || pruned > from) return wakeAll();
     const touched = new Set(events.flatMap(({ subject }) => [...(bySubject.get(subject ?? '') ?? [])]));
     for (const { wake } of touched) wake();
@@ -347,7 +347,7 @@ export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>): Subj
         await wakeTouched();
       }
     } catch {
-      // Each waiter reads the store itself and reports what is wrong with it.
+      // Each waiter reads the store itself and reports the error.
       cursor = null;
       wakeAll();
     } finally {

@@ -1,6 +1,6 @@
 /**
- * Notifies the human of a seat that an agent is held by a mention, once its time has come (`notify_held`). Which agents
- * are held, and who was notified, is in the records of the gate, so a desk that opens later finds them too.
+ * Notifies the human of a seat that a mention holds an agent, after the time in `notify_held`. The gate's records have the held
+ * agents and the notified seats, so a desk that opens later finds them too.
  */
 import { type GateRecord, type HeldAgent, heldNoticeAt, heldSentence } from '../domain/mention-gate.ts';
 import {
@@ -17,7 +17,7 @@ import { titledAuthor } from './mentions.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store } from './ports.ts';
 
-/** A held agent, and when this seat is to be notified of it. */
+/** A held agent, and when to notify this seat of it. */
 interface Held {
   record: GateRecord;
   session: Session;
@@ -70,7 +70,7 @@ export function heldNotices(store: Store, seat: string): Expiring {
   };
 }
 
-/** Held agents of which this seat was not notified yet; none while the human must not be disturbed. */
+/** Held agents of which this seat was not notified yet; empty while the human must not be disturbed. */
 async function heldFor(tx: ReadTx, seat: string): Promise<Held[]> {
   const records = await tx.gates.held();
   if (records.length === 0) return [];
@@ -85,7 +85,7 @@ async function heldFor(tx: ReadTx, seat: string): Promise<Held[]> {
   return held;
 }
 
-/** The session, if it is really held: it has a turn in progress, and a mention holds it. */
+/** The session, if it is really held: it has a turn in progress and a mention that gates. */
 async function heldSession(
   tx: ReadTx,
   { session_id }: GateRecord,

@@ -1,4 +1,4 @@
-/** History: the event log, the search through everything that was asked, answered and posted, and the authors it can be filtered by. */
+/** History: the event log, and the search through everything that was asked, answered and posted, by text or author. */
 
 import { invalidInput } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
@@ -41,8 +41,8 @@ export function createHistory(store: Store): HistoryService {
 }
 
 /**
- * The handle for filtering by author; the beginning of one is enough. A text that is no session's is returned as it is.
- * @throws HiveError `invalid_input` when several handles begin with it.
+ * The handle for filtering by author, given its beginning. A text that matches no session is returned as it is.
+ * @throws HiveError `invalid_input` if several handles begin with it.
  */
 export async function authorNamed(tx: ReadTx, typed: string): Promise<string> {
   const text = typed.replace(/^@/, '');

@@ -1,4 +1,4 @@
-/** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
+/** The hive: every service over one store. open-hive.ts wires the parts. */
 import { userOfSeat } from '../domain/humans.ts';
 import { localDay } from '../domain/times.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
@@ -53,12 +53,12 @@ export interface Hive {
   readonly delivery: DeliveryService;
   readonly sessions: SessionService;
   readonly callers: CallerService;
-  /** Agents that their human lets answer other agents. */
+  /** Agents that their human allows to answer other agents. */
   readonly coordinators: CoordinatorService;
   readonly turns: TurnService;
   readonly interrupts: InterruptService;
   readonly desks: DeskService;
-  /** The present state of the files that permissions show as diffs. */
+  /** The current state of files that permissions show as diffs. */
   readonly edits: EditService;
   readonly outreach: OutreachService;
   readonly settings: SettingsService;
@@ -72,42 +72,42 @@ export interface Hive {
   readonly wakes: WakeService;
   readonly retention: RetentionService;
   readonly doctor: DoctorService;
-  /** Answers of a human that could not be taken. */
+  /** A human's answers that could not be accepted. */
   readonly unreadAnswers: UnreadAnswers;
   readonly rules: RuleService;
   readonly stats: StatsService;
   /** The project that a directory belongs to. */
   readonly findProject: (directory: string) => ProjectContext;
-  /** Waits until the names in these folders and above are on disk: Emacs flushes what it writes, but cannot flush a folder. */
+  /** Waits until the names in these folders and above are on disk. Emacs flushes its files, but cannot flush a folder. */
   readonly flushFolders: Files['flushFolders'];
-  /** What an extension builds services of its own from, over the same store. */
+  /** The parts from which an extension builds its own services over the same store. */
   readonly parts: Pick<HiveParts, 'store' | 'ids' | 'processes' | 'machine' | 'seat' | 'env' | 'placeAt'>;
-  /** What an extension has begun ends with this hive: `close` calls it. */
+  /** Registers a function that ends an extension's work; `close` calls it. */
   onClose(stop: () => Promise<void>): void;
   /** The run of a call that asks; null outside of runs, and for a subagent. */
   runOfAsk(call: AskOfRun): Promise<RunOfAsk | null>;
-  /** Lets prompts and mentions expire while this process lives; every long-lived process starts it. */
+  /** Expires prompts and mentions while this process lives; every long-lived process starts it. */
   startExpiry(): void;
-  /** Removes what is past retention, now and every hour, while this process lives; sidecars start it. */
+  /** Removes records past retention, now and every hour, while this process lives; sidecars start it. */
   startRetention(): void;
-  /** Ends sessions that are gone, now and each minute, while this process lives; sidecars start it. */
+  /** Ends sessions whose process is gone, now and each minute, while this process lives; sidecars start it. */
   startSweep(): void;
-  /** Wakes idle sessions of Codex, where Codex started this process (wakes.ts). */
+  /** Wakes idle sessions of Codex, if Codex started this process (wakes.ts). */
   startCodexWaker(party: Pick<WakeWait, 'seat'>): CodexWaker;
-  /** Looks for rules to propose, now and every hour, while this process lives; sidecars start it. */
+  /** Searches for rules to propose, now and every hour, while this process lives; sidecars start it. */
   startProposals(): void;
-  /** Answers the dialogs of Codex on this machine that are answered at a desk (dialogs.ts); sidecars start it. */
+  /** Passes answers from desks to the dialogs of Codex on this machine (codex-dialogs.ts); sidecars start it. */
   startCodexAnswers(): void;
   /** Notifies the human of a seat of agents that are held by mentions, until the returned function is called. */
   startHeldNotices(seat: string): () => void;
   /** Shows popups for a seat until the returned function is called; every long-lived process starts it. */
   startPopups(party: PopupParty): () => Promise<void>;
-  /** Starts popups that are shown elsewhere than on the desktop, as those of an extension, until the returned function is called. */
+  /** Starts popups that an extension shows elsewhere than on the desktop, until the returned function is called. */
   startOtherPopups(start: (parts: OtherPopupParts) => () => Promise<void>): () => Promise<void>;
   close(): Promise<void>;
 }
 
-/** The service of an extension: made for a hive when it is first asked for, and once. */
+/** The service of an extension, created once for each hive when it is first used. */
 export function oncePerHive<Service extends object>(make: (hive: Hive) => Service): (hive: Hive) => Service {
   const services = new WeakMap<Hive, Service>();
   return (hive) => {
@@ -117,7 +117,7 @@ export function oncePerHive<Service extends object>(make: (hive: Hive) => Servic
   };
 }
 
-/** The parts of the popup engine but for what shows a popup. */
+/** The parts of the popup engine except for the notifier. */
 export type OtherPopupParts = Omit<PopupParts, 'notifier'>;
 
 /** With the parts of the seat and of the rules: the human's file, and what it says. */
@@ -154,7 +154,7 @@ export function createHive(parts: HiveParts): Hive {
   const mentions = createMentions(store);
   const waits = createWaits(store, ids);
   const expiring = [
-    // First: a damaged prompt stays due as long as it is pending.
+    // Comes first, because a damaged prompt stays due as long as it is pending.
     { expireDue: prompts.setAsideDamaged, next: async () => null },
     { expireDue: prompts.expireDue, next: (tx: ReadTx) => tx.prompts.nextExpiry() },
     { expireDue: prompts.escalateDue, next: (tx: ReadTx) => tx.prompts.nextEscalation() },
@@ -175,7 +175,7 @@ export function createHive(parts: HiveParts): Hive {
   const otherPopups = new Set<() => Promise<void>>();
   const rules = createRules({ ...parts, seats });
   const stops: (() => Promise<void>)[] = [];
-  /** What this process does in the background until it closes, each once. */
+  /** The background tasks of this process, each started once. */
   const running = new Map<string, () => unknown>();
   function once(name: string, start: () => () => unknown): void {
     if (!running.has(name)) running.set(name, start());

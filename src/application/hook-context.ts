@@ -1,4 +1,6 @@
-/** Where a hook runs, how it comes over a connection or goes to another machine, and what a hook handler gets: one event, one transaction and the verdict of the earlier handlers. */
+/**
+ * The context of hooks: their environment, hooks over a connection or for another machine, and the arguments of a hook handler.
+ */
 import type { EditTools } from '../domain/edits.ts';
 import type { HookClient, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import type { Place } from '../domain/places.ts';
@@ -18,7 +20,7 @@ export interface ProjectContext {
   branch: string | null;
 }
 
-/** Where a hook runs, and what it can use there. */
+/** The environment of a hook, with the functions that it can use. */
 export interface HookSettings {
   env: Environment;
   machine: string;
@@ -29,31 +31,30 @@ export interface HookSettings {
   findProject: () => ProjectContext;
   /** The last `bytes` of a file, or null if it cannot be read. */
   readTail: (path: string, bytes: number) => string | null;
-  /** The client's own title, which another machine has read in its files; left out where they do not say. */
+  /** The client's own title, which another machine has read in its files; missing if they do not contain it. */
   client_title?: string | null;
   /**
-   * Runs what may take long: the time limit for a store that is gone does not apply to a hook that waits for the human, nor to
-   * one that has waited and has an answer to give.
-   * The signal aborts when the client stops waiting.
+   * Runs work that may take long: the time limit for an unavailable store does not apply to a hook that waits for the human, or
+   * that has waited and has an answer to give. The signal aborts when the client stops waiting.
    */
   withoutTimeLimit?: <T>(work: (signal?: AbortSignal) => Promise<T>) => Promise<T>;
-  /** This process lives on, so a hook that has nothing to say is answered first and recorded afterwards. */
+  /** Whether this process lives on, so that a hook with an empty verdict is answered first and recorded afterwards. */
   answers_first?: boolean;
-  /** Whose preferences count here. Without a seat the defaults do. */
+  /** The seat whose preferences apply; without a seat, the defaults. */
   seat?: string;
-  /** The human's file, and the place that its rules look at: asked for by the few events that they concern. */
+  /** Reads the human's file and the place for its rules; only the few events that need them call it. */
   human?: (cwd: string) => Promise<{ trust: Trust; place: Place }>;
   /** The seats whose answers may allow something; default: those in the human's file. */
   seats?: () => readonly Seat[];
-  /** Compares an edit with the files of a tool that works in `cwd`: asked for by the few events that edit files. */
+  /** Compares an edit with the files of a tool that works in `cwd`; only the few events that edit files call it. */
   editTools?: (cwd: string) => Promise<EditTools>;
-  /** Whether a Codex daemon listens here: only its dialogs can be answered from a desk. */
+  /** Whether a Codex daemon listens on this machine: only its dialogs can be answered from a desk. */
   codexListens?: () => boolean;
 }
 
 /** An event for the `hive serve` of another machine. `signal`: the client cancels it. */
 export interface SentHook {
-  /** As the client wrote it. */
+  /** The event as the client wrote it. */
   text: string;
   client: HookClient | null;
   env: Environment;
@@ -68,15 +69,21 @@ export interface RemoteReply {
   printed(): Promise<void>;
 }
 
-/** Hooks whose `--url` names the `hive serve` of another machine. `args`: those of `hive hook`. @throws Error for invalid ones, and for a refusal. */
+/**
+ * Hooks whose `--url` names the `hive serve` of another machine. `args` are those of `hive hook`. @throws Error if they are
+ * invalid or the machine refuses.
+ */
 export interface OtherMachine {
   /** `onWait` is called when the other side has accepted the event and waits for the human. */
   send(args: readonly string[], hook: SentHook, onWait: () => void): Promise<RemoteReply>;
-  /** Waits for what wakes this session; null when nothing will. */
+  /** Waits for the sentence that wakes this session; null if nothing will. */
   awaitWake(args: readonly string[], event: unknown, signal: AbortSignal): Promise<string | null>;
 }
 
-/** Loads what handles an event of a run's agent (extensions/runs) in place of the handler of dialogs. `own`: the start that it belongs to. */
+/**
+ * Loads the handler for an event of a run's agent (extensions/runs), which replaces the dialog handler. `own`: the start that
+ * the agent belongs to.
+ */
 export type LoadRunHandler = (
   event: HookEvent,
   settings: HookSettings,
@@ -87,18 +94,18 @@ export type LoadRunHandler = (
 export interface HookCall {
   /** The fields of the event, as the client wrote them. */
   args: Readonly<Record<string, unknown>>;
-  /** Codex: the agent whose event it is, a subagent's own id. */
+  /** Codex: the agent of the event; a subagent's own id. */
   thread_id: string | null;
 }
 
 /**
- * Handles such an event; resolves to what the client reads as the output of a hook. `signal` is aborted when the client
- * cancels the call. Never rejects: a hook that fails lets the tool run, unless HIVE_GATE_FAIL is `closed`. It is made by
- * `createConnectionHook` (adapters/hooks/connection-hook.ts) and called by `hookRoute` (adapters/mcp/stdio.ts).
+ * Handles such an event and resolves to the hook output for the client. `signal` is aborted when the client cancels the call.
+ * Never rejects: a hook that fails lets the tool run, unless HIVE_GATE_FAIL is `closed`. It is made by `createConnectionHook`
+ * (adapters/hooks/connection-hook.ts) and called by `hookRoute` (adapters/mcp/stdio.ts).
  */
 export type ConnectionHook = (call: HookCall, signal: AbortSignal) => Promise<string>;
 
-/** One event at one handler. */
+/** The arguments of a handler for one event. */
 export interface HookContext {
   tx: WriteTx;
   store: Pick<Store, 'store_id' | 'name'>;
@@ -110,7 +117,7 @@ export interface HookContext {
   log: Logger;
   /** The verdict of the earlier handlers. */
   verdict: Verdict;
-  /** This event has already waited, so it must not wait again. */
+  /** The wait that this event has already had, so that it does not wait again; null if none. */
   waited: Waited | null;
   /** The preferences of the hook's seat, read once per event, for the first handler that needs them. */
   preferences: () => Promise<Preferences>;

@@ -1,6 +1,6 @@
 /**
- * The hook handler of dialogs: what an agent's client asks its person is also asked at the desk. The hook waits outside
- * any transaction, and the first answer wins. If nobody answers, everything is as if there were no hook.
+ * The hook handler of dialogs: a dialog of an agent's client is also offered at the desks. The hook waits outside any
+ * transaction, and the first answer wins. If nobody answers, the client continues as if there were no hook.
  */
 import {
   ALLOW,
@@ -44,7 +44,7 @@ import { recordTrust } from './trust.ts';
 import { recordTurnEnd, turnOf } from './turns.ts';
 import { leaveToTerminal } from './waits.ts';
 
-/** The handler of one event. What needs no store is done here, before anybody else has to wait for it. */
+/** The handler of one event. Work that needs no store is done here, before the transaction. */
 export async function dialogHandler(event: HookEvent, settings: HookSettings): Promise<HookHandler> {
   const found = dialogOf(event);
   if (found === null) return async () => null;
@@ -59,16 +59,17 @@ export async function dialogHandler(event: HookEvent, settings: HookSettings): P
   };
 }
 
-/** A dialog of a client with hooks, in words. */
+/** A rendered dialog of a client with hooks. */
 export interface Asking extends Dialog {
   dialog: HookDialog;
-  /** The files as its diffs claim them. */
+  /** The files before and after, as its diffs claim them. */
   expected: readonly ExpectedFile[];
 }
 
 /**
- * The dialog in words, with its edits as diffs of the files, and its plan as its file has it. Both are read again before an answer is
- * given to the tool, so that a yes to one diff or plan is none to another (invariant 13). @throws HiveError `invalid_input` for what no prompt may be.
+ * Renders the dialog, with its edits as diffs of the files, and with the content of its plan's file. Both are read again before
+ * the tool gets an answer, so that a yes to one diff or plan never allows another (invariant 13). @throws HiveError
+ * `invalid_input` if it cannot become a prompt.
  */
 export async function inWords(
   found: HookDialog,
@@ -106,10 +107,10 @@ async function open(
   if (decided !== null) return decided;
   if (hook.event.client === 'codex' && asking.dialog.kind === 'questions') return offerBeside(hook, asking);
   const limit = await waitLimitFor(hook);
-  // Nobody is at a desk, so only the terminal asks, and at once.
+  // No desk is open, so only the terminal asks, at once.
   if (limit === null || (await tx.desks.online(tx.now)).length === 0) return null;
   const { wait_ms, hidden, shown_after } = limit;
-  // A dialog that its terminal shows has no time limit. After the hook has ended, it waits there alone.
+  // A dialog that its terminal shows has no time limit. After the hook has ended, only the terminal waits.
   const { ids, session } = hook;
   const ask_ids = await offer(tx, session, await draft(tx, ids, session, asking, hidden ? wait_ms : null));
   return ask_ids.length === 0
@@ -117,7 +118,7 @@ async function open(
     : { wait: { ask_ids, wait_ms, all: true, needs_desk: hidden || shown_after, in_terminal: !hidden } };
 }
 
-/** Answers by a rule of the human's; null where none decides. */
+/** Answers by the human's rules; null if none decides. */
 export async function openByRule(
   hook: HookContext,
   asking: Asking,
@@ -136,7 +137,7 @@ export async function openByRule(
   return { decision: decideDialog(asking.dialog, [settled]), carries: true };
 }
 
-/** Codex shows the dialog as soon as this hook has ended; the answer goes through the control socket (codex-dialogs.ts). */
+/** Offers a dialog that Codex shows once this hook has ended; the answer goes through the control socket (codex-dialogs.ts). */
 async function offerBeside(hook: HookContext, asking: Asking): Promise<null> {
   const { tx, ids, event, session, settings } = hook;
   const { dialog_wait: given } = await hook.preferences();
@@ -171,9 +172,9 @@ async function concludeWait(
   return null;
 }
 
-/** Everything that an allowing answer is compared with. */
+/** The data that an allowing answer is compared with. */
 interface Against {
-  /** The human's file, with the seats whose signature counts. */
+  /** The human's file, with the seats whose signatures count. */
   file: Trust | null;
   meant: Meant;
 }
@@ -196,7 +197,7 @@ export async function concludePrompts(
     store,
     seats: settings.seats?.() ?? file?.seats ?? [],
     refusal: (why) => ({ kind: 'deny', message: deniedFor(dialog, why), interrupt: false }),
-    // The client's answer has no room for a comment on an approval; the comment comes with the next hook.
+    // The client's format has no comment on an approval; the comment comes with the next hook.
     isWhole: (given, { comment }) => comment === null || given.kind === 'deny' || dialog.kind === 'questions',
   });
   if (decision === null) return null;
@@ -222,7 +223,7 @@ function deniedFor({ kind }: HookDialog, why: Held): string {
   return kind === 'plan' && why === 'file_changed' ? PLAN_CHANGED : DENIED[why];
 }
 
-/** Whether the call is the one that was shown, and only the diff of its files, or the plan in its file, has become another. */
+/** Whether the call is the one that was shown, and only the diff of its files, or the plan in its file, has changed. */
 export function isChangedFile(dialog: HookDialog, asked: Displayed, shown: Prompt): boolean {
   return (
     dependsOnFiles(dialog) &&
@@ -231,19 +232,19 @@ export function isChangedFile(dialog: HookDialog, asked: Displayed, shown: Promp
   );
 }
 
-/** The turn is interrupted while its dialog waits. No other hook would fire, so the dialog ends it. */
+/** The answer if the turn is interrupted while its dialog waits. No other hook would fire, so the dialog ends the turn. */
 async function interruptAnswer({ tx, event, session }: HookContext): Promise<DialogAnswer | null> {
   const turn = await turnOf(tx, session.session_id, event.client_turn_id);
   if (turn === undefined || event.client !== 'claude-code' || event.name !== 'PermissionRequest') return null;
   const asked = await pendingRequestFor(tx, turn, session);
   if (asked === null) return null;
-  // The parent's turn goes with its subagent's, without a hook: then this interrupt ended it, not the terminal.
+  // The parent's turn ends with its subagent's, without a hook. This records that the interrupt ended it, not the terminal.
   if (asked.turn_id !== turn.turn_id) await tx.turns.updateInterrupt({ ...asked, pushed_at: tx.now });
   await recordTurnEnd(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
   return { kind: 'deny', message: pleaseStop(asked), interrupt: true };
 }
 
-/** The client stops without another hook, so the turn ends here. */
+/** Ends the turn, because the client stops without another hook. */
 async function endTurnFor({ tx, session }: HookContext, prompt: Prompt | undefined): Promise<void> {
   const turn = await tx.turns.current(session.session_id);
   if (turn === undefined || prompt === undefined) return;
@@ -260,9 +261,9 @@ async function endTurnFor({ tx, session }: HookContext, prompt: Prompt | undefin
 // ---- The human's settings for dialogs ----
 // How long dialogs wait at a desk, and the rules that answer them.
 
-/** Claude Code lets the hook of a dialog wait for a day (installation.ts); the difference is for printing the result. */
+/** Claude Code lets the hook of a dialog wait for a day (installation.ts); the difference leaves time to print the result. */
 const LONGEST_S = 24 * 60 * 60 - 10;
-/** Where no terminal shows the dialog. */
+/** The limit if no terminal shows the dialog. */
 const UNATTENDED_S = 590;
 const HIDDEN_S = 60;
 /** Codex hides its own dialog while a hook waits. */
@@ -272,13 +273,13 @@ const FORM_S = 30;
 
 interface WaitLimit {
   wait_ms: number;
-  /** The person at the client's terminal does not see the dialog, or nobody is there. */
+  /** Whether the person at the client's terminal cannot see the dialog, or nobody is there. */
   hidden: boolean;
-  /** The terminal shows the dialog only once the hook has ended. */
+  /** Whether the terminal shows the dialog only once the hook has ended. */
   shown_after: boolean;
 }
 
-/** `dialog_wait`; usually dialogs wait at a desk with Claude Code, not with Codex. */
+/** The limit by the setting `dialog_wait`. By default, dialogs of Claude Code wait at a desk, those of Codex do not. */
 async function waitLimitFor({ event, session, preferences }: HookContext): Promise<WaitLimit | null> {
   const { dialog_wait: given } = await preferences();
   const codex = event.client === 'codex';
@@ -298,13 +299,13 @@ function isPermission({ kind }: HookDialog): boolean {
 }
 
 export interface ApplicableRules {
-  /** The human's file; null where nothing asks for it. */
+  /** The human's file; null if it is not needed. */
   file: Trust | null;
-  /** The rules that match what the tool is about to do, whichever session it is. */
+  /** The rules that match the tool call, in any session. */
   matching: readonly PermissionRule[];
 }
 
-/** The human's rules for this dialog: they answer permissions only, never a question, never a plan. */
+/** The human's rules for this dialog. Rules answer permissions only, never a question or a plan. */
 export async function applicableRules(
   dialog: HookDialog,
   { cwd }: HookEvent,

@@ -1,6 +1,6 @@
 /**
  * Which session a hook speaks for, and when that session begins and ends: it is registered when first seen, reopened by a
- * resume, ended by SessionEnd, and continued by the next one after /clear. All as recorded from the real clients.
+ * resume, ended by SessionEnd, and continued by the next one after /clear. This follows recordings of the real clients.
  */
 import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt } from '../domain/hooks.ts';
@@ -25,7 +25,7 @@ import {
 import type { Processes } from './world.ts';
 
 /**
- * The names that an event gives its session. Read before a transaction: it reads the end of a file of the client.
+ * The names that an event gives its session. Called before a transaction, because it reads the end of a file of the client.
  */
 export function titlesIn(
   event: HookEvent,
@@ -39,8 +39,8 @@ export function titlesIn(
 }
 
 /**
- * The session of an event, updated in the store, with what it inherits from the session that it continues. `report` is what
- * the event says about how the session is called.
+ * The session of an event, updated in the store, including what it inherits from the session that it continues. `report` has the
+ * names that the event gives the session.
  */
 export async function sessionOfHook(
   tx: WriteTx,
@@ -66,7 +66,7 @@ export async function sessionOfHook(
   return { ...own, last_seen_at: tx.now, hooks_seen_at: tx.now };
 }
 
-/** The event, without a client process that its hook has not proved: such a process inherits nothing and gets no signal. */
+/** The event, without its client process if the hook could not prove it: such a process inherits nothing and gets no signal. */
 export async function provenEvent(
   tx: WriteTx,
   event: HookEvent,
@@ -83,7 +83,7 @@ export function speakerOf({ machine, pid, above }: HookSettings, processes: Proc
   return { machine, pid, above: above ?? processes.ancestors(pid) };
 }
 
-/** A hook of a process on this machine that is not the client of the session which it names. */
+/** The refusal of a hook from a process on this machine that is not the client of the session that it names. */
 class OtherProcess extends HiveError {
   readonly session: Session;
 
@@ -93,7 +93,7 @@ class OtherProcess extends HiveError {
   }
 }
 
-/** Handles an event. A refusal undoes all of it, so the notice for the human is a transaction of its own. */
+/** Handles an event. A refusal rolls everything back, so the notice for the human is a separate transaction. */
 export async function noticingOthers<T>(store: Pick<Store, 'write'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -103,24 +103,24 @@ export async function noticingOthers<T>(store: Pick<Store, 'write'>, work: () =>
   }
 }
 
-/** At most once an hour for each session: every hook of that process is refused. */
+/** Notifies at most once an hour for each session, because every hook of that process is refused. */
 async function noticeOther(tx: WriteTx, session: Session): Promise<void> {
   const { session_id, pid, client } = session;
   const fork = client === 'claude-code' ? ', or open the second with --fork-session' : '';
   await giveNoticeSeldom(tx, `${QUOTA_BUCKETS}other:${session_id}`, {
     severity: 'warning',
     session_id,
-    text: `${labelled(session)} runs in process ${pid}, and another process says that it is the same session. Hive does not listen to the other one: nothing of it is asked here, held, delivered or recorded. If you have opened the conversation twice, close one of them${fork}.`,
+    text: `${labelled(session)} runs in process ${pid}, and another process claims to be the same session. Hive ignores the other one: it does not ask, hold, deliver or record anything for it. If you have opened the conversation twice, close one of them${fork}.`,
     data: { notice: 'other_process' },
   });
 }
 
-/** How often the last-seen time of a working session is updated. */
+/** How often the last-seen time of a working session is updated, in ms. */
 const TOUCH_MS = 5_000;
 
 /**
- * Whether a tool call says nothing new about a session that was seen a moment ago. Most hooks do not, and a transaction
- * that changes nothing does not wait for the disk.
+ * Whether a tool call adds nothing about a session that was seen a moment ago. This is so for most hooks, and a transaction that
+ * changes nothing does not wait for the disk.
  */
 function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): boolean {
   return tool !== null && hooks_seen_at !== null && Date.parse(now) - Date.parse(hooks_seen_at) < TOUCH_MS;
@@ -147,7 +147,7 @@ async function knownRoot(
   return session;
 }
 
-/** A session that starts is where its event says it is. While it continues, nothing that is known about it is dropped. */
+/** At these starts the source is decided by the event alone. While a session continues, its known source is kept. */
 const BEGINS: ReadonlySet<string | null> = new Set(['startup', 'resume', 'fork']);
 
 function sourceNow({ source, source_fixed }: Session, event: HookEvent): Session['source'] {
@@ -169,7 +169,7 @@ async function newRoot(
   const { session_id, client, source, pid } = event;
   const { env, machine } = settings;
   const before = await predecessor(tx, event, machine, processes);
-  // A fork in its terminal comes from the session that ran there until now.
+  // A fork in the same terminal comes from the session that ran there until now.
   const origin =
     event.reason === 'fork' && pid !== null ? await tx.sessions.lastHookedOfProcess(machine, pid) : undefined;
   const introduction = {
@@ -182,7 +182,7 @@ async function newRoot(
     parent_session_id: before?.parent_session_id ?? env['HIVE_PARENT'] ?? null,
     ...settings.findProject(),
   };
-  // A session that continues another has the same parent; the client's process may still have the other's name.
+  // A session that continues another has the same parent; the client's process may still be registered for the other one.
   const at = pid === null ? -1 : speaker.above.indexOf(pid);
   const above = before === undefined ? speaker.above.slice(at + 1) : [];
   const started =
@@ -211,16 +211,16 @@ async function newRoot(
     }),
   });
   await takeOver(tx, before, session);
-  // After a /clear the client has ended it; nobody goes on with it here either.
+  // After /clear, the client has ended it. In other cases it ends here.
   const left = await tx.sessions.get(before.session_id);
   if (left !== undefined) await endSession(tx, left);
   return session;
 }
 
 /**
- * /clear begins a new session in the same client process, and so may a compaction, or whatever else a client starts under a new
- * id; also one that reports no start, if the human writes there while the other idles. A start that says so, and a resume or a
- * fork inside the terminal, open another conversation and move nothing.
+ * The session that this event continues under a new id. /clear begins a new session in the same client process, and so may a
+ * compaction or another new id. A session without a reported start counts too, if the human writes in it while the other one is
+ * idle. A startup, a resume or a fork in the terminal opens another conversation and continues nothing.
  */
 async function predecessor(
   tx: WriteTx,
@@ -252,7 +252,7 @@ async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: S
   const session_id = subagentId(event.session_id, agent_id);
   const known = await tx.sessions.get(session_id);
   if (known !== undefined && known.machine !== root.machine)
-    throw new HiveError('not_allowed', `The session ${session_id} is not of ${root.machine}.`);
+    throw new HiveError('not_allowed', `The session ${session_id} does not belong to ${root.machine}.`);
   const type = event.raw['agent_type'];
   const client_title = typeof type === 'string' ? cleanOptional(type) : null;
   if (known !== undefined) {
@@ -265,8 +265,8 @@ async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: S
 }
 
 /**
- * A subagent that was started in the background; its own hooks do not say so. The client reports it before the
- * subagent's first hook (recorded), so the subagent may not be known yet.
+ * Marks a subagent as started in the background, which its own hooks do not report. The client reports it before the subagent's
+ * first hook (recorded), so the subagent may not be known yet.
  */
 async function becomeBackground(tx: WriteTx, agent_id: string, root: Session): Promise<void> {
   const known = await tx.sessions.get(subagentId(root.session_id, agent_id));
@@ -303,10 +303,10 @@ export const recordSessionState: HookHandler = async ({ tx, event, session, verd
   const state = nextState(event.name, verdict.block !== null, session);
   if (state === session.state) return null;
   if (state === 'ended') {
-    // After a /clear the next session takes over what is unread.
+    // After /clear, the next session takes over unread deliveries.
     await endSession(tx, session, { goes_on: event.reason === 'clear' });
     const parent = event.agent_id === null ? undefined : await tx.sessions.get(event.session_id);
-    // The answers to a subagent's questions go to its parent: nobody else can read them any more.
+    // The answers to an ended subagent's questions go to its parent, because nobody else could read them.
     if (parent !== undefined) await takeOver(tx, session, parent);
   } else {
     await recordSession(tx, 'session/changed', { ...session, state });

@@ -50,7 +50,7 @@ import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf } from './tur
 import { markedAsBlocking } from './waits.ts';
 import type { Ids, Logger, Processes } from './world.ts';
 
-/** The output, and the id to report once it is printed; null if nothing depends on that. */
+/** The verdict, and the id to report once it is printed; null if nothing depends on that. */
 interface Handled extends Verdict {
   output_id: string | null;
 }
@@ -58,7 +58,7 @@ interface Handled extends Verdict {
 export interface HookService {
   /** @throws HiveError if the store cannot be used; the caller decides whether that fails open. */
   handle(event: HookEvent, settings: HookSettings): Promise<Handled>;
-  /** Reports that the verdict was printed. One from another machine counts only for sessions whose ids begin with `ids`. */
+  /** Records that the verdict was printed. A report from another machine counts only for sessions whose ids begin with `ids`. */
   printed(handled: Pick<Handled, 'output_id'>, ids?: string): Promise<void>;
 }
 
@@ -74,22 +74,22 @@ interface HookParts {
 }
 
 /**
- * How long a client may take to write how a turn ended, once its next prompt has arrived. The prompt waits for that long if the
- * transcript says nothing, so it is short.
+ * In ms: how long a client may take to write how a turn ended, once its next prompt has arrived. The prompt waits for that long
+ * if the transcript does not show the end, so it is short.
  */
 const PROMPT_LAG_MS = 500;
 /**
- * … and once another event of the next turn has arrived: until its prompt is in the transcript, where a busy machine writes late.
- * Shorter than the time of a hook.
+ * In ms: the same once another event of the next turn has arrived, until that turn's prompt is in the transcript, which a busy
+ * machine writes late. Shorter than the time limit of a hook.
  */
 const TRANSCRIPT_LAG_MS = 1_200;
 const TRANSCRIPT_RETRY_MS = 20;
 const READ_AGAIN = Symbol('the transcript is behind');
 
 /**
- * How long to wait for the client's transcript, in milliseconds: not at all unless an event shows that the running turn was
- * displaced while the transcript does not yet say how. A hook over the connection can be quicker than the client writes, and a
- * turn that was recorded as ended is not ended again.
+ * How long to wait for the client's transcript, in ms. 0 unless an event shows that the running turn was displaced and the
+ * transcript does not yet show how. A hook over the connection can be faster than the client's writing, and the recorded end of a
+ * turn is final.
  */
 async function transcriptLag(tx: ReadTx, event: HookEvent, { readTail }: HookSettings): Promise<number> {
   const { session_id, agent_id, client_turn_id } = event;
@@ -108,7 +108,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
   const { processes, log, ids } = parts;
   const silences = createSilences(store);
 
-  /** The event and its session, as everything that handles it gets them. */
+  /** The event and its session, as the handlers get them. */
   async function reading(
     tx: WriteTx,
     reported: HookEvent,
@@ -126,7 +126,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     return { tx, event, session, settings, preferences, store, ...parts };
   }
 
-  /** One round through the handlers. A handler that wants to wait ends the round; the next ones run after the wait. */
+  /** Runs the handlers once. A handler that wants to wait ends the round; the next handlers run after the wait. */
   async function runHandlers(
     reported: HookEvent,
     settings: HookSettings,
@@ -134,7 +134,10 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     waited: Waited | null,
   ): Promise<Handled> {
     const handlers = await handlersFor(reported, settings, { store, runHandler });
-    /** When the transcript was first found behind. No clock is read before: its first use costs a hook 1.5 ms of loading. */
+    /**
+     * When the transcript was first found to be behind. The clock is not read earlier, because its first use takes 1.5 ms to
+     * load.
+     */
     let behind: number | null = null;
     const key = silences.keyOf(reported, settings);
     let head: number | null = null;
@@ -160,7 +163,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
         output_id: prints ? await announceOutput(tx, session.session_id, parts.ids) : null,
       };
     };
-    // Most hooks only record that a tool runs. They acknowledge nothing, so they need not wait for the disk.
+    // Most hooks only record that a tool runs. They acknowledge nothing and so need not wait for the disk.
     for (;;) {
       let says = false;
       const handled = await store.writeUnflushed(round, (handled, announced) => {
@@ -178,7 +181,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     }
   }
 
-  /** Records an event that has already been answered with nothing. */
+  /** Records an event that was already answered with an empty verdict. */
   async function recordOnly(reported: HookEvent, settings: HookSettings): Promise<void> {
     const speaker = speakerOf(settings, processes);
     const titles = titlesIn(reported, settings);
@@ -191,15 +194,15 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
   const noticing = <T>(work: () => Promise<T>): Promise<T> =>
     noticingOthers(store, () => noticingRefusals(store, work));
 
-  /** Runs `work` once the answer has left. */
+  /** Runs `work` once the answer was sent. */
   function later(work: () => Promise<void>): void {
     setImmediate(() => void beside(log, 'A hook was not recorded.', work));
   }
 
   /**
    * Waits outside the transaction, so that others can use the store, and then runs the handlers once more. An interrupted turn
-   * stops waiting. The human may have answered, and the client does not ask again: so a store that is locked or away does not
-   * end the hook, as long as it may wait.
+   * stops waiting. A locked or unavailable store does not end the hook while it may wait, because the human may have answered and
+   * the client does not ask again.
    */
   async function waitOut(
     { session_id, agent_id, client_turn_id }: HookEvent,
@@ -235,7 +238,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
         later(() => noticing(() => recordOnly(event, settings)));
         return { ...NO_OPINION, output_id: null };
       }
-      // Known now: when a client stops waiting it may end the shell above the hook first.
+      // Determined before waiting: a client that stops waiting may first end the shell above the hook.
       const speaker = speakerOf(settings, processes);
       const verdict = await noticing(() => runHandlers(event, settings, speaker, null));
       const { wait } = verdict;
@@ -254,10 +257,10 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
 
 // ---- The handlers, in their order ----
 
-/** A handler for only a few events; a process that handles one event loads it only for those. */
+/** A handler for a few events only; a process that handles one event loads it only for these. */
 interface LazyHookHandler {
   concerns(event: HookEvent, settings: HookSettings): boolean;
-  /** Called before the transaction, so that slow work blocks nobody. */
+  /** Called before the transaction, so that slow work does not block others. */
   load(event: HookEvent, settings: HookSettings, parts: LoadParts): Promise<HookHandler>;
 }
 
@@ -298,7 +301,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   recordSessionState,
 ];
 
-/** The handlers that record something. When nothing may be said to the client, only these run. */
+/** The handlers that record something. If the event was already answered, only these run. */
 const RECORDERS: readonly HookHandler[] = [beginTurns, cancelEndedDialogs, endTurns, recordSessionState];
 
 /** Whether a run's agent has this hook. Its handler sees every event. */
@@ -319,20 +322,20 @@ async function handlersFor(
 }
 
 // ---- Answering before recording ----
-// Nearly all hooks of a working agent say nothing and record that a tool runs. The agent need not wait for that. Whatever
-// can reach an agent is an event in the log. So where a kind of hook had nothing to say, it still has nothing to say while
-// the log has not grown, and if nothing is under way that depends on the time or on other processes.
+// Nearly all hooks of a working agent return an empty verdict and record that a tool runs, which the agent need not wait for.
+// Everything that can reach an agent is an event in the log. So if a kind of hook had an empty verdict, it still has one while
+// the log has not grown, unless something is under way that depends on the time or on other processes.
 
 interface Silences {
-  /** The memory's name for this kind of event of this session; null if it must be recorded before it is answered. */
+  /** The key of this kind of event in this session; null if it must be recorded before it is answered. */
   keyOf(event: HookEvent, settings: HookSettings): string | null;
-  /** Whether it still has nothing to say. */
+  /** Whether the verdict is still empty. */
   lasts(key: string): Promise<boolean>;
-  /** It had nothing to say when the newest event was `head`. */
+  /** Remembers that the verdict was empty when the newest event was `head`. */
   note(key: string, event: HookEvent, head: number): Promise<void>;
 }
 
-/** More than any client has agents at once; at this number the memory starts again. */
+/** More than any client has agents at once; at this number the memory is cleared. */
 const MOST_SILENCES = 1_000;
 
 function createSilences(store: Store): Silences {
@@ -363,16 +366,16 @@ function createSilences(store: Store): Silences {
   };
 }
 
-/** A tool that is neither ours nor a dialog, starts no agent in the background, and has edited no file. */
+/** Whether the event's tool is neither ours nor a dialog, starts no agent in the background, and has edited no file. */
 function isPlain(event: HookEvent): boolean {
   const { name, tool, background_agents } = event;
   if (name !== 'PreToolUse' && name !== 'PostToolUse' && name !== 'PostToolUseFailure') return false;
-  // The call itself follows at once, and is identified by what its hook has recorded.
+  // The call itself follows at once and is identified by the record of its hook.
   if (tool === null || tool.own !== null) return false;
   return background_agents.length === 0 && dialogOf(event) === null && !endsEdit(event);
 }
 
-/** Whether the session has no mention, and nothing on its way to it that was not proved read: those also depend on time and processes. */
+/** Whether the session has no mentions and no unproved deliveries, which also depend on time and on other processes. */
 async function isNothingUnderWay(tx: ReadTx, session_id: string): Promise<boolean> {
   return (
     (await tx.mentions.countUnprocessed(session_id)).count === 0 &&
@@ -382,7 +385,7 @@ async function isNothingUnderWay(tx: ReadTx, session_id: string): Promise<boolea
 }
 
 // ---- When a hook has waited long enough ----
-// This is checked repeatedly during the wait, so it reads little and writes nothing.
+// These checks run repeatedly during the wait, so they read little and write nothing.
 
 async function isOver(tx: ReadTx, wait: HookWait, turn_id: string | null): Promise<boolean> {
   const { ask_ids, all = false, needs_desk = false } = wait;

@@ -1,4 +1,4 @@
-/** Humans: who has been here, who is online, and their teams. domain/humans.ts decides whom a prompt concerns. */
+/** Humans: their names, presence and teams. domain/humans.ts decides who is asked by a prompt. */
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import {
   addressOf,
@@ -26,7 +26,7 @@ export interface Presence {
 }
 
 export interface HumanService {
-  /** Everybody who has been here: those online first, then by when they were last here. */
+  /** Everybody who has used a desk: those online first, then the most recently seen. */
   presence(): Promise<Presence[]>;
   teams(): Promise<Team[]>;
   /** Creates or replaces a team. @throws HiveError `invalid_input`. */
@@ -87,12 +87,12 @@ function presenceOf(humans: readonly Human[], teams: readonly Team[], desks: rea
   );
 }
 
-/** Records that somebody is here, under every name that reaches them. */
+/** Records a person under every name that reaches them. */
 export async function recordHuman(tx: WriteTx, desk: Pick<Desk, 'human' | 'seat'>): Promise<void> {
   for (const folded of namesOf(desk)) await tx.humans.put({ folded, name: desk.human, seen_at: tx.now });
 }
 
-/** Resolves whom a question is for. @throws HiveError `human_not_found` for an unknown name, `invalid_input`. */
+/** Resolves the address of a question. @throws HiveError `human_not_found` for an unknown name, `invalid_input`. */
 export async function findAddress(
   tx: ReadTx,
   { to, escalate_after_ms }: Pick<AskRequest, 'to' | 'escalate_after_ms'>,

@@ -1,6 +1,6 @@
 /**
- * Identity: what an environment and the processes above show about who somebody is, and who may speak for a session
- * (invariant 9). Which session makes an MCP call is in callers.ts.
+ * Identity: who somebody is, according to the environment and the processes above, and who may speak for a session
+ * (invariant 9). callers.ts finds the session that makes an MCP call.
  */
 import {
   isRemote,
@@ -15,8 +15,8 @@ import type { ReadTx } from './ports.ts';
 import type { Processes } from './world.ts';
 
 /**
- * Each of these shows that an agent's process started us; a person's own settings (CODEX_HOME, …) do not. Every
- * command checks this one list before it lets somebody act as the human, and so does the sidecar of an Emacs.
+ * Each of these variables shows that an agent's process started us; a person's own settings (CODEX_HOME, …) do not. Every command
+ * and every sidecar checks this list before it lets anybody act as the human.
  */
 export const AGENT_VARIABLES: readonly string[] = [
   'HIVE_AGENT',
@@ -37,14 +37,14 @@ export const AGENT_VARIABLES: readonly string[] = [
   'AI_AGENT',
 ];
 
-/** The name of a variable that shows that an agent started us; null in a person's environment. */
+/** The first variable that shows that an agent started us; null in a person's environment. */
 export function agentVariable(env: Environment): string | null {
   return AGENT_VARIABLES.find((name) => text(env[name]) !== null) ?? null;
 }
 
 /**
- * The variable of an agent in the environment of a process above this one; null where there is none. Whoever clears the
- * variables of a command clears only that command's own (`env -i`), and this does not depend on which store is open.
+ * The variable of an agent in the environment of a process above this one; null if there is none. `env -i` clears only the
+ * variables of the command itself, and this check does not depend on which store is open.
  */
 export function agentVariableAbove(
   processes: Pick<Processes, 'ancestors' | 'environment'>,
@@ -75,40 +75,41 @@ export function sessionsInEnvironment(env: Environment): NamedSession[] {
   return named;
 }
 
-/** A session named by an environment; `name` is the one its person gave it, which no subagent shares. */
+/** A session named by an environment. `name` was given by its person, and is not shared by subagents. */
 interface NamedSession {
   session_id: string;
   client: string;
   name: string | null;
 }
 
-/** A text from outside, cleaned; null where there is none. */
+/** Untrusted text, cleaned; null if there is none. */
 export function text(value: unknown): string | null {
   return typeof value === 'string' ? cleanOptional(value) : null;
 }
 
-/** An id as a client reports it. @throws HiveError `not_allowed` for an id that only Hive may make. */
+/** An id that a client reports. @throws HiveError `not_allowed` for an id that only Hive may make. */
 export function reported(value: unknown): string | null {
   const id = text(value);
   return id === null ? null : reportedId(id);
 }
 
 /**
- * The name that a person gave an agent, which may be its id: composed, because programs write the same letters in two ways.
+ * The name that a person gave an agent, which may be its id. It is in composed form, because programs write the same letters in
+ * two ways.
  * @throws HiveError `not_allowed` for an id that only Hive may make.
  */
 export function agentName(env: Environment): string | null {
   return reported(env['HIVE_AGENT']?.normalize('NFC'));
 }
 
-/** The id of a call as it is recorded: the hooks of a token record none that a call of another machine could have. */
+/** The id under which a call is recorded. The hooks of a token cannot record an id that a call of another machine could have. */
 export function toolUseKey(machine: string, use_id: string): string {
   return isRemote(machine) ? remoteId(machine, use_id) : use_id;
 }
 
 // ---- Sessions above a process (invariant 9) ----
-// The registered sessions among a process's ancestors. They are only looked up where it matters: when a session is
-// new, and before a shell acts for the human.
+// The registered sessions among a process's ancestors. They are looked up only for a new session, and before a shell acts for the
+// human.
 
 /** The living sessions among these processes of one machine, in their order. */
 export async function sessionsAmong(
@@ -127,8 +128,8 @@ export async function sessionsAmong(
 }
 
 /**
- * A new session with its parent: the nearest process above it that is another session, else the one that its
- * environment named. The parent of a subagent is known already, and nearer than any process.
+ * A new session with its parent: the nearest process above it that is another session, else the session that its environment
+ * names. The parent of a subagent is already known, and is closer than any process.
  */
 export async function withParent(
   tx: ReadTx,
@@ -144,8 +145,8 @@ export async function withParent(
 }
 
 // ---- Who may speak for a session ----
-// The word of a hook, an MCP server or a shell about itself is a claim: any process of this user can start `hive hook`
-// with any event and any variable. The process tree cannot be changed as easily, so it decides.
+// What a hook, an MCP server or a shell reports about itself is a claim: any process of this user can start `hive hook` with any
+// event and any variable. The process tree is harder to forge, so it decides.
 
 /** Every process descends from this one; it is never a client. */
 const INIT = 1;
@@ -153,13 +154,13 @@ const INIT = 1;
 /** A process that claims to belong to a session. */
 export interface Speaker {
   machine: string;
-  /** Its own process; null where that is not on this machine. */
+  /** Its own process; null if that is on another machine. */
   pid: number | null;
   /** The processes that it descends from, nearest first. */
   above: readonly number[];
 }
 
-/** Two readings of the clock may differ by this much. */
+/** How much two readings of the clock may differ. */
 const CLOCKS_MS = 1_000;
 
 /** Whether the process that a session was registered with is still running. */
@@ -169,8 +170,8 @@ export async function runsStill(tx: ReadTx, session: Session, processes: Process
 }
 
 /**
- * Whether a later process has the pid of a session: one that began after the session was last seen. A process of a remote
- * agent cannot be examined.
+ * Whether a later process has the pid of a session, that is, one that began after the session was last seen. The processes of
+ * remote agents cannot be examined.
  */
 export async function isReused(
   tx: ReadTx,
@@ -180,7 +181,7 @@ export async function isReused(
   const age_ms = pid === null || isRemote(machine) ? null : processes.ageMs(pid);
   if (pid === null || age_ms === null) return false;
   if (Date.parse(tx.now) - age_ms <= Date.parse(last_seen_at) + CLOCKS_MS) return false;
-  // A virtual machine that was paused sets its clock forward, and ages do not follow. A server that was there before shows it.
+  // After a pause, a virtual machine sets its clock forward, but process ages do not change. An earlier server reveals this.
   const connections = await tx.sessions.connections(machine);
   return !connections.some(
     (server) =>
@@ -203,7 +204,7 @@ export async function provenClient(
   processes: Processes,
 ): Promise<number | null> {
   if (pid === null || pid <= INIT) return null;
-  // Its process runs elsewhere; the token limits it to its own sessions.
+  // Its process runs on another machine; the token limits it to its own sessions.
   if (isRemote(speaker.machine)) return pid;
   const at = speaker.above.indexOf(pid);
   if (at === -1) return isAbove(speaker, pid, processes) ? pid : null;
@@ -212,9 +213,9 @@ export async function provenClient(
 }
 
 /**
- * Why this process may not speak for this session, as a sentence; null when it may. While a session's client process
- * runs, only what that process started may speak for it, and not another agent that it started. Nothing can be known
- * about a session without a running process, so anybody may resume it.
+ * Why this process may not speak for this session, as a sentence; null if it may. While a session's client process runs, only its
+ * descendants may speak for it, except other agents that it started. Nothing is known about a session without a running process,
+ * so anybody may resume it.
  */
 export async function refusalToSpeak(
   tx: ReadTx,
@@ -235,7 +236,7 @@ export async function refusalToSpeak(
   if (other === undefined && (at !== -1 || isAbove(speaker, pid, processes))) return null;
   if (other === undefined && !isProven(session) && isRelated(session.client, speaker, pid, processes))
     return null;
-  // Unless hooks have proved more, a session that an agent started under a name of its own belongs to that agent.
+  // Unless hooks have proved otherwise, a session that an agent started under its own name belongs to that agent.
   if (other !== undefined && !isProven(session) && other.session_id === session.parent_session_id)
     return null;
   const whose =
@@ -243,7 +244,10 @@ export async function refusalToSpeak(
   return `The session ${session_id} is ${handle}'s. It runs in process ${pid}, ${whose}: only ${handle} speaks for itself.`;
 }
 
-/** Whether its hooks have named its client. Otherwise the process is the parent of an MCP server, perhaps a wrapper. */
+/**
+ * Whether hooks have reported the session's client process. Otherwise its process is the parent of an MCP server, perhaps a
+ * wrapper.
+ */
 function isProven({ client, hooks_seen_at }: Session): boolean {
   return client === 'claude-code' && hooks_seen_at !== null;
 }
@@ -252,10 +256,10 @@ function isProven({ client, hooks_seen_at }: Session): boolean {
 const ADOPTERS = /^(systemd|launchd|init)$/;
 
 /**
- * Whether a process outside the one that is recorded may still belong to the same client. The recorded one is the parent of an
- * MCP server: the client, or a wrapper that the client started. Then both descend from the client, which for Codex has its
- * name. Where it does not, something else must be above both that is no adopter of orphans. Nobody can put a process above
- * one that runs already. Of the other clients nothing is known.
+ * Whether a process that does not descend from the recorded one may still belong to the same client. The recorded process is the
+ * parent of an MCP server: the client, or a wrapper that the client started. In the second case both descend from the client.
+ * Codex's process has its name; otherwise a process that is not an adopter of orphans must be above both. A process cannot be
+ * inserted above a running one. For other clients nothing is known.
  */
 function isRelated(client: string, speaker: Speaker, pid: number, processes: Processes): boolean {
   if (client !== 'codex') return true;

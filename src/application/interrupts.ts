@@ -1,8 +1,8 @@
 /**
- * Interrupts: stopping a turn, and waiting until it has stopped. The request is stored before anything else happens, so
- * any number of askers in any number of processes wait for the same rows, and the end of the turn answers them all in
- * its own transaction. Also what makes a stop faster (Codex's socket, a signal), and the hook handlers that deliver it:
- * hooks.ts runs `deliverInterrupts` at the agent's next tool call, and `recordTurnEnd` of turns.ts settles the request.
+ * Interrupts: stopping a turn, and waiting until it has stopped. The request is stored first, so any number of askers in any
+ * number of processes wait for the same rows, and the end of the turn answers them all in its own transaction. Codex is also
+ * stopped through its socket, which is faster. The hook handlers deliver the stop: hooks.ts runs `deliverInterrupts` at the
+ * agent's next tool call, and `recordTurnEnd` of turns.ts settles the request.
  */
 
 import { type Actor, refuse } from '../domain/actors.ts';
@@ -42,7 +42,7 @@ import { endSession, findSession } from './sessions.ts';
 import { endFromTranscript, recordTurnEnd, turnOf } from './turns.ts';
 import type { CodexControl, Files, Ids, Logger, Processes } from './world.ts';
 
-/** That a turn must stop, or was stopped. */
+/** A request to stop a turn, or the interrupt that stopped it. */
 export interface StopRequest {
   /** The human or coordinator who interrupts. */
   by: string;
@@ -50,7 +50,7 @@ export interface StopRequest {
   note: string | null;
 }
 
-/** Its address, and what people call it. */
+/** A session's handle, and its title for people. */
 interface Called {
   handle: string;
   called: string;
@@ -84,7 +84,7 @@ interface InterruptParts extends TurnWatchParts, PushParts {
 }
 
 const ALL_LIMIT = 1_000;
-/** Node's timers last at most 24 days, so longer waits are split. */
+/** Node's timers last at most 24 days, so longer waits are split into parts. */
 const STRETCH_MS = 24 * 60 * 60 * 1000;
 
 export function createInterrupts(parts: InterruptParts): InterruptService {
@@ -93,7 +93,7 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
   const closing = new AbortController();
   const push = createPush(parts, closing.signal);
 
-  /** A turn may have ended without a hook; close it first. */
+  /** Closes a turn that has ended without a hook. */
   async function checkCurrentTurn(handle_or_id: string): Promise<void> {
     const current = await store.read(async (tx) => {
       const session = await findSession(tx, handle_or_id);
@@ -187,7 +187,7 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
   return service;
 }
 
-/** A subagent that works for its running parent is stopped with the parent. */
+/** Whether a session is interrupted by itself. A subagent that works for its running parent is stopped with the parent. */
 function isOwnBusiness(session: Session, busy: ReadonlyMap<string, Session | undefined>): boolean {
   const host = busy.get(hostOf(session));
   return host === undefined || !runsInside(session, host);
@@ -209,21 +209,21 @@ function waitEnded({ turn_id }: Interrupt): HiveError {
 // ---- Requests, inside a transaction ----
 
 export interface InterruptRequest {
-  /** Handle or id. */
+  /** The handle or id of the session. */
   session: string;
   /** Missing: the turn that is running now. */
   turn_id?: string | null | undefined;
   note?: string | null | undefined;
-  /** How long to wait; then the answer is `unconfirmed`, and the request stays in force. Default 10 minutes. */
+  /** How long to wait, in ms; then the answer is `unconfirmed`, and the request stays in force. Default 10 minutes. */
   timeout_ms?: number | null | undefined;
   /** A request with the same id, as after a restart, is the same request. */
   interrupt_id?: string | null | undefined;
   actor: Actor;
-  /** Aborted when the asker goes away: it ends the wait, not the interrupt. */
+  /** Aborted when the asker goes away; this ends the wait, not the interrupt. */
   signal?: AbortSignal | undefined;
 }
 
-/** A stored request with its turn; without an interrupt if that turn was interrupted already. */
+/** A stored request with its turn; without an interrupt if that turn was already interrupted. */
 interface Taken {
   interrupt: Interrupt | null;
   turn: Turn;
@@ -326,7 +326,7 @@ async function readSettled(tx: ReadTx, interrupt_id: string): Promise<SettledInt
   return turn === undefined ? undefined : { interrupt, turn };
 }
 
-/** Why this turn must stop, or was stopped; null when nobody wants it to. */
+/** The request to stop this turn, or the interrupt that stopped it; null if there is none. */
 export async function readStopRequest(tx: ReadTx, turn_id: string): Promise<StopRequest | null> {
   const turn = await tx.turns.get(turn_id);
   if (turn === undefined) return null;
@@ -369,7 +369,7 @@ function timeoutOf({ timeout_ms }: InterruptRequest): number {
   return timeout_ms ?? INTERRUPT_LIMITS.defaultTimeoutMs;
 }
 
-/** How long the asker waits. @throws HiveError `invalid_input`. */
+/** How long the asker waits, in ms. @throws HiveError `invalid_input`. */
 function checkedWait(request: InterruptRequest): number {
   const { minTimeoutMs, maxTimeoutMs, note } = INTERRUPT_LIMITS;
   const wait_ms = timeoutOf(request);
@@ -399,8 +399,8 @@ function notCurrent(session: Session, turn_id: string | null, current: Turn | nu
 }
 
 // ---- Watching a turn that no hook reports on ----
-// Esc at the terminal fires no hook, and neither does a client that was killed. The transcript and the process show
-// both, so they are checked once a second while anybody in this process waits: one check for all of them.
+// Esc at the terminal fires no hook, and neither does a killed client. The transcript and the process reveal both, so they are
+// checked once a second while anybody in this process waits, with one check for all waits.
 
 interface TurnWatchParts {
   store: Store;
@@ -479,8 +479,8 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
 }
 
 // ---- Pushing an interrupt ----
-// Besides waiting for the next hook, an asker can stop Codex through its control socket. The asking process does it,
-// once per turn; if it fails or dies, the hooks still deliver.
+// In addition to waiting for the next hook, the asking process stops Codex through its control socket, once per turn. If it fails
+// or dies, the hooks still deliver the interrupt.
 
 interface PushParts {
   store: Store;
@@ -491,9 +491,12 @@ interface PushParts {
 
 type Push = (interrupt: Interrupt, turn: Turn, session: Session) => void;
 
-/** After `closing` the store is gone, so a late answer from Codex is left to the hooks. */
+/** After `closing` the store is closed, so a late answer from Codex is left to the hooks. */
 function createPush({ store, codex, machine, log }: PushParts, closing: AbortSignal): Push {
-  /** The first to push records it beforehand: if the turn ends after that, this interrupt ended it, not the terminal. */
+  /**
+   * Records the push before it happens, for one process only: if the turn ends after that, this interrupt ended it, not the
+   * terminal.
+   */
   async function claim({ interrupt_id, turn_id }: Interrupt, through: string): Promise<boolean> {
     return store.write(async (tx) => {
       const pending = await tx.turns.pendingInterrupts(turn_id);
@@ -522,10 +525,10 @@ function createPush({ store, codex, machine, log }: PushParts, closing: AbortSig
     if (client_turn_id === null || !(await claim(interrupt, 'codex'))) return;
     const thread_id = threadOf(session);
     const stopped = await codex.interrupt({ thread_id, client_turn_id });
-    // Without an answer the turn may still end because of it: a tool that is slow to stop delays the answer.
+    // Without an answer, the push may still end the turn: a tool that is slow to stop delays the answer.
     if (closing.aborted || stopped === null) return;
     if (!stopped) return release(interrupt);
-    // Its Interrupt hook may have reported the end already: then there is nothing left to do.
+    // Its Interrupt hook may have reported the end already; then there is nothing left to do.
     await store.write(async (tx) => {
       const turn = await tx.turns.get(turn_id);
       if (turn !== undefined) await recordTurnEnd(tx, turn, interruptedBy(interrupt));
@@ -541,10 +544,10 @@ function createPush({ store, codex, machine, log }: PushParts, closing: AbortSig
 }
 
 // ---- Hook handlers ----
-// How an interrupt reaches a client through its hooks, and how the session is notified afterwards. docs/turns.md has
-// what each client was observed to accept, and what it does with it.
+// How an interrupt reaches a client through its hooks, and how the session is notified afterwards. docs/turns.md
+// describes what each client accepts, and how it reacts.
 
-/** Runs before the gates: a turn that must stop does nothing else. */
+/** Runs before the gates, because nothing else matters for a turn that must stop. */
 export const deliverInterrupts: HookHandler = async (context) => {
   const { tx, event, session } = context;
   const turn = await turnOf(tx, session.session_id, event.client_turn_id);
@@ -559,22 +562,25 @@ export const deliverInterrupts: HookHandler = async (context) => {
   return stopVerdict(event.name, asked ?? { by: turn.by ?? 'client', note: turn.note });
 };
 
-/** The agent is about to end its turn by itself: nothing is left to stop, but nothing may hold it either. */
+/** Events at which the agent is about to end its turn by itself: there is nothing to stop, but nothing may hold it either. */
 const ENDS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop', 'StopFailure']);
 
-/** Codex continues whatever a PostToolUse says; Claude Code stops at each of these. */
+/** Whether the client stops at this event. Codex ignores a stop at PostToolUse; Claude Code obeys all of them. */
 function canStop({ event }: HookContext): boolean {
   if (event.name === 'PreToolUse') return true;
   return event.client === 'claude-code' && (event.name === 'PostToolUse' || event.name === 'PostToolBatch');
 }
 
-/** Every further call of a batch is denied as well, because `continue:false` alone lets a tool run. */
+/** The verdict that stops the client. It also denies the call, because `continue:false` alone lets a tool run. */
 function stopVerdict(name: string, asked: Pick<Interrupt, 'by' | 'note'>): Partial<Verdict> {
   const end_turn = stopSentence(asked);
   return name === 'PreToolUse' ? { deny: pleaseStop(asked), end_turn } : { end_turn };
 }
 
-/** Codex cannot be stopped by a denial, only asked. The human is notified when it has asked for this many tools after the stop. */
+/**
+ * A denial does not stop Codex, but only asks it to stop. The human is notified when it has called this many tools after the
+ * stop.
+ */
 const CODEX_STOPS = 10;
 
 /** Handles a tool of a stopped turn: one more of the running batch, or proof that the client never read the stop. */
@@ -597,7 +603,7 @@ async function stopAgain({ tx, event, session }: HookContext, turn: Turn): Promi
 
 const NOTICES_AT_ONCE = 5;
 
-/** At the next prompt, or a new start, the session is notified once of what happened to its last turn. */
+/** At the next prompt or start, the session is notified once of what happened to its last turn. */
 export const notifyAborted: HookHandler = async (hook) => {
   const { tx, event, session, verdict } = hook;
   if (!acceptsNotices(event.name) || event.agent_id !== null || verdict.block !== null) return null;
@@ -623,7 +629,7 @@ function acceptsNotices(name: string): boolean {
   return name === 'SessionStart' || name === 'UserPromptSubmit';
 }
 
-/** A turn that did nothing, and that nobody stopped, left nothing unfinished. */
+/** Whether the session is notified. A turn that did nothing and was not interrupted left nothing unfinished. */
 function isWorthANotice({ abort_reason, steps }: Turn): boolean {
   return (abort_reason !== 'unknown' && abort_reason !== 'replaced') || steps > 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Loops: two agents that keep replying to each other (the rules are in domain/mention-gate.ts). The guard lets their mentions
- * no longer gate and notifies the human once, who lets them continue, mutes them, or simply writes to them.
+ * Loops: two agents that keep replying to each other (the rules are in domain/mention-gate.ts). The guard stops
+ * their mentions from gating and notifies the human once, who can let them continue, mute them, or simply write to them.
  */
 
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
@@ -28,21 +28,23 @@ export interface Trip {
   reason: string;
 }
 
-/** A pair that the guard has stopped or the human has muted, with their handles and what people call them. */
+/** A pair that the guard has stopped or the human has muted, with their handles and titles. */
 export interface LoopView extends Loop {
   handles: [string, string];
   titles: [string, string];
 }
 
-/** Two sessions, by handle or by id. One of them may be `unverified`: all authors who proved no name. */
+/** Two sessions, by handle or by id. One of them may be `unverified`, which stands for all unverified authors. */
 export type PairNames = readonly [string, string];
 
 export interface LoopService {
-  /** Lets them continue: earlier messages no longer count, and their mentions gate again. @throws HiveError `session_not_found`. */
+  /**
+   * Lets them continue: earlier messages no longer count, and their mentions gate again. @throws HiveError `session_not_found`.
+   */
   allow(pair: PairNames): Promise<void>;
   /** Mutes mentions between the two until the human allows them again. @throws HiveError `session_not_found`. */
   mute(pair: PairNames): Promise<void>;
-  /** The pairs that are stopped or muted now: one that is stopped goes on once a human has written to it. */
+  /** The pairs that are stopped or muted now. A human's message to a stopped pair ends the stop. */
   list(): Promise<LoopView[]>;
 }
 
@@ -66,7 +68,7 @@ export async function hopsOf(tx: ReadTx, author: Author, parent: Message | null)
   return hopsAfter(parent, await humanSpokeAt(tx, [author.session_id, parent.session_id, project_dir]));
 }
 
-/** The addressees that a message must not gate, because of a loop. Notifies the human once of each loop. */
+/** The addressees that a message must not gate because of a loop. Notifies the human once of each loop. */
 export async function guardLoops(
   tx: WriteTx,
   message: Message,
@@ -96,8 +98,8 @@ export async function guardLoops(
 }
 
 /**
- * The new messages of the room that a session may be told of: not those of an agent that the human muted with it, nor those of one
- * with which it goes on and on. Notifies the human once of each such pair.
+ * The new messages in the room that a session may be notified of. Leaves out messages by agents that the human muted for it, or
+ * with which it is in a loop. Notifies the human once of each such loop.
  */
 export async function guardRoom(
   tx: WriteTx,

@@ -11,7 +11,7 @@ import type { Connection, WriteTx } from './ports.ts';
 import { endSession } from './sessions.ts';
 import type { Processes } from './world.ts';
 
-/** Forgets a connection. Where it was all the identity that its caller had, nobody can be that session any more. */
+/** Forgets a connection. If it was the only identity of its caller, that session ends. */
 export async function closeConnection(tx: WriteTx, connection_id: string): Promise<void> {
   const machine = (await tx.sessions.connection(connection_id))?.machine;
   await tx.sessions.closeConnection(connection_id);
@@ -20,7 +20,7 @@ export async function closeConnection(tx: WriteTx, connection_id: string): Promi
   if (session !== undefined) await endSession(tx, session);
 }
 
-/** A server that ends normally closes its connection; one whose process is gone has died. */
+/** Closes connections whose process is gone. A server that ends normally closes its own connection, so these have died. */
 export async function closeDead(tx: WriteTx, machine: string, processes: Processes): Promise<void> {
   for (const connection of await tx.sessions.connections(machine)) {
     if (!processes.alive(connection.pid)) await closeLost(tx, connection, processes);
@@ -43,7 +43,7 @@ function isServerOf({ session_id, parent_pid }: Connection, session: Session): b
   return session_id === session.session_id || (parent_pid !== null && parent_pid === session.pid);
 }
 
-/** If the client is gone as well, it has lost nothing, so nothing is reported. */
+/** Closes the connection of a dead server, and notifies the human unless the client is gone as well and so has lost nothing. */
 async function closeLost(tx: WriteTx, connection: Connection, processes: Processes): Promise<void> {
   const { connection_id, machine, parent_pid, session_id } = connection;
   await closeConnection(tx, connection_id);

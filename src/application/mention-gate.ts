@@ -1,6 +1,6 @@
 /**
- * The mention gate as hook handlers: what is held, what is only reminded of, and when the gate gives up. The rules
- * are in domain/mention-gate.ts; here they meet the store and the client.
+ * The mention gate as hook handlers: which calls are held, what is only reminded of, and when the gate gives up. These apply the
+ * rules of domain/mention-gate.ts to the store and the client.
  */
 import { acceptsContext, isHumanPrompt } from '../domain/hooks.ts';
 import {
@@ -32,8 +32,8 @@ import { giveNotice } from './notices.ts';
 import type { Connection, WriteTx } from './ports.ts';
 
 /**
- * Where the gate is `strict` a message of the human waits as well until the mentions are processed. First of all handlers:
- * a prompt that is refused begins no turn, and nothing is handed over beside it.
+ * With a `strict` gate, the human's messages are refused too until the mentions are processed. Runs first, because a refused
+ * prompt begins no turn, and nothing is handed over with it.
  */
 export const refuseHumanPrompts: HookHandler = async (context) => {
   const { tx, event, session, log } = context;
@@ -55,7 +55,7 @@ export const refuseHumanPrompts: HookHandler = async (context) => {
   return decision.refused ? { block: refusal(await waiting(context), context) } : null;
 };
 
-/** Decides tool calls, and delivers mentions where nothing is held. */
+/** Decides tool calls, and delivers mentions if nothing is held. */
 export const gateMentions: HookHandler = async (context) => {
   const { tx, event, session, verdict } = context;
   if (isHumanPrompt(event)) await humanPrompted(tx, session.session_id);
@@ -65,7 +65,7 @@ export const gateMentions: HookHandler = async (context) => {
     case 'PostToolBatch':
       return closeBatch(context);
     case 'UserPromptSubmit':
-      // A new prompt repeats all unprocessed mentions, including those shown before.
+      // A new prompt repeats all unprocessed mentions, including those that were already shown.
       return verdict.block === null ? remind(context, unprocessed, isHumanPrompt(event)) : null;
     default:
       return acceptsContext(event) ? remind(context, fresh) : null;
@@ -102,7 +102,10 @@ async function decide(context: HookContext): Promise<{ deny?: string; context?: 
   return { deny: denialReason(first, counted.count) };
 }
 
-/** Notifies the human that the gate has given up. `sentence` gets how many mentions are unprocessed, and who wrote the first. */
+/**
+ * Notifies the human that the gate has given up. `sentence` gets the number of unprocessed mentions and the author of the
+ * first.
+ */
 async function noticeGivenUp(
   context: HookContext,
   sentence: (count: number, from: string | undefined) => string,
@@ -116,7 +119,7 @@ async function noticeGivenUp(
   });
 }
 
-/** Lifts the hold after the last mention was processed or has expired. The agent is informed with this call, which passes. */
+/** Lifts the hold after the last mention was processed or has expired. The agent is notified with this call, which passes. */
 async function reopen({ tx }: HookContext, record: GateRecord): Promise<{ context: string[] }> {
   await tx.gates.put({ ...recordProgress(record), held: false });
   // Processing one ends the hold; with none processed, they have expired.
@@ -132,14 +135,14 @@ async function closeBatch(context: HookContext): Promise<{ context?: string[] } 
   return null;
 }
 
-/** The refusal as the human at the terminal reads it: the prompt was not sent, and how to continue. */
+/** The refusal for the human at the terminal: the prompt was not sent, and how to continue. */
 function refusal(mentions: readonly MentionInFull[], { session: { handle } }: HookContext): string {
   const lines = mentions.map((mention) => `  - ${mention.at} from ${authorName(mention)}`);
   return [
     `You have ${mentions.length} unprocessed mention(s). See them with: hive mentions --session ${handle}`,
     ...lines,
     `When you have dealt with them: hive mentions process --all --session ${handle}`,
-    // A prompt that names the tool passes, with every client and without any command of ours.
+    // A prompt that names the tool passes, in every client and without any command of ours.
     'To have the agent deal with them, send: Deal with your mentions and call hivemind_process_mentions.',
     'Your message was not sent. Send it again afterwards.',
   ].join('\n');
@@ -153,7 +156,7 @@ export async function gateModeOf({
   return session.gate ?? (await preferences()).gate;
 }
 
-/** The mentions that a reminder shows, and how many it is about. Only those shown are read: a hook costs next to nothing. */
+/** The mentions that a reminder shows, and the total number. Only the shown ones are read, to keep hooks cheap. */
 interface Reminded {
   first: MentionInFull[];
   count: number;
@@ -174,7 +177,7 @@ async function deliver({ tx, session }: HookContext, mentions: readonly MentionI
   await deliverMentions(tx, shownInFull(mentions), hookCarrier(session.session_id));
 }
 
-/** The session's unprocessed mentions, all of them. */
+/** All of the session's unprocessed mentions. */
 function waiting({ tx, session }: HookContext): Promise<MentionInFull[]> {
   return tx.mentions.unprocessedOf(session.session_id);
 }
@@ -185,14 +188,14 @@ async function unprocessed({ tx, session: { session_id } }: HookContext): Promis
   return { first, count: (await tx.mentions.countUnprocessed(session_id)).count };
 }
 
-/** A reminder shows each mention in full once; a prompt repeats them all. */
+/** The mentions for a reminder that were not shown in full before; a prompt repeats them all. */
 async function fresh({ tx, session: { session_id } }: HookContext): Promise<Reminded> {
   const first = await tx.mentions.freshOf(session_id, MENTIONS_LISTED);
   const count = first.length < MENTIONS_LISTED ? first.length : await tx.mentions.countFresh(session_id);
   return { first, count };
 }
 
-/** Whether a living `hive mcp` serves this session; without one the session could not make the call that clears the gate. */
+/** Whether a living `hive mcp` serves this session. Without one, the session could not make the call that clears the gate. */
 async function canCallUs(context: HookContext): Promise<boolean> {
   const { tx, event, session, settings, processes } = context;
   const connections = await tx.sessions.connections(settings.machine);
@@ -215,8 +218,8 @@ async function canCallUs(context: HookContext): Promise<boolean> {
 }
 
 /**
- * Whether the process above `hive mcp` is a wrapper that this hook's client started and that stayed in between, such as a shell.
- * Another client in between would be the one that is connected.
+ * Whether the process above `hive mcp` is a wrapper, such as a shell, between it and this hook's client. If another client is in
+ * between, the connection belongs to that client.
  */
 async function isBehindWrapper(
   { tx, event, settings, processes }: HookContext,
@@ -224,7 +227,7 @@ async function isBehindWrapper(
   above: readonly number[],
 ): Promise<boolean> {
   const line = processes.ancestors(pid);
-  // The hooks of Codex do not name its process, but it has its name, and both descend from it.
+  // The hooks of Codex do not report its process, but it has Codex's name, and both descend from it.
   const client =
     event.pid ??
     line.find(
@@ -237,9 +240,9 @@ async function isBehindWrapper(
 }
 
 /**
- * The same over HTTP, where the client's processes cannot be examined: a connection of the same token that the session
- * called through, or that the same client started. A connection that nobody has called through yet may belong to
- * anybody on that machine: it counts, and if it belongs to another, the gate gives up after its usual number of steps.
+ * The same over HTTP, where the client's processes cannot be examined. A connection of the same token counts if the session
+ * called through it or the same client started it. A connection without any call yet may belong to any agent on that machine.
+ * It counts as well; if it belongs to another agent, the gate gives up after its usual number of steps.
  */
 async function isServedRemotely(
   tx: WriteTx,
@@ -250,7 +253,7 @@ async function isServedRemotely(
   for (const { session_id, parent_pid } of living) {
     if (session_id === null ? parent_pid === null || parent_pid === pid : own.includes(session_id))
       return true;
-    // After /clear the same client continues over the same connection, under a new id.
+    // After /clear, the same client continues over the same connection under a new id.
     if (pid !== null && parent_pid === pid) return true;
     const caller = session_id === null ? undefined : await tx.sessions.get(session_id);
     if (pid !== null && caller?.pid === pid) return true;

@@ -34,12 +34,12 @@ import { storeSettings } from './settings.ts';
 import type { Ids } from './world.ts';
 
 interface ProcessCommand {
-  /** Whose mentions. */
+  /** The addressee. */
   session_id: string;
   actor: Actor;
-  /** These, by mention_id or by message_id. */
+  /** The mentions to process, by mention_id or by message_id. */
   mention_ids?: readonly string[] | undefined;
-  /** Or all unprocessed ones. */
+  /** Process all unprocessed mentions instead. */
   all?: boolean | undefined;
   note?: string | null | undefined;
   /** The carrier of the result to the addressee; null when somebody else processes. */
@@ -48,9 +48,9 @@ interface ProcessCommand {
 
 interface Processed {
   processed: MentionInFull[];
-  /** The processed ones that had not been delivered to their addressee before: the reader of this result sees them now. */
+  /** The processed mentions that had not been delivered to their addressee before; this result delivers them. */
   unread: MentionInFull[];
-  /** Those that were processed or had expired already. */
+  /** The mentions that were already processed or expired. */
   already: MentionInFull[];
   /** How many unprocessed ones are left. */
   remaining: number;
@@ -58,7 +58,7 @@ interface Processed {
 
 export interface MentionService {
   has(session_id: string): Promise<UnprocessedCount>;
-  /** A session's unprocessed mentions, urgent first. Records the receipt of `carrier`, unless it is null. Processes nothing. */
+  /** A session's unprocessed mentions, urgent first. Records `carrier` as the receipt, unless it is null. Processes nothing. */
   unprocessed(session_id: string, carrier: string | null, limit?: number): Promise<MentionInFull[]>;
   /** @throws HiveError `mention_not_found`, `not_allowed`, `invalid_input`. */
   process(command: ProcessCommand): Promise<Processed>;
@@ -72,7 +72,7 @@ export interface MentionService {
   expireDue(): Promise<number>;
 }
 
-/** How long an agent's mention waits before it expires, by the setting `mention_ttl`; null: it never does. */
+/** How long until an agent's mention expires, in ms, by the setting `mention_ttl`; null: never. */
 async function mentionTtl(tx: ReadTx): Promise<number | null> {
   const { mention_ttl } = await storeSettings(tx);
   return mention_ttl === 'never' ? null : parseDuration(mention_ttl);
@@ -140,7 +140,7 @@ export function createMentions(store: Store): MentionService {
   return service;
 }
 
-/** Mentions the addressee has not read yet come back with the result; those that do not fit stay unprocessed. */
+/** The mentions whose unread texts fit into one result; the others stay unprocessed. */
 function fitting(mentions: readonly MentionInFull[]): MentionInFull[] {
   const unread = mentions.filter((mention) => mention.delivered_at === null);
   const bodies = unread.map(({ body }) => body);
@@ -172,13 +172,13 @@ function notFound(mention_id: string): HiveError {
   );
 }
 
-// ---- Steps inside a transaction of a post, a tool, a hook or a timer ----
+// ---- Steps inside a caller's transaction ----
 
-/** More than are ever alive at once; `@All` does not reach any beyond that. */
+/** More sessions than are ever alive at once; `@All` reaches no more. */
 const MOST_SESSIONS = 2_000;
-/** How many ended sessions are searched for a name that no living one has. */
+/** How many ended sessions are searched for a name that no living session has. */
 const RECENTLY_ENDED = 200;
-/** How many such names of a message are looked up one by one. */
+/** How many such names of a message are then looked up one by one. */
 const LOOKUPS = 50;
 
 /** Stores the mentions of a message. The loop guard decides which of them may gate. */
@@ -283,7 +283,7 @@ async function recordExpiry(tx: WriteTx, mention: Mention): Promise<void> {
   if (from_session_id !== null) await oweExpiry(tx, from_session_id, expirySubject(mention, 'from'));
 }
 
-/** The next hook of a session that lives says that a mention has expired (room.ts). */
+/** Owes a living session the notice that a mention has expired, which its next hook delivers (room.ts). */
 async function oweExpiry(tx: WriteTx, session_id: string, subject: string): Promise<void> {
   const session = await tx.sessions.get(session_id);
   if (session === undefined || session.state === 'ended') return;
@@ -332,12 +332,12 @@ export async function moveMentions(
     await tx.loops.remove(loop);
     if (other === to.session_id) continue;
     const pair = pairOf(to.session_id, other);
-    // What the human has muted stays muted.
+    // A muted pair stays muted.
     if ((await tx.loops.get(pair))?.state !== 'muted') await tx.loops.put({ ...loop, ...pair });
   }
 }
 
-/** The name of a mention's author for people: of an agent its title. Agents read its handle, which they can mention. */
+/** The name of a mention's author for people, which is an agent's title. Agents read its handle, which they can mention. */
 export async function titledAuthor(
   tx: ReadTx,
   {

@@ -1,5 +1,5 @@
 /**
- * Messages: posting to the shared buffer and reading it. A post is one transaction: the message, its mentions, the
+ * Messages: posting to the shared buffer and reading it. A post is one transaction: the message, its mentions, the processed
  * mention that it replies to, and their events.
  */
 
@@ -35,9 +35,9 @@ import type { Ids } from './world.ts';
 /** A message to post. */
 export interface PostCommand extends PostRequest {
   author: Author;
-  /** Its author for the event log; the author's handle when missing. */
+  /** The poster's name for the event log; default: the author's handle. */
   by?: string | undefined;
-  /** Chosen by the sender, so that a message sent twice is one message. Generated when missing. */
+  /** Chosen by the sender, so that a message that is sent twice is stored once. Generated if missing. */
   message_id?: string | null | undefined;
   /**
    * The heading of a block that was found in a buffer. A block equal to a stored message (same name, time and
@@ -50,15 +50,15 @@ export interface PostCommand extends PostRequest {
 /** The result of a post. */
 export interface Posted {
   message: Message;
-  /** It was stored before: nothing was posted and nobody mentioned. */
+  /** Whether it was already stored; then nothing was posted and nobody was mentioned. */
   existing: boolean;
   mentions: Mention[];
   unresolved: Unresolved[];
-  /** The mentions that this message has processed: the one it replies to, or the only one of somebody whom it names. */
+  /** The mentions that this message processed: the one that it replies to, or the only one by an author whom it names. */
   answered: Mention[];
-  /** Mentions of those whom it names, of which there are several, so it processed none of them. */
+  /** Mentions by an author whom it names and who has several, so that it processed none of them. */
   undecided: Mention[];
-  /** Addressees that get the message but are not gated by it, because of a loop. */
+  /** Addressees that get the message but are not gated, because of a loop. */
   trips: Trip[];
 }
 
@@ -67,16 +67,16 @@ export interface MessageService {
   post(command: PostCommand): Promise<Posted>;
   /** @throws HiveError `message_not_found`. */
   get(message_id: string): Promise<Message>;
-  /** Like `get`; undefined when there is none. */
+  /** Like `get`; undefined if there is none. */
   find(message_id: string): Promise<Message | undefined>;
   /** A page, oldest first: with `after` the messages since then, else the last ones. */
   read(filter: MessageFilter): Promise<MessagePage>;
-  /** The same, with only as many as fit into this many bytes of JSON: the first with `after`, else the last; at least one. */
+  /** The same, limited to `bytes` of JSON: the first messages with `after`, else the last; at least one. */
   readFitting(filter: MessageFilter, bytes: number): Promise<MessagePage>;
   /**
-   * The room as a session reads it, a page that fits into this many bytes: the latest messages, or what came after `after`. What
-   * is read up to here without a gap counts as read: a receipt, with which nothing is acknowledged. `unread` is the cursor of
-   * news before the latest messages that the session has not read; null if there is none.
+   * The room for a session, a page of at most `bytes`: the latest messages, or those after `after`. Messages that were read
+   * without a gap are recorded as read, which is only a receipt. `unread` is a cursor for unread news before the latest
+   * messages; null if there is none.
    */
   readRoom(
     session: Pick<Session, 'session_id' | 'project_dir' | 'room_read'>,
@@ -92,7 +92,7 @@ export function createMessages(store: Store, ids: Ids): MessageService {
     find: (message_id) => store.read((tx) => tx.messages.get(message_id)),
 
     async post(given) {
-      // Outside the transaction, so that no writer waits for the parser.
+      // Parsed outside the transaction, so that no writer waits for it.
       const { bodyBytes } = MESSAGE_LIMITS;
       const body = boundedBytes('body', normalizeBody(given.body), bodyBytes, 'message');
       const command = { ...given, body };
@@ -131,7 +131,7 @@ export function createMessages(store: Store, ids: Ids): MessageService {
         const between = { project_dir, after: room_read, before: first.seq, limit: 1 };
         if (after !== undefined)
           return { page, isWhole: (await tx.messages.list(between)).items.length === 0, unread: null };
-        // Its own messages are no news. One more than the page has: if there is any before it, that is among them.
+        // Its own messages are not news. One more than the page is read, which then includes any news before the page.
         const newest = { session_id, project_dir, after: room_read, limit: page.items.length + 1 };
         const isWhole = (await tx.messages.newsFor(newest)).every((news) => news.seq >= first.seq);
         return { page, isWhole, unread: isWhole ? null : tx.messages.cursorOf(room_read) };
@@ -144,7 +144,7 @@ export function createMessages(store: Store, ids: Ids): MessageService {
   };
 }
 
-/** Both reads are in one transaction: what is posted in between was not measured, and would not fit. */
+/** Both reads are in one transaction, because a message posted in between might not fit. */
 async function readFitting(tx: ReadTx, filter: MessageFilter, bytes: number): Promise<MessagePage> {
   const page = await readPage(tx, filter);
   const forward = filter.after !== undefined && filter.after !== null;
@@ -164,7 +164,7 @@ async function find(tx: ReadTx, message_id: string): Promise<Message> {
   return message;
 }
 
-/** Charges the quotas of an agent that mentions somebody. What passes through the human's Emacs is the human's to send. */
+/** Charges the quotas of an agent that mentions somebody. Messages through the human's Emacs are not charged. */
 async function chargeMentions(
   tx: WriteTx,
   { author, priority }: PostCommand,
@@ -181,7 +181,7 @@ async function chargeMentions(
   });
 }
 
-/** The result of a post that was made before; undefined when it was not. */
+/** The result of an earlier post of this message; undefined if there was none. */
 async function alreadyPosted(tx: ReadTx, command: PostCommand): Promise<Posted | undefined> {
   const body = normalizeBody(command.body);
   const { message_id, heading } = command;
@@ -233,14 +233,14 @@ async function writeMessage(
   return { message, parent };
 }
 
-/** The author of the message, and who is recorded as having posted it. */
+/** The author of the message, and the recorded poster. */
 function writerOf({ author: writer, by = writer.handle, heading }: PostCommand): {
   author: Author;
   by: string;
 } {
   if (heading === undefined || heading === null) return { author: writer, by };
   const author = authorOfBlock(writer, { ...heading, handle: cleanText(heading.handle) }, by);
-  // A program's text is not the human's doing just because it came through their Emacs.
+  // A program's text is not the human's post just because it came through their Emacs.
   return { author, by: heading.origin === 'program' ? author.handle : by };
 }
 
@@ -261,8 +261,8 @@ async function processByReply(
 }
 
 /**
- * An agent that answers somebody by name, and not as a reply, has dealt with the mention of theirs that it has read, where there is
- * only one. Where there are several, only the agent knows which it meant.
+ * An agent that answers an author by name, without a reply, has dealt with that author's mention that it has read, if there is
+ * only one. If there are several, only the agent knows which one it meant.
  */
 async function processByName(
   tx: WriteTx,
@@ -289,7 +289,7 @@ function settle(tx: WriteTx, mention: Mention, note: string, { author, by }: Pos
   return recordProcessed(tx, mention, { by: by ?? author.handle, via: author.via, note });
 }
 
-/** The sessions and mentions that a post has reached and settled, as every wire says it: each a list. */
+/** The sessions and mentions that a post has reached and settled, as lists, the same on every wire. */
 export function reachedBy({ mentions, unresolved, answered, trips }: Posted): {
   mentioned: string[];
   unresolved: (Unresolved & { sentence: string })[];

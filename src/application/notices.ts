@@ -1,4 +1,4 @@
-/** Notices: what the human should know though nobody asked anything: a guard gave up, a loop was stopped. */
+/** Notices: things that the human should know although nobody asked: a guard gave up, a loop was stopped. */
 import type { HiveEvent } from '../domain/events.ts';
 import { NOTICE_RATE } from '../domain/quotas.ts';
 import { fullBucket, takeCredit } from '../domain/rates.ts';
@@ -6,7 +6,7 @@ import type { Store, WriteTx } from './ports.ts';
 
 export interface Notice {
   severity: 'info' | 'warning' | 'error';
-  /** A sentence for the human: what happened, to whom, what can be done. */
+  /** A sentence for the human: what happened, to whom, and what to do. */
   text: string;
   /** The session it is about. */
   session_id: string | null;
@@ -17,7 +17,7 @@ export interface Notice {
 export interface NoticeService {
   /** Notifies every desk, and keeps the notice in the log. */
   give(notice: Notice): Promise<void>;
-  /** The notices that desks got, newest first; with `before` only what has a lower event number. */
+  /** The notices to desks, newest first; with `before`, only those with a lower event number. */
   list(limit: number, before?: number): Promise<HiveEvent[]>;
 }
 
@@ -28,7 +28,7 @@ export function createNotices(store: Store): NoticeService {
   };
 }
 
-/** Notifies every desk, now and in the log; the event's seq is the notice's id. */
+/** Appends the notice to the log, which notifies every desk; the event's seq is the notice's id. */
 export async function giveNotice(
   tx: WriteTx,
   { severity, text, session_id, data = {} }: Notice,
@@ -41,7 +41,7 @@ export async function giveNotice(
   });
 }
 
-/** The same, at most once an hour under this name of a bucket. */
+/** The same, at most once an hour for the bucket with this name. */
 export async function giveNoticeSeldom(tx: WriteTx, name: string, notice: Notice): Promise<void> {
   const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, NOTICE_RATE, tx.now);
   const left = takeCredit(bucket, NOTICE_RATE, tx.now);

@@ -1,7 +1,7 @@
 /**
- * Outreach: what agents send on their own initiative. Each method is one transaction that checks the rules, charges the budget and writes
- * the row, so that only one of many processes gets the last credit. The sidecar shows it in Emacs, and popups show it
- * on the desktop; the first to show it settles it.
+ * Outreach: pings, cards and reports that agents send unasked. Each method is one transaction that checks the rules, charges the
+ * budget and writes the row, so that only one of many processes gets the last credit. The sidecar shows it in Emacs, and popups
+ * show it on the desktop; the first to show it settles it.
  */
 import { HiveError } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
@@ -48,7 +48,7 @@ import type { Ids } from './world.ts';
 
 interface Reported {
   item: Outreach;
-  /** How much visible output it covers. */
+  /** How many pings and cards it covers. */
   reported: number;
   /** Its reader; null: the next main session of the project. */
   reader: string | null;
@@ -65,9 +65,9 @@ export interface OutreachService {
   list(filter: OutreachFilter): Promise<Page<Outreach>>;
   /** The oldest pings and cards kept for a human who was away. */
   unseen(limit: number): Promise<Outreach[]>;
-  /** Records what happened to a ping or card; false if that was already settled. */
+  /** Records the outcome of a ping or card; false if it was already settled. */
   settle(outreach_id: string, where: OutreachEnd): Promise<boolean>;
-  /** Marks what nobody has shown in time as unseen. Returns how many. */
+  /** Marks pings and cards that nobody has shown in time as unseen. Returns how many. */
   markUnshown(): Promise<number>;
   settings(): Promise<OutreachSettings>;
   /** Changes the settings: missing ones stay, null restores the default. */
@@ -75,7 +75,7 @@ export interface OutreachService {
 }
 
 export function createOutreach(store: Store, ids: Ids, audience: Audience): OutreachService {
-  /** Applies the rules to a ping or card. A suppressed one is stored too, so the refusal must not roll back. */
+  /** Applies the rules to a ping or card. A suppressed one is stored as well, so the refusal must not roll back. */
   async function show(
     given: Session,
     critical: boolean,
@@ -98,7 +98,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
         );
         const settings = await settingsOf(tx, session);
         const bucket = await budgetOf(tx);
-        // A desk that has opened since then shows it.
+        // A desk that has opened since then will show it.
         const absence = (await tx.desks.online(tx.now)).length > 0 ? null : missing;
         const opinion = decideByRules({
           kind,
@@ -140,7 +140,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
     throw outreachRefused(sentence, { rule, passes_at, outreach_id: item.outreach_id });
   }
 
-  /** A card's actions are the options of a prompt: pressing one answers the prompt like any other. */
+  /** Asks the prompt whose options are the card's actions: pressing one answers the prompt like any other. */
   async function askWith(tx: WriteTx, card: Outreach, actions: CheckedRequest): Promise<string> {
     const { session_id, agent, agent_title, source, project, project_dir, turn_id } = card;
     const prompt = createPrompt(
@@ -214,7 +214,10 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
   };
 }
 
-/** The reader of a session's reports: the session that it came from while that lives, else the main session of its project that last worked. */
+/**
+ * The reader of a session's reports: the session that started it while that lives, else the most recently active main session
+ * of its project.
+ */
 async function readerOf(
   tx: ReadTx,
   { session_id, parent_session_id, project_dir }: Session,
@@ -224,13 +227,13 @@ async function readerOf(
   return tx.sessions.lastMainOf(project_dir, session_id);
 }
 
-/** The reports that a session leaves unread go to the main session of its project that last worked, where there is one. */
+/** Moves reports that a session leaves unread to the most recently active main session of its project, if there is one. */
 export async function passReportsOn(tx: WriteTx, { session_id, project_dir }: Session): Promise<void> {
   const heir = await tx.sessions.lastMainOf(project_dir, session_id);
   if (heir !== undefined) await tx.outreach.moveReader(session_id, heir.session_id);
 }
 
-/** The question of a card's actions; null where it has none. */
+/** The question for a card's actions; null if it has none. */
 function questionOf(content: CardContent): CheckedRequest | null {
   const { title, actions } = content;
   if (actions.length === 0) return null;
@@ -268,7 +271,7 @@ export async function settingsOf(tx: ReadTx, session: Session): Promise<Outreach
   return outreachSettings(await settingsEverywhere(tx), session.outreach);
 }
 
-/** The rest of the budget of background sessions. */
+/** The remaining budget of background sessions. */
 async function budgetOf(tx: ReadTx): Promise<Bucket> {
   return (await tx.outreach.bucket(BUDGET_BUCKET)) ?? fullBucket(BUDGET_BUCKET, BUDGET, tx.now);
 }
@@ -276,11 +279,11 @@ async function budgetOf(tx: ReadTx): Promise<Bucket> {
 /** The final outcome of a ping or card. */
 type OutreachEnd =
   | { status: 'shown'; shown_via: NonNullable<Outreach['shown_via']> }
-  /** Nobody could see it, so it is kept. */
+  /** It was kept, because nobody could see it. */
   | { status: 'unseen'; reason: string };
 
 /**
- * Settles a ping or card; one that was not shown is not charged. The first to settle it wins, but one marked unseen can
+ * Settles a ping or card; one that was not shown is refunded. The first to settle it wins, but one marked unseen can
  * still be shown.
  */
 export async function markOutreach(tx: WriteTx, outreach_id: string, where: OutreachEnd): Promise<boolean> {
@@ -302,10 +305,13 @@ export async function markOutreach(tx: WriteTx, outreach_id: string, where: Outr
   return true;
 }
 
-/** How long there is to show what was sent. */
+/** How long a ping or card may take to be shown, in ms. */
 const SHOW_WITHIN_MS = 60_000;
 
-/** Marks what nobody has shown in time as unseen: the process that would show it is gone, or there is no screen. */
+/**
+ * Marks pings and cards that nobody has shown in time as unseen: the process that should show them is gone, or there is no
+ * screen.
+ */
 async function markUnshown(tx: WriteTx): Promise<number> {
   const before = timeAfter(tx.now, -SHOW_WITHIN_MS);
   const unshown = await tx.outreach.unshown(before);
@@ -325,7 +331,7 @@ export async function recordOutreach(
   await appendOutreach(tx, type, item, data);
 }
 
-/** Appends an event about it. */
+/** Appends an event about a ping, card or report. */
 export async function appendOutreach(
   tx: WriteTx,
   type: EventType,
@@ -340,15 +346,15 @@ export async function appendOutreach(
   });
 }
 
-/** The things that an agent leaves undone when it stops or ends, and the words about them for its human. */
+/** The things that an agent left undone when it stopped or ended, and the sentence about them for its human. */
 interface GivenUp {
   how: 'stopped' | 'ended';
-  /** Output that nobody reports any more. */
+  /** Visible output that will not be reported any more. */
   unreported: readonly Outreach[];
   text: string;
 }
 
-/** Lets an agent go with something undone, and notifies its human. */
+/** Lets an agent stop with something undone, and notifies its human. */
 export async function giveUp(
   tx: WriteTx,
   session: Session,
@@ -381,10 +387,10 @@ export async function reconcileUnreported(tx: WriteTx, session: Session): Promis
 }
 
 // ---- Whether anybody can see it ----
-// A desk shows what an agent sends. If none is open, the popups of this process do, unless the human wants none now or
-// there is no desktop. An agent learns at once if nobody can see its message.
+// Desks show what agents send. If none is open, the popups of this process do, unless the human wants none now or there is no
+// desktop. An agent is told at once if nobody can see its message.
 
-/** Why nobody could see it; null if somebody could. */
+/** Returns why nobody could see it; null if somebody could. */
 export type Audience = (sent: {
   critical: boolean;
   agent: string;

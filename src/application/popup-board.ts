@@ -1,6 +1,6 @@
 /**
- * The board: the popups of one kind that this process has on the human's desktop. It shows what was leased, gathers a
- * storm into one popup, makes room for the storm of another process, removes what is settled, and passes on clicks.
+ * The board: the popups of one kind that this process shows on the human's desktop. It shows leased subjects, combines a storm
+ * into one popup, removes popups that another process's storm includes or that are settled, and handles clicks.
  */
 
 import { type Popup, type PopupPreferences, popupOf, STORM, type Told } from '../domain/popups.ts';
@@ -10,25 +10,28 @@ import { type PopupDescriptor, type PopupParts, type PopupParty, readPreferences
 import type { PopupEnd, ShownPopup } from './world.ts';
 
 export interface PopupBoard<T> {
-  /** Shows what was leased together; `storm`: it belongs to a storm that this process shows. Returns before it is on the screen. */
+  /**
+   * Shows subjects that were leased together. `storm`: they belong to a storm that this process shows. Returns before the popup
+   * is on the screen.
+   */
   show(items: readonly T[], storm: boolean): void;
-  /** Another process shows the seat's storm: removes the popups here that are part of it. */
+  /** Removes the popups here that are part of the seat's storm, which another process shows. */
   giveWay(): void;
-  /** The subject is settled: removes its popup. */
+  /** Removes the popup of a settled subject. */
   dismiss(id: string): void;
   /** Removes everything and shows nothing more. */
   clear(): void;
-  /** Resolves when no work is in progress any more. */
+  /** Resolves when no work is in progress. */
   drained(): Promise<void>;
 }
 
 /**
- * Settles leases; resolves with how many of them nobody had settled before. The other processes of the seat are notified
- * of the leases that a storm's popup covers.
+ * Settles leases; resolves with the number of leases that were not settled before. Notifies the seat's other processes of the
+ * leases that a storm's popup covers.
  */
 export type SettlePopups<T> = (items: readonly T[], result: PopupResult) => Promise<number>;
 
-/** One popup on the screen, and the items in it that are not settled. */
+/** One popup on the screen, and its unsettled items. */
 interface Card<T> {
   waiting: Map<string, T>;
   shown: Promise<ShownPopup>;
@@ -36,7 +39,7 @@ interface Card<T> {
   removed: AbortController;
 }
 
-/** A storm is shown when nothing more has arrived for this long. */
+/** A storm is shown when nothing more has arrived for this many ms. */
 const STORM_QUIET_MS = 300;
 /** Each popup that can be clicked is a waiting process: beyond this many, the oldest is removed. */
 const MAX_CARDS = 20;
@@ -52,7 +55,7 @@ export function createPopupBoard<T>(
   const { seat, name } = party;
   const scope = { seat, kind: descriptor.kind };
   const cards = new Set<Card<T>>();
-  /** Leased in a storm and not shown yet, and since when. */
+  /** Items that were leased in a storm and are not shown yet, and since when. */
   let gathered: T[] = [];
   let gatheredSince = 0;
   let flush: NodeJS.Timeout | null = null;
@@ -72,7 +75,7 @@ export function createPopupBoard<T>(
     return popupOf(descriptor.kind, told, preferences, descriptor.openable);
   }
 
-  /** Puts a popup on the screen; it can be removed from now on. `failure` says why it could not be put there. */
+  /** Puts a popup on the screen, from where it can be removed from now on. `failure`: why it could not be shown. */
   async function put(items: readonly [T, ...T[]]): Promise<{ card: Card<T>; failure: string | null }> {
     let popup: Popup | undefined;
     const removed = new AbortController();
@@ -109,7 +112,7 @@ export function createPopupBoard<T>(
     const isSettled = failure !== null && card.waiting.size === 0;
     const result: PopupResult = isSettled ? { outcome: 'suppressed', reason: 'settled' } : resultOf(failure);
     const settled = await settle([item], result);
-    // By now a storm, here or in another process, has included it in its own popup.
+    // A storm, here or in another process, has included it in its own popup by now.
     if (settled === 0) remove(card);
   }
 
@@ -126,7 +129,7 @@ export function createPopupBoard<T>(
       );
       return { storm, found };
     });
-    // Another process found this one hanging and took over the storm, with what was gathered here.
+    // Another process found this one hanging and took over the storm, including the items gathered here.
     if (storm?.held_by !== name) return;
     const pending = found.flatMap(({ item }) => item ?? []);
     const unshown = found.flatMap(({ item, outcome }) => (item && outcome === 'leased' ? [item] : []));
@@ -137,12 +140,12 @@ export function createPopupBoard<T>(
     if (first === undefined || unshown.length === 0) return;
     removeAll(waits);
     const { failure } = await put([first, ...more]);
-    // No failure is recorded for what others have leased: it may be on the screen.
+    // No failure is recorded for items that other processes leased: they may be on the screen.
     await settle(failure === null ? unshown : arrived, { ...resultOf(failure), count: pending.length });
     await makeRoom();
   }
 
-  /** Removes every popup of what is in a storm's one popup. */
+  /** Removes every popup whose items are in the storm's popup. */
   function removeAll(inStorm: ReadonlySet<string>): void {
     for (const card of cards) if ([...card.waiting.keys()].some((id) => inStorm.has(id))) remove(card);
   }

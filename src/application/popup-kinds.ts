@@ -1,6 +1,6 @@
 /**
  * The kinds of popups: questions and permissions, pings and cards, mentions of the human. For each kind: which events make
- * a popup due, how it looks, what its buttons do, and what is recorded about it. The engine (popups.ts) does the rest.
+ * a popup due, its text, the effect of its buttons, and the recorded outcome. The engine (popups.ts) does the rest.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
@@ -44,13 +44,13 @@ export interface PopupParty {
   human?: string | undefined;
   /** The holder of the leases: a desk, or a connection of an agent. */
   name: string;
-  /** The desk of this process; null when there is none, which lets every desk of the seat go first. */
+  /** The desk of this process; null if it has none, and then every desk of the seat goes first. */
   desk_id: string | null;
-  /** Opens a prompt where the human sits; null when this process has no such place. */
+  /** Opens a prompt where the human sits; null if this process cannot. */
   open: ((ask_id: string) => Promise<void>) | null;
   /**
-   * Called before a click counts as an answer: throws if it turns out that the human did not start this process. Missing:
-   * its popups only inform. That is so for an agent's process, because the agent chooses its desktop programs.
+   * Called before a click counts as an answer; throws if the human did not start this process. Missing: its popups only inform,
+   * as in an agent's process, because the agent could choose the desktop programs.
    */
   answers?: (() => Promise<void>) | undefined;
   /** Where to begin in the feed; missing: its current head. */
@@ -62,19 +62,19 @@ export interface PopupParty {
 }
 
 /**
- * The part of a party that makes it a phone. Prompts and mentions that wait already are due there, too, because nothing else shows them. And
- * nobody knows whether a push was shown: a ping or a mention that was pushed has not been seen for that.
+ * The part of a party that makes it a phone. Prompts and mentions that are already pending are due there as well, because nothing
+ * else shows them. It is unknown whether a phone showed a push, so being pushed does not count as being seen.
  */
 interface PhoneParty {
-  /** In how many ms this may be pushed; null: never, because a desk has announced it. */
+  /** How long to wait before this is pushed, in ms; null: never, because a desk has announced it. */
   wait(subject: PopupSubject, now: PhoneMoment): number | null;
 }
 
-/** The state that a waiting phone reads. */
+/** The state on which a phone's waiting time depends. */
 interface PhoneMoment {
   kind: PopupKind;
   preferences: Preferences;
-  /** Those that are online. */
+  /** The desks that are online. */
   desks: readonly Desk[];
   /** By the store's clock. */
   now: string;
@@ -94,25 +94,28 @@ export interface PopupResult {
   outcome: Exclude<PopupOutcome, 'leased'>;
   /** Why it was suppressed or failed. */
   reason: string | null;
-  /** How many popups one storm's popup represents. */
+  /** How many popups the popup of a storm represents. */
   count?: number;
 }
 
 /** One kind of popup, as the engine sees it. */
 export interface PopupDescriptor<T> {
   readonly kind: PopupKind;
-  /** The id of what an event makes due; null for any other event. */
+  /** The id of the subject that an event makes due; null for any other event. */
   due(event: HiveEvent): string | null;
-  /** The id of what an event settles, so that its popup is removed. Null instead of a function: this kind is never settled. */
+  /**
+   * The id of the subject that an event settles, so that its popup is removed. Null instead of a function: this kind is never
+   * settled.
+   */
   readonly settled: ((event: HiveEvent) => string | null) | null;
-  /** The ids of what waits already, oldest first. */
+  /** The ids of subjects that are already pending, oldest first. */
   pending(tx: ReadTx, limit: number): Promise<string[]>;
-  /** The subject, as long as this seat wants a popup of it. */
+  /** The subject; undefined if this seat wants no popup of it. */
   find(tx: ReadTx, id: string): Promise<T | undefined>;
   subjectOf(item: T): PopupSubject;
   /** The subject in the words of a popup. */
   tell(item: T, preferences: PopupPreferences): Told | Promise<Told>;
-  /** A click on the body leads somewhere. */
+  /** Whether a click on the body opens something. */
   readonly openable: boolean;
   /** Records what happened to a popup; called once for each lease. */
   record(tx: WriteTx, item: T, result: PopupResult): Promise<void>;
@@ -131,7 +134,7 @@ export async function preferencesOf(
   return preferencesFrom({ ...inherited, ...(await tx.desks.preferences(seat)) });
 }
 
-/** The same, and what the human's trust file permits in this process. */
+/** The same, with the settings in the human's trust file that apply to this process. */
 export async function readPreferences(
   { store, trust }: Pick<PopupParts, 'store' | 'trust'>,
   party: Pick<PopupParty, 'seat' | 'inherits'>,
@@ -164,7 +167,7 @@ export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescrip
     async find(tx, ask_id) {
       const prompt = await tx.prompts.intact(ask_id);
       if (prompt === undefined || prompt.status !== 'pending' || isExpired(prompt, tx.now)) return undefined;
-      // Another person's question pops up at their seat, and here once it is escalated.
+      // Another person's question pops up at their seat, and here only once it is escalated.
       return concerns(prompt, names, tx.now) ? prompt : undefined;
     },
     subjectOf: promptSubject,
@@ -193,7 +196,7 @@ export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescrip
   };
 }
 
-/** The actor for whom this process answers. */
+/** The name of the human for whom this process answers. */
 function humanOf({ human, seat }: Pick<PopupParty, 'human' | 'seat'>): string {
   return human ?? userOfSeat(seat);
 }
@@ -236,7 +239,7 @@ function answerFromPopups(
     return null;
   }
 
-  /** The person has clicked and assumes that it worked: a busy store is tried again, and any other failure is reported. */
+  /** Answers for a person who assumes that their click worked: retries a busy store, and reports any other failure. */
   async function respondOrExplain(
     prompt: Prompt,
     label: string,
@@ -281,11 +284,11 @@ export function outreachPopups({
         ? subject
         : null,
     settled: null,
-    // Emacs announces what nobody has seen.
+    // Emacs announces unseen pings and cards.
     pending: async () => [],
     async find(tx, outreach_id) {
       const item = await tx.outreach.get(outreach_id);
-      // Emacs may have shown it already; the popup comes in addition.
+      // Emacs may already have shown it; the popup comes in addition.
       return item?.status === 'suppressed' || item?.status === 'delivered' ? undefined : item;
     },
     subjectOf: outreachSubject,
@@ -294,14 +297,14 @@ export function outreachPopups({
     async record(tx, item, { outcome, reason }) {
       if (phone !== undefined) return recordPush(tx, item.outreach_id, { seat, outcome, reason });
       if (outcome === 'sent') return markShown(tx, item);
-      // With an open desk Emacs shows it; without one the popup was the only way.
+      // With an open desk, Emacs shows it; without one, the popup was the only way.
       if ((await tx.desks.online(tx.now)).length > 0) return;
       await markOutreach(tx, item.outreach_id, { status: 'unseen', reason: reason ?? outcome });
     },
   };
 }
 
-/** A question has each outcome on its trail; of the other kinds there is an event where a push failed. */
+/** Records a failed push as an event. Only questions have an event for each outcome. */
 async function recordPush(
   tx: WriteTx,
   subject: string,

@@ -1,9 +1,9 @@
 /**
- * The popup engine: which process of a seat shows what. Every process of the seat follows the feed and waits before it
- * acts: the focused desk not at all, other desks a little, an agent's own process longer. Then a lease in the store, one
- * for each subject and seat, gives the popup to one of them. Storms are counted over these leases, so it does not matter
- * how many processes serve a seat, or which of them dies. popup-kinds.ts has what can pop up, popup-board.ts what is on
- * the screen.
+ * The popup engine decides which process of a seat shows a popup. Every process of the seat follows the feed and waits before it
+ * acts: the focused desk not at all, other desks a little, an agent's own process longer. Then a lease in the store, one for each
+ * subject and seat, gives the popup to one of them. Storms are counted over these leases, so it does not matter how many
+ * processes serve a seat, or which of them dies. popup-kinds.ts defines the kinds of popups, popup-board.ts has the popups on the
+ * screen.
  */
 
 import type { HiveEvent } from '../domain/events.ts';
@@ -39,22 +39,22 @@ import type { Store, WriteTx } from './ports.ts';
 import { createRetries } from './retries.ts';
 import type { Notifier } from './world.ts';
 
-/** How long a desk lets the focused one go first. */
+/** In ms: how long a desk lets the focused one go first. */
 export const OTHER_DESK_MS = 300;
-/** How long a process without a desk lets the desks go first. */
+/** In ms: how long a process without a desk lets the desks go first. */
 export const NO_DESK_MS = 2_000;
-/** How long a process whose popup has no buttons leaves a question to a live desk. */
+/** In ms: how long a process whose popup has no buttons leaves a question to a live desk. */
 export const HUNG_DESK_MS = 6_000;
-/** After this time without an outcome, the process that held the lease counts as dead. */
+/** In ms: after this time without an outcome, the process that holds the lease counts as dead. */
 export const LOST_LEASE_MS = 10_000;
 /** How many subjects one transaction leases or settles. */
 const BATCH = 100;
-/** How many subjects of a kind that wait already a phone begins with. */
+/** How many pending subjects of a kind a phone begins with. */
 const MOST_PENDING = 500;
 
-/** How long this process lets others go first. */
+/** How long this process lets others go first, in ms. */
 export async function popupDelay(store: Store, { seat, desk_id, phone }: PopupParty): Promise<number> {
-  // It has nobody to let go first.
+  // A phone lets no other process go first.
   if (phone !== undefined) return 0;
   if (desk_id === null) return NO_DESK_MS;
   const desks = await store.read((tx) => tx.desks.online(tx.now));
@@ -62,7 +62,7 @@ export async function popupDelay(store: Store, { seat, desk_id, phone }: PopupPa
   return focused.length === 0 || focused.some((desk) => desk.desk_id === desk_id) ? 0 : OTHER_DESK_MS;
 }
 
-/** Runs until the returned function is called, which removes what is still shown. */
+/** Runs until the returned function is called, which removes the remaining popups. */
 export function startPopups(parts: PopupParts, party: PopupParty): () => Promise<void> {
   const { store, feed, notifier, log } = parts;
   const queues = [
@@ -102,9 +102,9 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
 /** The popups of one kind that are due and not leased yet. */
 interface PopupQueue {
   isDue(event: HiveEvent): boolean;
-  /** Processes events; what they make due may be leased from `at` on (by performance.now). */
+  /** Processes events; subjects that they make due may be leased from `at` on (by performance.now). */
   take(events: readonly HiveEvent[], at: number): void;
-  /** Popups that are waiting become due now. */
+  /** Makes subjects due that are already pending. */
   addPending(): Promise<void>;
   /** Leases nothing more; resolves when nothing is being leased. */
   halt(): Promise<void>;
@@ -126,14 +126,14 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
   let stopped = false;
 
   async function recordOutcomes(items: readonly T[], result: PopupResult): Promise<number> {
-    // A storm of thousands must not block the store for everybody else until it is over.
+    // A storm of thousands must not block the store for others until it is settled.
     let settled = 0;
     for (let from = 0; from < items.length; from += BATCH) {
       settled += await store.write(async (tx) => {
         let count = 0;
         for (const item of items.slice(from, from + BATCH))
           if (await recordPopupOutcome(tx, item, { descriptor, seat, result })) count += 1;
-        // The other processes of the seat make room for it only when all of it is settled.
+        // The seat's other processes remove their popups only once the whole storm is settled.
         if (from + BATCH >= items.length && result.outcome === 'sent' && result.count !== undefined)
           await tx.events.append({
             type: 'popup/storm',
@@ -231,15 +231,15 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
 }
 
 // ---- Leases ----
-// In one transaction a process leases what it has to show, and finds out whether that belongs to a storm.
+// In one transaction, a process leases the subjects that it has to show, and finds out whether they belong to a storm.
 
 /** The result of one attempt to lease popups. */
 interface Leases<T> {
-  /** Leased now, to be shown. */
+  /** The subjects that were leased now, to be shown. */
   shown: readonly T[];
-  /** Not available yet, and when to try again (by performance.now). */
+  /** The subjects that are not available yet, and when to try again (by performance.now). */
   again: ReadonlyMap<string, number>;
-  /** Whether what is shown belongs to a storm, which this process then holds. */
+  /** Whether the shown subjects belong to a storm, which this process then holds. */
   storm: boolean;
 }
 
@@ -267,7 +267,7 @@ async function leasePopups<T>(
   for (const id of ids) {
     const item = await descriptor.find(tx, id);
     if (item === undefined) continue;
-    // While a desk is alive, the popup is left to it, because its popup has buttons; a hanging desk is not waited for.
+    // While a desk is alive, the popup is left to it, because its popup has buttons. A hanging desk is not waited for.
     if (givesWay && descriptor.subjectOf(item).created_at > before(tx, HUNG_DESK_MS)) {
       const outcome = await tx.popups.outcome(id, seat);
       if (outcome === undefined) again.set(id, performance.now() + NO_DESK_MS);
@@ -285,7 +285,7 @@ async function leasePopups<T>(
       (await tx.popups.lease(lease, tx.now)) ||
       (await tx.popups.takeOver(lease, tx.now, before(tx, LOST_LEASE_MS)));
     if (!isLeased) {
-      // The process that holds it may die before it is on the screen.
+      // The process that holds the lease may die before the popup is on the screen.
       if ((await tx.popups.outcome(id, seat)) === 'leased') again.set(id, performance.now() + LOST_LEASE_MS);
       continue;
     }
@@ -301,7 +301,7 @@ async function leasePopups<T>(
   return { shown, again, storm: await joinStorm(tx, subjects, { descriptor, seat, standing }) };
 }
 
-/** Whether a popup is shown; one that breaks through do-not-disturb or quiet hours is charged. */
+/** Decides whether a popup is shown; one that breaks through do-not-disturb or quiet hours is charged. */
 async function verdictFor(
   tx: WriteTx,
   subject: PopupSubject,
@@ -346,7 +346,7 @@ function before(tx: WriteTx, ms: number): string {
   return timeAfter(tx.now, -ms);
 }
 
-/** Settles a lease once; false if another process has done so and took it into its storm. */
+/** Settles a lease once; false if another process has settled it as part of its storm. */
 async function recordPopupOutcome<T>(
   tx: WriteTx,
   item: T,
@@ -360,7 +360,7 @@ async function recordPopupOutcome<T>(
 
 // ---- Whether a popup would be shown now ----
 
-/** `parties` are those for whom this process shows popups at the moment. */
+/** `parties` are the parties for whom this process shows popups now. */
 export function createAudience(
   { store, notifier, trust }: Pick<PopupParts, 'store' | 'trust'> & { notifier: Pick<Notifier, 'reachable'> },
   parties: () => Iterable<Pick<PopupParty, 'seat'>>,

@@ -33,9 +33,12 @@ import type { Turn } from '../domain/turns.ts';
 
 /** The only access to stored data. */
 export interface Store {
-  /** Never changes; an answer that names another store's id is refused. */
+  /** Never changes. An answer that names another store's id is refused. */
   readonly store_id: string;
-  /** Its address as it was opened, without user and password: what the human calls it, whatever is stored in it. */
+  /**
+   * The address with which it was opened, without user and password. It identifies the store for the human, whatever its
+   * content.
+   */
   readonly name: string;
   /**
    * Runs `work` as one durable transaction: when the promise resolves, everything is on disk (invariant 1).
@@ -46,8 +49,8 @@ export interface Store {
   /**
    * A write that acknowledges nothing: a receipt (invariant 6). It is visible to all and survives the death of any
    * process like any other write, but it does not wait for the disk if the engine allows that. If the machine loses power,
-   * it may be lost, and what was handed over is handed over again. `acknowledges` returns, after the commit, whether the write
-   * acknowledges something after all (`announced`: an event was appended); then it waits for the disk before it resolves.
+   * it may be lost, and what was handed over is handed over again. `acknowledges` is called after the commit. If it returns true
+   * (`announced`: an event was appended), the write acknowledges something after all and waits for the disk before it resolves.
    */
   writeUnflushed<T>(
     work: (tx: WriteTx) => Promise<T>,
@@ -59,9 +62,9 @@ export interface Store {
   watch(listener: () => void): () => void;
   close(): Promise<void>;
   /**
-   * For a process that has handled one event and is about to end: closes the store only if that is due, and otherwise
-   * leaves it as a kill would. With SQLite, closing last means copying the log into the file and waiting for the disk. Without it the
-   * log would grow, and the next process to open the store would have to read it back.
+   * For a process that has handled one event and is about to end. Closes the store only if that is due, and otherwise leaves it
+   * as a kill would. With SQLite, the last process to close copies the log into the file and waits for the disk. Without that,
+   * the log would grow, and the next process to open the store would have to read it back.
    */
   leave(): Promise<void>;
 }
@@ -118,7 +121,7 @@ export interface WriteTx extends ReadTx {
 }
 
 // ---- Lists and retention ----
-// Lists and retention have this in common, whatever the kind of record.
+// Shared by all kinds of records.
 
 /** One page of a list; `next_cursor` null at the end. The cursor is opaque to callers. */
 export interface Page<T> {
@@ -131,7 +134,7 @@ export interface Page<T> {
 /** Counts of records by kind: pruning prompts also removes their responses, popups and events. */
 export type PruneCounts = Readonly<Record<string, number>>;
 
-/** The records that retention removes: settled before then, with everything that depends on them (retention.ts). */
+/** The records that retention removes: those settled before a time, with everything that depends on them (retention.ts). */
 export interface PrunableReads {
   prunable(before: string): Promise<PruneCounts>;
 }
@@ -141,7 +144,7 @@ export interface Prunable {
   prune(before: string, limit: number): Promise<PruneCounts>;
 }
 
-/** Damaged records among the next ones by key, as the doctor names them. */
+/** The damaged records of the next page by key, as the doctor names them. */
 export interface DamagedPage {
   damaged: string[];
   /** The `after` of the next page; null at the end. */
@@ -149,17 +152,17 @@ export interface DamagedPage {
 }
 
 export interface DoctoredReads {
-  /** The records that do not read as they were written. Lists leave them out. */
+  /** The damaged records, which do not read as they were written. Lists leave them out. */
   damaged(after: string | null): Promise<DamagedPage>;
 }
 
-/** The place of a prompt in the order in which they were asked. */
+/** The position of a prompt in the order of asking. */
 export interface AskedAt {
   at: string;
   ask_id: string;
 }
 
-/** A page in this order, without what is damaged. */
+/** A page in this order, without damaged records. */
 export interface AskedPage<T> {
   items: T[];
   /** The `after` of the next page; null at the end. */
@@ -169,7 +172,7 @@ export interface AskedPage<T> {
 // ---- Prompts ----
 // Prompts, their answers, and their claims.
 
-/** Which prompts a list shows. `late` are those with a late answer; `waiting` leaves out what is snoozed. */
+/** Which prompts a list shows. `late`: those with a late answer. `waiting`: the pending ones that are not snoozed. */
 export interface PromptFilter {
   /** Missing: any. */
   status?: PromptStatus | 'late' | 'waiting' | undefined;
@@ -196,18 +199,18 @@ export type StoredOutcome = AnswerOutcome | 'amendment';
 export interface StoredResponse extends PromptAnswer {
   ask_id: string;
   outcome: StoredOutcome;
-  /** Of the seat where it was given (seats.ts); null for whatever allows nothing. */
+  /** The signature of the seat where it was given (seats.ts); null if it allows nothing. */
   signature: string | null;
 }
 
 export interface PromptReads extends PrunableReads, DoctoredReads {
-  /** @throws HiveError `store_foreign` if it is damaged: for whoever asks for this very prompt. */
+  /** For callers that ask for this very prompt. @throws HiveError `store_foreign` if it is damaged. */
   get(ask_id: string): Promise<Prompt | undefined>;
-  /** The same for work that goes on without it: undefined if it is damaged, which must stop nothing else. */
+  /** The same for work that can go on without it: undefined if it is damaged. */
   intact(ask_id: string): Promise<Prompt | undefined>;
   /**
-   * What this session asked under this key. A subagent's prompts move to its parent, which may have used the same key for another
-   * question: then the one with this fingerprint, else the oldest.
+   * The prompt that this session asked under this key. A subagent's prompts move to its parent, which may have used the same
+   * key for another question. Then this is the one with this fingerprint, else the oldest.
    */
   byKey(
     session_id: string,
@@ -219,15 +222,18 @@ export interface PromptReads extends PrunableReads, DoctoredReads {
   countByUrgency(): Promise<Record<Urgency, number>>;
   /** The caller's own prompts: settled but not collected, then pending, oldest first. */
   openOf(session_id: string, limit: number): Promise<Prompt[]>;
-  /** Only the settled ones of those, including late answers. */
+  /** Only the settled prompts among those, including late answers. */
   uncollectedOf(session_id: string, limit: number): Promise<Prompt[]>;
-  /** How many are open in all. */
+  /** The total number of open prompts. */
   countOpenOf(session_id: string): Promise<{ settled: number; pending: number }>;
-  /** How many prompts of a session and its subagents (`ID:…`), or of a token's sessions, are pending. Counts no further than `most`. */
+  /**
+   * How many prompts of a session and its subagents (`ID:…`), or of a token's sessions, are pending. Counts no further than
+   * `most`.
+   */
   countPendingUnder(id: string, most: number): Promise<number>;
-  /** The ids of the pending ones that do not read as they were written. Lists leave them out. */
+  /** The ids of damaged pending prompts. Lists leave them out. */
   damagedPending(): Promise<string[]>;
-  /** Still pending, asked in this turn. */
+  /** Pending prompts that were asked in this turn. */
   pendingOfTurn(turn_id: string): Promise<Prompt[]>;
   /** Pending prompts that expire by `now`. */
   due(now: string, limit: number): Promise<Prompt[]>;
@@ -236,7 +242,7 @@ export interface PromptReads extends PrunableReads, DoctoredReads {
   /** Pending prompts that are due to be escalated by `now`. */
   toEscalate(now: string, limit: number): Promise<Prompt[]>;
   nextEscalation(): Promise<string | null>;
-  /** Pending prompts of which the human is to be warned by `now`. */
+  /** Pending prompts about whose expiry the human is to be warned by `now`. */
   toWarn(now: string, limit: number): Promise<Prompt[]>;
   nextWarning(): Promise<string | null>;
   response(response_id: string): Promise<StoredResponse | undefined>;
@@ -244,22 +250,27 @@ export interface PromptReads extends PrunableReads, DoctoredReads {
 
 export interface PromptRecords extends PromptReads, Prunable {
   insert(prompt: Prompt): Promise<void>;
-  /** Compare-and-set from `pending`; an answer also requires that the prompt has not expired. False: somebody was first. */
+  /** Compare-and-set from `pending`; an answer also requires that the prompt has not expired. False: another was first. */
   settle(prompt: Prompt, now: string): Promise<boolean>;
-  /** False: it is settled, or was escalated already. */
+  /** False if it is settled or was already escalated. */
   escalate(prompt: Prompt): Promise<boolean>;
-  /** Writes everything that may change besides the status: when it was offered and seen, late answer, amendment, snooze, claim. */
+  /**
+   * Writes the fields that may change apart from the status: when it was offered and seen, late answer, amendment, snooze,
+   * claim.
+   */
   update(prompt: Prompt): Promise<void>;
   addResponse(response: StoredResponse): Promise<void>;
-  /** Writes since when it blocks its agent, and with that its place in lists. */
+  /** Writes since when it blocks its agent, which changes its place in lists. */
   setBlocked(prompt: Prompt): Promise<void>;
   /** Writes since when only its terminal can answer it. */
   setTerminal(prompt: Prompt): Promise<void>;
-  /** Records that the human was warned; false: they were already. */
+  /** Records that the human was warned; false if they already were. */
   warned(ask_id: string): Promise<boolean>;
-  /** Takes a damaged prompt out of the pending ones, and leaves the rest of it as it is. */
+  /** Removes a damaged prompt from the pending ones, and leaves the rest of it as it is. */
   setAside(ask_id: string): Promise<void>;
-  /** Marks the pending prompts of a session as orphaned, unless its run sleeps, or as not orphaned; returns those that changed. */
+  /**
+   * Marks the pending prompts of a session as orphaned, unless its run sleeps, or as not orphaned; returns those that changed.
+   */
   setOrphaned(session_id: string, orphaned: boolean): Promise<string[]>;
   /** Moves the open prompts of a session to the one that continues it; returns those that moved. */
   move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;
@@ -290,16 +301,16 @@ export interface Wait {
   ask_id: string;
   /** Made for the wait of one process; `dialog` for a client's dialog; the id of a run that sleeps. */
   wait_id: string;
-  /** It counts until then, unless it is renewed. */
+  /** The wait counts until this time, unless it is renewed. */
   lease_until: string;
 }
 
 export interface WaitReads {
-  /** Whether somebody waits for it at `now`. */
+  /** Whether anybody waits for it at `now`. */
   isWaited(ask_id: string, now: string): Promise<boolean>;
-  /** The questions of which a wait has ended by `now`. */
+  /** The questions that have a wait whose lease has ended by `now`. */
   lapsed(now: string, limit: number): Promise<string[]>;
-  /** When the next wait ends, unless somebody renews its lease. */
+  /** When the lease of the next wait ends, unless it is renewed. */
   nextLapse(): Promise<string | null>;
 }
 
@@ -310,7 +321,7 @@ export interface WaitRecords extends WaitReads {
   removeLapsed(ask_id: string, now: string): Promise<string[]>;
   /** Removes one wait; returns its questions. */
   end(wait_id: string): Promise<string[]>;
-  /** Removes every wait for a question but that of a run, which outlives the session of its agent. */
+  /** Removes every wait for a question except that of a run, which outlives the session of its agent. */
   endOfSession(ask_id: string): Promise<void>;
   /** Removes every wait for a question. */
   remove(ask_id: string): Promise<void>;
@@ -322,7 +333,7 @@ export interface WaitRecords extends WaitReads {
 /** Prompts, mentions and reports are read together with their own receipts; this reads the rest. */
 export interface DeliveryReads {
   get(subject: string): Promise<Delivery | undefined>;
-  /** Handed over by this carrier until then, that millisecond included, and not yet proved to be read. */
+  /** Deliveries that this carrier handed over by this time, inclusive, and that are not yet proved to be read. */
   carriedBy(carrier: string, handed_until: string): Promise<Delivery[]>;
   /** The records of one kind that a session has yet to read. */
   openOf(recipient: string, kind: Delivery['kind'], limit: number): Promise<Delivery[]>;
@@ -331,9 +342,12 @@ export interface DeliveryReads {
 export interface DeliveryRecords extends DeliveryReads {
   /** Replaces an earlier delivery of the same subject. */
   put(delivery: Delivery): Promise<void>;
-  /** Marks as lost what this carrier has handed over without proof that it was read, so that it is handed over again. */
+  /** Marks deliveries of this carrier that are not proved to be read as lost, so that they are handed over again. */
   markLost(carrier: string): Promise<void>;
-  /** Moves the unread prompts, reports and expiries of a session to another one, and marks as lost those that `carrier` handed over. */
+  /**
+   * Moves the unread prompts, reports and expiries of a session to another one, and marks as lost those that `carrier` handed
+   * over.
+   */
   move(from: string, to: string, carrier: string): Promise<void>;
 }
 
@@ -350,7 +364,7 @@ export interface HookOutputReads {
 
 export interface HookOutputRecords extends HookOutputReads {
   insert(output: HookOutput): Promise<void>;
-  /** Only if the id of its session begins with `ids`. */
+  /** Removes an output, only if the id of its session begins with `ids`. */
   remove(output_id: string, ids?: string): Promise<void>;
 }
 
@@ -368,14 +382,14 @@ export interface PopupScope {
 
 /** The row of a lease. */
 export interface PopupLease extends PopupScope {
-  /** The id of what the popup is about. */
+  /** The id of the popup's subject. */
   subject: string;
-  /** The process: a desk, or a connection of an agent. */
+  /** The process that holds the lease: a desk, or a connection of an agent. */
   held_by: string;
 }
 
 export interface PopupReads {
-  /** The state of a popup; undefined while nobody holds its lease. */
+  /** The state of a popup; undefined if no process holds its lease. */
   outcome(subject: string, seat: string): Promise<PopupOutcome | undefined>;
   /** The latest storm, however long ago; null if there was none. */
   storm(scope: PopupScope): Promise<Storm | null>;
@@ -388,7 +402,7 @@ export interface PopupReads {
 }
 
 export interface PopupRecords extends PopupReads {
-  /** Takes the lease of a popup at a seat; false when somebody has it already. */
+  /** Takes the lease of a popup at a seat; false if another process has it already. */
   lease(lease: PopupLease, now: string): Promise<boolean>;
   /** Takes over a lease that was taken before that time and whose popup was never shown; false if there is none. */
   takeOver(lease: PopupLease, now: string, before: string): Promise<boolean>;
@@ -430,13 +444,15 @@ export interface SessionReads extends PrunableReads, DoctoredReads {
   /** The living session that the hooks of this client process speak for. */
   hookedByProcess(machine: string, pid: number): Promise<Session | undefined>;
   list(filter: { state?: 'alive' | 'ended' | undefined; limit: number }): Promise<Session[]>;
-  /** The last session that the hooks of a client process spoke for, ended or not: a new one of that process may continue it. */
+  /**
+   * The last session that the hooks of a client process spoke for, ended or not. A new session of that process may continue it.
+   */
   lastHookedOfProcess(machine: string, pid: number): Promise<Session | undefined>;
-  /** The main session of a project that last worked, other than this one: the reader of reports that have no other. */
+  /** The most recently active main session of a project, other than `except`: the default reader of reports. */
   lastMainOf(project_dir: string, except: string): Promise<Session | undefined>;
   /** The living sessions whose parent this is. */
   childrenOf(session_id: string): Promise<Session[]>;
-  /** Whose call a `tool_use_id` is, according to its PreToolUse hook. */
+  /** The session of a `tool_use_id`, according to its PreToolUse hook. */
   callerOf(tool_use_id: string): Promise<string | undefined>;
   connections(machine: string): Promise<Connection[]>;
   connection(connection_id: string): Promise<Connection | undefined>;
@@ -450,15 +466,15 @@ export interface SessionRecords extends SessionReads, Prunable {
   joinRoom(message: Pick<Message, 'message_id' | 'seq' | 'session_id'>): Promise<void>;
   /** A session takes part in the room from now on. */
   beginRoom(session_id: string): Promise<void>;
-  /** Marks the sessions whose next hook says that this message is new. */
+  /** Marks the sessions whose next hook will announce this message. */
   markRoom(message: Pick<Message, 'message_id' | 'project_dir' | 'session_id' | 'scope'>): Promise<void>;
-  /** Marks one session: its next hook has something to say about the room. */
+  /** Marks one session, so that its next hook announces news of the room. */
   flagRoom(session_id: string): Promise<void>;
-  /** Removes that mark: a hook says it now. */
+  /** Removes that mark, because a hook announces the news now. */
   noticeRoom(session_id: string): Promise<void>;
   /** A session that takes part has read the room up to this message. */
   readRoom(session_id: string, seq: number): Promise<void>;
-  /** Remembers whose call this is, until it arrives over MCP. */
+  /** Records the session of this call, until the call arrives over MCP. */
   recordCaller(tool_use_id: string, session_id: string): Promise<void>;
   openConnection(connection: Connection): Promise<void>;
   /** Records who last called through a connection. */
@@ -483,7 +499,7 @@ export interface WakerReads {
 }
 
 export interface WakerRecords extends WakerReads {
-  /** A process that waited before stops waiting. */
+  /** Stores the record. A previous waker then stops waiting. */
   put(waker: Waker): Promise<void>;
 }
 
@@ -494,11 +510,11 @@ export interface TurnReads extends PrunableReads, DoctoredReads {
   get(turn_id: string): Promise<Turn | undefined>;
   /** The running turn; a session has one at a time. */
   current(session_id: string): Promise<Turn | undefined>;
-  /** The newest. */
+  /** The newest turn. */
   last(session_id: string): Promise<Turn | undefined>;
-  /** The newest under the client's own id. */
+  /** The newest turn with this client_turn_id. */
   byClientTurn(session_id: string, client_turn_id: string): Promise<Turn | undefined>;
-  /** Every turn that runs, the oldest first. */
+  /** Running turns, the oldest first. */
   running(limit: number): Promise<Turn[]>;
   /** Aborted turns without proof that the session was notified, the oldest first. */
   unreadAborts(session_id: string, limit: number): Promise<{ turn: Turn; delivery: Delivery }[]>;
@@ -544,14 +560,17 @@ export interface MessagePage {
 }
 
 export interface MessageReads extends PrunableReads, DoctoredReads {
-  /** @throws HiveError `store_foreign` if it is damaged: for whoever asks for this very message. */
+  /** For callers that ask for this very message. @throws HiveError `store_foreign` if it is damaged. */
   get(message_id: string): Promise<Message | undefined>;
-  /** The same for work that goes on without it: undefined if it is damaged, which must stop nothing else. */
+  /** The same for work that can go on without it: undefined if it is damaged. */
   intact(message_id: string): Promise<Message | undefined>;
   list(filter: MessageFilter): Promise<MessagePage>;
   /** The cursor for what follows the message with this `seq`. */
   cursorOf(seq: number): string;
-  /** Messages of the room that a session neither wrote nor is mentioned in, after the one with the `seq` `after`: the newest `limit`, oldest first. */
+  /**
+   * Messages of the room after the `seq` `after` that a session neither wrote nor is mentioned in: the newest `limit`, oldest
+   * first.
+   */
   newsFor(reader: {
     session_id: string;
     project_dir: string;
@@ -579,7 +598,10 @@ export interface MentionFilter {
 export interface MentionReads extends PrunableReads {
   get(mention_id: string): Promise<MentionInFull | undefined>;
   ofMessage(message_id: string, session_id: string): Promise<MentionInFull | undefined>;
-  /** The mentions that a session has to deal with now: urgent first, then oldest. The cost does not depend on the length of the history. */
+  /**
+   * The mentions that a session has to deal with now: urgent first, then oldest. The cost does not depend on the length of the
+   * history.
+   */
   unprocessedOf(session_id: string, limit?: number): Promise<MentionInFull[]>;
   /** The unprocessed mentions that gate and were not delivered in full, without their messages. */
   undelivered(session_id: string, limit: number): Promise<Mention[]>;
@@ -587,7 +609,7 @@ export interface MentionReads extends PrunableReads {
   freshOf(session_id: string, limit: number): Promise<MentionInFull[]>;
   countFresh(session_id: string): Promise<number>;
   countUnprocessed(session_id: string): Promise<UnprocessedCount>;
-  /** Newest first. */
+  /** A page, newest first. */
   list(filter: MentionFilter): Promise<Page<MentionInFull>>;
   summary(session_id: string): Promise<MentionSummary>;
   /** The number of unprocessed mentions of each session that has any. */
@@ -609,7 +631,9 @@ export interface MentionRecords extends MentionReads, Prunable {
 }
 
 export interface LoopReads {
-  /** The seq of the newest message when a human last posted to any of these: session ids, project directories, `*` for everyone. */
+  /**
+   * The seq of the newest message when a human last posted to any of these: session ids, project directories, `*` for everyone.
+   */
   humanSpokeAt(subjects: readonly string[]): Promise<number>;
   get(pair: Pair): Promise<Loop | undefined>;
   list(): Promise<Loop[]>;
@@ -644,17 +668,17 @@ export interface ReportReader {
 
 export interface OutreachReads extends PrunableReads, DoctoredReads {
   get(outreach_id: string): Promise<Outreach | undefined>;
-  /** The card whose actions are this prompt's options. */
+  /** The card whose actions are the options of this prompt. */
   byPrompt(ask_id: string): Promise<Outreach | undefined>;
-  /** Newest first. */
+  /** A page, newest first. */
   list(filter: OutreachFilter): Promise<Page<Outreach>>;
   /** Visible output of a session that no report covers, oldest first. */
   unreported(session_id: string): Promise<Outreach[]>;
   /** Pings and cards that are kept for a human who was away, oldest first. */
   unseen(limit: number): Promise<Outreach[]>;
-  /** How many of them are non-critical and from background sessions. */
+  /** How many of the unseen are non-critical and from background sessions. */
   countUnseen(): Promise<number>;
-  /** Pings and cards sent before then that nobody has shown. */
+  /** Pings and cards sent before this time that nobody has shown. */
   unshown(before: string): Promise<Outreach[]>;
   /** The oldest reports that wait for a reader, and how many there are in all. */
   reportsFor(reader: ReportReader, limit: number): Promise<{ items: Outreach[]; total: number }>;
@@ -663,7 +687,7 @@ export interface OutreachReads extends PrunableReads, DoctoredReads {
 }
 
 export interface OutreachRecords extends OutreachReads, Prunable {
-  /** Reports that were given up at this moment are owed again. */
+  /** Makes reports owed again that were given up at this time. */
   oweAgain(session_id: string, let_go_at: string): Promise<void>;
   nextNumber(): Promise<number>;
   insert(item: Outreach): Promise<void>;
@@ -692,9 +716,9 @@ export interface DeskRecords extends DeskReads, Prunable {
 }
 
 export interface HumanReads extends DoctoredReads {
-  /** By folded name; every name in this interface is folded. */
+  /** Finds a human by folded name; every name in this interface is folded. */
   get(folded: string): Promise<Human | undefined>;
-  /** One entry per name that reaches somebody, those seen last first. */
+  /** One entry per name that reaches a human, the last seen first. */
   list(limit: number): Promise<Human[]>;
   team(folded: string): Promise<Team | undefined>;
   teams(): Promise<Team[]>;
@@ -703,7 +727,7 @@ export interface HumanReads extends DoctoredReads {
 export interface HumanRecords extends HumanReads {
   put(human: Human): Promise<void>;
   putTeam(team: Team): Promise<void>;
-  /** False: there was none. */
+  /** False if there was none. */
   removeTeam(folded: string): Promise<boolean>;
 }
 
@@ -720,7 +744,7 @@ export interface TokenRecords extends TokenReads, Prunable {
 export interface DeviceReads extends PrunableReads, DoctoredReads {
   get(device_id: string): Promise<Device | undefined>;
   byKey(key: string): Promise<Device | undefined>;
-  /** All of them, in the order in which they were paired. */
+  /** All devices, in the order of pairing. */
   list(): Promise<Device[]>;
   pairing(code_digest: string): Promise<Pairing | undefined>;
 }
@@ -729,7 +753,7 @@ export interface DeviceRecords extends DeviceReads, Prunable {
   put(device: Device): Promise<void>;
   putPairing(pairing: Pairing): Promise<void>;
   removeExpiredPairings(now: string): Promise<void>;
-  /** Those that no device has used; returns how many. */
+  /** Removes pairings that no device has used; returns how many. */
   removeUnusedPairings(): Promise<number>;
 }
 
@@ -738,16 +762,16 @@ export interface DeviceRecords extends DeviceReads, Prunable {
 
 export interface RunReads extends PrunableReads, DoctoredReads {
   get(run_id: string): Promise<Run | undefined>;
-  /** Whether the row is as a process with this person's key left it. */
+  /** Whether the row was last written by a process with this person's key. */
   isMarked(run_id: string): Promise<boolean>;
-  /** Those of a seat that are not over, the oldest first. */
+  /** The runs of a seat that have not ended, the oldest first. */
   open(seat: string): Promise<Run[]>;
-  /** All of a seat. */
+  /** All runs of a seat. */
   list(seat: string): Promise<Run[]>;
 }
 
 export interface RunRecords extends RunReads, Prunable {
-  /** Marks the row, unless the one before it had lost its mark. */
+  /** Writes the row with a mark of this person's key, unless the previous row had lost its mark. */
   put(run: Run): Promise<void>;
 }
 
@@ -788,7 +812,7 @@ export interface HistoryReads {
 // ---- Rules ----
 // The history of rules. The rules themselves are never in the store.
 
-/** How often a rule has answered; rules are known by their names there. */
+/** How often a rule, identified by its name, has answered. */
 export interface RuleUse {
   name: string;
   uses: number;
@@ -804,6 +828,6 @@ export interface RuleReads {
 // ---- The statistics ----
 
 export interface StatsReads {
-  /** The statistics' view of the prompts that were asked after this one and until then, oldest first. */
+  /** The fields that statistics need of the prompts asked after `after` and up to `until`, oldest first. */
   counted(after: AskedAt, until: string, limit: number): Promise<AskedPage<CountedPrompt>>;
 }

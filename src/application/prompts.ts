@@ -2,7 +2,7 @@
  * Prompts: asking, answering and everything in between. Each method is one transaction around a pure transition from
  * domain/prompts.ts. Nothing is returned before it is on disk (invariant 1). `tx.prompts` is in
  * infrastructure/store/prompts.ts. The events that are appended here reach Emacs through feed.ts and
- * adapters/emacs/prompts.ts, and end the waits below.
+ * adapters/emacs/prompts.ts, and end the waits in this file.
  */
 import {
   type Actor,
@@ -64,15 +64,18 @@ import type { Ids } from './world.ts';
 export interface Asked {
   /** The prompt in its current state. */
   prompt: Prompt;
-  /** This idempotency key was used before; this is that prompt, in its current state. */
+  /** Whether this idempotency key was used before; then `prompt` is the earlier prompt in its current state. */
   existing: boolean;
   /** How many desks of the humans it is addressed to are open. */
   desks_online: number;
 }
 
-/** The fate of an answer; `prompt` is the current prompt, with the winner's answer. */
+/** The outcome of an answer; `prompt` is the current prompt, with the winner's answer. */
 export interface Answered {
-  /** `accepted`: it settled the prompt. `late`: kept with a prompt that was closed without one. `lost`: another answer was first. */
+  /**
+   * `accepted`: it settled the prompt. `late`: kept with a prompt that was closed without one. `lost`: another answer was
+   * first.
+   */
   outcome: AnswerOutcome;
   /** The prompt, with the answer that counts. */
   prompt: Prompt;
@@ -81,21 +84,21 @@ export interface Answered {
 export interface AnswerCommand extends AnswerRequest {
   ask_id: string;
   actor: Actor;
-  /** An answer that is sent twice counts once. Made here if missing. */
+  /** An answer that is sent repeatedly under this id counts once. Generated if missing. */
   response_id?: string | null | undefined;
   /** The store this answer was written for; another store refuses it. */
   store_id?: string | null | undefined;
   /** The digest of the permission as it was displayed in full; an answer that may allow something needs it. */
   displayed_digest?: string | null | undefined;
-  /** From a device: its signature. Without it, a person's answer is signed here. */
+  /** The signature of a device. Without it, a person's answer is signed in this process. */
   signed?: DeviceSignature | undefined;
 }
 
-/** The signature of a device, which `responded_at` is part of. */
+/** The signature of a device. The signed text includes `responded_at`. */
 export interface DeviceSignature {
   /** The key of the device. */
   key: string;
-  /** Its human has listed this key. */
+  /** Whether its human has listed this key. */
   may_allow: boolean;
   responded_at: string;
   signature: string;
@@ -110,20 +113,21 @@ export interface Open {
   pending: number;
 }
 
-/** The longest wait, and what ends it sooner. */
+/** The longest wait, and what may end it sooner. */
 interface WaitOptions {
   wait_ms: number;
   signal?: AbortSignal | undefined;
   /** The session that these questions block during the wait (waits.ts). Missing: they block nobody. */
   waiter?: string | undefined;
-  /** Called when it has to wait, because nothing is settled yet. */
+  /** Called if it has to wait, because nothing is settled yet. */
   onWait?: (() => void) | undefined;
 }
 
 export interface PromptService {
   /**
    * Asks in `turn_id`, by default in the session's current turn.
-   * @throws HiveError `invalid_input`, `human_not_found`, `idempotency_conflict`, `too_many`, `turn_not_current` if the end of that turn has already cancelled its questions.
+   * @throws HiveError `invalid_input`, `human_not_found`, `idempotency_conflict`, `too_many`, `turn_not_current` if the end of
+   * that turn has already cancelled its questions.
    */
   ask(request: AskRequest, session: Session, turn_id?: string | null): Promise<Asked>;
   /**
@@ -138,7 +142,7 @@ export interface PromptService {
   list(filter: PromptFilter): Promise<Page<Prompt>>;
   /** How many prompts match. */
   count(filter: Omit<PromptFilter, 'limit' | 'cursor'>): Promise<number>;
-  /** The question that blocks each session, by its id: of several, the one that comes first. */
+  /** By session id, the question that blocks the session; of several, the first in order. */
   blocking(): Promise<ReadonlyMap<string, Prompt>>;
   /** How many are pending, by urgency. */
   countPending(): Promise<Record<Urgency, number>>;
@@ -148,16 +152,19 @@ export interface PromptService {
   amend(command: AnswerCommand): Promise<Prompt>;
   /** @throws HiveError `prompt_not_found`, `not_allowed`. */
   cancel(ask_id: string, actor: Actor, reason: CancelReason): Promise<{ accepted: boolean; prompt: Prompt }>;
-  /** Takes damaged prompts out of the pending ones, and notifies every desk. Returns how many. */
+  /** Removes damaged prompts from the pending ones, and notifies every desk. Returns how many. */
   setAsideDamaged(): Promise<number>;
-  /** Expires prompts that are due. Every live process does this, and the compare-and-set lets one of them win. Returns how many this one expired. */
+  /**
+   * Expires prompts that are due. Every live process does this, and the compare-and-set lets one of them win. Returns how many
+   * this one expired.
+   */
   expireDue(): Promise<number>;
   /** The same for prompts that are due to be escalated. */
   escalateDue(): Promise<number>;
   /** Warns the human of prompts that will soon expire. */
   warnDue(): Promise<number>;
   /**
-   * Leaves a question to the human: the session of the actor is not given it again. A settled one stays as it is.
+   * Leaves a question to the human: the actor's session does not get it again. A settled one stays as it is.
    * @throws HiveError `prompt_not_found`, `not_allowed` if the actor could not answer it.
    */
   leave(ask_id: string, actor: AgentActor): Promise<Prompt>;
@@ -169,7 +176,7 @@ export interface PromptService {
   waitForOpen(session_id: string, options: WaitOptions): Promise<Open>;
 }
 
-/** They come first among the pending prompts. More of them are not read. */
+/** How many blocking prompts are read; they come first among the pending ones. */
 const MOST_BLOCKED = 500;
 
 /** `seatKey` is the key with which the human's answers are signed in this process, if it has one. */
@@ -236,7 +243,7 @@ export function createPrompts(
     async blocking() {
       const { items } = await store.read((tx) => tx.prompts.list({ status: 'pending', limit: MOST_BLOCKED }));
       const blocked = items.filter(({ blocked_since }) => blocked_since !== null);
-      // The last one that is entered for a session stays.
+      // For each session, the last entry wins, so the first in order is entered last.
       return new Map(blocked.toReversed().map((prompt) => [prompt.session_id, prompt]));
     },
     countPending: () => store.read((tx) => tx.prompts.countByUrgency()),
@@ -332,14 +339,14 @@ export async function askIn(
     if (before.fingerprint !== prompt.fingerprint) throw conflict(before);
     return { prompt: await findCurrent(tx, before.ask_id), existing: true, desks_online };
   }
-  // Asked a moment earlier, it would have been cancelled with its turn; so it is not stored at all.
+  // A moment earlier, it would have been cancelled with its turn, so it is not stored at all.
   if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
   const opinion = askQuotas(demandOf([prompt]), readings, tx.now);
   if (opinion.refusal !== null) {
     await noticeRefusal(tx, session, opinion.refusal);
     return opinion.refusal;
   }
-  // Together: on PostgreSQL each wait is a round trip under the lock of the hive.
+  // In parallel: on PostgreSQL, each statement is a round trip under the lock of the hive.
   await Promise.all([storeCharge(tx, opinion.buckets), insertPrompt(tx, prompt)]);
   return { prompt, existing: false, desks_online };
 }
@@ -387,9 +394,9 @@ export function wrongStore(given: string, own: string, what: 'answer' | 'message
 }
 
 // ---- Answering and correcting ----
-// One transaction each, which also records the answer under its id.
+// Each is one transaction, which also records the answer under its id.
 
-/** That an answer was signed: with the signature and the time that it is for, where both are kept. */
+/** A signed answer: the signature and the signed time, if they are kept. */
 interface Signed {
   signature: string | null;
   responded_at: string | null;
@@ -400,7 +407,7 @@ function createAnswering(
   ids: Ids,
   seatKey: () => SeatKey | null,
 ): Pick<PromptService, 'respond' | 'amend'> {
-  /** Before the transaction: refuses an answer for another store, which would find a different prompt here, or none, and signs. */
+  /** Before the transaction: signs, and refuses an answer for another store, whose id would name a different prompt here, or none. */
   async function prepare(command: AnswerCommand): Promise<{ response_id: string; signed: Signed | null }> {
     const { store_id } = command;
     if (store_id != null && store_id !== store.store_id) throw wrongStore(store_id, store.store_id);
@@ -408,7 +415,9 @@ function createAnswering(
     return { response_id, signed: await sign(command, response_id) };
   }
 
-  /** A person may allow only what was displayed to them in full. A program that answers through the library displays nothing. */
+  /**
+   * Refuses to allow something that was not displayed to the person in full. A program that uses the library displays nothing.
+   */
   function refuseUnseen(prompt: Prompt, answer: PromptAnswer, command: AnswerCommand): void {
     const { actor, displayed_digest } = command;
     if (actor.kind !== 'human' || actor.via === 'library') return;
@@ -424,7 +433,7 @@ function createAnswering(
     now: string,
   ): PromptAnswer {
     const { by, via, kind } = command.actor;
-    // An answer that is not signed is not attested, even if a person gives it.
+    // An unsigned answer is not attested, even if a person gives it.
     const attested = kind === 'rule' || signed !== null;
     const stamp = { by, via, attested, response_id, responded_at: signed?.responded_at ?? now };
     const answer = resolveAnswer(prompt, command, stamp);
@@ -432,7 +441,7 @@ function createAnswering(
     return answer;
   }
 
-  /** The prompt, and the answer that is stored under this id already. */
+  /** Reads the prompt, and the answer that is already stored under this id. */
   const readFor = (ask_id: string, response_id: string) =>
     store.read(async (tx) => ({
       prompt: await tx.prompts.get(ask_id),
@@ -441,13 +450,13 @@ function createAnswering(
     }));
 
   /**
-   * Signs what a person answers here, if this process has a registered key. An SSH agent may ask the person, so this is done
-   * before the transaction, and the time that is signed is that of the answer.
+   * Signs a person's answer, if this process has a registered key. An SSH agent may ask the person, so this is done before the
+   * transaction, and the signed time becomes the time of the answer.
    */
   async function sign(command: AnswerCommand, response_id: string): Promise<Signed | null> {
     const { ask_id, actor, displayed_digest = null, signed: ofDevice } = command;
     if (ofDevice !== undefined) return signedByDevice(command, ofDevice, response_id);
-    // The key of this process stands for who sits here, and not for whoever holds a device.
+    // The key of this process represents the person who sits here, not the holder of a device.
     if (actor.via === 'inbox' || !isPersonal(actor)) return null;
     const seat = seatKey();
     if (seat === null) return null;
@@ -468,8 +477,8 @@ function createAnswering(
   }
 
   /**
-   * Checks what a device signed, whatever it answers. The signature is kept where it may allow something, and then it has
-   * to be from now; the answer of a question counts whenever it comes.
+   * Checks the signature of a device on any answer. If the answer may allow something, the signature must be recent and is
+   * kept. The answer to a question counts however old it is.
    */
   async function signedByDevice(
     command: AnswerCommand,
@@ -487,9 +496,9 @@ function createAnswering(
         'not_allowed',
         `The answer to ${ask_id} was not accepted: its signature is not that of this device.`,
       );
-    // The same answer again: what became of it is returned, however late.
+    // The same answer again: its outcome is returned, however late.
     if (known !== undefined || !mayAllow(prompt, answer)) return { signature: null, responded_at: null };
-    // Its signature would allow nothing, and the permission would be over.
+    // The answer would settle the permission although its signature allows nothing.
     if (!may_allow)
       throw new HiveError(
         'not_allowed',
@@ -566,7 +575,7 @@ function createReading({
   ids,
   recordDue,
 }: ReadingParts): Pick<PromptService, 'get' | 'wait' | 'waitForOpen'> {
-  /** Waits until `check` returns a value. Until then these questions block the session that waits. */
+  /** Waits until `check` returns a value. Until then, the questions block the waiting session. */
   function until<T>(
     check: () => Promise<T | undefined>,
     prompts: readonly Prompt[],
@@ -626,7 +635,7 @@ function createReading({
       const first = await readOpen(session_id);
       const isDone = ({ settled, pending }: Open): boolean => settled > 0 || pending === 0;
       if (isDone(first) || options.wait_ms <= 0) return first;
-      // Prompts beyond the list may be answered too, so with more of them every event is a reason to read again.
+      // If there are more prompts than listed, the others may be answered too, so any event is a reason to read again.
       const listed = first.prompts.length === first.pending;
       const subjects = listed ? first.prompts.map(({ ask_id }) => ask_id) : undefined;
       const done = await until(
@@ -643,7 +652,7 @@ function createReading({
 }
 
 // ---- Changes to a prompt ----
-// Hooks, dialogs, turns and runs make them too. Each runs inside the caller's transaction and appends its event.
+// Hooks, dialogs, turns and runs use these as well. Each runs inside the caller's transaction and appends its event.
 
 /** Stores a new prompt and announces it. Only a client's own dialog blocks its agent from the start; a question never does. */
 export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
@@ -656,15 +665,15 @@ export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
 
 /** The proof that an answer which may allow something counts. */
 interface AnswerProof {
-  /** The digest of its text as it was displayed; null where nothing shows that it was. */
+  /** The digest of the displayed text; null if nothing shows that it was displayed. */
   displayed_digest: string | null;
-  /** Of the seat where an answer was given that may allow something. */
+  /** The signature of the seat, for an answer that may allow something. */
   signature: string | null;
 }
 
 /**
  * Applies one answer to one prompt. The caller has checked that the prompt is current and the answerer is allowed.
- * The displayed text is known only of a person's answer.
+ * The displayed text is known only for a person's answer.
  */
 export async function recordAnswer(
   tx: WriteTx,
@@ -721,10 +730,10 @@ export async function recordCancel(
   return cancelled;
 }
 
-/** At most this many questions are named to the human; for more they get one notice with the number. */
+/** For up to this many questions, the human gets a notice each; for more, one notice with their number. */
 const MOST_NAMED = 3;
 
-/** Notifies the human of questions that they were shown. `one` and `many` say what became of them. */
+/** Notifies the human about questions that they were shown, with the sentence that `one` or `many` makes. */
 async function noticeOf(
   tx: WriteTx,
   prompts: readonly Prompt[],
@@ -790,7 +799,7 @@ async function settleExpired(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
   return expired;
 }
 
-/** From now on the outcome must be delivered to its asker. A late answer replaces an earlier outcome. */
+/** Records that the outcome must be delivered to the asker. A late answer replaces an earlier outcome. */
 async function owe(tx: WriteTx, prompt: Prompt): Promise<void> {
   if (isUncollected(prompt)) await tx.deliveries.put(deliveryOf(prompt));
 }

@@ -34,7 +34,7 @@ export function demandOf(prompts: readonly Pick<Prompt, 'urgency' | 'context'>[]
   };
 }
 
-/** The quotas that asking this may touch, before it is made a question. */
+/** The quotas that a request may use, determined before it becomes a question. */
 export function touchedBy({ urgency, context }: Pick<AskRequest, 'urgency' | 'context'>): Demand {
   return {
     quota_pending: 1,
@@ -44,10 +44,10 @@ export function touchedBy({ urgency, context }: Pick<AskRequest, 'urgency' | 'co
   };
 }
 
-/** UTF-8 needs at most so many bytes for one unit of UTF-16. */
+/** The most bytes that UTF-8 needs for one unit of UTF-16. */
 const BYTES_PER_UNIT = 3;
 
-/** How much a ping or card takes: the buttons of a card are a question. */
+/** How much of each quota a ping or card takes. The buttons of a card are a question. */
 export function demandOfOutreach({ critical, actions }: Pick<Outreach, 'critical' | 'actions'>): Demand {
   const questions = actions.length > 0 ? 1 : 0;
   return { quota_pending: questions, quota_questions: questions, quota_criticals: critical ? 1 : 0 };
@@ -62,8 +62,9 @@ type Payer = Pick<
 export type QuotaReadings = readonly QuotaState[];
 
 /**
- * Reads what `askQuotas` needs to know, all at once: on PostgreSQL each wait is a round trip under the lock of the hive. Next is
- * `storeCharge`, or after a refusal `noticeRefusal`. `touched` must have a number above 0 for every quota that the demand may touch.
+ * Reads the data for `askQuotas` in parallel: on PostgreSQL, each statement is a round trip under the lock of the hive. Call
+ * `storeCharge` next, or `noticeRefusal` after a refusal. `touched` must have a number above 0 for every quota that the demand
+ * may use.
  */
 export async function readQuotas(tx: ReadTx, session: Payer, touched: Demand): Promise<QuotaReadings> {
   const [stored, ...states] = await Promise.all([
@@ -74,8 +75,8 @@ export async function readQuotas(tx: ReadTx, session: Payer, touched: Demand): P
 }
 
 /**
- * Charges what a call demands, or returns the refusal. After a refusal the caller stores nothing else and lets the
- * transaction commit, because it contains a notice for the human.
+ * Charges the demand of a call, or returns the refusal. After a refusal, the caller stores nothing else and lets the transaction
+ * commit, because it contains a notice for the human.
  */
 export async function chargeQuotas(
   tx: WriteTx,
@@ -89,12 +90,12 @@ export async function chargeQuotas(
   return opinion.refusal;
 }
 
-/** Stores what a demand leaves of the quotas. */
+/** Stores the buckets after a charge. */
 export async function storeCharge(tx: WriteTx, buckets: readonly Bucket[]): Promise<void> {
   await Promise.all(buckets.map((bucket) => tx.outreach.putBucket(bucket)));
 }
 
-/** A session of a token that was not opened, with what its human reads about it. */
+/** The refusal to open a session for a token, with the notice for the human. */
 class SessionRefused extends HiveError {
   readonly payer: Payer;
   readonly refusal: QuotaRefusal;
@@ -118,7 +119,7 @@ export async function chargeNewSession(tx: WriteTx, payer: Payer): Promise<void>
   await storeCharge(tx, opinion.buckets);
 }
 
-/** Does what may open a session. A refusal undoes all of it, so the notice for the human is a transaction of its own. */
+/** Runs work that may open a session. A refusal rolls everything back, so the notice for the human is a separate transaction. */
 export async function noticingRefusals<T>(store: Pick<Store, 'write'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -141,7 +142,7 @@ async function stateOf(tx: ReadTx, owner: QuotaOwner, touched: Demand): Promise<
   return { owner, pending, buckets };
 }
 
-/** Notifies the human of refused calls, at most once an hour, because too many notices would be a flood as well. */
+/** Notifies the human of refused calls, at most once an hour, because many notices would be a flood as well. */
 export async function noticeRefusal(tx: WriteTx, session: Payer, refusal: QuotaRefusal): Promise<void> {
   await giveNoticeSeldom(tx, quotaBucket('notice', refusal.owner), {
     severity: 'info',

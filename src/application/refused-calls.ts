@@ -7,8 +7,8 @@ import { giveNotice } from './notices.ts';
 import { turnOf } from './turns.ts';
 
 /**
- * Runs before the turn ends. Some refusals are no event at all: the call is then still open at the end of its turn, though
- * the client waits for every call before that.
+ * Runs before the turn ends. Clients report some refusals with no event at all. Such a call is still open at the end of its turn,
+ * although the client waits for every call before that.
  */
 export const noticeRefusedCalls: HookHandler = async ({ tx, event, session, verdict }) => {
   const { name, client, tool, attended } = event;
@@ -17,7 +17,7 @@ export const noticeRefusedCalls: HookHandler = async ({ tx, event, session, verd
   const give = (text: string): Promise<void> =>
     giveNotice(tx, { severity: 'warning', text, session_id, data: { kind: 'refused_call' } });
   const turn = (): Promise<Turn | undefined> => turnOf(tx, session_id, event.client_turn_id);
-  /** There is one notice of each call. */
+  /** Gives one notice for each call. */
   const recordNotice = async (says: string): Promise<void> => {
     const running = await turn();
     if (running !== undefined) await tx.turns.update(toolNoticed(running, says));
@@ -28,14 +28,14 @@ export const noticeRefusedCalls: HookHandler = async ({ tx, event, session, verd
       const words = tool === null ? null : wordsOf(tool);
       if (words === null || verdict.deny !== null) return null;
       if (name === 'PermissionDenied') await give(refusedSentence(agent, client, words));
-      // Where nobody can be asked, it is refused, which the end of the turn shows.
+      // If nobody can be asked, the call is refused, which the end of the turn shows.
       else if (attended === true) {
         await give(askedSentence(agent, client, words));
         await recordNotice(words);
       }
       return null;
     }
-    // Where a classifier should have decided and cannot be reached, as in plan mode, this is the only event of the dialog.
+    // If a classifier should decide but cannot be reached, as in plan mode, this is the only event of the dialog.
     case 'Notification': {
       if (event.raw['notification_type'] !== 'permission_prompt') return null;
       const open = (await turn())?.open_tools ?? [];

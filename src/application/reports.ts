@@ -1,6 +1,6 @@
 /**
- * Delivering reports: the hooks of the reader's session deliver them, at most ten at once. Like everything that is
- * delivered (delivery.ts), a report arrives at least once.
+ * Delivers reports through the hooks of the reader's session, at most ten at once. As with every delivery (delivery.ts), a report
+ * arrives at least once.
  */
 import { owed } from '../domain/delivery.ts';
 import { acceptsContext, isRefused } from '../domain/hooks.ts';
@@ -11,7 +11,10 @@ import type { HookContext, HookHandler } from './hook-context.ts';
 import { appendOutreach, settingsOf } from './outreach.ts';
 import type { ReportReader } from './ports.ts';
 
-/** The hook handler of reports. It runs after that of answers, because the human's answers go first if there is not room for all. */
+/**
+ * The hook handler of reports. It runs after the handler of answers, because the human's answers go first if there is not room
+ * for all.
+ */
 export const deliverReports: HookHandler = async (hook) => {
   const { tx, event, session, verdict } = hook;
   const carrier = hookCarrier(session.session_id);
@@ -33,7 +36,7 @@ export const deliverReports: HookHandler = async (hook) => {
   return { context: [...texts.slice(0, fitting), ...rest], carries: true };
 };
 
-/** A main session inherits reports without a reader; nobody would look for them in a subagent's conversation. */
+/** A main session also reads reports without a reader; in a subagent's conversation nobody would look for them. */
 function readerOf({ event, session }: HookContext, carrier: string): ReportReader {
   const { session_id, project_dir, source } = session;
   return { session_id, project_dir, carrier, heir: source === 'main' && event.agent_id === null };

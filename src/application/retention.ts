@@ -12,7 +12,7 @@ import { storeSettings } from './settings.ts';
 import type { Logger } from './world.ts';
 
 /**
- * Every kind of record that is removed with age, in the order of removal: a record goes before those that it refers to. A
+ * Every kind of record that is removed with age, in the order of removal: a record comes before the records that it refers to. A
  * new capability adds its records here.
  */
 const KINDS = [
@@ -72,7 +72,7 @@ export function createRetention(store: Store): RetentionService {
       const counts = await store.write(prune);
       if (sum(counts) === 0) return total;
       total = add(total, counts);
-      // Lets everybody else write between two batches.
+      // Lets others write between two batches.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -90,7 +90,7 @@ export function createRetention(store: Store): RetentionService {
     },
     previewMentions: (days) => store.read((tx) => tx.mentions.prunable(cutoff(tx, days))),
     async clearMentions(days, { by, via }) {
-      // Fixed, so that this ends even while new mentions keep arriving.
+      // Fixed, so that this terminates even while new mentions keep arriving.
       const before = await store.read(async (tx) => cutoff(tx, days));
       const held = await store.read((tx) => tx.mentions.unprocessedBySession());
       const total = await inBatches((tx) => tx.mentions.prune(before, BATCH));
@@ -113,7 +113,7 @@ export function startRetention(retention: RetentionService, log: Logger): () => 
   const sweep = (): void =>
     void beside(log, 'Retention could not sweep and will try again in an hour.', async () => {
       const days = await retention.days();
-      // Reading first takes no lock: usually there is nothing to remove.
+      // Usually there is nothing to remove, and reading first takes no lock.
       if (sum(await retention.preview(days)) === 0) return;
       log.info('Retention removed old records.', { days, ...(await retention.sweep(days)) });
     });

@@ -1,21 +1,21 @@
 /**
- * Trying again what the store refuses, for as long as it does: at first at once, at last every few seconds. The log
- * gets two lines, when it begins and when it is over, and not one for each try.
+ * Retries after store errors, with delays that grow up to a few seconds. The log gets one line when the errors begin and one when
+ * they are over, instead of one for each try.
  */
 import type { Logger } from './world.ts';
 
 export interface Retries {
-  /** It failed: after how many milliseconds it is to be tried again. */
+  /** Records a failure; returns after how many milliseconds to try again. */
   failed(error: unknown): number;
-  /** It worked. */
+  /** Records a success. */
   worked(): void;
 }
 
 const FIRST_RETRY_MS = 250;
-/** A store that is back is noticed after this at the latest, and one that stays away costs little. */
+/** The longest delay, in ms: short enough to notice a store that is back, and long enough to cost little. */
 const LAST_RETRY_MS = 5_000;
 
-/** Sentences for the log: that it fails and is tried again, and that it works again. */
+/** Sentences for the log: it fails and will be tried again, and it works again. */
 export interface RetrySentences {
   fails: string;
   works: string;
@@ -28,7 +28,7 @@ export function createRetries(log: Logger, { fails, works }: RetrySentences): Re
       if (failures === 0) log.warn(fails, { error: String(error) });
       const wait_ms = Math.min(FIRST_RETRY_MS * 2 ** failures, LAST_RETRY_MS);
       failures += 1;
-      // Scattered, so that the processes of a machine do not all come back at one moment.
+      // Random, so that the processes of a machine do not all retry at the same moment.
       return wait_ms * (0.5 + Math.random());
     },
     worked() {

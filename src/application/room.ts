@@ -1,7 +1,7 @@
 /**
- * The room as agents notice it. A message marks the sessions that should hear of it, in the transaction that posts it. A hook has
- * read its session anyway, so one without news reads nothing more; one with news says a line and removes the mark. The line
- * is a hint: it holds nobody, and the messages stay where they are.
+ * How agents notice the room. The transaction that posts a message marks the sessions that should notice it. A hook reads its
+ * session in any case, so a hook without news reads nothing more, and one with news adds a line and removes the mark. The line is
+ * only a hint: it holds nobody, and the messages stay unread.
  */
 import { acceptsContext, isRefused } from '../domain/hooks.ts';
 import { expirySentence, readExpirySubject } from '../domain/mentions.ts';
@@ -13,17 +13,17 @@ import type { HookContext, HookHandler } from './hook-context.ts';
 import { guardRoom } from './loops.ts';
 import type { ReadTx, WriteTx } from './ports.ts';
 
-/** Marks the sessions that a new message is news for. Its author and those it mentions take part in the room from now on. */
+/** Marks the sessions for which a message is news. Its author and the sessions it mentions take part in the room from now on. */
 export async function announceInRoom(tx: WriteTx, message: Message): Promise<void> {
   await tx.sessions.joinRoom(message);
   await tx.sessions.markRoom(message);
 }
 
-/** The hook handler of the room. It runs after those that deliver something: what concerns the agent itself comes first. */
+/** The hook handler of the room. It runs after the handlers that deliver something to the agent itself. */
 export const noticeRoom: HookHandler = async (hook) => {
   const { tx, event, session, verdict } = hook;
   if (!acceptsContext(event) || isRefused(verdict)) return null;
-  // A prompt also repeats what an earlier hook did not live to print.
+  // A prompt also repeats notices that an earlier hook was killed before printing.
   if (!session.room_news && event.name !== 'UserPromptSubmit' && event.name !== 'SessionStart') return null;
   const expired = await handExpired(hook);
   if (!session.room_news) return expired.length === 0 ? null : { context: expired, carries: true };
@@ -32,7 +32,7 @@ export const noticeRoom: HookHandler = async (hook) => {
   return { context: line === null ? expired : [...expired, line], carries: expired.length > 0 };
 };
 
-/** The news of the room, for a session that wants to know. */
+/** The line with news of the room, depending on the session's mode. */
 async function lineFor(tx: WriteTx, session: Session): Promise<string | null> {
   const mode = roomMode(session);
   const { session_id, project_dir, room_read } = session;
@@ -49,7 +49,7 @@ async function lineFor(tx: WriteTx, session: Session): Promise<string | null> {
 
 const EXPIRED_AT_ONCE = 5;
 
-/** Hands over the news of mentions that have expired, of the session or by it. */
+/** Hands over notices of expired mentions, of the session or by it. */
 async function handExpired(hook: HookContext): Promise<string[]> {
   const { tx, session } = hook;
   const sentences: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * The human's rules: listed with their use, proposed from a permission or from the history, tried on the history, written
- * into the human's own file and removed from it. The store only contains what happened (invariant 14). A rule permits
- * something, so only a process whose seat is registered changes the file, as with an answer that permits something.
+ * The human's rules: lists them with their use, proposes them from a permission or from the history, tries them on the history,
+ * and adds them to the human's own file or removes them. The store only has the history (invariant 14). A rule permits something,
+ * so only a process whose seat is registered changes the file, as with an answer that permits something.
  */
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { hasExpired, type PermissionRule } from '../domain/permission-rules.ts';
@@ -39,10 +39,10 @@ import type { Logger, RuleFile } from './world.ts';
 /** A rule as the human sees it. */
 export interface ListedRule extends Omit<PermissionRule, 'index'> {
   rule_id: string;
-  /** Its line in the file, from 1; null if that cannot be known. */
+  /** Its line in the file, from 1; null if unknown. */
   line: number | null;
   expired: boolean;
-  /** How often it has answered, as far as the store remembers, and when last. */
+  /** How often it has answered, according to the stored events, and when last. */
   uses: number;
   last_used_at: string | null;
 }
@@ -50,7 +50,7 @@ export interface ListedRule extends Omit<PermissionRule, 'index'> {
 export interface RuleList {
   /** The file that they are in. */
   path: string;
-  /** Why nothing in that file permits anything; empty if everything counts. */
+  /** Why nothing in that file permits anything; empty if all of it counts. */
   problems: readonly string[];
   rules: ListedRule[];
   /** The rules that the history suggests and the human has neither written nor dismissed. */
@@ -62,7 +62,7 @@ export interface MadeProposal extends Proposal {
   at: string;
 }
 
-/** A call of the past in few words. */
+/** A past call in short form. */
 export interface ShownExample {
   ask_id: string;
   at: string;
@@ -70,9 +70,9 @@ export interface ShownExample {
   text: string;
 }
 
-/** The answers that a rule would have given in the last `days`, or why it is no rule. */
+/** The answers that a rule would have given in the last `days`, or why it is not a valid rule. */
 export interface RuleTrial extends Omit<Trial, 'examples' | 'counter_examples'> {
-  /** The fault of the rule, as a sentence; null if it has none. */
+  /** The problem of the rule, as a sentence; null if it has none. */
   problem: string | null;
   days: number;
   examples: ShownExample[];
@@ -81,7 +81,7 @@ export interface RuleTrial extends Omit<Trial, 'examples' | 'counter_examples'> 
 
 /** A rule that a permission suggests. */
 export interface SuggestedRule {
-  /** The one that is shown first, complete, with a name and the day on which it ends. */
+  /** The rule that is shown first, complete with a name and the day on which it expires. */
   rule: RuleDraft;
   /** Other patterns for its `input`, the narrowest first. */
   inputs: (string | null)[];
@@ -90,7 +90,7 @@ export interface SuggestedRule {
 
 export interface RuleService {
   list(): Promise<RuleList>;
-  /** The rule for a permission. @throws HiveError `invalid_input` where no rule could allow it. */
+  /** The rule for a permission. @throws HiveError `invalid_input` if no rule could allow it. */
   suggest(ask_id: string): Promise<SuggestedRule>;
   /** The earlier permissions that the rule would have answered. */
   try(draft: RuleDraft): Promise<RuleTrial>;
@@ -98,7 +98,7 @@ export interface RuleService {
   add(draft: RuleDraft, setter: Setter): Promise<ListedRule>;
   /** Removes a rule from it. @throws as `add` does. */
   revoke(rule_id: string, setter: Setter): Promise<ListedRule>;
-  /** Looks for a proposal, at most once a day for each seat, and notifies the human of it. Null if there is none today. */
+  /** Searches for a proposal, at most once a day for each seat, and notifies the human of it. Null if there is none today. */
   propose(): Promise<MadeProposal | null>;
   /** Never proposes this again. */
   dismiss(key: string, setter: Setter): Promise<void>;
@@ -110,7 +110,7 @@ export interface RuleParts {
   seats: Pick<SeatService, 'isRegistered'>;
   trust: () => Trust;
   ruleFile: RuleFile;
-  /** Finds out where a directory of this machine leads now; loaded when rules are tried. */
+  /** Resolves a directory of this machine as it is now; loaded when rules are tried. */
   placeAt: () => Promise<(directory: string) => Place>;
 }
 
@@ -120,7 +120,7 @@ const EXAMPLE = 400;
 export function createRules(parts: RuleParts): RuleService {
   const { store, seat, seats, trust, ruleFile } = parts;
 
-  /** The calls of the last days that can be read, oldest first. */
+  /** The readable calls of the last days, oldest first. */
   async function past(): Promise<{ calls: PastCall[]; now: string }> {
     const now = await store.read(async (tx) => tx.now);
     const calls: PastCall[] = [];
@@ -136,7 +136,7 @@ export function createRules(parts: RuleParts): RuleService {
     return { calls, now };
   }
 
-  /** Links are followed as they are now; each directory is looked at once. */
+  /** The places of past calls, with links as they are now. Each directory is examined once. */
   async function places(): Promise<PlaceOf> {
     const placeAt = await parts.placeAt();
     const known = new Map<string, Place>();
@@ -180,7 +180,7 @@ export function createRules(parts: RuleParts): RuleService {
       );
   }
 
-  /** The event of a change that is on disk already. */
+  /** Records a change that is already on disk as an event. */
   async function record(
     type: 'rule/added' | 'rule/revoked',
     rule: ListedRule,
@@ -236,7 +236,7 @@ export function createRules(parts: RuleParts): RuleService {
         throw invalidInput(
           'No rule can allow this: it has arguments, or a command, that Hive does not understand well enough to allow it unseen.',
         );
-      // A pattern that leaves something open, unless the human has ever denied a call that it would allow.
+      // An open pattern, unless the human has ever denied a call that it would allow.
       const draft = trial(open, { calls, placeOf, now }).denied === 0 ? open : exact;
       const rule = { ...draft, name: nameFor(draft, taken), expires: defaultExpiry(now) };
       return { rule, inputs: drafts.map(({ input }) => input), trial: trial(rule, { calls, placeOf, now }) };
@@ -268,7 +268,7 @@ export function createRules(parts: RuleParts): RuleService {
         throw invalidInput('This rule is no longer in the file: list the rules again.');
       await ruleFile.remove(found.index, (raw) => {
         const [there] = readDraft(raw as RuleDraft).rules;
-        // A rule without a name is named after its place.
+        // The name of a rule without one comes from its place in the file, so it is not compared.
         return there !== undefined && ruleId({ ...there, name: found.name }) === rule_id;
       });
       await record('rule/revoked', rule, setter);
@@ -377,14 +377,14 @@ function shown(call: PastCall): ShownExample {
 }
 
 // ---- Which proposals were made ----
-// They are kept with the preferences of the seat, under a key that no setting has. They permit nothing.
+// They are stored with the preferences of the seat, under a key that is not a setting. They permit nothing.
 
 interface Made {
-  /** When the history was last looked at. */
+  /** When the history was last searched. */
   looked_at: string | null;
   /** The keys of all proposals: none is made twice. */
   made: readonly string[];
-  /** Those that wait for the human. */
+  /** The proposals that the human has not decided yet. */
   open: readonly MadeProposal[];
 }
 
@@ -414,7 +414,7 @@ async function changeMade(
 
 const CHECK_EVERY_MS = 60 * 60 * 1000;
 
-/** Looks for proposals now and every hour until the returned function is called; a failure is logged. */
+/** Searches for proposals now and every hour until the returned function is called; a failure is logged. */
 export function startProposals(rules: Pick<RuleService, 'propose'>, log: Logger): () => void {
   const check = (): void =>
     void beside(log, 'Rules could not be proposed; this is tried again in an hour.', () => rules.propose());

@@ -1,12 +1,12 @@
 /**
- * Calls of runs (domain/runs.ts), for those who must know of them outside of extensions/runs: an agent makes such a call again, and
- * its question has been asked before.
+ * Calls of runs (domain/runs.ts), for code outside of extensions/runs: an agent repeats such a call, whose question has already
+ * been asked.
  */
 import { RUN_VARIABLE, readStart } from '../domain/runs.ts';
 import type { Environment } from '../domain/sources.ts';
 import type { ReadTx, Store } from './ports.ts';
 
-/** The prompts of calls that the run of this agent makes again: their answers are given to those calls, and nowhere else. */
+/** The prompts of calls that this agent's run repeats. Only those calls get their answers. */
 export async function askIdsOfRun(tx: ReadTx, env: Environment): Promise<ReadonlySet<string>> {
   const own = readStart(env[RUN_VARIABLE]);
   const run = own === null ? undefined : await tx.runs.get(own.run_id);
@@ -14,7 +14,7 @@ export async function askIdsOfRun(tx: ReadTx, env: Environment): Promise<Readonl
   return new Set(calls.map(({ ask_id }) => ask_id));
 }
 
-/** An ask over MCP: who asks, and the client's id of the call. */
+/** An ask over MCP: the asker, and the client's id of the call. */
 export interface AskOfRun {
   env: Environment | null;
   session_id: string;
@@ -22,7 +22,7 @@ export interface AskOfRun {
 }
 
 export interface RunOfAsk {
-  /** The question that the hook before the call has asked already; null: it has asked none. */
+  /** The question that the hook before the call has already asked; null if none. */
   ask_id: string | null;
   /** How long a call waits for its human. */
   patience_ms: number;

@@ -3,9 +3,9 @@
  * in the human's file. Only a process that a person started has one: Emacs gives it to its sidecar, and a command at a
  * terminal reads it once the person has typed `yes`.
  *
- * Only the first key registers itself. Otherwise any process could, since nothing but the key tells the human's Emacs from
- * a program that speaks to a sidecar of its own. A further key is added by a process that has a registered one, or by the
- * human, who edits the file.
+ * Only the first key registers itself. Otherwise any process could register one, because only the key distinguishes the human's
+ * Emacs from a program with its own sidecar. Further keys are added by a process that has a registered one, or by the human, who
+ * edits the file.
  */
 import { invalidInput } from '../domain/errors.ts';
 import { countsIn, type Seat, type SeatKey, seatKeyFrom, withStore } from '../domain/seats.ts';
@@ -17,7 +17,7 @@ import type { Store } from './ports.ts';
 import type { SessionService } from './sessions.ts';
 import type { Check, Processes } from './world.ts';
 
-/** Whether answers that are given here may allow something. */
+/** Whether answers given in this process may allow something. */
 export interface SeatState {
   registered: boolean;
   /** It was registered just now. */
@@ -27,35 +27,35 @@ export interface SeatState {
 }
 
 export interface SeatService {
-  /** The key that this process has; null: what is answered here allows nothing. */
+  /** The key of this process; null if answers given here cannot allow anything. */
   key(): SeatKey | null;
-  /** Whether what is allowed in this process counts: its key is registered for this store. */
+  /** Whether answers given in this process may allow something, because its key is registered for this store. */
   isRegistered(): boolean;
-  /** Whether what this key signs may allow something in this store. */
+  /** Whether this key's signature may allow something in this store. */
   counts(key: string): boolean;
-  /** From now on this process signs with this secret key. */
+  /** Makes this process sign with this secret key from now on. */
   useKey(secret: string): void;
   /**
    * Registers the key of this process if it is the first one. Without a registered key the human can still answer, and is
-   * notified of what that allows.
+   * notified that such answers allow nothing.
    */
   register(registrar: Registrar): Promise<SeatState>;
   /**
-   * Registers a further key for this store, which the human has confirmed here: only a process whose own key is registered
-   * may do that. @throws HiveError `invalid_input`, where the human's file cannot be written.
+   * Registers a further key for this store, after the human has confirmed it here. Only a process whose own key is registered
+   * may do that. @throws HiveError `invalid_input` if the human's file cannot be written.
    */
   admit(seat: Pick<Seat, 'name' | 'key'>, registrar: Registrar): Promise<SeatState>;
   /**
-   * Takes a key out of the human's file, which only ever takes away what may allow something. Returns whether it does not count
-   * any more. @throws with a sentence that says why the file could not be written.
+   * Removes a key from the human's file, which can only reduce what is permitted. Returns true if the key no longer counts.
+   * @throws with a sentence that says why the file could not be written.
    */
   expel(key: string): Promise<boolean>;
-  /** Whether the key of this process counts, for the doctor; nothing where it has none. */
+  /** The doctor's check of whether the key of this process counts; empty if it has no key. */
   examine(): Check[];
 }
 
 interface Registrar {
-  /** This process; what is above it shows whether an agent started it. */
+  /** This process. The processes above it show whether an agent started it. */
   pid: number;
   via: 'emacs' | 'cli';
 }
@@ -71,11 +71,11 @@ export interface SeatParts {
   env: Environment;
   /** The present content of the human's file. */
   trust: () => Trust;
-  /** The key with this public part in the person's SSH agent. */
+  /** Returns the key with this public part in the person's SSH agent. */
   agentKey: (key: string) => SeatKey;
-  /** Writes a seat into the human's file, in place of one with the same key. @throws with a sentence that says why it could not. */
+  /** Writes a seat into the human's file, replacing one with the same key. @throws with a sentence that says why it could not. */
   addSeat: (seat: Seat) => Promise<void>;
-  /** Takes the seat with this key out of the human's file. @throws as `addSeat` does. */
+  /** Removes the seat with this key from the human's file. @throws as `addSeat` does. */
   removeSeat: (key: string) => Promise<void>;
 }
 
@@ -83,13 +83,13 @@ export function createSeats(parts: SeatParts): SeatService {
   const { store, sessions, processes, seat: name, machine, env, trust, agentKey } = parts;
   let held: SeatKey | null = null;
 
-  /** A person who has named a key of their SSH agent wants that one to sign. */
+  /** The key that signs here. A person who names a key of their SSH agent wants that key to sign. */
   function ownKey(): SeatKey | null {
     const { ssh_agent_key } = trust();
     return ssh_agent_key === null ? held : agentKey(ssh_agent_key);
   }
 
-  /** Why an agent may have started this process; null when nothing shows one. */
+  /** Why an agent may have started this process; null if nothing indicates one. */
   async function agentAbove(pid: number): Promise<string | null> {
     const variable = agentVariable(env);
     if (variable !== null) return `${variable} is set`;
@@ -102,12 +102,12 @@ export function createSeats(parts: SeatParts): SeatService {
   const counts = (key: string): boolean =>
     trust().seats.some((seat) => seat.key === key && countsIn(seat, store.name));
 
-  /** Why this key does not register itself, as a sentence; null when it does. */
+  /** Why this key does not register itself, as a sentence; null if it does. */
   function refusal({ key }: SeatKey): string | null {
     const { seats, takes_first_seat, path } = trust();
     if (!takes_first_seat)
       return `The list of seats in ${path} is empty, so what you allow here allows nothing. M-x hive-doctor says what to add.`;
-    // The same key in another store of the human's, unless that store has a seat already.
+    // The key may be registered for another store of the human; it is added to this store unless this store already has a seat.
     const isOwn = seats.some((seat) => seat.key === key);
     const isFirst = seats.length === 0 || (isOwn && !seats.some((seat) => countsIn(seat, store.name)));
     return isFirst
@@ -137,7 +137,7 @@ export function createSeats(parts: SeatParts): SeatService {
     }
     const own = ownKey();
     const admitted_by = own !== null && own.key !== seat.key ? own.key : null;
-    // One line of the echo area, which must not grow: windows would change.
+    // One line, because the echo area must not grow and resize windows.
     const text =
       admitted_by === null
         ? `Registered this seat (${seat.name}): what you allow here counts.`

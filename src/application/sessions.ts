@@ -1,6 +1,6 @@
 /**
- * Sessions: who the agents are. The first hook or call registers a session; a handle is given only once. Which session makes
- * a call is in callers.ts.
+ * Sessions: registers and looks up agents' conversations. The first hook or call registers a session; a handle is never reused.
+ * callers.ts finds the session that makes a call.
  */
 import { type Actor, type AgentActor, refuse, type Via } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
@@ -56,24 +56,24 @@ export interface SessionService {
   /** The living sessions among the processes that `pid` descends from, nearest first. */
   above(process: { machine: string; pid: number }): Promise<Session[]>;
   find(session_id: string): Promise<Session | undefined>;
-  /** By handle or by id. @throws HiveError `session_not_found`. */
+  /** Finds a session by handle or id. @throws HiveError `session_not_found`. */
   resolve(handle_or_id: string): Promise<Session>;
   /**
-   * The session with this id while it is alive; undefined if it has ended or never existed. Records, at most once an
-   * hour, that it is still in use, because a session that is silent for long counts as gone. `shell_pid` is the shell that uses
-   * it now; it is recorded where the session has no client process.
+   * The session with this id while it is alive; undefined if it has ended or never existed. Records, at most once an hour, that
+   * it is still in use, because a session that is silent for long counts as gone. `shell_pid` is the shell that uses it now,
+   * which is recorded if the session has no client process.
    */
   returning(session_id: string, shell_pid?: number | null): Promise<Session | undefined>;
   list(filter?: { state?: 'alive' | 'ended' | undefined; limit?: number | undefined }): Promise<Session[]>;
   /** @throws HiveError `session_not_found`, `invalid_input`, `not_allowed` when the actor may not make the change. */
   configure(handle_or_id: string, changes: SessionChanges, actor: Actor): Promise<Session>;
-  /** Ends the sessions of this machine whose process or shell is gone, and those that have been silent for too long; returns them. */
+  /** Ends sessions of this machine whose process or shell is gone, and those that have been silent for too long; returns them. */
   sweep(machine: string): Promise<Session[]>;
   /** Ends a session that is known to be gone. */
   end(session_id: string): Promise<void>;
   /**
-   * The session as an `Actor`, with every session that it descends from, nearest first. No agent becomes an `Actor`
-   * anywhere else. `above`: further sessions that are known to have started it.
+   * The session as an `Actor`, with every session that it descends from, nearest first. This is the only place that makes an
+   * agent an `Actor`. `above`: further sessions that are known to have started it.
    */
   actor(
     session: Pick<Session, 'session_id' | 'handle'>,
@@ -82,7 +82,7 @@ export interface SessionService {
   ): Promise<AgentActor>;
 }
 
-/** A session on another machine, or without a process, counts as gone after this much silence. */
+/** In ms: a session on another machine, or without a process, counts as gone after this much silence. */
 const SILENCE_MS = 24 * 60 * 60 * 1000;
 
 /** A longer parent chain is an error in the data. */
@@ -99,18 +99,18 @@ async function ancestorsOf(tx: ReadTx, session_id: string): Promise<string[]> {
   return chain;
 }
 
-/** A script that calls repeatedly need not write each time to count as alive. */
+/** In ms: how often a session is recorded as alive, so that a script need not write with each call. */
 const TOUCH_MS = 60 * 60 * 1000;
 
-/** `standing`: what shows whether a session is a coordinator; without it, none is. */
+/** `standing`: the facts that decide whether a session is a coordinator; without it, none is. */
 export function createSessions(store: Store, processes: Processes, standing?: StandingParts): SessionService {
-  /** Sessions whose process was found to be theirs. No later process can have its pid at the next look. */
+  /** Sessions whose process was found to be theirs; while it lives, no other process can have its pid. */
   let compared: ReadonlySet<string> = new Set();
 
   async function isGone(tx: ReadTx, session: Session, machine: string): Promise<boolean> {
     const { session_id, machine: place, pid, shell_pid, last_seen_at } = session;
     if (place === machine && pid !== null) {
-      // Where there is no /proc, each look at the start of a process starts one.
+      // Without /proc, reading the start time of a process starts another process.
       if (compared.has(`${session_id} ${pid}`)) return !processes.alive(pid);
       return !(await runsStill(tx, session, processes));
     }
@@ -195,7 +195,7 @@ export function createSessions(store: Store, processes: Processes, standing?: St
           source_fixed: source === undefined ? session.source_fixed : source !== null,
           outreach: applyOutreachChanges(session.outreach, outreach),
         };
-        // Messages from before it was set are nothing new.
+        // Earlier messages do not count as new.
         if (room === 'count' || room === 'text') await tx.sessions.beginRoom(session_id);
         if (name === undefined) return recordSession(tx, 'session/changed', changed, trail);
         const named = { ...changed, name: await checkedName(tx, name) };
@@ -220,7 +220,7 @@ export function createSessions(store: Store, processes: Processes, standing?: St
         const ended: Session[] = [];
         for (const { session_id, last_seen_at } of gone) {
           const session = await tx.sessions.get(session_id);
-          // The session was active since then: another process has its pid now, or it was resumed.
+          // The session was active in the meantime: it was resumed, perhaps in another process.
           if (session === undefined || session.last_seen_at !== last_seen_at) continue;
           ended.push(await endSession(tx, session));
         }
@@ -239,7 +239,7 @@ export function createSessions(store: Store, processes: Processes, standing?: St
 
 const SWEEP_LIMIT = 1_000;
 
-/** The facts for `refusalToSet`. The events of the session, and of those it continues, show which settings a human has made. */
+/** The facts for `refusalToSet`. The events of the session, and of those it continues, show which settings a human has set. */
 async function settingContext(tx: ReadTx, session: Session): Promise<SettingContext> {
   const setByHuman = new Map<string, string>();
   let one: Session | undefined = session;
@@ -283,7 +283,7 @@ async function register(
     : recordSession(tx, 'session/changed', await titled(tx, session));
 }
 
-// ---- Steps inside a transaction of the session service or of a hook ----
+// ---- Steps inside a caller's transaction ----
 
 /**
  * The session with this handle or id, or the only one whose handle begins with this text.
@@ -305,7 +305,7 @@ export async function findSession(tx: ReadTx, handle_or_id: string): Promise<Ses
 
 type SessionEvent = 'session/started' | 'session/changed' | 'session/ended';
 
-/** Stores a session and appends the event; `trail` is what the event contains besides the session. */
+/** Stores a session and appends the event; `trail` has additional data for the event. */
 export async function recordSession(
   tx: WriteTx,
   type: SessionEvent,
@@ -319,7 +319,10 @@ export async function recordSession(
   return session;
 }
 
-/** A session seen for the first time, under its given name, else the shortest free handle. `before` is the session that it continues. */
+/**
+ * Registers a session seen for the first time, under its given name, else the shortest free handle. `before` is the session
+ * that it continues.
+ */
 export async function newSession(
   tx: WriteTx,
   introduction: SessionIntroduction,
@@ -333,7 +336,7 @@ export async function newSession(
   return session;
 }
 
-/** The names of more humans than these do not keep a title from being used. */
+/** How many humans' names a title is compared with. */
 const KNOWN_HUMANS = 200;
 
 async function namesOfHumans(tx: ReadTx): Promise<string[]> {
@@ -341,8 +344,8 @@ async function namesOfHumans(tx: ReadTx): Promise<string[]> {
 }
 
 /**
- * A session with its title as it is decided now. Another one that was called so, but not by its person, gets a number.
- * `leaving`: the session whose place it takes.
+ * The session with its current title. Another session with the same title that its person did not give gets a number. `leaving`:
+ * the session that this one replaces.
  */
 async function titled(tx: WriteTx, session: Session, leaving: string | null = null): Promise<Session> {
   const living = (await tx.sessions.titles()).filter(({ session_id }) => session_id !== leaving);
@@ -369,7 +372,7 @@ async function hostTitle(tx: ReadTx, session: Session): Promise<string | null> {
   return host === session.session_id ? null : ((await tx.sessions.get(host))?.title ?? host);
 }
 
-/** Records a session that has a new title, and those of its subagents, which contain it. */
+/** Records a session's new title, and those of its subagents, which contain it. */
 async function recordTitle(
   tx: WriteTx,
   session: Session,
@@ -382,7 +385,7 @@ async function recordTitle(
   return session;
 }
 
-/** A name that a person gives a session. @throws HiveError `invalid_input`. */
+/** Checks a name that a person gives a session. @throws HiveError `invalid_input`. */
 async function checkedName(tx: ReadTx, name: string | null): Promise<string | null> {
   if (name === null) return null;
   const title = cleanTitle(name);
@@ -392,10 +395,10 @@ async function checkedName(tx: ReadTx, name: string | null): Promise<string | nu
   return title;
 }
 
-/** The names of a session that a hook event gives. */
+/** The names that a hook event gives a session. */
 export type TitleReport = Partial<Pick<Session, 'client_title' | 'first_words'>>;
 
-/** Records what a session is called now, if that is news, for its subagents, too. */
+/** Records a session's names if they have changed, and the titles of its subagents. */
 export async function retitle(tx: WriteTx, session: Session, report: TitleReport): Promise<Session> {
   const { client_title = session.client_title, first_words = session.first_words } = report;
   if (client_title === session.client_title && first_words === session.first_words) return session;
@@ -405,7 +408,7 @@ export async function retitle(tx: WriteTx, session: Session, report: TitleReport
   return now;
 }
 
-/** The shortest free handle made from its id. */
+/** The shortest free handle that can be made from the session's id. */
 async function ownHandle(
   tx: WriteTx,
   { client, session_id }: Pick<Session, 'client' | 'session_id'>,
@@ -419,8 +422,8 @@ async function ownHandle(
 type Named = Pick<SessionIntroduction, 'session_id' | 'parent_session_id' | 'name'>;
 
 /**
- * The handle for the name that a session was given; null when it gets one made from its id. An ended session gives up
- * its name and gets a handle made from its id: nobody can be reached under that, and its messages stay its own.
+ * The handle for the name that a session was given; null if it gets one made from its id. An ended session gives up its name and
+ * gets a handle made from its id, so its messages stay its own.
  * @throws HiveError `invalid_input` for a session that has only a name, when the name is reserved.
  */
 async function chooseName(tx: WriteTx, named: Named, before?: Session): Promise<string | null> {
@@ -449,11 +452,11 @@ async function chooseName(tx: WriteTx, named: Named, before?: Session): Promise<
   return null;
 }
 
-/** Reopens a session that had ended: it was declared gone by mistake, or it was resumed, perhaps with a name. */
+/** Reopens an ended session: it was taken for gone by mistake, or it was resumed, perhaps with a name. */
 export async function reopenSession(tx: WriteTx, session: Session, name?: string | null): Promise<Session> {
   await markOrphaned(tx, session.session_id, false);
   const { session_id, ended_at } = session;
-  // It owes again the reports that its end gave up: the agent is back. Those that its Stop guard gave up stay so.
+  // The agent is back, so it owes the reports that its end gave up. Those that its Stop guard gave up stay given up.
   if (ended_at !== null && (await tx.outreach.guard(session_id))?.let_go_at !== ended_at)
     await tx.outreach.oweAgain(session_id, ended_at);
   const given = await chooseName(tx, { ...session, name });
@@ -496,14 +499,14 @@ export async function endSession(
   return ended;
 }
 
-/** The dialogs of an editor's agent end with the proxy that could answer it: nobody would get an answer to them. */
+/** Cancels the dialogs of an editor's agent, because they end with the proxy that could pass the answer on. */
 async function cancelDialogs(tx: WriteTx, { session_id }: Session): Promise<void> {
   for (const prompt of await tx.prompts.openOf(session_id, OPEN_LIMIT))
     if (prompt.dialog && prompt.status === 'pending')
       await recordCancel(tx, prompt, { by: 'editor', via: 'terminal', reason: 'unknown' });
 }
 
-/** Records whether nobody waits for the questions of this session any more. */
+/** Records whether the questions of this session are orphaned. */
 export async function markOrphaned(tx: WriteTx, session_id: string, orphaned: boolean): Promise<void> {
   const ask_ids = await tx.prompts.setOrphaned(session_id, orphaned);
   for (const ask_id of ask_ids) {
@@ -513,7 +516,7 @@ export async function markOrphaned(tx: WriteTx, session_id: string, orphaned: bo
   await sessionIsGone(tx, ask_ids);
   for (const ask_id of ask_ids) {
     const prompt = await tx.prompts.intact(ask_id);
-    // Its terminal is gone, too. A dialog of a run outlives its agent.
+    // The terminal of the dialog is gone as well. A dialog of a run outlives its agent.
     if (prompt?.dialog === true && prompt.when_turn_aborted === 'cancelled')
       await recordCancel(tx, prompt, { by: 'terminal', via: 'terminal', reason: 'unknown' });
   }

@@ -1,4 +1,4 @@
-/** Settings as a human reads and sets them (domain/settings.ts), and what all ways of setting them share. */
+/** Settings as a human reads and sets them (domain/settings.ts), shared by all interfaces. */
 import type { Device } from '../domain/devices.ts';
 import { EVERY_SEAT } from '../domain/humans.ts';
 import { type Preferences, preferencesFrom } from '../domain/preferences.ts';
@@ -25,7 +25,7 @@ export interface StoredSetting extends Setting {
   origin: Origin;
 }
 
-/** The person or program that changes a setting, and from where; the event log keeps it. */
+/** The person or program that changes a setting, and from where, for the event log. */
 export interface Setter {
   /** The name of the human. */
   by: string;
@@ -34,15 +34,18 @@ export interface Setter {
   from: string | null;
 }
 
-/** The event log records this when nobody is named. */
+/** Recorded in the event log if nobody is named. */
 export const NOBODY = { by: null, pid: null, from: null } as const;
 
 export interface SettingsService {
   /** Every setting, with its value at a seat. */
   list(seat: string): Promise<StoredSetting[]>;
-  /** The settings that a phone may have of its own, with the values that apply there: its own, else those of the seat at which it was paired. */
+  /**
+   * The settings that a phone may set for itself, with the values that apply there: its own, else those of the seat at which it
+   * was paired.
+   */
   ofPhone(phone: Pick<Device, 'device_id' | 'seat'>): Promise<StoredSetting[]>;
-  /** Sets one; null restores the default. Returns it with its new value. */
+  /** Sets a value; null restores the default. Returns the setting with its new value. */
   set(setting: Setting, value: unknown, seat: string, by: SetBy, setter?: Setter): Promise<StoredSetting>;
   /** The values that apply at a seat. */
   preferences(seat: string): Promise<Preferences>;
@@ -101,7 +104,7 @@ export async function storeSettings(tx: ReadTx): Promise<StoreSettings> {
   };
 }
 
-/** The doctor's findings on the settings: those that differ from the default. */
+/** The doctor's check of the settings, which lists those that differ from the default. */
 export async function examineSettings(store: Store, seat: string): Promise<Check> {
   const all = await createSettings(store).list(seat);
   const changed = all

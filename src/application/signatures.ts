@@ -1,4 +1,4 @@
-/** Whether the human's own seat gave an answer: asked before anything that allows leaves for an agent. */
+/** Signatures: whether a seat of the human gave an answer. Checked before an allowing answer is sent to an agent. */
 import { mayAllow, permissionDigest } from '../domain/permissions.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { countsIn, type Seat, seatThatSigned } from '../domain/seats.ts';
@@ -6,12 +6,12 @@ import type { ReadTx, Store } from './ports.ts';
 
 interface Against {
   store: Pick<Store, 'store_id' | 'name'>;
-  /** Of what is about to be allowed. */
+  /** The digest of the call that is about to be allowed. */
   displayed_digest: string;
   seats: readonly Seat[];
 }
 
-/** The seat that signed the answer of a prompt, exactly as it is stored; null when no registered one did. */
+/** The registered seat that signed the answer of a prompt, exactly as it is stored; null if there is none. */
 export async function seatThatAnswered(
   tx: ReadTx,
   prompt: Prompt,
@@ -27,8 +27,8 @@ export async function seatThatAnswered(
 }
 
 /**
- * A prompt as an agent may read it. A question is returned as it is. In a permission, an answer that may allow something and
- * that no registered seat signed is not attested, whatever its row says, because anybody may write a row.
+ * A prompt as an agent may read it. A question is returned as it is. In a permission, an answer that may allow something is
+ * attested only if a registered seat signed it, whatever its row contains, because anybody may write a row.
  */
 export async function asSigned(
   tx: ReadTx,
@@ -46,7 +46,7 @@ export async function asSigned(
   return { ...prompt, attested: false };
 }
 
-/** The notice to the human about an answer that allowed nothing. It says how to repair that. */
+/** The notice to the human about an answer that allowed nothing, and how to fix that. */
 export function unsignedText({ ask_id, agent, by }: Prompt): string {
   return `The answer of ${by} to ${ask_id} (${agent}) allowed nothing: no seat that your trust.json lists for this store signed it. If you gave it, run M-x hive-doctor, which says how to register your seat, and let the agent ask again. If you did not, something else wrote it into the store.`;
 }

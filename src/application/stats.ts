@@ -1,14 +1,14 @@
-/** The statistics of a period (domain/stats.ts), read from the prompts that are stored. */
+/** The statistics of a period (domain/stats.ts), computed from the stored prompts. */
 import { invalidInput } from '../domain/errors.ts';
 import { type CountedPrompt, type Stats, statsOf } from '../domain/stats.ts';
 import type { AskedAt, Store } from './ports.ts';
 
 export interface StatsService {
-  /** The statistics from `since`, a time in UTC, until now. @throws HiveError `invalid_input` for a time to come. */
+  /** The statistics from `since`, a time in UTC, until now. @throws HiveError `invalid_input` for a future time. */
   read(since: string): Promise<Stats>;
 }
 
-/** One page fits into memory several times, whatever the questions are. */
+/** Prompts per page: small enough that pages of the largest prompts fit into memory. */
 const PAGE = 2_000;
 
 export function createStats(store: Store, dayOf: (time: string) => string): StatsService {

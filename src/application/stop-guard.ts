@@ -1,6 +1,6 @@
 /**
- * The Stop guard as a hook handler: what a session still has to do, whether to hold its Stop, and when to let it stop.
- * The rule itself is in domain/stop-guard.ts. An error here rolls back the transaction, and the hook fails open.
+ * The Stop guard as a hook handler: finds out what a session still has to do, and holds its Stop or lets it stop. The rule itself
+ * is in domain/stop-guard.ts. An error here rolls back the transaction, and the hook fails open.
  */
 import type { HookWait, Verdict } from '../domain/hooks.ts';
 import { describeMentions } from '../domain/mention-gate.ts';
@@ -29,7 +29,7 @@ import { deliverMentions } from './mentions.ts';
 import { giveUp, settingsOf } from './outreach.ts';
 import type { ReadTx } from './ports.ts';
 
-/** Blocks a Stop while the session still has something to do. */
+/** Holds a Stop while the session still has something to do. */
 export const guardStop: HookHandler = async (hook) => {
   const { event, session, verdict } = hook;
   const stops =
@@ -75,7 +75,7 @@ async function judge(hook: HookContext): Promise<Partial<Verdict> | null> {
   }
 }
 
-/** Nothing is handed over here: the answers come with the call that the reason names. */
+/** Settled questions that the agent has not fetched. Nothing is handed over here: the call that the reason names fetches them. */
 async function owedAnswers(hook: HookContext): Promise<Owed[]> {
   const settled = await undelivered(hook);
   if (settled.length === 0) return [];
@@ -92,7 +92,7 @@ async function owedMentions(hook: HookContext, record: StopGuardRecord): Promise
       priority === 'urgent' && gates && (expires_at === null || expires_at > tx.now),
   );
   if (urgent.length === 0) return [];
-  // Otherwise the reason is not printed.
+  // If the Stop is not held, the reason is not printed.
   if (mayHold(record)) await deliverMentions(tx, urgent, hookCarrier(session.session_id));
   const mention_ids = urgent.map(({ mention_id }) => mention_id);
   const text = mentionsReason(describeMentions(urgent, urgent.length), mention_ids);
@@ -120,8 +120,8 @@ async function owedReport(
 }
 
 /**
- * With `stop_wait`, an unattended session that would stop with an open question waits for its human instead. In a
- * terminal, this would delay what the person types.
+ * With `stop_wait`, an unattended session that would stop with an open question waits for its human instead. In a terminal, this
+ * would delay the person's input.
  */
 async function waitForHuman(
   { tx, event, session, preferences, waited }: HookContext,
@@ -137,7 +137,7 @@ async function waitForHuman(
     : { wait: { ask_ids: pending.map(({ ask_id }) => ask_id), wait_ms: seconds * 1_000 } };
 }
 
-/** The turn that is about to stop: the running one, else the one that the client names. */
+/** The turn that is about to stop: the running turn, else the one that the client names. */
 async function turnOf({ tx, event, session: { session_id } }: HookContext): Promise<Turn | undefined> {
   const { client_turn_id } = event;
   const named = client_turn_id === null ? undefined : await tx.turns.byClientTurn(session_id, client_turn_id);
@@ -151,7 +151,10 @@ async function chainStart(tx: ReadTx, turn: Turn | undefined): Promise<string | 
   return (first ?? turn).started_at;
 }
 
-/** Most sessions have nothing left to do when they stop, so they need no row. `before` is of the same chain. */
+/**
+ * Stores the record if needed: most sessions have nothing left to do when they stop and need no row. `before` is of the same
+ * chain.
+ */
 async function put({ tx }: HookContext, before: StopGuardRecord, after: StopGuardRecord): Promise<void> {
   const { blocks, let_go_at, stop_hook_active } = before;
   const same =

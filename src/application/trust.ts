@@ -1,6 +1,6 @@
 /**
- * The permissions that need no question: the human's file grants them, and Emacs, for as long as it is connected. The
- * store contains none of it. Each change is an event, and a problem with the file is reported once.
+ * Trust: things that are permitted without a question, by the human's file, and by Emacs while it is connected. None of this is
+ * in the store. Each change is an event, and a problem with the file is reported once.
  */
 import { type Authority, NO_AUTHORITY, type Trust } from '../domain/trust.ts';
 import { giveNotice } from './notices.ts';
@@ -11,11 +11,11 @@ import type { Check } from './world.ts';
 export interface TrustService {
   /** The human's file as it is now. */
   file(): Trust;
-  /** The authority in this process: as Emacs has set it, else as the file says. */
+  /** The authority in this process: as set by Emacs, else by the file. */
   authority(): Authority;
-  /** Sets what Emacs says, until this process ends. Null permits nothing; what is left out keeps its value. */
+  /** Sets the authority that Emacs gives, until this process ends. Null permits nothing; missing keys keep their values. */
   lend(changes: AuthorityChanges, setter?: Setter): Promise<Authority>;
-  /** Records that the file has changed, and notifies the human of what is wrong with it. */
+  /** Records that the file has changed, and notifies the human of its problems. */
   note(): Promise<void>;
 }
 
@@ -53,14 +53,14 @@ export function createTrust(store: Store, seat: string, file: () => Trust): Trus
     },
     async note() {
       const now = file();
-      // Most of the time nothing has changed: a check costs no lock.
+      // Usually nothing has changed, and this check takes no lock.
       if (await store.read(async (tx) => isSeen(await tx.desks.preferences(seat), now))) return;
       await store.write((tx) => recordTrust(tx, { seat, via: 'sidecar' }, now));
     },
   };
 }
 
-/** This key has the digest of the file that was seen last. It is no setting and permits nothing. */
+/** The key for the digest of the file that was seen last. It is not a setting and permits nothing. */
 const SEEN = 'trust_seen';
 
 function isSeen(stored: Readonly<Record<string, unknown>>, { digest }: Trust): boolean {
@@ -87,7 +87,7 @@ export async function recordTrust(
   if (text !== null) await giveNotice(tx, { severity: 'warning', session_id: null, text, data: { seat } });
 }
 
-/** The file's problem in words for the human; null when there is none. */
+/** The file's problems in words for the human; null if there are none. */
 function problemText(trust: Trust): string | null {
   const [first, ...more] = trust.problems;
   if (first === undefined) return null;
@@ -95,7 +95,7 @@ function problemText(trust: Trust): string | null {
   return `${first}${others} Until then ${whatCounts(trust)}.`;
 }
 
-/** The effect of a file with a problem. If it cannot be read, its rules are not known, so they deny nothing either. */
+/** The effect of a file with a problem. If it cannot be read, its rules are unknown, so they deny nothing either. */
 function whatCounts({ path, permission_rules }: Trust): string {
   const rules = permission_rules.length;
   if (rules === 0) return `nothing in ${path} allows or denies anything`;

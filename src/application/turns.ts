@@ -1,11 +1,11 @@
 /**
- * Turns: what is running, and how a turn begins and ends. In this order:
+ * Turns: which turns are running, and how a turn begins and ends. In this order:
  *
- * - `createTurns`: the service, for programs that report their own turns and for whoever shows turns;
+ * - `createTurns`: the service, for programs that report their own turns and for displays of turns;
  * - the steps inside a transaction: `recordTurnEnd` ends a turn, whatever ended it; `turnOf` finds the turn of an event;
  * - the hook handlers: `beginTurns` begins the turn of an event, and `endTurns` ends it after all other handlers.
  *
- * How somebody stops a turn is in interrupts.ts, which passes to `recordTurnEnd` who it was.
+ * interrupts.ts stops turns, and passes the actor to `recordTurnEnd`.
  */
 
 import { owed } from '../domain/delivery.ts';
@@ -51,7 +51,10 @@ import type { Files, Ids } from './world.ts';
 export interface TurnService {
   /** Begins a turn of a program that reports its own turns. A running one is replaced, unless it has the same id. */
   start(start: ProgramTurn): Promise<Turn>;
-  /** Ends a turn, as completed unless a reason says otherwise. One that has ended stays as it is. @throws HiveError `turn_not_found`. */
+  /**
+   * Ends a turn, as completed unless a reason says otherwise. One that has ended stays as it is. @throws HiveError
+   * `turn_not_found`.
+   */
   end(turn_id: string, end?: ProgramEnd): Promise<Turn>;
   /** @throws HiveError `turn_not_found`. */
   get(turn_id: string): Promise<Turn>;
@@ -60,7 +63,7 @@ export interface TurnService {
   running(): Promise<RunningTurn[]>;
   /** The newest turn of each session, with every request to interrupt it. */
   newestOf(session_ids: readonly string[]): Promise<TurnWithInterrupts[]>;
-  /** The same as people see them, by session. */
+  /** The same as people see it, by session. */
   newestViews(
     sessions: readonly Pick<Session, 'session_id' | 'machine'>[],
   ): Promise<ReadonlyMap<string, TurnView>>;
@@ -166,13 +169,13 @@ export function createTurns(store: Store, ids: Ids, words: LastWords): TurnServi
   };
 }
 
-/** An agent's last words in a turn, where its transcript can be read: on the machine where it runs. */
+/** An agent's last words in a turn; they can be read only on the machine where it runs. */
 export type LastWords = (
   turn: Pick<Turn, 'transcript_path' | 'client_turn_id'>,
   machine: string | null | undefined,
 ) => { last_words?: string };
 
-/** Reads transcripts; one that has not changed is not read again. */
+/** Reads last words from transcripts; an unchanged transcript is not read again. */
 export function readingLastWords(files: Pick<Files, 'readTail' | 'modifiedMs'>, here: string): LastWords {
   const read = new Map<string, { modified: number; turn: string | null; words: string | null }>();
   return ({ transcript_path: path, client_turn_id: turn }, machine) => {
@@ -210,7 +213,7 @@ function replacedBy(by: string | null): TurnEnd {
 async function programEnd(tx: WriteTx, turn: Turn, { aborted, by, note }: ProgramEnd): Promise<TurnEnd> {
   if (aborted === undefined) return { state: 'completed' };
   const [asked] = await tx.turns.pendingInterrupts(turn.turn_id);
-  // A program that stops its turn because of a request does it for whoever requested it.
+  // If a program stops its turn because of a request, the asker ended it.
   if (aborted === 'interrupted' && asked !== undefined && by == null) return interruptedBy(asked);
   return { state: 'aborted', abort_reason: aborted, by: by ?? null, via: 'library', note: note ?? null };
 }
@@ -222,7 +225,7 @@ async function findTurn(tx: ReadTx, turn_id: string): Promise<Turn> {
   return turn;
 }
 
-// ---- Steps inside a transaction of a service or of a hook ----
+// ---- Steps inside a caller's transaction ----
 
 type Beginning = Omit<TurnStart, 'turn_id' | 'number'>;
 
@@ -237,8 +240,8 @@ async function beginTurn(tx: WriteTx, turn_id: string, beginning: Beginning): Pr
 }
 
 /**
- * Ends a turn, cancels the questions that end with it, and answers the requests to interrupt it, all in one transaction,
- * so that nobody reads one of these without the others. A turn that has ended is returned unchanged.
+ * Ends a turn, cancels the questions that end with it, and answers the requests to interrupt it, all in one transaction, so that
+ * these changes are only seen together. A turn that has ended is returned unchanged.
  */
 export async function recordTurnEnd(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<Turn> {
   if (turn.state !== 'in_progress') return turn;
@@ -262,7 +265,7 @@ async function cancelQuestions(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<s
   const kind = endKind(end);
   const cancelled: string[] = [];
   for (const prompt of await tx.prompts.pendingOfTurn(turn.turn_id)) {
-    // A prompt that is due expires by itself, and is recorded as expired.
+    // A prompt that is due will be recorded as expired.
     if (!CANCELS[kind](prompt) || isExpired(prompt, tx.now)) continue;
     await cancelOne(tx, prompt, end);
     cancelled.push(prompt.ask_id);
@@ -288,7 +291,7 @@ async function endWithParent(tx: WriteTx, parent: Turn, end: TurnEnd): Promise<v
   }
 }
 
-/** The turn that a client's event is about: by the client's id, else the running one, else the last. */
+/** The turn of a client's event: by the client's id, else the running one, else the last. */
 export async function turnOf(
   tx: ReadTx,
   session_id: string,
@@ -322,15 +325,15 @@ export async function turnOfCall(
   return last?.open_tools.some(({ use_id }) => use_id === tool_use_id) === true ? last : undefined;
 }
 
-/** How a turn ends when the client itself was stopped: by a request through Hive, else by the person at its terminal. */
+/** The end of a turn whose client itself was stopped: by a request through Hive, else by the person at its terminal. */
 async function stoppedInClient(tx: ReadTx, turn: Turn): Promise<TurnEnd> {
   const pushed = (await tx.turns.pendingInterrupts(turn.turn_id)).find(({ pushed_at }) => pushed_at !== null);
   return pushed === undefined ? INTERRUPTED_AT_TERMINAL : interruptedBy(pushed);
 }
 
 /**
- * How a turn that is running as far as the store knows has ended, according to the client's transcript; null when the
- * transcript does not say that it ended. `next` is the turn that begins in its place, if one does.
+ * The end of a turn that the store has as running, according to the client's transcript; null if the transcript shows no end.
+ * `next` is the turn that begins in its place, if one does.
  */
 export async function endFromTranscript(
   tx: ReadTx,
@@ -349,8 +352,8 @@ export async function endFromTranscript(
 }
 
 // ---- Hook handlers (docs/turns.md) ----
-// The first handler finds the turn that an event is about and begins it. The last but one ends it, because a Stop
-// that is held ends nothing.
+// The first handler finds the turn of an event and begins it. The last but one ends it, because a Stop that is held ends
+// nothing.
 
 const KINDS: Readonly<Record<string, ArrivalKind>> = {
   UserPromptSubmit: 'prompt',
@@ -365,12 +368,12 @@ const KINDS: Readonly<Record<string, ArrivalKind>> = {
   SubagentStop: 'stop',
 };
 
-/** Whether an event says that a turn runs, or ends. */
+/** Whether an event shows that a turn runs or ends. */
 export function isOfTurn({ name }: Pick<HookEvent, 'name'>): boolean {
   return name in KINDS;
 }
 
-/** Runs first, except for a refused prompt: begins the turn of this event, if the event says that it runs. */
+/** Begins the turn of this event, if the event shows that it runs. Runs first, except for a refused prompt. */
 export const beginTurns: HookHandler = async (context) => {
   const { tx, event, session } = context;
   // A prompt that was refused never reaches the agent.
@@ -394,12 +397,12 @@ export const beginTurns: HookHandler = async (context) => {
   return null;
 };
 
-/** /compact fires a SubagentStop for a subagent that never existed: it says nothing about the session's own turn. */
+/** Whether the event is not about the session's own turn: /compact fires a SubagentStop for a subagent that never existed. */
 function isForeign({ event, session }: HookContext): boolean {
   return event.agent_id !== null && session.session_id === event.session_id;
 }
 
-/** A client that starts, or that waits for its person, has no turn, whatever the store says. */
+/** Whether an event proves that no turn is running, whatever is stored: the client starts, or waits for its person. */
 function showsThatNothingRuns({ name, reason, raw }: HookEvent): boolean {
   if (name === 'SessionStart') return reason === 'startup' || reason === 'resume';
   return name === 'Notification' && raw['notification_type'] === 'idle_prompt';
@@ -423,14 +426,14 @@ async function begin({ tx, ids, event, session }: HookContext, continues: Turn |
     session_id: session.session_id,
     client_turn_id: event.client_turn_id,
     continues,
-    // A subagent's hooks name its parent's transcript, where Esc is about the parent.
+    // A subagent's hooks name its parent's transcript, in which Esc is about the parent.
     transcript_path: event.agent_id === null ? event.transcript_path : null,
   });
 }
 
 async function steer(context: HookContext, turn: Turn): Promise<void> {
   const { tx, session } = context;
-  // Without ids only the transcript distinguishes a message to a running turn from the first one after Esc.
+  // Without ids, only the transcript distinguishes a message to a running turn from the first message after Esc.
   if (turn.state === 'in_progress' && context.event.client_turn_id === null) {
     const end = await endFromTranscript(tx, turn, context.settings.readTail);
     if (end !== null) {
@@ -482,7 +485,7 @@ export const endTurns: HookHandler = async (context) => {
   return null;
 };
 
-/** A late Stop of an earlier turn must not begin one beside the running turn. */
+/** Whether the session has a running turn. A late Stop of an earlier turn must not begin a second one. */
 async function isBusy({ tx, session }: HookContext): Promise<boolean> {
   return (await tx.turns.current(session.session_id)) !== undefined;
 }
@@ -496,11 +499,14 @@ function afterTool(turn: Turn, event: HookEvent, denied: boolean, now: string): 
   if (denied) return turn;
   const says = wordsOf(event.tool);
   const started = toolStarted(turn, { use_id, name, ...(says === null ? {} : { says }) }, now);
-  // Nobody will say that it has returned, so it is not counted as running.
+  // Its return is not reported, so it does not count as running.
   return isQuiet(event) ? toolEnded(started, { use_id, name }, now) : started;
 }
 
-/** Ends the running turn with its session. The event's own turn id is ignored: it is that of no turn that matters (recorded). */
+/**
+ * Ends the running turn with its session. The event's own turn id is ignored, because it is not that of the running turn
+ * (recorded).
+ */
 async function endWithSession({ tx, session, settings }: HookContext): Promise<void> {
   const current = await tx.turns.current(session.session_id);
   if (current === undefined) return;
@@ -510,7 +516,7 @@ async function endWithSession({ tx, session, settings }: HookContext): Promise<v
 
 // ---- A turn as people see it ----
 
-/** Its activity and for how long, how it ended, and who wants it stopped. Paths and processes of the client are left out. */
+/** A turn's activity and duration, its end, and the requests to stop it. Paths and processes of the client are left out. */
 function turnView(turn: Turn, interrupts: readonly Interrupt[], now: string): TurnView {
   const { turn_id, session_id, client_turn_id, continues, state, abort_reason, by, via, note } = turn;
   const { started_at, ended_at, cancelled_prompts, steps, batches, last_tool, last_tool_at } = turn;

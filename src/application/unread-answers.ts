@@ -1,6 +1,6 @@
 /**
- * Answers that could not be accepted: nobody can read them, or they answer nothing. An answer is a human's word, so it is
- * kept as it came, every desk is notified, and the doctor shows it until its question is answered or a week has passed.
+ * Answers that could not be accepted, because they are malformed or match no question. A human wrote them, so they are kept as
+ * received, every desk is notified, and the doctor shows them until their question is answered or a week has passed.
  */
 import type { HiveEvent } from '../domain/events.ts';
 import { cleanDeep, cleanText, excerpt, isTooDeep } from '../domain/text.ts';
@@ -8,30 +8,30 @@ import { giveNotice } from './notices.ts';
 import type { ReadTx, Store } from './ports.ts';
 import type { Check } from './world.ts';
 
-/** An answer as it came. */
+/** An answer as it was received. */
 export interface UnreadAnswer {
-  /** Where it came from; the same answer from the same place is kept once. */
+  /** Its origin; the same answer from the same origin is kept once. */
   from: string;
   /** The answer as it was sent. */
   params: unknown;
-  /** A sentence: why it could not be accepted, or which part of it. */
+  /** A sentence that says why it, or a part of it, could not be accepted. */
   reason: string;
-  /** The answer itself was accepted; only a part of it was not. */
+  /** Whether the answer itself was accepted, and only a part of it was not. */
   taken?: boolean;
   /** Whether its sender got an error. */
   sender_told: boolean;
 }
 
 export interface UnreadAnswers {
-  /** Resolves when it is on disk. */
+  /** Keeps an answer; resolves when it is on disk. */
   keep(answer: UnreadAnswer): Promise<void>;
 }
 
-/** The mark of its notice, for programs. */
+/** The mark of the notice, for programs. */
 const NOTICE = 'unread_answer';
-/** Longer than the longest answer with its comment; what is longer is cut. */
+/** In characters: longer than the longest answer with its comment. Longer text is cut. */
 const MOST_KEPT = 160 * 1024;
-/** Repeated frames come close together. */
+/** How many notices are searched for the same answer, because repeated frames come close together. */
 const LOOKED_BACK = 100;
 const SHOWN_MS = 7 * 24 * 60 * 60 * 1_000;
 /** How many notices the doctor reads at once, and how many answers it shows. */
@@ -62,14 +62,14 @@ export function createUnreadAnswers(store: Store): UnreadAnswers {
   };
 }
 
-/** The answer as JSON that can be stored. */
+/** The answer as storable JSON. */
 function written(params: unknown): string {
   if (isTooDeep(params)) return 'something that is nested too deeply to be written down';
   const text = JSON.stringify(cleanDeep(params)) ?? 'nothing';
   return text.length <= MOST_KEPT ? text : `${text.slice(0, MOST_KEPT).toWellFormed()}…`;
 }
 
-/** The question that was meant, as far as that can be recognized. */
+/** The ask_id in an answer; null if there is none. */
 function askIdIn(params: unknown): string | null {
   if (params === null || typeof params !== 'object') return null;
   const found = Object.entries(params).find(
@@ -78,7 +78,7 @@ function askIdIn(params: unknown): string | null {
   return typeof found?.[1] === 'string' && found[1] !== '' ? excerpt(cleanText(found[1]), 200) : null;
 }
 
-/** A check for each that still asks for something to be done; none where there is nothing to do. */
+/** The doctor's checks, one for each answer that still needs attention. */
 export async function checkUnreadAnswers(store: Store): Promise<Check[]> {
   return store.read(async (tx) => {
     const open: HiveEvent[] = [];

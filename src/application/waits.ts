@@ -1,7 +1,7 @@
 /**
- * Waits: while a process waits for the answer in an agent's place, the question counts as blocking the agent. A wait is a lease,
- * so that a process that dies does not leave its agent blocked. Renewing a lease appends no event; an event says only
- * that a question begins to block its agent, or no longer does.
+ * Waits: while a process waits for an answer on behalf of an agent, the question counts as blocking the agent. A wait is a lease,
+ * so a process that dies does not leave its agent marked as blocked. Renewing a lease appends no event; there are events only for
+ * the beginning and end of blocking.
  */
 import { endedBy } from '../domain/hooks.ts';
 import { isReceiver, leavePromptToTerminal, type Prompt } from '../domain/prompts.ts';
@@ -17,19 +17,19 @@ export interface Waiter {
   ask_ids: readonly string[];
   /** How long at most, in ms. */
   wait_ms: number;
-  /** Ends the wait early: the agent goes on. */
+  /** Ends the wait early, when the agent goes on. */
   signal?: AbortSignal | undefined;
-  /** A terminal shows the dialog that this is about, so it stays open even if the process that waits is killed. */
+  /** Whether a terminal also shows the dialog, so that it stays open even if the waiting process is killed. */
   in_terminal?: boolean | undefined;
 }
 
-/** The wait of a hook whose dialog is in a terminal, too. */
+/** Marks the wait of a hook whose dialog is also in a terminal. */
 const HOOK_WAIT = 'hook';
 
 export interface WaitService {
-  /** Runs `wait`; until it ends, and a short time longer, the questions count as blocking their agent. */
+  /** Runs `wait`. Until it ends, and for a short time afterwards, the questions count as blocking their agent. */
   during<T>(waiter: Waiter, wait: () => Promise<T>): Promise<T>;
-  /** Ends the waits whose lease has passed, of processes that died among them. Returns how many questions had one. */
+  /** Ends the waits whose lease has run out, such as those of dead processes. Returns how many questions had one. */
   lapseDue(): Promise<number>;
 }
 
@@ -47,7 +47,7 @@ export function createWaits(store: Store, ids: Ids): WaitService {
   };
 }
 
-/** As `WaitService.during`, for a service that waits itself. */
+/** Like `WaitService.during`, for services that wait themselves. */
 export async function markedAsBlocking<T>(
   { store, ids }: { store: Store; ids: Ids },
   { session_id, ask_ids, wait_ms, signal, in_terminal = false }: Waiter,
@@ -68,13 +68,13 @@ export async function markedAsBlocking<T>(
     return await wait();
   } finally {
     clearInterval(heartbeat);
-    // Without its connection, the dialog may still be in its terminal, and then it blocks its agent.
+    // If only the connection ended, the terminal may still show the dialog, which then still blocks its agent.
     if (signal?.aborted === true && !(in_terminal && endedBy(signal).cut_off))
       await unlessItFails(() => store.writeUnflushed((tx) => endWait(tx, wait_id)));
   }
 }
 
-/** No poll and no hook fails because nobody could be shown that it waits. */
+/** A poll or hook must not fail because its wait could not be recorded. */
 async function unlessItFails(record: () => Promise<void>): Promise<void> {
   await record().catch(() => undefined);
 }
@@ -115,7 +115,10 @@ async function lapseWait(tx: WriteTx, ask_id: string): Promise<void> {
   if (prompt !== undefined) await leaveToTerminal(tx, prompt);
 }
 
-/** No hook waits for this dialog any more. It blocks its agent until something shows that its terminal has closed it. */
+/**
+ * Records that no hook waits for this dialog any more. It blocks its agent until an event shows that its terminal has closed
+ * it.
+ */
 export async function leaveToTerminal(tx: WriteTx, prompt: Prompt): Promise<void> {
   const left = leavePromptToTerminal(prompt, tx.now);
   if (left !== prompt) await recordTerminal(tx, left);
@@ -135,7 +138,7 @@ async function recordTerminal(tx: WriteTx, prompt: Prompt): Promise<void> {
 /** The wait of a client's dialog, which needs no process. */
 export const DIALOG_WAIT = 'dialog';
 
-/** From `since` on the question blocks its agent until it is settled, whether or not a process waits. */
+/** Makes the question block its agent from `since` until it is settled, whether or not a process waits. */
 export async function blockUntilSettled(
   tx: WriteTx,
   prompt: Prompt,
@@ -146,7 +149,7 @@ export async function blockUntilSettled(
   if (prompt.blocked_since === null) await recordBlocked(tx, prompt, since);
 }
 
-/** The session of these questions is gone, and so is whoever waited in its place. Only a sleeping run still waits. */
+/** Ends the waits for the questions of an ended session, except for those of sleeping runs. */
 export async function sessionIsGone(tx: WriteTx, ask_ids: readonly string[]): Promise<void> {
   for (const ask_id of ask_ids) {
     await tx.waits.endOfSession(ask_id);

@@ -1,6 +1,6 @@
 /**
- * Waking idle agents. A waker outlives Esc, /clear and the turn it began in, so it checks the store before it prints
- * anything: whether the session still exists, is idle and has something to read, and this is still its waker.
+ * Waking idle agents. A waker outlives Esc, /clear and the turn in which it began. So before it prints anything, it checks in the
+ * store that the session still exists, is idle and has something to read, and that this is still its waker.
  */
 
 import { refuse } from '../domain/actors.ts';
@@ -33,10 +33,9 @@ import type { CodexControl, Ids, Logger, Processes } from './world.ts';
 
 export interface WakeService {
   /**
-   * Waits until the session is idle and has an answer to fetch or a mention to read. Returns the sentence to wake it
-   * with, to one waker only; null when the time is up, the session has ended, another waker has replaced this one, or the
-   * sentence could not be delivered.
-   * @throws HiveError `not_allowed` when the session is another process's.
+   * Waits until the session is idle and has an answer to fetch or a mention to read. Returns the sentence that wakes it, to one
+   * waker only. Null if the time is up, the session has ended, another waker has replaced this one, or the sentence could not be
+   * delivered. @throws HiveError `not_allowed` if the session belongs to another process.
    */
   untilWanted(wait: WakeWait): Promise<string | null>;
 }
@@ -44,23 +43,23 @@ export interface WakeService {
 /** One wait for an idle session. */
 export interface WakeWait {
   session_id: string;
-  /** The waiting process, where it only claims to be of the session (application/identity.ts). */
+  /** The waiting process, if its claim to belong to the session must be checked (identity.ts). */
   speaker?: Speaker | undefined;
-  /** Whose preferences say for how long, and what is worth a word. */
+  /** The seat whose preferences decide how long to wait and which reasons wake. */
   seat: string;
-  /** Waits no longer than this; without it, as long as the person prefers. */
+  /** The longest wait, in ms; default: the person's preference. */
   wait_ms?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** Carries the sentence to the session; false if it cannot: then the next waker does. */
+  /** Delivers the sentence to the session; false if it cannot, and then the next waker does. */
   deliver: (text: string) => Promise<boolean>;
-  /** Several may wait for this session, because not each of them can reach it: none replaces another. */
+  /** Whether several wakers may wait for this session without replacing each other, because not all of them can reach it. */
   shared?: boolean | undefined;
 }
 
-/** Longer than any delivery takes. If the process that delivers dies, another one may wake the session after this. */
+/** In ms, longer than any delivery takes. If the delivering process dies, another one may wake the session after this time. */
 const DELIVERY_MS = 30_000;
 
-/** How long the next waker of a client lets the one before finish: that one has no more to do than to print its sentence. */
+/** In ms: how long a waker lets the previous one of its client finish, which only has to print its sentence. */
 const HANDOVER_MS = 2_000;
 
 /** A session to wake, and why. */
@@ -87,10 +86,10 @@ interface Waiting {
   preferences: (tx: ReadTx) => Promise<Preferences>;
 }
 
-/** Something, nothing yet, or `over`: nothing to wait for any more. */
+/** A reason to wake, nothing yet, or `over` if there is nothing to wait for any more. */
 type Found = Wanted | 'over' | undefined;
 
-/** At most this many mentions are read; a session that has left this many unread is not woken for another. */
+/** At most this many mentions are read. A session with this many unread ones is not woken for another. */
 const MENTIONS_LIMIT = 100;
 
 interface WakeParts {
@@ -101,7 +100,7 @@ interface WakeParts {
 }
 
 export function createWakes({ store, feed, ids, processes }: WakeParts): WakeService {
-  /** The wake-up counts only once it has been delivered: if that fails, or this process dies, another waker makes it. */
+  /** Delivers a wake-up. It counts only once delivered: if that fails, or this process dies, another waker delivers it. */
   async function isDelivered(
     { wanted, text }: Claimed,
     waker_id: string,
@@ -116,7 +115,7 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
     return delivered;
   }
 
-  /** Takes the place of the waker before, which may be about to deliver a wake-up that must not be made twice. */
+  /** Replaces the previous waker, which may be about to deliver a wake-up that must not happen twice. */
   async function replaceWaker({
     session_id,
     waker_id,
@@ -154,7 +153,7 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
       if (!shared) await replaceWaker({ session_id, waker_id, signal });
       const find = (tx: ReadTx): Promise<Found> =>
         findReasons(tx, { session_id, waker_id, shared, preferences });
-      // All of it is one check of the wait, which outlives a store that is locked or away.
+      // All of this is one check of the wait, which survives a locked or unavailable store.
       const claim = async (): Promise<Claimed | 'over' | undefined> => {
         const found = await store.read(find);
         if (found === undefined || found === 'over') return found;
@@ -178,17 +177,17 @@ async function findReasons(
 ): Promise<Found> {
   const waker = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
   if (!shared && waker.waker_id !== waker_id) return 'over';
-  // Another one delivers it; how that ends rings this one.
+  // Another waker is delivering a wake-up; its outcome rings the doorbell for this one.
   if (shared && waker.until !== null && waker.until > tx.now) return undefined;
   const session = await tx.sessions.get(session_id);
   if (session?.state === 'ended') return 'over';
-  // Its first hook may not have run yet; and a running session gets its answers with its tools.
+  // Its first hook may not have run yet, and a running session gets its answers with its tool calls.
   if (session === undefined || (await tx.turns.current(session_id)) !== undefined) return undefined;
   const uncollected = await tx.prompts.uncollectedOf(session_id, OPEN_LIMIT);
   const ask_ids = uncollected.filter((prompt) => isWorthWaking(prompt, waker)).map(({ ask_id }) => ask_id);
   const undelivered = await tx.mentions.undelivered(session_id, MENTIONS_LIMIT);
   if (ask_ids.length === 0 && undelivered.length === 0) return undefined;
-  // Asked for only now: most checks find nothing. What the person has changed since counts at once.
+  // Read only now, because most checks find nothing. Changes by the person apply at once.
   const preferred = await preferences(tx);
   if (wakeLifeMs(preferred) === null) return 'over';
   const gate = session.gate ?? preferred.gate;
@@ -215,14 +214,14 @@ async function recordWake(tx: WriteTx, wanted: Wanted, waker_id: string): Promis
   const { session_id } = session;
   const waker = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
   const woken = wokenFor(waker, { ask_ids, mentions }, spoke);
-  // Another waker may wait by now.
+  // Another waker may be waiting by now.
   const { waker_id: other, until } = waker;
   await tx.wakers.put(other === waker_id ? woken : { ...woken, waker_id: other, until });
   await appendWoken(tx, wanted, {});
   if (woken.wakes === MOST_WAKES && wakesSince(waker, spoke) < MOST_WAKES) await noticeWakeLimit(tx, session);
 }
 
-/** The event also rings the other wakers. */
+/** Releases a failed wake-up. The event also wakes the other wakers. */
 async function giveUp(tx: WriteTx, wanted: Wanted, waker_id: string): Promise<void> {
   const waker = await tx.wakers.get(wanted.session.session_id);
   if (waker?.waker_id !== waker_id) return;
@@ -251,15 +250,15 @@ async function noticeWakeLimit(tx: WriteTx, session: Session): Promise<void> {
 }
 
 // ---- Waking Codex ----
-// Codex has no hook that could wake it, so its own `hive mcp` waits beside it and queues a message for a session of the
-// daemon. That message is not the human's word, and is marked so that our hooks recognize it.
+// Codex has no hook that could wake it, so its own `hive mcp` waits and queues a message for a session of the daemon. That
+// message is not the human's, and is marked so that our hooks recognize it.
 
 export interface CodexWaker {
-  /** Waits for this session, which calls through this process. */
+  /** Begins to wait for this session, which calls through this process. */
   onSession(session: Session): void;
   /**
-   * The client of this process has given its name. A session that has never called one of our tools is known only from
-   * its hooks, which do not say which process is its own: any Codex process on the machine may wake it, the first that can.
+   * Called with the name of this process's client. A session that has never called our tools is known only from its hooks,
+   * which do not report its process, so any Codex process on the machine may wake it, and the first that can does.
    */
   onClient(client: string): void;
   close(): void;
@@ -287,8 +286,8 @@ export function createCodexWaker(
 
   async function wait(session: Session): Promise<void> {
     const { session_id } = session;
-    // A session that no daemon hosts cannot be woken; it gets everything with its next turn. One that the daemon of another
-    // process hosts is woken by that one.
+    // A session without a daemon cannot be woken and gets everything with its next turn. A session of another process's daemon is
+    // woken by that process.
     const deliver = async (text: string): Promise<boolean> => {
       const message = `<task-notification>Hive: ${text}</task-notification>`;
       return !stop.signal.aborted && codex.queue({ thread_id: threadOf(session), message });
@@ -300,7 +299,7 @@ export function createCodexWaker(
   function waitFor(session: Session): void {
     const { session_id, client, parent_session_id } = session;
     if (stop.signal.aborted || waitingFor.has(session_id) || !CODEX.test(client)) return;
-    // A subagent does not idle: it ends.
+    // A subagent is never idle: it ends.
     if (parent_session_id !== null && threadOf(session) !== session_id) return;
     waitingFor.add(session_id);
     void beside(log, 'A wait for an idle Codex has ended.', () => wait(session)).then(() =>

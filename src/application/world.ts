@@ -1,6 +1,6 @@
 /**
- * The ports of the application besides the store: other processes, files, the desktop, randomness. `infrastructure/` implements
- * these interfaces, and `open-hive.ts` chooses the implementations.
+ * The other ports of the application: processes, files, the desktop, randomness. ports.ts has the store. `infrastructure/`
+ * implements these interfaces, and `open-hive.ts` chooses the implementations.
  */
 import type { Popup } from '../domain/popups.ts';
 
@@ -12,7 +12,7 @@ export interface Secrets {
   equal(a: string, b: string): boolean;
 }
 
-/** `not_set_up`: nothing is wrong, but it is not connected to Hive either, so it must not be taken for ok. */
+/** `not_set_up`: nothing is wrong, but it is not connected to Hive either, so it must not be shown as ok. */
 export type CheckState = 'ok' | 'not_set_up' | 'broken';
 
 /** The result of one check. `advice` says what to do; null when there is nothing to do. */
@@ -23,7 +23,7 @@ export interface Check {
   advice: string | null;
 }
 
-/** Checks one thing, or several of a kind. A check that throws is itself a finding. */
+/** Checks one thing, or several of a kind. A check that throws counts as failed. */
 export interface Examination {
   name: string;
   examine(): Promise<Check[]>;
@@ -36,25 +36,25 @@ export interface Processes {
   ancestors(pid: number): number[];
   /** The variables that a process was started with; none where they cannot be read. */
   environment(pid: number): Readonly<Record<string, string>>;
-  /** The name of the program that a process runs; empty if that cannot be known. */
+  /** The name of the program that a process runs; empty if unknown. */
   nameOf(pid: number): string;
   /** When a process began, as a text; null if it is gone. Together with the pid it identifies the process. */
   startedAt(pid: number): string | null;
-  /** How long a process has run, in ms; null if it is gone, or if that cannot be known. */
+  /** How long a process has run, in ms; null if it is gone, or if that is unknown. */
   ageMs(pid: number): number | null;
   /** Sends SIGINT; false when there is no such process, or it is not ours. */
   interrupt(pid: number): boolean;
-  /** Ends a process and all of the group that it leads, with SIGKILL. */
+  /** Kills a process and its process group with SIGKILL. */
   kill(pid: number): void;
 }
 
-/** Files that belong to others. */
+/** Files that other programs write. */
 export interface Files {
-  /** Waits until the names in these folders, and of the folders above, are on disk. What cannot be opened is left out. */
+  /** Waits until the names in these folders, and of the folders above, are on disk. Folders that cannot be opened are skipped. */
   flushFolders(folders: readonly string[]): void;
   /** The last `bytes` of a file, or null if it cannot be read. */
   readTail(path: string, bytes: number): string | null;
-  /** When a file was last written, in ms since 1970; null if there is none, 0 if that cannot be known. */
+  /** When a file was last written, in ms since 1970; null if it does not exist, 0 if the time is unknown. */
   modifiedMs(path: string): number | null;
 }
 
@@ -74,9 +74,12 @@ export interface CodexControl {
   queue(message: { thread_id: string; message: string }): Promise<boolean>;
 }
 
-/** Makes ids; an interface, so that tests can fix them. */
+/** Makes ids. An interface, so that tests can supply fixed ids. */
 export interface Ids {
-  /** A new id: `ask-` and 16 characters. It is a capability: anyone who knows it may poll, so nobody can guess it. A process makes ids that grow. */
+  /**
+   * A new id, such as `ask-` and 16 characters. It is a capability: anyone who knows it may poll, so it must not be guessable.
+   * The ids of one process increase.
+   */
   make(prefix: string): string;
 }
 
@@ -85,40 +88,40 @@ export interface Notifier {
   /** Whether a desktop, or a program of the user's own (`command`), could be notified now. */
   reachable(command: string | null): Promise<boolean>;
   /**
-   * Resolves when the popup was handed over; one that is no longer wanted by then is not. @throws Error with a sentence that
-   * says why that was not possible.
+   * Resolves when the popup was handed over. If it is `unwanted` by then, it is not shown. @throws Error with a sentence that
+   * says why it could not be shown.
    */
   show(popup: Popup, unwanted?: AbortSignal): Promise<ShownPopup>;
-  /** Takes down all popups and waits until their processes have ended. */
+  /** Removes all popups and waits until their processes have ended. */
   close(): Promise<void>;
 }
 
 export interface ShownPopup {
-  /** The person's action; never rejects. If that cannot be known, it is `closed` at once. */
+  /** The person's action; never rejects. If that cannot be determined, it is `closed` at once. */
   readonly outcome: Promise<PopupEnd>;
   close(): void;
 }
 
 export type PopupEnd = { kind: 'button'; index: number } | { kind: 'opened' } | { kind: 'closed' };
 
-/** One line a call; `fields` never contain answers, tokens or environments. */
+/** Writes one line for each call; `fields` never contain answers, tokens or environments. */
 export interface Logger {
   /** Ordinary events. */
   info(message: string, fields?: Record<string, unknown>): void;
-  /** Faults that were dealt with. */
+  /** Problems that were handled. */
   warn(message: string, fields?: Record<string, unknown>): void;
-  /** Faults that were not. */
+  /** Problems that were not handled. */
   error(message: string, fields?: Record<string, unknown>): void;
 }
 
 // ---- Rules ----
 
-/** The list of rules in the human's own file. Each change replaces the file at once and leaves every other byte as it was. */
+/** The list of rules in the human's own file. Each change replaces the file atomically and keeps every other byte. */
 export interface RuleFile {
   /** The line of each rule, from 1; empty if the file cannot be read. */
   lines(): Promise<number[]>;
   /** Adds a rule at the end. @throws HiveError with a sentence that says why it could not. */
   add(rule: Readonly<Record<string, string>>): Promise<void>;
-  /** Removes the rule at this place of the list if `isIt` says that it is there. @throws HiveError as `add` does. */
+  /** Removes the rule at this index of the list if `isIt` confirms that it is there. @throws HiveError as `add` does. */
   remove(index: number, isIt: (rule: unknown) => boolean): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Strings limited as the domain limits them: in characters, so that an emoji counts as one. */
+/** Strings whose length is limited as in the domain: in characters, so that an emoji counts as one. */
 import { z } from 'zod';
 import { characterCount } from '../domain/text.ts';
 
@@ -9,7 +9,7 @@ import { characterCount } from '../domain/text.ts';
 export function characters(limit: number): z.ZodString {
   const fits = (text: string): boolean =>
     text.length <= limit || (text.length <= 2 * limit && characterCount(text) <= limit);
-  // The sentence is made when it is needed: formatting a number loads the rules of its language, for each limit again.
+  // The sentence is made only when it is needed, because formatting a number loads the rules of its language for each limit.
   const error = (): string => `Too long: at most ${limit.toLocaleString('en')} characters`;
   return z.string().refine(fits, { error }).meta({ maxLength: limit });
 }

@@ -15,12 +15,15 @@ export const initializeParams = z.object({
   client: z.object({ name: z.string().max(100), version: z.string().max(100) }),
   /** The name of the human; by default from the sidecar's environment. */
   human: z.string().max(400).nullish(),
-  /** The secret key of the seat; without it nothing that is answered here allows anything. */
+  /** The secret key of the seat; without it, no answer given here can allow anything. */
   seat_key: z.string().regex(SECRET_KEY, 'The key of a seat is 64 hexadecimal digits.').nullish(),
-  /** Folders with files of the outbox. Emacs cannot flush a folder, so the sidecar does, with those above, before it replies. */
+  /**
+   * Folders with files of the outbox. Emacs cannot flush folders, so the sidecar flushes these and those above before it
+   * replies.
+   */
   flush_folders: z.array(z.string().min(1).max(4_096)).max(8).nullish(),
 });
-/** A further seat: its name, and its public key. */
+/** A further seat: its name and public key. */
 export const seatRegisterParams = z.object({
   name: z.string().max(400),
   key: z.string().regex(PUBLIC_KEY, 'The public key of a seat is 43 characters long.'),
@@ -31,7 +34,7 @@ const timeOfDay = z
   .string()
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'A time of day is written HH:MM, as in 22:30.');
 
-/** The shape of a setting's value, as its line in the table of settings says. */
+/** The shape of a setting's value, according to the table of settings. */
 function shapeOf<Key extends keyof Preferences & SettingKey>(key: Key): z.ZodType<Preferences[Key]> {
   const { type } = settingNamed(key);
   switch (type.kind) {
@@ -69,11 +72,11 @@ const preferenceShape = {
   stop_wait: shapeOf('stop_wait').nullish(),
   dialog_wait: shapeOf('dialog_wait').nullish(),
   wake: shapeOf('wake').nullish(),
-  /** Of every seat. */
+  /** For every seat. */
   outreach: outreachSettings.nullish(),
 };
 
-/** `desk/preferences`: the changes. Null goes back to the default; what is left out stays. */
+/** `desk/preferences`: the changes. Null goes back to the default; missing keys stay. */
 export const preferencesParams: z.ZodType<
   PreferenceChanges & AuthorityChanges & { outreach?: OutreachChanges | null | undefined }
 > = z.strictObject(preferenceShape, {

@@ -48,7 +48,7 @@ const projectShape = {
 
 const STAMP = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 
-/** `message/post`: Emacs chooses `message_id`; `heading` is that of a block, with how it came into its buffer. */
+/** `message/post`: Emacs chooses `message_id`; `heading` is the heading of a block, with the origin of the block. */
 export const postParams = z.object({
   ...projectShape,
   body: z.string(),
@@ -75,7 +75,7 @@ export const postParams = z.object({
   response_id: characters(limits.id).nullish(),
 });
 
-/** A cursor, or the `seq` of a known message: an editor drops messages it has shown, and pages on from what is left. */
+/** A cursor, or the `seq` of a known message, because an editor drops shown messages and pages on from those that are left. */
 const position = z.union([cursor, z.number().int().min(0)]).nullish();
 
 /** `message/list`: at most 500 a page. */

@@ -92,7 +92,9 @@ export const pollShape = {
   wait_ms: waitMs.optional().describe('Wait up to this long for an answer. Default 0.'),
 };
 
-/** `hivemind_respond`, for coordinators. Without null, for which a schema needs a list of types: some models take no such tool. */
+/**
+ * `hivemind_respond`, for coordinators. Without null, for which a schema needs a list of types: some models take no such tool.
+ */
 export const respondShape = {
   ask_id: askId,
   decision: z.string().optional().describe('The label of an option, or free text.'),
@@ -104,7 +106,7 @@ export const respondShape = {
     .describe('Instead of an answer: leave it to the human. You are not given it again.'),
 };
 
-/** The same from a human, where null is a value left out. */
+/** The same from a human, where null means a missing value. */
 const answerShape = {
   decision: respondShape.decision.nullable(),
   selected: respondShape.selected.nullable(),
@@ -136,14 +138,14 @@ export const responseParams = z.object({
     .describe('From a device of the inbox: its signature of the answer.'),
 });
 
-/** `prompt/amend`: the same answer may be given twice with another in between, so each correction has its own id. */
+/** `prompt/amend`: each correction has its own id, because the same answer may be given twice with another in between. */
 export const amendParams = responseParams.extend({
   by: characters(limits.key).min(1),
   response_id: responseId,
 });
 
 export const promptRef = z.object({ ask_id: askId });
-/** `prompt/cancel` and `prompt/claim`: which prompt, and who acts. */
+/** `prompt/cancel` and `prompt/claim`: the prompt and the actor. */
 export const actParams = z.object({ ask_id: askId, by: characters(limits.key).min(1) });
 export const snoozeParams = z.object({ ask_id: askId, until: instant.nullable() });
 

@@ -1,11 +1,11 @@
-/** Input about rules: one that is tried or written, and which one is meant. */
+/** Input about rules. */
 import { z } from 'zod';
 import type { RuleDraft } from '../domain/rules.ts';
 import { SOURCES } from '../domain/sources.ts';
 
 const text = z.string().min(1).max(4_096);
 
-/** A rule, by the names that it has in the human's file. */
+/** A rule, with the field names of the human's file. */
 export const ruleDraft = z.object({
   decision: z.enum(['allow', 'deny']),
   tool: text,
@@ -14,7 +14,7 @@ export const ruleDraft = z.object({
   source: z.enum(SOURCES).nullish(),
   machine: text.nullish(),
   note: z.string().min(1).max(1_000).nullish(),
-  /** The day (UTC) with whose beginning it ends. */
+  /** The day (UTC) at whose beginning it expires. */
   expires: z
     .string()
     .regex(/^\d{4}-\d\d-\d\d$/, 'A rule ends on a day such as 2027-03-31.')

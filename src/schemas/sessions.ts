@@ -13,15 +13,15 @@ export const sessionListParams = z.object({
   limit: z.number().int().min(1).max(1_000).nullish(),
 });
 
-/** `session/configure`: the changes. What is left out stays; null goes back to the wider setting. */
+/** `session/configure`: the changes. Missing keys stay; null goes back to the wider setting. */
 export const configureParams = z.object({
   /** The id or the handle. */
   session_id: z.string().min(1).max(500),
-  /** The name that people see; null: its client's own title or its project again. */
+  /** The name that people see; null goes back to its client's title or its project. */
   name: z.string().max(200).nullish(),
   source: z.enum(SOURCES).nullish(),
   gate: z.enum(GATE_MODES).nullish(),
-  /** How it notices new messages of the room that do not mention it. */
+  /** How it notices new messages in the room that do not mention it. */
   room: z.enum(ROOM_MODES).nullish(),
   shared: z.boolean().nullish(),
   roles: z.array(role).max(20).nullish(),

@@ -10,7 +10,7 @@ const id = characters(PROMPT_LIMITS.key).min(1);
 const session_id = z.string().min(1).max(500);
 const by = id.nullish();
 
-/** `turn/interrupt`. The reply waits; the same interrupt_id again is the same request. */
+/** `turn/interrupt`. The reply waits for the outcome; repeating an interrupt_id repeats the same request. */
 export const interruptParams = z.object({
   session_id,
   turn_id: id.nullish(),
