@@ -242,7 +242,7 @@ export function explainUnresolved({ handle, reason, near }: Unresolved): string 
 export function explainUndecided(mentions: readonly Pick<Mention, 'mention_id'>[]): string | null {
   if (mentions.length === 0) return null;
   const ids = JSON.stringify(mentions.map(({ mention_id }) => mention_id));
-  return `You have ${mentions.length} unprocessed mentions by people you named, and this message processed none of them. Process those that you have dealt with: hivemind_process_mentions {"mention_ids": ${ids}}.`;
+  return `You have ${mentions.length} unprocessed mentions by authors you named, and this message processed none of them. Process those that you have dealt with: hivemind_process_mentions {"mention_ids": ${ids}}.`;
 }
 
 /** Text that only looks like a mention, with the names that were probably meant. */
