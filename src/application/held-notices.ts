@@ -3,13 +3,7 @@
  * agents and the notified seats, so a desk that opens later finds them too.
  */
 import { type GateRecord, type HeldAgent, heldNoticeAt, heldSentence } from '../domain/mention-gate.ts';
-import {
-  disturbance,
-  momentOf,
-  mutedBy,
-  type Preferences,
-  preferencesFrom,
-} from '../domain/preferences.ts';
+import { disturbance, momentOf, mutedBy, type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import type { Session } from '../domain/sessions.ts';
 import { clockOf, timeAfter } from '../domain/times.ts';
 import type { Expiring } from './expiry.ts';

@@ -104,7 +104,7 @@ describe('an agent', () => {
       remaining: 0,
       unread: [{ author: 'human', from: 'Human' }],
     });
-    expect(all['next']).toContain('had not read in full');
+    expect(all['next']).toContain('You have not read those in unread in full');
   });
 
   test('is given unread mentions that fit as JSON, at least one, and no more than are processed', async () => {
