@@ -74,7 +74,7 @@ export function refusalToAnswer(actor: Actor, prompt: AnswerablePrompt): string 
     if (actor.coordinates === undefined) return NO_COORDINATOR;
     return actor.coordinates.includes(prompt.session_id)
       ? null
-      : 'A coordinator cannot answer questions from its own processes or from very old sessions. The human will answer it.';
+      : 'A coordinator cannot answer a question from its own processes or from a very old session. The human will answer it.';
   }
   if (actor.kind === 'rule')
     return prompt.kind === 'permission' ? null : 'A rule may answer permissions, never questions.';

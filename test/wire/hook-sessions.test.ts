@@ -103,7 +103,7 @@ test('a conversation that is opened a second time while its client runs is refus
   const [told, ...more] = await hive.notices.list(5);
   expect(more).toEqual([]);
   expect(told).toMatchObject({ session_id, data: { severity: 'warning', notice: 'other_process' } });
-  expect(told?.data['text']).toMatch(/nothing of it is asked here.*close one of them.*--fork-session/);
+  expect(told?.data['text']).toMatch(/Hive ignores the other one.*close one of them.*--fork-session/);
 });
 
 describe('subagents of Claude Code', () => {
