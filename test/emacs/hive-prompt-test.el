@@ -172,7 +172,7 @@
 (ert-deftest hive-prompt-a-permission-with-a-note-reads-the-same-later ()
   (let ((prompt (hive-prompt-test-noted (hive-test-prompt :kind "permission") "first")))
     (should (equal (hive-read-notes prompt)
-                   (cl-letf* ((now (hive-now)) ((symbol-function 'hive-now) (lambda () (+ now 3600))))
+                   (cl-letf* ((now (hive-now)) ((symbol-function 'hive-now) (lambda () (+ now (* 40 24 3600)))))
                      (hive-read-notes prompt))))))
 
 (ert-deftest hive-prompt-shows-what-is-added-while-it-is-open ()

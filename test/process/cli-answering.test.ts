@@ -76,7 +76,8 @@ describe('answering', () => {
     // The word in front of every id can be left out.
     expect((await person.hive('respond', second.slice(4, -1), 'yes')).out).toContain(`Answered ${second}`);
     expect((await person.hive('respond', 'ask-none', 'yes')).err).toContain('ask-none');
-    // Those that are settled are not meant.
+    // A settled question is meant only by its whole id.
+    expect((await person.hive('cancel', first.slice(4, -1))).err).toContain('There is no');
     const third = (await person.hive('ask', 'C?')).out.trim();
     expect((await person.hive('cancel', '')).code).toBe(2);
     expect((await person.hive('cancel', 'ask-')).code).toBe(2);
