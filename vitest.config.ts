@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin, type ViteUserConfig } from 'vitest/config';
 import { coverage } from './test/support/coverage.ts';
+import { LongFirst } from './test/support/long-first.ts';
 import { TAGS } from './test/support/tags.ts';
 
 // The same as esbuild's text loader in scripts/build.mjs: `import sql from './….sql'` is the text.
@@ -57,6 +58,7 @@ const config: ViteUserConfig = defineConfig({
     // They end a test that hangs, no more: a busy machine may stall a process for many seconds.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    sequence: { sequencer: LongFirst },
     reporters: ['default', coverage],
     tags: TAGS,
     globalSetup: ['test/support/run.ts'],

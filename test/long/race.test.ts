@@ -1,5 +1,6 @@
-/** 10,000 questions from 16 processes, on both engines: each is answered once, none is lost. */
+/** Sixteen processes at once. On both engines, 10,000 questions are answered once each, and none is lost. */
 import { onTestFinished, test } from 'vitest';
+import { postTogether, raceForCredit } from '../support/many-processes.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { race } from '../support/race.ts';
 import { tempStore } from '../support/temp.ts';
@@ -18,3 +19,7 @@ test(
   },
   LIMIT_MS,
 );
+
+test('post at once', () => postTogether(tempStore(), RACE.processes));
+
+test('want the last credit', () => raceForCredit(tempStore(), RACE.processes));

@@ -7,10 +7,10 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { HiveEvent } from '../../src/domain/events.ts';
-import type { Message } from '../../src/domain/messages.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
+import { childEnvironment, spawnScript } from '../support/children.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
+import { everything, postTogether } from '../support/many-processes.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { join, post } from '../support/messages.ts';
 import { tempStore } from '../support/temp.ts';
@@ -18,46 +18,13 @@ import { eventually } from '../support/wait.ts';
 
 const CHILD = 'test/process/children/post.ts';
 
-async function everything(hive: OpenedHive): Promise<Message[]> {
-  const found: Message[] = [];
-  for (let before: string | null | undefined; before !== null; ) {
-    const page = await hive.messages.read({ limit: 100, before });
-    found.unshift(...page.items);
-    before = page.previous_cursor;
-  }
-  return found;
-}
-
 /** What the feed delivered, in order. */
 async function told(hive: OpenedHive, type: HiveEvent['type']): Promise<string[]> {
   return (await eventsOf(hive, type)).map((event) => event.subject ?? '');
 }
 
-test('16 processes post at once: every message once, in one order everywhere', async () => {
-  const store = tempStore();
-  const [hive, other] = [await openTestHive(store), await openTestHive(store)];
-  const reader = await join(hive, 'reader-session');
-  const posters = Array.from({ length: 16 }, (_, n) => `poster${String(n).padStart(2, '0')}`);
-  const each = 12;
-  const outputs = await Promise.all(
-    posters.map((name) => outputOf(spawnScript(CHILD, [name, String(each)], childEnvironment(store)))),
-  );
-  const acknowledged = outputs.map((output) => output.trim().split('\n'));
-
-  const messages = await everything(hive);
-  const ids = messages.map((message) => message.message_id);
-  expect(ids).toHaveLength(posters.length * each);
-  expect(ids.toSorted()).toEqual(acknowledged.flat().toSorted());
-  expect(messages.map((message) => message.seq)).toEqual(Array.from(ids, (_, n) => n + 1));
-  expect(await everything(other)).toEqual(messages);
-  expect(await told(hive, 'message/posted')).toEqual(ids);
-  for (const [n, own] of acknowledged.entries()) {
-    const seen = messages.filter((message) => message.session_id === posters[n]);
-    expect(seen.map((message) => message.message_id)).toEqual(own);
-  }
-  const mentions = await hive.mentions.unprocessed(reader.session_id, null);
-  expect(mentions.map((mention) => mention.message_id)).toEqual(ids);
-});
+test('six processes post at once: every message once, in one order everywhere', () =>
+  postTogether(tempStore(), 6));
 
 describe('kill -9', () => {
   test('of a poster: acknowledged messages are stored with their mentions, and nothing is stored partly', async () => {

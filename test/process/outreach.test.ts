@@ -1,5 +1,5 @@
 /**
- * Outreach between real processes: agents over MCP, Emacs over its wire, sixteen who want the last token.
+ * Outreach between real processes: agents over MCP, Emacs over its wire, several that want the last credit.
  *
  * @module-tag one-winner
  * @module-tag undisturbed
@@ -7,15 +7,13 @@
  * @module-tag mcp
  */
 
-import { writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { startBareBus } from '../support/desktop.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
+import { raceForCredit } from '../support/many-processes.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { agent, attended, creditsOf, leaveCredits } from '../support/outreach.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -27,26 +25,8 @@ const NO_DESKTOP = { DBUS_SESSION_BUS_ADDRESS: 'disabled:' };
 const background = (store: string, name = 'agent-1') =>
   connectMcp({ store, env: { HIVE_AGENT: name, HIVE_SOURCE: 'bg', ...NO_DESKTOP } });
 
-describe('the last token', () => {
-  test('goes to one of sixteen processes that race for it', async () => {
-    const store = tempStore();
-    const hive = await leaveCredits(await attended(await openTestHive(store)), 1);
-    const go = join(dirname(store), 'go');
-    const racers = Array.from({ length: 16 }, (_, n) =>
-      spawnScript('test/process/children/ping.ts', [`racer-${n}`, go], childEnvironment(store)),
-    );
-    const outputs = racers.map(outputOf);
-    await eventually(
-      async () => (await hive.sessions.list({ state: 'alive' })).length === 16,
-      30_000,
-      'sixteen racers',
-    );
-    writeFileSync(go, '');
-    const said = (await Promise.all(outputs)).map((text) => text.replace('ready\n', '').trim());
-    expect(said.toSorted()).toEqual([...Array.from({ length: 15 }, () => 'budget'), 'sent']);
-    expect(await creditsOf(hive)).toBe(0);
-    expect(await eventsOf(hive, 'outreach/suppressed')).toHaveLength(15);
-  });
+describe('the last credit', () => {
+  test('goes to one of six processes that race for it', () => raceForCredit(tempStore(), 6));
 });
 
 describe('an agent over MCP', () => {

@@ -4,7 +4,7 @@ import { agentAuthor } from '../../../src/domain/messages.ts';
 import { openHive } from '../../../src/open-hive.ts';
 
 const [session_id = '', count = '1'] = process.argv.slice(2);
-// Sixteen at once on a busy machine: a long wait of one of them is not a failure.
+// Many at once on a busy machine: a long wait of one of them is not a failure.
 const hive = await openHive({ busy_ms: 30_000 });
 const session = await hive.sessions.introduce({
   session_id,
