@@ -5,23 +5,18 @@
  * @module-tag untrusted
  * @module-tag emacs
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
-import { revealed, revealedSource } from '../../src/domain/display.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { revealed } from '../../src/domain/display.ts';
 import { childEnvironment, ROOT } from '../support/children.ts';
-import { type Desktop, startDesktop } from '../support/desktop.ts';
-import { ALMOST_Q, lisp, openEmptyHome, writeEarlyInit } from '../support/emacs.ts';
-import { graphicalEmacs, openGraphical } from '../support/emacs-gtk.ts';
+import { asciiOnly, everyDrawn, withoutPixels } from '../support/drawn.ts';
+import { ALMOST_Q, lisp, writeEarlyInit } from '../support/emacs.ts';
 import { lispFolder } from '../support/lisp.ts';
 import { tempStore } from '../support/temp.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
-import { everyCharacter } from '../support/unicode.ts';
-
-let close: () => Promise<void>;
-afterEach(() => close());
 
 async function emacsIn(locale: string, files: Record<string, string[]>, size: Size): Promise<Terminal> {
   const folder = mkdtempSync(join(tmpdir(), 'hive-test-drawn-'));
@@ -36,10 +31,10 @@ async function emacsIn(locale: string, files: Record<string, string[]>, size: Si
     ],
     size,
   );
-  close = async () => {
+  onTestFinished(async () => {
     await terminal.close();
     rmSync(folder, { recursive: true });
-  };
+  });
   await terminal.until(/^ready/m);
   return terminal;
 }
@@ -49,33 +44,8 @@ interface Size {
   lines: number;
 }
 
-const spelled = (one: string): string =>
-  `<U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
-
-/** As a text is shown on a terminal that has no UTF-8. */
-const asciiOnly = (text: string): string => text.replace(/[^\0-\x7f]/gu, spelled);
-
 describe('every character that Unicode has assigned', () => {
-  // Ideographs and syllables of Hangul are alike: every fiftieth.
-  const shown = everyCharacter().filter(
-    (one, index) =>
-      one > '\x7f' &&
-      !/\p{Cs}/u.test(one) &&
-      (!/[\p{Script=Han}\p{Script=Hangul}\p{Script=Tangut}\p{Script=Nushu}]/u.test(one) || index % 50 === 0),
-  );
-  /** Letters by script: three of them carry each mark. */
-  const bases = new Map<string, string[]>();
-  for (const one of shown) {
-    const script = scriptOf(one);
-    if (/(?!\p{Lm})\p{L}/u.test(one) && revealed(one) === one)
-      bases.set(script, [...(bases.get(script) ?? []), one]);
-  }
-  const items = shown.flatMap((one) => {
-    if (!/\p{M}/u.test(one)) return [one];
-    const letters = bases.get(scriptOf(one)) ?? ['o'];
-    const three = [letters[0], letters[Math.floor(letters.length / 2)], letters.at(-1)];
-    return [...new Set(three)].map((letter) => `${letter ?? 'o'}${one}`);
-  });
+  const items = everyDrawn();
   const PER_LINE = 20;
   const lines = Array.from({ length: Math.ceil(items.length / PER_LINE) }, (_, line) =>
     items.slice(line * PER_LINE, (line + 1) * PER_LINE),
@@ -108,134 +78,10 @@ describe('every character that Unicode has assigned', () => {
     expect(lost).toEqual([]);
   });
 
+  // All blocks are drawn in test/faults/drawn.test.ts.
   test('takes pixels in a graphical frame, if a permission shows it as it is; a mark changes its letter', async () => {
-    const desktop = await startDesktop();
-    const home = await openEmptyHome();
-    close = async () => {
-      await home.close();
-      await desktop.close();
-    };
-    const emacs = await openGraphical(
-      graphicalEmacs(),
-      home,
-      desktop,
-      `(progn (menu-bar-mode -1) (tool-bar-mode -1) (scroll-bar-mode -1) (set-frame-position nil 0 0)
-        (set-frame-size nil 1200 980 t) (load ${lisp(join(ROOT, 'test/emacs/drawn.el'))} nil t))`,
-    );
-    const [closeHome, file] = [close, join(home.folder, 'screen')];
-    close = async () => {
-      await emacs.close();
-      await closeHome();
-    };
-    // Emacs looks for a font for each, which takes a while: the first of a kind in each block.
-    const kinds = new Map<string, string>();
-    for (const item of items.filter((one) => revealedSource(one) === one)) {
-      const code = [...item].at(-1)?.codePointAt(0) ?? 0;
-      const kind = ['M', 'L', 'N', 'P', 'S'].find((name) => new RegExp(`\\p{${name}}`, 'u').test(item));
-      const key = `${kind} ${code >> (kind === 'M' ? 5 : 8)}`;
-      if (!kinds.has(key)) kinds.set(key, item);
-    }
-    const isMarked = (item: string): boolean => /\p{M}/u.test(item);
-    const alone = [...kinds.values()].filter((item) => !isMarked(item));
-    const marked = [...kinds.values()].filter(isMarked);
-    expect(alone.length).toBeGreaterThan(400);
-    expect(marked.length).toBeGreaterThan(50);
-    // A mark is compared with its letter alone, which is beside it.
-    const cells = [
-      ...alone,
-      ...(alone.length % 2 === 1 ? ['x'] : []),
-      ...marked.flatMap((item) => [[...item][0] ?? '', item]),
-    ];
-    const lost: string[] = [];
-    for (let from = 0; from < cells.length; from += CELLS) {
-      const page = cells.slice(from, from + CELLS);
-      const form = `(drawn-cells (list ${page.map((cell) => lisp(cell)).join(' ')}) ${STRIDE})`;
-      const numbers = (await emacs.value(form)).match(/\d+/g)?.map(Number) ?? [];
-      const [end = { left: 0, top: 0 }, ...places] = Array.from({ length: numbers.length / 2 }, (_, n) => ({
-        left: numbers[2 * n] ?? 0,
-        top: numbers[2 * n + 1] ?? 0,
-      }));
-      places.reverse();
-      expect(places.length).toBe(page.length);
-      const screen = await screenOf(desktop, file);
-      // In a line a tall glyph may begin above the others.
-      const lines = places.flatMap(({ left }, index) => (left === end.left ? [index] : []));
-      const topOf = (first: number | undefined): number =>
-        first === undefined
-          ? end.top
-          : Math.min(
-              ...places
-                .slice(
-                  first,
-                  lines.find((other) => other > first),
-                )
-                .map(({ top }) => top),
-            );
-      const pixelsOf = (index: number): string => {
-        const [first, next] = [
-          lines.findLast((line) => line <= index),
-          lines.find((line) => line > index),
-        ].map(topOf);
-        return screen.cut(places[index]?.left ?? 0, first ?? 0, STRIDE, (next ?? 0) - (first ?? 0));
-      };
-      for (const [index, cell] of page.entries()) {
-        const pixels = pixelsOf(index);
-        const isDrawn = isMarked(cell) ? pixels !== pixelsOf(index - 1) : new Set(pixels).size > 1;
-        if (!isDrawn) lost.push(asciiOnly(cell));
-      }
-    }
-    expect(lost).toEqual([]);
+    expect(await withoutPixels(10)).toEqual([]);
   });
-});
-
-/** So many cells fit on a page, each so many pixels wide. */
-const CELLS = 420;
-const STRIDE = 80;
-
-/** The screen of the desktop; `cut` gives the pixels of a part of it, in shades of grey. */
-async function screenOf(
-  desktop: Desktop,
-  file: string,
-): Promise<{ cut(left: number, top: number, width: number, height: number): string }> {
-  // Netpbm: a header with the size and the largest value, then one byte or two for each pixel.
-  await desktop.screenshot(`${file}.pgm`);
-  const bytes = readFileSync(`${file}.pgm`);
-  const [header, columns, , most] =
-    /^P5\s+(\d+)\s+(\d+)\s+(\d+)\s/.exec(bytes.toString('latin1', 0, 100)) ?? [];
-  if (header === undefined) throw new Error('The screenshot has another form.');
-  const each = Number(most) > 255 ? 2 : 1;
-  return {
-    cut: (left, top, width, height) =>
-      Array.from({ length: height }, (_, line) => {
-        const from = header.length + ((top + line) * Number(columns) + left) * each;
-        return bytes.toString('latin1', from, from + width * each);
-      }).join(''),
-  };
-}
-
-function scriptOf(character: string): string {
-  return SCRIPTS.find(({ is }) => is.test(character))?.name ?? 'any';
-}
-
-const SCRIPTS = [
-  ...'Adlm Ahom Arab Bali Batk Beng Bhks Brah Bugi Buhd Cakm Cham Copt Cyrl Deva Dogr Dupl Elba Ethi Glag Gong Gonm Gran'.split(
-    ' ',
-  ),
-  ...'Gujr Guru Hano Hebr Hira Hmng Hmnp Java Kali Khar Khmr Khoj Kits Knda Kthi Lana Laoo Lepc Limb Mahj Maka Mand Mani'.split(
-    ' ',
-  ),
-  ...'Marc Mend Mlym Modi Mong Mtei Mymr Nand Newa Nkoo Orya Perm Phag Rjng Rohg Samr Saur Shrd Sidd Sind Sinh Sogd Soyo'.split(
-    ' ',
-  ),
-  ...'Sund Sylo Syrc Tagb Takr Talu Taml Telu Tfng Tglg Thaa Thai Tibt Tirh Wcho Zanb Diak Syrc Aghb'.split(
-    ' ',
-  ),
-].flatMap((name) => {
-  try {
-    return [{ name, is: new RegExp(`\\p{Script=${name}}`, 'u') }];
-  } catch {
-    return [];
-  }
 });
 
 describe('a text that is said to fit into the echo area', () => {

@@ -8,7 +8,7 @@ const LONG = [
   'contract/sqlite',
   'emacs/commands',
   'emacs/demo',
-  'emacs/drawn',
+  'faults/drawn',
   'emacs/ert',
   'emacs/graphical',
   'process/folder-gone',
