@@ -1,6 +1,6 @@
 /** Sixteen processes at once. On both engines, 10,000 questions are answered once each, and none is lost. */
 import { onTestFinished, test } from 'vitest';
-import { postTogether, raceForCredit } from '../support/many-processes.ts';
+import { incrementTogether, postTogether, raceForCredit } from '../support/many-processes.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { race } from '../support/race.ts';
 import { tempStore } from '../support/temp.ts';
@@ -19,6 +19,8 @@ test(
   },
   LIMIT_MS,
 );
+
+test('read, modify and write', () => incrementTogether(tempStore(), RACE.processes));
 
 test('post at once', () => postTogether(tempStore(), RACE.processes));
 

@@ -1,4 +1,4 @@
-/** Many processes that post, or want the last credit, at once: a few in the quick tests, sixteen in test/long/race.test.ts. */
+/** Many processes that increment, post, or want the last credit, at once: a few in the quick tests, sixteen in test/long/race.test.ts. */
 import { expect } from 'vitest';
 import type { Message } from '../../src/domain/messages.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -6,6 +6,22 @@ import { childEnvironment, outputOf, spawnScript, startTogether } from './childr
 import { eventsOf, openTestHive } from './hive.ts';
 import { join } from './messages.ts';
 import { attended, creditsOf, leaveCredits } from './outreach.ts';
+
+/** No increment is lost, and the events have no gap. */
+export async function incrementTogether(address: string, processes: number): Promise<void> {
+  const rounds = 25;
+  const children = Array.from({ length: processes }, () =>
+    spawnScript('test/contract/children/increment.ts', [String(rounds)], childEnvironment(address)),
+  );
+  const ending = children.map(outputOf);
+  await startTogether(children);
+  await Promise.all(ending);
+  const { store } = await openTestHive(address);
+  const total = processes * rounds;
+  expect(await store.read((tx) => tx.desks.preferences('counter'))).toEqual({ n: total });
+  const events = await store.read((tx) => tx.events.after(0, 10_000));
+  expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: total }, (_, n) => n + 1));
+}
 
 /** Every message, the oldest first. */
 export async function everything(hive: OpenedHive): Promise<Message[]> {
