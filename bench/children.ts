@@ -1,8 +1,9 @@
 /** The measured programs run as real processes with a clean environment; none outlives the run. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { openHive } from '../src/open-hive.ts';
@@ -151,6 +152,21 @@ export async function tidyUp(): Promise<void> {
       return gone;
     }),
   );
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  for (const folder of folders) {
+    for (let wait = 0; wait < 100 && isHome(folder); wait += 1) await setTimeout(100);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
   folders.clear();
+}
+
+/** Whether a process has its home there: the sidecar of an Emacs ends after it, and keeps its compiled code when it ends. */
+function isHome(folder: string): boolean {
+  const pids = existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
+  return pids.some((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`HOME=${folder}`);
+    } catch {
+      return false; // It has ended, or belongs to somebody else.
+    }
+  });
 }
