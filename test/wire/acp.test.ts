@@ -446,6 +446,19 @@ describe('sessions and turns', () => {
     expect(states.sort()).toEqual(['aborted', 'in_progress']);
   });
 
+  test('a turn ends although the agent never answers a prompt that was cancelled in it', async () => {
+    const { client, agent } = await beginAcp(hive);
+    await eventually(async () => (await turnsOf(hive, 'editor-1')).length === 1);
+    client.send({ method: 'session/cancel', params: { sessionId: 's1' } });
+    client.send({ id: 4, method: 'session/prompt', params: { sessionId: 's1', prompt: [] } });
+    await agent.until(({ id }) => id === 4);
+    agent.send({ id: 4, result: { stopReason: 'end_turn' } });
+    await client.until(({ id }) => id === 4);
+    await eventually(async () =>
+      (await turnsOf(hive, 'editor-1')).every(({ state }) => state === 'completed'),
+    );
+  });
+
   test('an interrupt cancels the agent’s turn and what it asks', async () => {
     const { client, agent } = await beginAcp(hive);
     agent.send(permission(100));

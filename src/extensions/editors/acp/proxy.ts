@@ -41,7 +41,18 @@ export interface ProxyOptions {
 }
 
 /** A request of the client whose response the proxy needs. */
-type Awaited = { kind: 'initialize' } | SessionRequest | { kind: 'turn' | 'end'; conversation: Conversation };
+type Awaited =
+  | { kind: 'initialize' }
+  | SessionRequest
+  | { kind: 'end'; conversation: Conversation }
+  | SentPrompt;
+
+interface SentPrompt {
+  kind: 'turn';
+  conversation: Conversation;
+  /** The agent was told to cancel it. */
+  cancelled: boolean;
+}
 
 const CANCEL = 'session/cancel';
 /** Requests of the client that end a session. */
@@ -83,7 +94,11 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     if (method === null && id !== null)
       return (await questions.answered(id)) ? writeTo(agent.output, bytes) : undefined;
     const params = objectIn(message['params']) ?? {};
-    if (method === CANCEL) questions.turnCancelled(textIn(params, 'sessionId'));
+    if (method === CANCEL) {
+      const acp_id = textIn(params, 'sessionId');
+      promptsCancelled(acp_id);
+      questions.turnCancelled(acp_id);
+    }
     if (id !== null && SESSION_METHODS.has(method ?? '')) {
       const session = servers.begin(message, params, idOfLoaded(method, params));
       awaited.set(key(id), session);
@@ -113,7 +128,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     if (method === 'session/prompt') {
       if (conversation !== undefined) {
         const isWorking = isPrompted(conversation);
-        awaited.set(key(id), { kind: 'turn', conversation });
+        awaited.set(key(id), { kind: 'turn', conversation, cancelled: false });
         if (!isWorking && version === 1) beginTurn(conversation, String(id));
       }
     }
@@ -163,6 +178,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   function responseOfAgent(id: Id, message: Raw): void {
     const known = awaited.get(key(id));
     if (known === undefined) return;
+    if (known.kind === 'turn') forgetUnanswered(known);
     awaited.delete(key(id));
     const result = objectIn(message['result']);
     if (known.kind === 'turn') {
@@ -254,8 +270,23 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
 
   /** Stops the agent: somebody has interrupted its turn. */
   async function interrupt(acp_id: string): Promise<void> {
+    promptsCancelled(acp_id);
     await toAgent({ jsonrpc: '2.0', method: CANCEL, params: { sessionId: acp_id } });
     await questions.interrupted(acp_id);
+  }
+
+  function promptsCancelled(acp_id: string | null): void {
+    for (const one of awaited.values())
+      if (one.kind === 'turn' && one.conversation.acp_id === acp_id) one.cancelled = true;
+  }
+
+  /** An agent that has answered a prompt will not answer one that was cancelled before it, which would keep the turn open. */
+  function forgetUnanswered(answered: SentPrompt): void {
+    for (const [id, one] of awaited) {
+      if (one === answered) return;
+      if (one.kind === 'turn' && one.conversation === answered.conversation && one.cancelled)
+        awaited.delete(id);
+    }
   }
 
   /** Whether the agent has a prompt of this session that it has not answered. */
