@@ -63,6 +63,12 @@ test.each(['sslmod=verify-full', 'ssl_mode=require', 'SSLMODE=require', 'schem=t
   },
 );
 
+test.each(['statement_timeout', 'lock_timeout', 'connect_timeout'])('so is a time limit: %s', (parameter) => {
+  expect(() => postgresAddress(`postgres://ada@db/hive?${parameter}=5`)).toThrow(
+    `HIVE_STORE has the parameter ${parameter}. Leave it out: Hive sets its own time limits.`,
+  );
+});
+
 test('a parameter that has an effect is not', () => {
   const known =
     'schema=team&prepare=off&ssl=true&host=/run/postgresql&port=5433&user=ada&application_name=a&options=-c%20jit=off';

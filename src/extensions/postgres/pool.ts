@@ -382,6 +382,15 @@ const SCHEMA = /^(?!pg_)[a-z_][a-z0-9_]{0,50}$/;
 /** The parameters that the client library gets. It would silently drop any other, and its meaning. */
 const OF_THE_LIBRARY = ['user', 'password', 'host', 'port', 'application_name', 'options'];
 
+/** Hive sets its own time limits, for each connection and each transaction, so these would have no effect. */
+const TIME_LIMITS = [
+  'connect_timeout',
+  'statement_timeout',
+  'lock_timeout',
+  'query_timeout',
+  'idle_in_transaction_session_timeout',
+];
+
 /**
  * Reads `postgres://user@host/database?schema=team_a&sslmode=verify-full`. A password comes from PGPASSFILE or
  * the environment; one in the URL works and is never shown.
@@ -423,7 +432,11 @@ export function postgresAddress(
 
 /** For a parameter that is left after ours were taken. Its name is not shown: it may be part of an unencoded password. */
 function refuseUnknown(url: URL, name: string): void {
-  if ([...url.searchParams.keys()].every((key) => OF_THE_LIBRARY.includes(key))) return;
+  const unknown = [...url.searchParams.keys()].filter((key) => !OF_THE_LIBRARY.includes(key));
+  if (unknown.length === 0) return;
+  const limit = TIME_LIMITS.find((known) => unknown.includes(known));
+  if (limit !== undefined)
+    throw invalidInput(`${name} has the parameter ${limit}. Leave it out: Hive sets its own time limits.`);
   throw invalidInput(
     `${name} has a parameter that Hive does not know. Correct it or leave it out: the parameters are schema, prepare, ${[...TLS_PARAMETERS, ...OF_THE_LIBRARY].join(', ')}.`,
   );
