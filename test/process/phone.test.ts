@@ -5,6 +5,7 @@
  * @module-tag http
  * @module-tag sqlite
  */
+import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SeatKey } from '../../src/domain/seats.ts';
@@ -16,7 +17,7 @@ import { childEnvironment, type Environment, HIVE } from '../support/children.ts
 import { shell } from '../support/cli.ts';
 import { newKey, pair } from '../support/devices.ts';
 import { openTestHive } from '../support/hive.ts';
-import { trusting } from '../support/human-file.ts';
+import { trustFileOf, trusting } from '../support/human-file.ts';
 import { type Served, serveWith } from '../support/serve.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -101,14 +102,24 @@ async function signIn(served: Served, store_id: string, phone: TestPhone): Promi
   return (await signedIn(served, store_id, phone))['status'];
 }
 
-/** Opens the stream of a page; resolves when it has begun, with what resolves at its end. */
-function openStream({ url }: Served, cookie: string): Promise<{ ended: Promise<void> }> {
+interface Stream {
+  ended: Promise<void>;
+  /** Everything that has arrived. */
+  text: () => string;
+}
+
+/** Opens the stream of a page; resolves when it has begun. */
+function openStream({ url }: Served, cookie: string): Promise<Stream> {
   return new Promise((resolve, reject) => {
     const headers = { Host: new URL(ORIGIN).host, Cookie: cookie };
     const asking = request(new URL('/inbox/events', url), { headers }, (response) => {
       const ended = new Promise<void>((end) => response.once('close', end));
-      response.once('data', (chunk: Buffer) =>
-        chunk.includes('event: hello') ? resolve({ ended }) : reject(new Error(chunk.toString())),
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.once('data', (chunk: string) =>
+        chunk.includes('event: hello') ? resolve({ ended, text: () => text }) : reject(new Error(chunk)),
       );
       response.on('error', () => undefined);
     });
@@ -193,6 +204,21 @@ test('a phone may allow once a person says so whose own key counts, where termin
   expect(await list()).toMatchObject([{ may_allow: true }]);
   await shell(store, env).hive('phone', 'revoke', 'Phone');
   expect(await list()).toMatchObject([{ may_allow: false, state: 'revoked' }]);
+});
+
+test('an open page learns at once that it may allow permissions now', async () => {
+  const { store, env, served } = await home();
+  const hive = await openHive({ store, env });
+  onTestFinished(() => hive.close());
+  const { device, seat } = await pair(hive, 'Phone');
+  const phone = { key: seat, code: '', device_id: device.device_id };
+  const { cookie } = await signedIn(served, hive.store_id, phone);
+  const stream = await openStream(served, String(cookie));
+  expect(stream.text()).toContain('"may_allow":false');
+  const seats = [{ name: device.name, key: device.key }];
+  writeFileSync(trustFileOf(env['XDG_CONFIG_HOME']), JSON.stringify({ seats }));
+  await hive.trust.note();
+  await eventually(() => stream.text().includes('"may_allow":true'));
 });
 
 test('without an inbox there is no code, and its address is forgotten when the server dies', async () => {

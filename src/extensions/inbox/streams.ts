@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { startEvents } from '../../adapters/emacs/connection.ts';
 import { fitted } from '../../adapters/emacs/frames.ts';
-import type { Notify } from '../../adapters/emacs/method.ts';
+import type { EmacsExtension, Notify } from '../../adapters/emacs/method.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { Device } from '../../domain/devices.ts';
 import { HiveError } from '../../domain/errors.ts';
@@ -70,7 +70,24 @@ export function createInboxStreams(hive: Hive, place: { seat: string; pid: numbe
       const text = event('notification', { method, params: fitted(cleanDeep(params)) });
       for (const page of pages) send(page, text);
     };
-    return { pages, end: startEvents(connection, notify, []) };
+    const seats: EmacsExtension = {
+      methods: {},
+      // Its human may let a phone allow permissions while its page is open.
+      async notify(events) {
+        if (!events.some(({ type }) => type === 'seat/registered' || type === 'trust/changed')) return;
+        for (const page of pages) {
+          const paired = open.get(page)?.device;
+          if (paired !== undefined) send(page, await helloTo(paired));
+        }
+      },
+    };
+    return { pages, end: startEvents(connection, notify, [seats]) };
+  }
+
+  /** The page then reads its lists. */
+  async function helloTo({ key }: Device): Promise<string> {
+    const now = await hive.history.now();
+    return event('hello', { now, may_allow: hive.seats.counts(key) });
   }
 
   /** Called when the last page of a human has closed. A page that is about to open is in `open` already, so it keeps the feed. */
@@ -105,14 +122,14 @@ export function createInboxStreams(hive: Hive, place: { seat: string; pid: numbe
         );
       });
       const { pages } = await channelOf(device);
-      const now = await hive.history.now();
+      const hello = await helloTo(device);
       if (request.destroyed || response.destroyed) return;
       response.writeHead(200, {
         'Content-Type': 'text/event-stream',
         'Cache-Control': 'no-store, no-transform',
         'X-Accel-Buffering': 'no',
       });
-      response.write(event('hello', { now, may_allow: hive.seats.counts(device.key) }));
+      response.write(hello);
       pages.add(response);
     },
 

@@ -167,7 +167,7 @@ async function admitted<Reply>(device: OwnDevice, path: string, body: object): P
   }
 }
 
-/** How a stream begins. */
+/** How a stream begins; sent again when the seats of the human change. */
 export interface Hello {
   now: string;
   /** As in Welcome: it may have changed in the meantime. */
