@@ -152,7 +152,7 @@ describe('an answer', () => {
     const { page } = await phone();
     await show(page, ask_id);
     await inbox.hive.prompts.respond({ ask_id, selected: ['No'], actor: { ...HUMAN, by: 'Grace' } });
-    await page.getByText('Grace has already answered: No').waitFor();
+    await page.getByText('Answered by Grace: No').waitFor();
     expect(await page.locator('.option').count()).toBe(0);
   });
 
@@ -175,7 +175,7 @@ describe('an answer', () => {
         return isThere;
       }, other.ask_id),
     );
-    await page.getByText('Grace has already answered: No').waitFor();
+    await page.getByText('Answered by Grace: No').waitFor();
   });
 
   test('to an expired question is kept, and says that it came late', async () => {
@@ -272,7 +272,7 @@ describe('a permission', () => {
     const { ask_id } = await ask(inbox.hive, PERMISSION);
     const { page } = await phone();
     await show(page, ask_id);
-    await page.getByText('This phone may refuse, but not allow.').waitFor();
+    await page.getByText('This phone may deny, but not allow.').waitFor();
     expect(await option(page, 'Allow').isDisabled()).toBe(true);
     await option(page, 'Deny').tap();
     await page.getByText('Answered.').waitFor();

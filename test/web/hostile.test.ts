@@ -540,14 +540,14 @@ describe('a permission', () => {
     await option(page, 'Allow').tap();
     await page.getByText(/This answer was given a while ago/).waitFor();
     await inbox.hive.prompts.respond({ ask_id: asked.ask_id, decision: 'Deny', actor: HUMAN });
-    await page.getByText(/has already answered: Deny/).waitFor();
+    await page.getByText(/Answered by .*: Deny/).waitFor();
     expect(await page.getByText(/tap once more|Answer now/).count()).toBe(0);
     await page.getByRole('button', { name: 'Dismiss' }).tap();
     await page
       .getByRole('link', { name: /Back to the list|Needs you/ })
       .first()
       .tap();
-    await page.getByText('Nothing waits for you.').waitFor();
+    await page.getByText('Nothing needs you.').waitFor();
     expect(await page.getByText('Your answers').count()).toBe(0);
   });
 

@@ -361,7 +361,7 @@ test('the page turns notifications off, and says when they no longer arrive', as
   await page.getByRole('button', { name: 'Notify me on this phone' }).click();
   await page.getByText('This phone is notified').waitFor();
   expect(await devicesOf(hive).find(device_id)).toMatchObject({ push_failed: null });
-  await page.getByRole('button', { name: 'Do not notify this phone' }).click();
+  await page.getByRole('button', { name: 'Stop notifying this phone' }).click();
   await page.getByRole('button', { name: 'Notify me on this phone' }).waitFor();
   expect((await devicesOf(hive).find(device_id)).push).toBeNull();
 });

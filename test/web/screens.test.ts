@@ -82,8 +82,8 @@ const SCREENS: Screen[] = [
     shows: (page) => page.getByText('Export').click(),
   },
   { name: 'right to left', path: () => `ask/${world.rightToLeft}`, shows: text('مهم') },
-  { name: 'a permission', path: () => `ask/${world.permission}`, shows: text('This phone may refuse') },
-  { name: 'an answered question', path: () => `ask/${world.answered}`, shows: text(/already answered/) },
+  { name: 'a permission', path: () => `ask/${world.permission}`, shows: text('This phone may deny') },
+  { name: 'an answered question', path: () => `ask/${world.answered}`, shows: text(/Answered by/) },
   { name: 'an expired question', path: () => `ask/${world.expired}`, shows: text(/expired without/) },
   { name: 'a question that is not there', path: () => 'ask/ask-0000000000000000', shows: text(/no prompt/i) },
   { name: 'agents', path: () => 'agents', shows: text('Interrupt') },
@@ -169,11 +169,27 @@ describe.each(tried.map((look) => [nameOf(look), look] as const))('%s', (name, l
     await page.goto(`${inbox.url}#code=${shownCode(code)}`);
     await page.getByRole('button', { name: 'Pair' }).waitFor();
     expect(await axeFinds(page)).toEqual([]);
+    await picture(page, `pairing, ${name}`);
     await page.getByRole('button', { name: 'Pair' }).click();
     await page.getByText(/Compare these four words/).waitFor();
+    await picture(page, `the phrase, ${name}`);
     expect(await axeFinds(page)).toEqual([]);
     expect(await sticksOut(page)).toEqual([]);
+    const card = await page.locator('main').boundingBox();
+    expect(card?.height, 'it is as high as its text').toBeLessThan(look.height / 2);
     expect(faults.list).toEqual([]);
+  });
+
+  test('a phone that was revoked', async () => {
+    const context = await openContext(chromium, look);
+    const page = await context.newPage();
+    await page.emulateMedia({ colorScheme: look.theme });
+    const { device_id } = await pair(page, inbox, `Old phone, ${name}`);
+    await devicesOf(inbox.hive).revoke(device_id, 'ada');
+    await page.getByRole('button', { name: 'Pair again' }).waitFor();
+    await picture(page, `revoked, ${name}`);
+    expect(await axeFinds(page)).toEqual([]);
+    expect(await sticksOut(page)).toEqual([]);
   });
 });
 

@@ -221,7 +221,7 @@ function Settled({ prompt }: { prompt: Prompt }): VNode | null {
 }
 
 function settledText({ status, by, decision }: Prompt): string | null {
-  if (status === 'responded') return WORDS.answeredElsewhere(by ?? '', decision ?? '');
+  if (status === 'responded') return WORDS.answered(by ?? '', decision ?? '');
   if (status === 'expired') return WORDS.expired;
   return status === 'cancelled' ? WORDS.cancelled : null;
 }
@@ -229,12 +229,13 @@ function settledText({ status, by, decision }: Prompt): string | null {
 /** The outcome of an answer that this device gave. */
 function Fate({ entry, prompt }: { entry: OutboxEntry; prompt: Prompt }): VNode {
   const { fate, queued } = entry;
+  const answer = queued.kind === 'answer' ? queued.decision : '';
   const close = (): void => void dismissEntry(entry);
   switch (fate.state) {
     case 'queued':
       return (
         <p class="queued">
-          <Plain text={WORDS.queued(queued.kind === 'answer' ? queued.decision : '')} />
+          <Plain text={WORDS.queued(answer)} />
         </p>
       );
     case 'delayed':
@@ -262,7 +263,11 @@ function Fate({ entry, prompt }: { entry: OutboxEntry; prompt: Prompt }): VNode 
     default: {
       const { accepted, late, by, decision } = fate.reply;
       const text =
-        accepted === true ? WORDS.sent : late === true ? WORDS.late : WORDS.lost(by ?? '', decision ?? '');
+        accepted === true
+          ? `${WORDS.sent} ${WORDS.yourAnswer(answer)}`
+          : late === true
+            ? WORDS.late
+            : WORDS.lost(by ?? '', decision ?? '');
       return (
         <div class={accepted === true ? 'sent' : 'late'}>
           <p>

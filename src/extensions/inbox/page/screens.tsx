@@ -572,7 +572,7 @@ function Entry({ entry }: { entry: HistoryEntry }): VNode {
       {kind === 'prompt' ? <a href={`#/ask/${id}`}>{said}</a> : said}
       {decision === null ? null : (
         <span class="row-text" dir="auto">
-          {WORDS.answered(by ?? '')}: <Plain text={decision} />
+          <Plain text={WORDS.answered(by ?? '', decision)} />
         </span>
       )}
       <span class="meta">
