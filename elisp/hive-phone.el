@@ -241,7 +241,7 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
   (hive-text-guard-files)
   (setq tabulated-list-format
         (vector (list (hive-words "Phone") 24 t)
-                (list (hive-words "Of") 10 t)
+                (list (hive-words "Owner") 10 t)
                 (list (hive-words "State") 14 t)
                 (list (hive-words "Seen") 8 nil)
                 (list (hive-words "May") 18 t)

@@ -42,6 +42,6 @@ export function inboxAddress(given: string): string {
     [url.username, url.password, url.search, url.hash].every((part) => part === '') &&
     ['/', INBOX_PATH, `${INBOX_PATH}/`].includes(url.pathname);
   if (!isPlain)
-    throw invalidInput(`${given} is not the address of an inbox: it looks like https://hive.example.org.`);
+    throw invalidInput(`${given} is not the address of an inbox, such as https://hive.example.org.`);
   return `${url.origin}${INBOX_PATH}`;
 }

@@ -502,7 +502,7 @@ function createAnswering(
     if (!may_allow)
       throw new HiveError(
         'not_allowed',
-        `The answer to ${ask_id} was not accepted: this device may refuse, but not allow. Its human can allow that with: hive phone allow`,
+        `The answer to ${ask_id} was not accepted: this phone may deny, but not allow. To change that: hive phone allow`,
         { ask_id },
       );
     if (!isFresh(responded_at, now))

@@ -68,7 +68,7 @@ describe('hive config', () => {
     const refused = await config('gate', 'off');
     expect(refused.code).not.toBe(0);
     expect(refused.err).toContain('A phone has no gate of its own');
-    expect((await person.hive('config', '--phone', 'Nobody')).err).toContain('There is no device "Nobody"');
+    expect((await person.hive('config', '--phone', 'Nobody')).err).toContain('There is no phone "Nobody"');
     const agent = person.as({ CLAUDECODE: '1' });
     expect((await agent.hive('config', '--phone', 'Phone', 'phone_after', '9')).code).toBe(7);
   });

@@ -190,7 +190,7 @@ test('a phone may allow once a person says so whose own key counts, where termin
     await terminal.until(reply);
   };
   // No key of this person is registered yet.
-  await allowing(/Permissions that you give here do not count/);
+  await allowing(/What you allow here does not count/);
   const { ask_id } = (
     await shell(store, env).hive('ask', 'Deploy?', '--kind', 'permission', '--option', 'Allow', '--json')
   ).json();

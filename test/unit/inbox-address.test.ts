@@ -27,8 +27,8 @@ describe('the address of an inbox', () => {
 
   test.each([
     ['https://hive.example.org/inbox', null],
-    ['http://localhost:7373/inbox', /this machine only/],
-    ['https://127.0.0.1:7373/inbox', /this machine only/],
+    ['http://localhost:7373/inbox', /on this machine only/],
+    ['https://127.0.0.1:7373/inbox', /on this machine only/],
     ['http://192.168.0.7:7373/inbox', /plain HTTP/],
   ])('%s: a phone can use it, or the reason why not', (address, why) => {
     const said = whyOutOfReach(address);

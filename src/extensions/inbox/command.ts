@@ -46,7 +46,7 @@ export function definePhone(command: Command): void {
     async (hive, given, { json }) => {
       const { device, problem } = await revoke(hive, { device: given, by: humanName(process.env) });
       if (json === true) printJson({ phone: phoneOf(hive, device) });
-      else print(`Revoked ${device.name}. It has no access any more.`);
+      else print(`Revoked ${device.name}. It no longer has access.`);
       if (problem !== null) remark(problem);
       return problem === null ? EXIT.done : EXIT.error;
     },
@@ -65,11 +65,11 @@ async function add(hive: Hive, { url, by, json }: AddOptions): Promise<ExitCode>
     void (json === true ? process.stderr : process.stdout).write(`${text}\n`);
   const { blocks } = await qrOf(address);
   say(
-    `${onBlack(blocks)}\n${`Open this with the phone's camera, or type the address there:\n  ${address}\nThe code is ${code}; it can be used once, within 10 minutes. Waiting for the phone…`}`,
+    `${onBlack(blocks)}\n${`Scan this with the phone's camera, or open this address on the phone:\n  ${address}\nThe code is ${code}; it can be used once, within 10 minutes. Waiting for the phone…`}`,
   );
   const device = await hive.feed.until(() => devicesOf(hive).paired(code), { wait_ms: PAIRING_MS });
   if (device === undefined) {
-    remark('No phone has used the code, which no longer counts. Try again with: hive phone add');
+    remark('No phone used the code, and it is no longer valid. Try again with: hive phone add');
     return EXIT.expired;
   }
   const phrase = await phraseFor(device, { code, store_id: hive.store_id });
@@ -122,7 +122,7 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
   if (phones.length === 0) remark('No phone is paired. Pair one with: hive phone add');
   else
     printRows([
-      ['PHONE', 'NAME', 'OF', 'STATE', 'SEEN', 'MAY', 'NOTIFICATIONS'],
+      ['PHONE', 'NAME', 'OWNER', 'STATE', 'SEEN', 'MAY', 'NOTIFICATIONS'],
       ...phones.map(({ device_id, name, human, state, revoked_at, seen_at, may_allow, push }) => [
         device_id,
         name,
@@ -144,7 +144,7 @@ async function allowPhone(hive: Hive, given: string, { json }: Format): Promise<
   if (!terminal_may_allow)
     throw new HiveError(
       'not_allowed',
-      `A phone gets the right to allow permissions in Emacs, with M-x hive-phone-list. You can also add ${entryOf(device)} to the list "seats" in ${path} yourself, or set "terminal_may_allow": true there to do it at a terminal.`,
+      `To let a phone allow permissions, press a on it in M-x hive-phone-list in Emacs. You can also add ${entryOf(device)} to the list "seats" in ${path} yourself, or set "terminal_may_allow": true there to do it at a terminal.`,
     );
   if (
     !confirmTyped(
@@ -154,7 +154,7 @@ async function allowPhone(hive: Hive, given: string, { json }: Format): Promise<
       'Let it? Type yes to confirm: ',
     )
   )
-    throw new HiveError('not_allowed', `Not confirmed: ${device.name} may still not allow anything.`);
+    throw new HiveError('not_allowed', `Not confirmed: ${device.name} still may not allow anything.`);
   if (ssh_agent_key === null) hive.seats.useKey(seatSecret(process.env));
   const { registered, text } = await allow(hive, { device: device.device_id, pid: process.pid, via: 'cli' });
   if (json === true) printJson({ phone: phoneOf(hive, device), allowed: registered });

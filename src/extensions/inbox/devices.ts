@@ -71,7 +71,7 @@ export async function invite(
   const url = given === null ? devicesOf(hive).served() : inboxAddress(given);
   if (url === null)
     throw invalidInput(
-      'No inbox is served on this machine now. Start it with: hive serve --inbox (in Emacs, set hive-serve and hive-serve-inbox). If another machine serves it, give its address.',
+      'No inbox is served on this machine now. Start it with: hive serve --inbox. If another machine serves it, name its address with --url.',
     );
   const { code, expires_at } = await devicesOf(hive).invite(human, seat);
   return {
@@ -118,7 +118,7 @@ export async function revoke(
     const { path } = trust.file();
     return {
       device: revoked,
-      problem: `${name} can no longer come in, but its key could not be taken out of ${path} (${why}). Remove the seat with the key ${key} there yourself.`,
+      problem: `${name} no longer has access, but its key could not be removed from ${path} (${why}). Remove the seat with the key ${key} there yourself.`,
     };
   }
   return { device: revoked, problem: null };
@@ -144,17 +144,17 @@ export async function allow(
   const device = await devices.find(given);
   const { name, key, device_id } = device;
   if ((await devices.admitted(device_id)) === undefined)
-    throw invalidInput(`${name} may not come in: it was revoked, or nobody has confirmed it.`);
+    throw invalidInput(`${name} is not paired: it was revoked, or nobody has confirmed it.`);
   devices.requireConfirmed(device);
   if (!seats.isRegistered()) {
     const entry = JSON.stringify({ name, key });
     const { path } = trust.file();
     return {
       registered: false,
-      text: `Permissions that you give here do not count, so ${name} cannot be allowed to give them from here. Do it in an Emacs whose key is registered, or add ${entry} to the list "seats" in ${path} yourself.`,
+      text: `What you allow here does not count, so you cannot let ${name} allow permissions from here. Do it in an Emacs whose key is registered, or add ${entry} to the list "seats" in ${path} yourself.`,
     };
   }
   const { registered, text } = await seats.admit({ name, key }, { pid, via });
   await trust.note();
-  return { registered, text: text ?? `${name} may allow permissions already.` };
+  return { registered, text: text ?? `${name} may already allow permissions.` };
 }

@@ -287,7 +287,6 @@ function findIn(devices: readonly Device[], given: string): Device {
   const named = devices.filter(({ name, revoked_at }) => name === given && revoked_at === null);
   const [only] = named;
   if (only !== undefined && named.length === 1) return only;
-  const why =
-    only === undefined ? `There is no device "${given}".` : `Several devices are called "${given}".`;
+  const why = only === undefined ? `There is no phone "${given}".` : `Several phones are called "${given}".`;
   throw new HiveError('device_not_found', `${why} See their ids with: hive phone list`);
 }
