@@ -230,17 +230,22 @@ test('without an inbox there is no code, and its address is forgotten when the s
   expect(await invite()).toContain('The code is');
   place.served.child.process.kill('SIGKILL');
   await place.served.child.exited;
-  expect(await invite()).toContain('No inbox is served');
+  expect(await invite()).toMatch(/No inbox is served.*--url/s);
 });
 
-test('once one of two servers of the inbox has ended, the address of the other one is known', async () => {
+test('the address of a server of the inbox is known until it ends, whichever others end first', async () => {
   const { store, env, served } = await home();
-  const second = await serveWith(store, env, '--inbox-url', 'https://second.example.org');
+  const addressOf = (name: string): string => `https://${name}.example.org`;
+  const begin = (name: string) => serveWith(store, env, '--inbox-url', addressOf(name));
+  const second = await begin('second');
+  const third = await begin('third');
   const hive = await openHive({ store, env: childEnvironment(store, env) });
   onTestFinished(() => hive.close());
   const address = () => devicesOf(hive).served();
-  expect(address()).toBe('https://second.example.org/inbox');
+  expect(address()).toBe(`${addressOf('third')}/inbox`);
   await second.child.kill('SIGTERM');
+  expect(address()).toBe(`${addressOf('third')}/inbox`);
+  await third.child.kill('SIGTERM');
   expect(address()).toBe(`${ORIGIN}/inbox`);
   await served.child.kill('SIGTERM');
   expect(address()).toBeNull();

@@ -1,4 +1,4 @@
-/** The file with the address where this machine serves the inbox of a store: next to the person's file of trust, and private. */
+/** The file with the addresses where this machine serves the inbox of a store: next to the person's file of trust, and private. */
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolders, replaceDurably } from '../../infrastructure/platform/files.ts';
@@ -11,7 +11,7 @@ import { processes } from '../../infrastructure/platform/processes.ts';
  * a phone that is then trusted opens the address, and anybody who can write the store could name a page of their own.
  */
 export interface InboxPlace {
-  /** Null if no process serves it now. */
+  /** The newest address; null if no process serves it now. */
   read(store_id: string): string | null;
   /** Records that this process serves it at that address, until the returned function is called. */
   write(store_id: string, address: string): () => void;
@@ -25,40 +25,38 @@ interface Served {
 }
 
 export function inboxPlace(env: Readonly<Record<string, string | undefined>>): InboxPlace {
-  const found = (store_id: string): Served | null => {
+  /** The processes that serve it, for example an Emacs and a hive serve; the newest is last. One that was killed is left out. */
+  const found = (store_id: string): Served[] => {
     const { text, problems } = readPrivately(inboxFile(env, store_id));
-    return problems.length > 0 ? null : servedFrom(text);
+    const all = problems.length > 0 ? [] : servedFrom(text);
+    return all.filter(({ pid, started_at }) => processes.startedAt(pid) === started_at);
   };
-  const isServing = ({ pid, started_at }: Served): boolean => processes.startedAt(pid) === started_at;
   return {
-    read(store_id) {
-      const served = found(store_id);
-      // A process that was killed has left its file behind.
-      return served !== null && isServing(served) ? served.address : null;
-    },
+    read: (store_id) => found(store_id).at(-1)?.address ?? null,
     write(store_id, address) {
       const file = inboxFile(env, store_id);
       const { pid } = process;
-      const before = found(store_id);
-      const put = (served: Served): void => replaceDurably(file, `${JSON.stringify(served)}\n`);
+      const others = (): Served[] => found(store_id).filter((one) => one.pid !== pid);
+      const put = (all: readonly Served[]): void => replaceDurably(file, `${JSON.stringify(all)}\n`);
       makeFolders(dirname(file));
-      put({ address, pid, started_at: processes.startedAt(pid) });
+      put([...others(), { address, pid, started_at: processes.startedAt(pid) }]);
       return () => {
-        // Another process may serve it now, or as well: for example an Emacs and a hive serve.
-        if (found(store_id)?.pid !== pid) return;
-        if (before !== null && before.pid !== pid && isServing(before)) put(before);
+        const left = others();
+        if (left.length > 0) put(left);
         else rmSync(file, { force: true });
       };
     },
   };
 }
 
-function servedFrom(text: string | null): Served | null {
+function servedFrom(text: string | null): Served[] {
   try {
-    const { address, pid, started_at } = JSON.parse(text ?? '') as Partial<Served>;
-    if (typeof address !== 'string' || typeof pid !== 'number' || started_at === undefined) return null;
-    return { address, pid, started_at };
+    const all = JSON.parse(text ?? '') as Partial<Served>[];
+    return all.filter(
+      (one): one is Served =>
+        typeof one.address === 'string' && typeof one.pid === 'number' && one.started_at !== undefined,
+    );
   } catch {
-    return null;
+    return [];
   }
 }
