@@ -102,13 +102,19 @@ describe('a hook of another machine', () => {
   test('says that its token cannot be read, and that an address is none', async () => {
     const served = await serve(tempStore());
     const missing = join(tempFolder(), 'token');
-    const said = `The token file ${missing} cannot be read (`;
+    const said = `The token file ${missing} cannot be read (ENOENT`;
     expect((await runRemoteHook(served, FAR_START, missing)).err).toContain(said);
     expect(await wakerOf(served.url, missing)).toContain(said);
     for (const url of ['hive.example', 'ftp://hive.example'])
       expect((await runRemoteHook({ url }, FAR_START, missing)).err).toContain(
         `--url ${url} is not an http:// or https:// address.`,
       );
+  });
+
+  test('says that the server cannot be reached', async () => {
+    const file = tokenFileOf({ store: tempStore(), token: 'hive_x' } as Served);
+    const { err } = await runRemoteHook({ url: 'http://127.0.0.1:1' }, FAR_START, file);
+    expect(err).toBe('hive hook: 127.0.0.1:1 cannot be reached (connect ECONNREFUSED 127.0.0.1:1).\n');
   });
 
   test('says that its token file contains something else, and does not show that', async () => {

@@ -173,7 +173,7 @@ describe('who is refused', () => {
     const agent = await connectHttp(served);
     await agent.call('hivemind_status');
     await shell(served.store).hive('token', 'revoke', 'default');
-    await expect(agent.call('hivemind_status')).rejects.toThrow(/This token is not valid here, or no longer/);
+    await expect(agent.call('hivemind_status')).rejects.toThrow(/This token is unknown here or was revoked/);
     expect((await rawRequest(served.url, { body: INITIALIZE })).body).toContain('A token is required');
   });
 
@@ -263,7 +263,12 @@ describe('tokens', () => {
   });
 
   test('are listed, or it says that there are none', async () => {
-    expect((await shell(tempStore()).hive('token', 'list')).err).toContain('There are no tokens.');
+    const person = shell(tempStore());
+    expect((await person.hive('token', 'list')).err).toContain('There are no tokens.');
+    await person.hive('token', 'make', 'box', '--agent', 'Builder');
+    const [headings, row] = (await person.hive('token', 'list')).out.split('\n');
+    expect(headings).toMatch(/^TOKEN +AGENT +ROLE +PROJECTS +MADE +STATE$/);
+    expect(row).toMatch(/^box +Builder +agent +- .* valid$/);
   });
 
   test('the first one is printed as JSON, too', async () => {

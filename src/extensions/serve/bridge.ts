@@ -348,7 +348,10 @@ function tokenIn(path: string, readFile: BridgeOptions['readFile']): string {
   try {
     token = readFile(path).trim();
   } catch (error) {
-    throw new HiveError('invalid_input', `The token file ${path} cannot be read (${String(error)}).`);
+    throw new HiveError(
+      'invalid_input',
+      `The token file ${path} cannot be read (${(error as Error).message}).`,
+    );
   }
   const refusal = noToken(path, token);
   if (refusal !== null) throw new HiveError('invalid_input', refusal);

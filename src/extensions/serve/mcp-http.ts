@@ -434,7 +434,7 @@ function createHttpGuard({ tokens, hosts, burst, rate }: GuardOptions): HttpGuar
             message:
               secret === undefined
                 ? 'A token is required: Authorization: Bearer … (hive token make NAME makes one).'
-                : 'This token is not valid here, or no longer: ask for another one (hive token make NAME).',
+                : 'This token is unknown here or was revoked. Ask for another one: hive token make NAME',
             headers: { 'WWW-Authenticate': 'Bearer realm="hive"' },
           },
         };

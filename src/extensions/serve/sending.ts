@@ -145,7 +145,7 @@ function tokenIn(path: string): string {
   try {
     token = readFileOnly(path).trim();
   } catch (error) {
-    throw new Refused(`The token file ${path} cannot be read (${String(error)}).`);
+    throw new Refused(`The token file ${path} cannot be read (${(error as Error).message}).`);
   }
   const refusal = noToken(path, token);
   if (refusal !== null) throw new Refused(refusal);
@@ -193,10 +193,14 @@ function post(
         });
       },
     );
-    request.once('timeout', () => request.destroy(new Error(`${target.host} says nothing`)));
+    request.once('timeout', () => request.destroy(new Error('it does not reply')));
     request.once('error', (error: NodeJS.ErrnoException) => {
       const refusal = untrusted(target.host, error.code);
-      reject(refusal === null ? error : new Refused(refusal));
+      reject(
+        refusal === null
+          ? new Error(`${target.host} cannot be reached (${error.message}).`)
+          : new Refused(refusal),
+      );
     });
     request.end(JSON.stringify(body));
   });

@@ -82,16 +82,17 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
       'There are no tokens. hive serve makes one when it starts, or make one with: hive token make NAME',
     );
   else
-    printRows(
-      tokens.map(({ name, agent, role, projects, created_at, revoked_at }) => [
+    printRows([
+      ['TOKEN', 'AGENT', 'ROLE', 'PROJECTS', 'MADE', 'STATE'],
+      ...tokens.map(({ name, agent, role, projects, created_at, revoked_at }) => [
         name,
         agent,
         role,
-        projects.map(({ project }) => project).join(', '),
+        projects.map(({ project }) => project).join(', ') || '-',
         moment(created_at),
-        revoked_at === null ? '' : `revoked ${moment(revoked_at)}`,
+        revoked_at === null ? 'valid' : `revoked ${moment(revoked_at)}`,
       ]),
-    );
+    ]);
   return EXIT.done;
 }
 
