@@ -225,6 +225,8 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
 
 (defconst hive-phone--list "*hive phones*" "The name of the list's buffer.")
 
+(defvar-local hive-phone--phones nil "The phones of the list.")
+
 (defvar hive-phone-list-mode-map
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "k") #'hive-phone-revoke)
@@ -252,7 +254,8 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
 
 (defun hive-phone--entry (phone)
   "Return the row of PHONE."
-  (list phone
+  ;; Not the phone itself, which changes: then point would not stay on its line.
+  (list (plist-get phone :device_id)
         (vector (hive-phone--name phone)
                 (hive-text-line (plist-get phone :human) 20)
                 (pcase (plist-get phone :state)
@@ -277,8 +280,8 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
         (hive-rpc-fetch
          'phone/list nil
          :then (lambda (result)
-                 (setq tabulated-list-entries
-                       (mapcar #'hive-phone--entry (append (plist-get result :phones) nil)))
+                 (setq hive-phone--phones (append (plist-get result :phones) nil)
+                       tabulated-list-entries (mapcar #'hive-phone--entry hive-phone--phones))
                  (tabulated-list-print t)
                  (hive-text-say-empty
                   (unless tabulated-list-entries
@@ -288,7 +291,9 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
 
 (defun hive-phone--at-point ()
   "Return the phone on this line."
-  (or (tabulated-list-get-id) (hive-fail "There is no phone on this line")))
+  (let ((id (tabulated-list-get-id)))
+    (or (cl-find id hive-phone--phones :key (lambda (phone) (plist-get phone :device_id)) :test #'equal)
+        (hive-fail "There is no phone on this line"))))
 
 (defun hive-phone-revoke ()
   "Take away the access of the phone on this line, at once.

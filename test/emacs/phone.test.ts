@@ -99,11 +99,12 @@ test('a phone that shows another phrase is refused', async () => {
 test('a phone in the list is let allow permissions, which then counts, and is revoked', async () => {
   // In the home of the human, as Emacs does when they have compared the phrase.
   const desk = await openHive({ store: home.store, env: { HOME: home.folder } });
+  await pair(desk, 'Old phone');
   const phone = await pair(desk, "Ada's phone");
   await desk.close();
   await command('hive-phone-list');
-  await emacs.until(/Ada's phone +ada +paired +answer$/m);
-  await emacs.keys('a');
+  await emacs.until(/Old phone[\s\S]*Ada's phone +ada +paired +answer$/m);
+  await emacs.keys('n', 'a');
   await emacs.until(/Let Ada's phone allow/);
   await emacs.type('yes');
   await emacs.keys('Enter');
@@ -120,6 +121,7 @@ test('a phone in the list is let allow permissions, which then counts, and is re
   await callAs(serving, phone.device, 'hivemind-response', params);
   await serving.close();
   expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
+  // Point is still on its line.
   await emacs.keys('k');
   await emacs.until(/Revoke Ada's phone\?/);
   await emacs.keys('y');
