@@ -207,7 +207,6 @@ See `hive-keys-map'.")
     map)
   "Keymap of `hive-list-mode'.")
 
-(defvar-local hive-list--timer nil "The timer that updates the ages.")
 (defvar-local hive-list--fetches nil "Functions that the next update calls to fetch something.")
 
 (defvar-local hive-list--previewed nil "The id of the question that was previewed last.")
@@ -244,20 +243,17 @@ The buffer updates itself.
   (hive-list--set-format)
   (add-hook 'window-buffer-change-functions #'hive-list--appeared nil t)
   (add-hook 'window-size-change-functions #'hive-list--resized nil t)
-  (add-hook 'kill-buffer-hook #'hive-list--end nil t)
+  (add-hook 'kill-buffer-hook #'hive-list--end-preview nil t)
   (add-hook 'deactivate-mark-hook #'hive-list--free nil t)
   (add-hook 'isearch-mode-end-hook #'hive-list--free nil t)
-  (setq hive-list--timer (hive-every 30 #'hive-list--tick (current-buffer))))
+  (hive-rpc-while-shown 30 #'hive-list--tick))
 
 ;;;; Following the model
 
 (defun hive-list--wait-p ()
-  "Return non-nil if this buffer must not change now.
-Either no window shows it, or the human is using the region or searching:
-a search continues from the number of a position."
-  (or (not (get-buffer-window nil t))
-      (bound-and-true-p isearch-mode)
-      (and (region-active-p) (eq (current-buffer) (window-buffer)))))
+  "Return non-nil if this buffer must not change now: hidden, or in use.
+A search continues from the number of a position."
+  (or (not (get-buffer-window nil t)) (hive-text-in-use-p)))
 
 (defun hive-list--changed ()
   "Update the buffer, or if that must wait, note that it is stale."
@@ -333,19 +329,11 @@ How many mentions a session has is only in the list of sessions."
         (when (hive-list-agents-p)
           (hive-list--later #'hive-list--fetch-agents))))))
 
-(defun hive-list--tick (buffer)
-  "Update the ages in BUFFER, and what agents do, while it is in a window."
-  (when (buffer-live-p buffer)
-    (with-current-buffer buffer
-      (unless (hive-list--wait-p)
-        (hive-rpc-guarded #'hive-list--refresh)
-        (when (and (hive-list-agents-p) (hive-turns-running))
-          (hive-list--later #'hive-model-refresh-sessions))))))
-
-(defun hive-list--end ()
-  "Cancel the timers, as the buffer is being killed."
-  (hive-list--end-preview)
-  (when hive-list--timer (cancel-timer hive-list--timer)))
+(defun hive-list--tick ()
+  "Update the ages, and what agents do."
+  (hive-list--refresh)
+  (when (and (hive-list-agents-p) (hive-turns-running))
+    (hive-list--later #'hive-model-refresh-sessions)))
 
 ;;;; Commands
 

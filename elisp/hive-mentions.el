@@ -405,6 +405,7 @@ session.
   (visual-line-mode)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-mentions--fetch))
               header-line-format '(:eval (hive-mentions--header)))
+  (hive-rpc-while-shown hive-ages-pause #'hive-mentions--print)
   (add-hook 'hive-mentions-changed-functions #'hive-mentions--changed))
 
 ;;;; Fetching

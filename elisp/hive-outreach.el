@@ -224,6 +224,7 @@ older ones, \\[revert-buffer] fetches them again.
   (visual-line-mode)
   (setq bidi-paragraph-direction 'left-to-right)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-outreach--fetch nil)))
+  (hive-rpc-while-shown hive-ages-pause #'hive-outreach--print)
   (add-hook 'hive-changed-hook #'hive-outreach--soon))
 
 ;;;; Printing

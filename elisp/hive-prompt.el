@@ -137,9 +137,6 @@
 (defvar-local hive-prompt--changed nil "The files that were written since they were shown as diffs.")
 (defvar-local hive-prompt--others nil "Other questions of the same agent.")
 
-(defconst hive-prompt--pause 60 "Seconds after which the ages in the buffer are printed again.")
-(defvar-local hive-prompt--timer nil "The timer that does so.")
-
 ;;;; Printing
 
 (defun hive-prompt--heading (text)
@@ -365,29 +362,18 @@ diff, \\<hive-diff-map>\\[hive-diff-visit] visits the line in its file, and \\[h
   (hive-fold-prepare)
   (setq-local revert-buffer-function #'hive-prompt--fetch
               hive-prompt-at-point-function (lambda () hive-prompt--prompt))
-  (setq bidi-paragraph-direction 'left-to-right
-        hive-prompt--timer (hive-every hive-prompt--pause #'hive-prompt--tick (current-buffer)))
-  (add-hook 'kill-buffer-hook #'hive-prompt--end nil t)
+  (setq bidi-paragraph-direction 'left-to-right)
+  (hive-rpc-while-shown hive-ages-pause #'hive-prompt--print-ages)
   (add-hook 'hive-changed-hook #'hive-prompt--refresh-changed))
 
 ;;;; Updating
 
-(defun hive-prompt--end ()
-  "Cancel the timer, as the buffer is being killed."
-  (cancel-timer hive-prompt--timer))
-
-(defun hive-prompt--tick (buffer)
-  "Print BUFFER again, with the ages that things have now.
-Print it only if it is in a window, and not while its text must stay: the
-human searches or selects there, or has not yet read all of a
-permission."
-  (when (get-buffer-window buffer t)
-    (with-current-buffer buffer
-      (unless (or (bound-and-true-p isearch-mode)
-                  (region-active-p)
-                  (buffer-narrowed-p)
-                  (and (hive-prompt-unanswered-p hive-prompt--prompt) (hive-display-open-p buffer)))
-        (hive-rpc-guarded #'hive-prompt--print)))))
+(defun hive-prompt--print-ages ()
+  "Print the buffer again, with the ages that things have now.
+A permission stays as it is until the human has read all of it."
+  (unless (and (hive-prompt-unanswered-p hive-prompt--prompt)
+               (hive-display-open-p (current-buffer)))
+    (hive-prompt--print)))
 
 (defun hive-prompt--refresh-changed ()
   "Update the buffers of questions that changed."

@@ -82,6 +82,18 @@
                             (remhash call hive-rpc--planned)
                             (apply #'hive-rpc-guarded call))))))
 
+(defun hive-rpc-while-shown (seconds function)
+  "Call FUNCTION in this buffer every SECONDS, while it is in a window.
+It is called neither while the human searches or selects there nor
+after the buffer was killed."
+  (let* ((buffer (current-buffer))
+         (timer (hive-every seconds
+                            (lambda ()
+                              (when (get-buffer-window buffer t)
+                                (with-current-buffer buffer
+                                  (unless (hive-text-in-use-p) (hive-rpc-guarded function))))))))
+    (add-hook 'kill-buffer-hook (lambda () (cancel-timer timer)) nil t)))
+
 (defun hive-rpc-run-hook (hook &rest args)
   "Call each function of HOOK with ARGS; one that fails does not stop the others."
   (run-hook-wrapped hook (lambda (function) (apply #'hive-rpc-guarded function args) nil)))

@@ -529,6 +529,13 @@ Positions stay where they are, as of `hive-text-keep-places'."
     (widen)
     (hive-text-keep-places (lambda () (erase-buffer) (funcall print)))))
 
+(defun hive-text-in-use-p ()
+  "Return non-nil if the text of this buffer must stay as it is now.
+The human searches in it, has narrowed it, or uses the region."
+  (or (bound-and-true-p isearch-mode)
+      (buffer-narrowed-p)
+      (and (region-active-p) (eq (current-buffer) (window-buffer)))))
+
 (defun hive-buffers (mode)
   "Return the buffers whose major mode is MODE, or derived from it."
   (seq-filter (lambda (buffer)
@@ -640,6 +647,8 @@ If SECONDS is negative, the time is in the future."
           ((< seconds 3600) (format "%dm" (/ seconds 60)))
           ((< seconds 172800) (format "%dh" (/ seconds 3600)))
           (t (format "%dd" (/ seconds 86400))))))
+
+(defconst hive-ages-pause 60 "Seconds after which the ages in a buffer are printed again.")
 
 (defun hive-text-age (time)
   "Return the age of the ISO 8601 string TIME, or the empty string."

@@ -30,6 +30,23 @@
         (should (string-search "There is no session \"Claude-abc21\"" (car said)))
         (should-not (get-buffer "*hive-mentions: Claude-abc21*"))))))
 
+;;;; Ages
+
+(ert-deftest hive-mentions/their-ages-follow-the-clock-but-not-while-the-human-selects ()
+  (hive-shared-test-with
+    (hive-shared-test-post "@Human look")
+    (save-window-excursion
+      (hive-mentions-test-open)
+      (hive-test-wait 5 (string-match-p "[0-9]+s ago" (hive-mentions-test-text)))
+      (search-forward "lo")
+      (push-mark nil t t)
+      (let ((transient-mark-mode t)) (hive-test-run-timers 300))
+      (should-not (string-match-p "5m ago" (hive-mentions-test-text)))
+      (deactivate-mark)
+      (hive-test-run-timers 300)
+      (should (string-match-p "5m ago" (hive-mentions-test-text)))
+      (should (looking-at "ok")))))
+
 ;;;; Attention
 
 (ert-deftest hive-mentions/one-that-arrives-is-counted-and-announced ()

@@ -221,6 +221,24 @@
       (should (= 10 (length hive-notify--list)))
       (should (equal "n14" (plist-get (car hive-notify--list) :text))))))
 
+;;;; Ages
+
+(ert-deftest hive-outreach-ages-of-cards-and-notices-follow-the-clock-while-they-are-in-a-window ()
+  (hive-outreach-test (list (hive-outreach-test-item "card" :title "Built" :created_at (hive-text-before 300)))
+    (let ((hive-notify--list (list (list :text "The guard gave up" :at (hive-text-before 300)))))
+      (hive-outreach)
+      (hive-outreach-test-shown "5m ago.*\nBuilt")
+      (hive-notices)
+      (search-forward "gave")
+      (hive-test-run-timers 7200)
+      (should (string-match-p "2h ago  The guard" (buffer-string)))
+      (should (looking-at " up"))
+      (with-current-buffer hive-outreach--name
+        (delete-windows-on)
+        (hive-test-run-timers 90000)
+        ;; Nobody sees it.
+        (should (string-match-p "2h ago.*\nBuilt" (buffer-string)))))))
+
 (ert-deftest hive-notices-one-that-a-fetch-found-before-it-arrived-is-listed-once ()
   (hive-outreach-test nil
     (let ((hive-notify--list (list '(:notice_id 7 :text "Seven" :at "2026-01-01T00:00:00.000Z"))))

@@ -100,7 +100,7 @@
   (hive-status-test-with
     (let ((asked 0))
       (cl-letf (((symbol-function 'hive-model-refresh-sessions) (lambda () (cl-incf asked))))
-        (cl-flet ((pass () (hive-list--tick (get-buffer "*hive*")) (hive-test-pass 1)))
+        (cl-flet ((pass () (hive-list--tick) (hive-test-pass 1)))
           (pass)
           (should (= 0 asked))
           (hive-status-test-work "Claude-abc12")
@@ -108,7 +108,7 @@
           (pass)
           (should (= 1 asked))
           (switch-to-buffer "*scratch*")
-          (pass)
+          (hive-test-pass 31)
           (should (= 1 asked)))))))
 
 (ert-deftest hive-status-names-the-author-of-a-message-as-its-agent-is-called-now ()
@@ -378,7 +378,7 @@
                             (lambda () (hive-status-test-ask :ask_id "before" :created_at "2026-01-01T00:00:0445Z"))
                             (lambda () (hive-status-test-ask :ask_id "q046" :created_at "2026-01-01T00:00:046Z"
                                                              :status "responded"))
-                            (lambda () (hive-list--tick (current-buffer)))))
+                            #'hive-list--tick))
           (funcall news)
           (should (equal "q050" (ids (point))))
           (should (= 7 (current-column)))
