@@ -138,14 +138,14 @@ Otherwise return a function that returns non-nil as long as it is."
       (and height (funcall there-p) there-p))))
 
 (defun hive-display--covered-p (window)
-  "Return non-nil if a child frame covers part of WINDOW.
-WINDOW is as wide as its frame."
-  (pcase-let ((`(,_ ,top ,_ ,bottom) (window-pixel-edges window)))
+  "Return non-nil if a child frame covers part of WINDOW."
+  (pcase-let ((`(,left ,top ,right ,bottom) (window-pixel-edges window)))
     (cl-some (lambda (frame)
                (and (eq (frame-parent frame) (window-frame window))
                     (frame-visible-p frame)
-                    (let ((begin (cdr (frame-position frame))))
-                      (and (< begin bottom) (> (+ begin (frame-outer-height frame)) top)))))
+                    (pcase-let ((`(,x . ,y) (frame-position frame)))
+                      (and (< x right) (> (+ x (frame-outer-width frame)) left)
+                           (< y bottom) (> (+ y (frame-outer-height frame)) top)))))
              (frame-list))))
 
 (defun hive-display--height (text window)
@@ -233,6 +233,7 @@ sees."
   "Return non-nil if a human can see whole lines in WINDOW."
   (let ((frame (window-frame window)))
     (and (hive-display-frame-p frame)
+         (not (hive-display--covered-p window))
          (zerop (window-hscroll window))
          (not truncate-lines)
          (or (not truncate-partial-width-windows) (window-full-width-p window))

@@ -15,7 +15,7 @@ import { openHive } from '../../src/open-hive.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { type EmptyHome, lisp, openEmptyHome } from '../support/emacs.ts';
 import { type Graphical, graphicalEmacs, openGraphical } from '../support/emacs-gtk.ts';
-import { ask as askHive } from '../support/hive.ts';
+import { ask as askHive, HUMAN } from '../support/hive.ts';
 import { recorded } from '../support/popup-trail.ts';
 import { eventually, within } from '../support/wait.ts';
 
@@ -141,6 +141,37 @@ describe('a graphical Emacs', () => {
     await emacs.value('(make-frame-invisible child)');
     await isDrawn('t');
     await emacs.value('(delete-frame child)');
+  });
+
+  test('what a child frame covers of a window does not count as displayed', async () => {
+    const options = [{ label: 'Allow' }, { label: 'Deny' }];
+    const { ask_id } = await askHive(hive, {
+      kind: 'permission',
+      question: 'Run make?',
+      context: 'make clean\nmake',
+      options,
+    });
+    const prompt = `(hive-model-prompt ${lisp(ask_id)})`;
+    await eventually(async () => (await emacs.value(`(and ${prompt} t)`)) === 't');
+    const isDisplayed = async (): Promise<boolean> => {
+      await emacs.value('(hive-display-record)');
+      return (await emacs.value(`(and (hive-display-digest ${prompt}) t)`)) === 't';
+    };
+    // At the right edge of its window, over the first lines.
+    await emacs.value(`(progn (delete-other-windows) (setq child (make-frame (list (cons 'parent-frame (selected-frame))
+      '(minibuffer . nil) '(no-accept-focus . t) '(no-focus-on-map . t) '(left . -1) '(top . 40) '(width . 20) '(height . 3)))))`);
+    await eventually(async () => (await emacs.value('(frame-visible-p child)')) === 't');
+    await emacs.value('(set-frame-position child (- (frame-pixel-width) 220) 40)');
+    await eventually(async () => (await emacs.value('(< 0 (car (frame-position child)))')) === 't');
+    await emacs.value(`(switch-to-buffer (hive-prompt-buffer ${prompt}))`);
+    const text = '(with-current-buffer (window-buffer) (and (string-search "make clean" (buffer-string)) t))';
+    await eventually(async () => (await emacs.value(text)) === 't');
+    expect(await isDisplayed()).toBe(false);
+    // Beside it, over another window.
+    await emacs.value('(set-window-buffer (split-window-right) (get-buffer "*scratch*"))');
+    await eventually(isDisplayed);
+    await emacs.value('(progn (delete-frame child) (delete-other-windows) (kill-buffer))');
+    await hive.prompts.cancel(ask_id, HUMAN, 'human');
   });
 
   test('a key in another frame answers nothing until the question was shown there', async () => {
