@@ -213,11 +213,12 @@ The STATE is `ok', `not-set-up' or `broken'."
 ;;;; The buffer
 
 (defvar-local hive-doctor--remote nil
-  "Results from node and the sidecar, the cdr of a cons that is new in each run.")
+  "Results from node and the sidecar, the cdr of a cons that is new in each run.
+Its car is checking until they have arrived.")
 
 (defun hive-doctor--insert (check)
   "Insert CHECK as a line, with its advice below when it failed."
-  (let ((state (hive-doctor-check-state check)))
+  (let ((state (hive-doctor-check-state check)) (begin (point)))
     (insert (pcase state
               ('ok (propertize "  ok  " 'face 'hive-success))
               ('not-set-up (propertize "  --  " 'face 'hive-warning))
@@ -225,8 +226,18 @@ The STATE is `ok', `not-set-up' or `broken'."
             (format "%-14s " (hive-text-line (hive-doctor-check-name check) 40))
             (if (eq state 'not-set-up) (hive-words "not set up: ") "")
             (hive-text-line (hive-doctor-check-text check) 400) "\n")
+    (put-text-property begin (point) 'wrap-prefix (make-string 21 ?\s))
     (when (and (not (eq state 'ok)) (hive-doctor-check-advice check))
-      (insert "        → " (hive-text-line (hive-doctor-check-advice check) 600) "\n"))))
+      (insert (propertize (concat "        → " (hive-text-line (hive-doctor-check-advice check) 600))
+                          'wrap-prefix (make-string 10 ?\s))
+              "\n"))))
+
+(defun hive-doctor--summary (results)
+  "Return a line with the number of RESULTS in each state."
+  (cl-flet ((count (state) (cl-count state results :key #'hive-doctor-check-state)))
+    (concat (hive-words "%s: %d ok, %d not set up, %d broken." (hive-count (length results) "check")
+                        (count 'ok) (count 'not-set-up) (count 'broken))
+            (if (eq 'checking (car hive-doctor--remote)) (hive-words "  Still checking…") ""))))
 
 (defun hive-doctor--print (buffer)
   "Print every line into BUFFER."
@@ -234,14 +245,14 @@ The STATE is `ok', `not-set-up' or `broken'."
     (with-current-buffer buffer
       (hive-text-reprint
        (lambda ()
-         (insert (hive-words "Hive doctor") "\n\n")
-         (mapc #'hive-doctor--insert
-               (append (list (hive-doctor--emacs) (hive-doctor--program) (hive-doctor--sidecar))
-                       ;; A sidecar that is connected checks its Node and its store itself.
-                       (unless (hive-sidecar-connected-p) (list (hive-doctor--store)))
-                       (hive-doctor--outbox)
-                       (list (hive-doctor--server))
-                       (cdr hive-doctor--remote)))
+         (let ((checks (append (list (hive-doctor--emacs) (hive-doctor--program) (hive-doctor--sidecar))
+                               ;; A sidecar that is connected checks its Node and its store itself.
+                               (unless (hive-sidecar-connected-p) (list (hive-doctor--store)))
+                               (hive-doctor--outbox)
+                               (list (hive-doctor--server))
+                               (cdr hive-doctor--remote))))
+           (insert (hive-doctor--summary checks) "\n\n")
+           (mapc #'hive-doctor--insert checks))
          (insert "\n" (hive-words "Press g to check again.") "\n"))))))
 
 (defun hive-doctor--add (buffer remote lines)
@@ -249,6 +260,7 @@ The STATE is `ok', `not-set-up' or `broken'."
 If BUFFER was checked again since, they are not shown."
   (when (and (buffer-live-p buffer)
              (eq remote (buffer-local-value 'hive-doctor--remote buffer)))
+    (setcar remote 'checked)
     (nconc remote lines)
     (hive-doctor--print buffer)))
 
@@ -308,16 +320,16 @@ If BUFFER was checked again since, they are not shown."
                 (plist-get result :checks))))
      :error
      (lambda (err)
-       (unless (hive-rpc-failed-p err 'method-not-found) ; an older sidecar
-         (hive-doctor--add
-          buffer remote
-          (list (hive-doctor-check :name (hive-words "The sidecar's checks") :state 'broken
-                                   :text (plist-get err :text)))))))))
+       (hive-doctor--add
+        buffer remote
+        (list (hive-doctor-check :name (hive-words "The sidecar's checks") :state 'broken
+                                 :text (plist-get err :text))))))))
 
 (define-derived-mode hive-doctor-mode special-mode "Hive-Doctor"
   "Major mode of the buffer that shows the checks."
   :interactive nil
   (hive-text-guard-files)
+  (hive-wrap-words)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-doctor))))
 
 ;;;; Command
@@ -329,7 +341,7 @@ If BUFFER was checked again since, they are not shown."
   (let ((buffer (get-buffer-create "*hive doctor*")))
     (with-current-buffer buffer
       (hive-doctor-mode)
-      (setq hive-doctor--remote (list 'remote)))
+      (setq hive-doctor--remote (list 'checking)))
     (hive-doctor--print buffer)
     (pop-to-buffer buffer)
     (if (hive-sidecar-connected-p) (hive-doctor--check-sidecar buffer)

@@ -176,7 +176,7 @@ test('hive-list: a answers, c cancels', async () => {
 test('hive-doctor says that everything is right', async () => {
   await command('hive-doctor');
   await emacs.until(
-    /ok {2}Sidecar +hive-sidecar [\s\S]*ok {2}Outbox +0 unsent, 0 rejected[\s\S]*ok {2}Node +v/,
+    /\d+ checks: \d+ ok, \d+ not set up, 0 broken\.\n[\s\S]*ok {2}Sidecar +hive-sidecar [\s\S]*ok {2}Outbox +0 unsent, 0 rejected[\s\S]*ok {2}Node +v/,
   );
   await emacs.keys('q');
 });

@@ -153,7 +153,8 @@
       (hive-test-wait 5 (hive-outbox-entries 'rejected))
       (hive-doctor)
       (hive-test-wait 10 (string-match-p "it is a fake" (buffer-string)))
-      (dolist (line (list "^  ok  Emacs +[0-9]"
+      (dolist (line (list "\\`7 checks: 4 ok, 0 not set up, 3 broken\\.\n\n"
+                          "^  ok  Emacs +[0-9]"
                           "^  ok  Program +.*fake-sidecar"
                           "^  ok  Sidecar +fake 0, protocol 1"
                           "^FAIL  Outbox +1 unsent, 1 rejected"
@@ -161,13 +162,21 @@
                           "^FAIL  Fake +it is a fake\n +→ use the real one"))
         (should (string-match-p line (buffer-string))))
       ;; The sidecar checks its own Node and store; each is there once.
-      (should-not (string-match-p "Node.js\\|store-1" (buffer-string))))))
+      (should-not (string-match-p "Node.js\\|store-1" (buffer-string)))
+      ;; Long lines go on below their text, between two words.
+      (should word-wrap)
+      (goto-char (point-min))
+      (search-forward "Fake  ")
+      (skip-chars-forward " ")
+      (should (= (current-column) (length (get-text-property (point) 'wrap-prefix)))))))
 
 (ert-deftest hive-doctor-that-is-run-again-at-once-has-each-check-once ()
   (hive-test-with-desk nil
     (save-window-excursion
       (hive-test-connect)
       (dotimes (_ 3) (hive-doctor))
+      (goto-char (point-min))
+      (should (looking-at ".* broken\\.  Still checking…\n"))
       ;; The replies come in order.
       (hive-test-call 'fake/environment)
       (should (= 1 (how-many "^FAIL  Fake" (point-min) (point-max)))))))
@@ -191,6 +200,7 @@
       (let ((hive-sidecar-command nil) (exec-path '("/nonexistent")))
         (hive-mode 1)
         (hive-doctor)
+        (should (looking-at ".* [3-9] broken\\.\n"))
         (dolist (line '("^FAIL  Program +the program .hive. was not found; install it with M-x hive-install-sidecar"
                         "^FAIL  Sidecar +failed: " "^FAIL  Node.js +not found\n +→ Hive needs Node.js 24\\.15\\.0 or newer"))
           (should (string-match-p line (buffer-string))))))))
