@@ -300,7 +300,7 @@ A loop that is over needs no decision."
 (defun hive-mentions--whose ()
   "Return whose mentions these are, in words."
   (if hive-mentions--session
-      (hive-words "Mentions of %s" (hive-text-line hive-mentions--session 40))
+      (hive-words "Mentions of %s" (hive-model-title-of hive-mentions--session nil 40))
     (hive-words "Mentions of you")))
 
 (defun hive-mentions--header ()
@@ -343,11 +343,9 @@ A loop that is over needs no decision."
   (let ((beg (point))
         (marks (delq nil (list (when (equal "urgent" (plist-get mention :priority)) (hive-words 'mark-urgent))
                                (when (hive-rpc-true-p mention :expects_reply) (hive-words 'mark-expects-reply))
-                               (when (plist-get mention :as_handle)
-                                 (hive-words 'mark-as (hive-text-line (plist-get mention :as_handle) 40)))
                                (let ((became (hive-mentions--became mention)))
                                  (unless (string-empty-p became) became))))))
-    (insert (propertize (concat (hive-text-line (or (plist-get mention :by) (plist-get mention :from_handle)) 60) "  "
+    (insert (propertize (concat (hive-text-author mention 60) "  "
                                 (hive-words 'ago (hive-text-age (plist-get mention :at))))
                         'face (hive-shared-heading-face mention))
             (propertize (concat (format "  %s" (hive-text-line (plist-get mention :project) 30))
@@ -377,24 +375,36 @@ A loop that is over needs no decision."
 (defvar-local hive-mentions--history nil "Non-nil to also show done and expired mentions.")
 (defvar-local hive-mentions--addressee nil "The session id whose mentions are shown.")
 
+(autoload 'hive-mentions-menu "hive-menu" "The keys in the buffer of mentions." t)
+
+(defconst hive-mentions-keys
+  '(((menu-answer
+      ("r" "reply" hive-check-mentions-reply)
+      ("t" "reply with a template" hive-check-mentions-reply-with-template)
+      ("d" "mark done" hive-check-mentions-done)
+      ("D" "mark all done" hive-check-mentions-all-done))
+     ("Read"
+      ("n" "next mention" hive-check-mentions-next)
+      ("p" "previous mention" hive-check-mentions-previous)
+      ("h" "show or hide those done" hive-check-mentions-toggle-history)
+      ("+" "more mentions" hive-check-mentions-more)
+      ("s" "those of a session" hive-check-mentions-of)
+      ("g" menu-list-refresh revert-buffer))))
+  "The keys in the buffer of mentions, as the rows of their menu are.
+See `hive-keys-map'.")
+
 (defvar hive-check-mentions-mode-map
-  (let ((map (make-sparse-keymap)))
+  (let ((map (hive-keys-map hive-mentions-keys)))
     (define-key map (kbd "RET") #'hive-check-mentions-reply)
-    (define-key map (kbd "r") #'hive-check-mentions-reply)
-    (define-key map (kbd "t") #'hive-check-mentions-reply-with-template)
-    (define-key map (kbd "d") #'hive-check-mentions-done)
-    (define-key map (kbd "D") #'hive-check-mentions-all-done)
-    (define-key map (kbd "n") #'hive-check-mentions-next)
-    (define-key map (kbd "p") #'hive-check-mentions-previous)
-    (define-key map (kbd "h") #'hive-check-mentions-toggle-history)
-    (define-key map (kbd "+") #'hive-check-mentions-more)
-    (define-key map (kbd "s") #'hive-check-mentions-of)
+    (define-key map "?" #'hive-mentions-menu)
     map)
   "Keymap of `hive-check-mentions-mode'.")
 
 (define-derived-mode hive-check-mentions-mode special-mode "Hive-Mentions"
   "Major mode of the buffer that shows mentions in full.
-\\<hive-check-mentions-mode-map>\\[hive-check-mentions-done] marks the one at point done, \\[hive-check-mentions-all-done] all of them; with a prefix
+\\<hive-check-mentions-mode-map>\\[hive-mentions-menu] is a menu of its keys.
+
+\\[hive-check-mentions-done] marks the one at point done, \\[hive-check-mentions-all-done] all of them; with a prefix
 argument, they ask what was done.  \\[hive-check-mentions-reply] replies to the one at point in
 the shared buffer, which marks it done; \\[hive-check-mentions-reply-with-template] replies from here with
 one of your `hive-reply-templates'.  \\[hive-check-mentions-of] shows those of another

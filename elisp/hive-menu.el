@@ -7,8 +7,8 @@
 ;;; Commentary:
 
 ;; In the status buffer (`hive') ? is a menu of its keys, and h one of all that
-;; Hive does; ? in the buffer of a question is a menu of that one.  They say what
-;; is pending.  `hive-prefix-map' has the keys of h everywhere:
+;; Hive does; ? in the buffer of a question or of mentions is a menu of that one.
+;; They say what is pending.  `hive-prefix-map' has the keys of h everywhere:
 ;;
 ;;   (global-set-key (kbd "C-c h") hive-prefix-map)
 
@@ -20,6 +20,7 @@
 ;; The menus have the keys of these buffers.
 (eval-when-compile
   (require 'hive-list)
+  (require 'hive-mentions)
   (require 'hive-prompt))
 
 (declare-function hive "hive-list")
@@ -121,12 +122,15 @@ it, and q quits it.  Both are in the first row, in its shortest group."
      (hive-menu--define hive-list-menu "The keys of the status buffer."
                         ,hive-list-keys)
      (hive-menu--define hive-prompt-menu "The keys in the buffer of a question."
-                        ,hive-prompt-keys)))
+                        ,hive-prompt-keys)
+     (hive-menu--define hive-mentions-menu "The keys in the buffer of mentions."
+                        ,hive-mentions-keys)))
 
 (hive-menu--define-all)
 ;; M-x completes them only where they are useful.
 (dolist (menu '(hive-menu hive-list-menu)) (function-put menu 'command-modes '(hive-list-mode)))
 (function-put 'hive-prompt-menu 'command-modes '(hive-prompt-mode))
+(function-put 'hive-mentions-menu 'command-modes '(hive-check-mentions-mode))
 
 (provide 'hive-menu)
 ;;; hive-menu.el ends here

@@ -37,7 +37,8 @@
     (hive-shared-test-post "@Human look")
     (save-window-excursion
       (hive-mentions-test-open)
-      (hive-test-wait 5 (string-match-p "[0-9]+s ago" (hive-mentions-test-text)))
+      ;; The author is called as everywhere.
+      (hive-test-wait 5 (string-match-p "^demo  [0-9]+s ago" (hive-mentions-test-text)))
       (search-forward "lo")
       (push-mark nil t t)
       (let ((transient-mark-mode t)) (hive-test-run-timers 300))
@@ -156,7 +157,7 @@
     (hive-shared-test-post "@Claude-def34 one")
     (hive-shared-test-post "@Claude-def34 two")
     (hive-mentions-test-open "Claude-def34")
-    (should (string-search "Mentions of Claude-def34: 2 in total" (hive-mentions--header)))
+    (should (string-search "Mentions of demo 2: 2 in total" (hive-mentions--header)))
     (should (string-search "tool calls denied" (hive-mentions--header)))
     (goto-char (point-min))
     (hive-check-mentions-done)

@@ -135,7 +135,7 @@ test('a template answers from the list of mentions, in the shared buffer, and in
   const first = await mention('@Human could you look?');
   await counted(1);
   await command(emacs, 'hive-check-mentions');
-  await emacs.until(/^Claude-abc12 .* ago/m);
+  await emacs.until(/^demo .* ago/m);
   await emacs.keys('t');
   await emacs.until(/Reply to demo:/);
   await emacs.type('I w');
