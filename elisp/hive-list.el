@@ -39,9 +39,11 @@
 ;;;; Commands for views, filters and pages
 
 (defun hive-list--renew ()
-  "Update this page, fetching it if need be."
-  (if (hive-list-live-p) (hive-list--update)
-    (hive-list-fetch #'hive-list--update)))
+  "Update this page, fetching it if need be, and all of its ages if it is short."
+  (cond ((not (hive-list-live-p)) (hive-list-fetch #'hive-list--update))
+        ;; This takes 12 ms for 100 lines, and 76 ms for 500.
+        ((length< hive-list--lines 100) (hive-list--refresh))
+        (t (hive-list--update))))
 
 (defun hive-list--go (view filter)
   "Show VIEW with FILTER."
@@ -263,7 +265,9 @@ A search continues from the number of a position."
         (cond ((hive-list--wait-p) (setq hive-list--stale t))
               ;; A search or a fetch covers many changes.
               ((or hive-list--filter (not (hive-list-live-p))) (hive-list--later))
-              (t (hive-list--update)))))))
+              (t (hive-list--update)
+                 ;; The lines that stayed have the ages of when they were printed.
+                 (hive-list--later)))))))
 
 (defun hive-list--later (&optional fetch)
   "Update the buffer soon; call FETCH then, if it is not nil."

@@ -69,6 +69,18 @@
       (hive-list--appeared (selected-window)) ; batch Emacs has no redisplay
       (should (= 1 (length (hive-list-test-lines)))))))
 
+(ert-deftest hive-list-all-ages-are-of-the-same-moment-when-one-line-has-changed ()
+  (hive-list-test
+    (hive-model-put-prompt (hive-test-prompt :question "Old?" :created_at (hive-text-before 300)))
+    (hive-list)
+    (should (string-match-p " 5m +Old\\?" (buffer-string)))
+    (let ((later (+ 120 (hive-now))))
+      (cl-letf (((symbol-function 'hive-now) (lambda () later)))
+        (hive-model-put-prompt (hive-test-prompt :question "New?" :created_at (hive-text-now)))
+        (hive-test-run-timers 1)
+        (should (string-match-p " [01]s +New\\?" (buffer-string)))
+        (should (string-match-p " 7m +Old\\?" (buffer-string)))))))
+
 (ert-deftest hive-list-shows-first-what-blocks-an-agent-and-for-how-long ()
   (hive-list-test
     (hive-model-put-prompt (hive-test-prompt :question "Urgent?" :urgency "critical"))
