@@ -271,7 +271,7 @@ Then show all of BATCH in a buffer, where it can be read."
                  batch)
     (hive-batch-show batch)
     (hive-fail
-     "Not sent: scroll through all of these permissions without skipping any part, then answer again")))
+     "Not sent: scroll through all of them without skipping, then answer again")))
 
 (defun hive-batch--confirm (batch answer)
   "Let the human confirm ANSWER if it may permit something of BATCH at once."

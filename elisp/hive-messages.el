@@ -148,7 +148,6 @@
 
       ;; Rules
       (rule-everywhere . "every project")
-      (rule-ends . "ends")
       (rule-never . "never")
       (rule-nothing-written . "Nothing was changed")
 

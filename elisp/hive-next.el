@@ -70,9 +70,8 @@ is no longer: a key that types something does not count then."
                           (funcall draw))))))
          (timer nil))
     (when (and new (hive-next--dropped-p (concat text (funcall below)) harmless))
-      (setq text (concat text (propertize
-                               (hive-words "  (keys typed before this appeared were ignored)")
-                               'face 'hive-shadow))))
+      (setq text (hive-next--add-key
+                  text (hive-words "(keys typed before this appeared were ignored)"))))
     (setq shown (concat text (funcall below)))
     (if (not (funcall draw))
         ;; The rest of TEXT names keys that do nothing where it is shown next.
@@ -268,7 +267,7 @@ With SAID, what its agent said last comes beneath the question."
    (hive-read-below prompt (frame-width))
    (if (and (hive-permission-p prompt) (not (hive-display-digest prompt)))
        (propertize
-        (hive-words "Too long to show here.  A key that could grant it opens the full text first; a key that denies it works at once.\n") 'face 'hive-warning)
+        (hive-words "Too long to show here.  Denying works at once; allowing opens it first.\n") 'face 'hive-warning)
      "")
    choices
    (hive-next--help prompt)))
@@ -432,7 +431,7 @@ PROMPTS are these questions."
 (defun hive-next--with-words (batch text chosen)
   "Read an option of BATCH and words to go with it, and answer with both.
 TEXT is what is shown.  The labels CHOSEN are part of the answer, too."
-  (let* ((key (hive-keys-read (concat text (propertize (hive-words "\nPress the key of the option that your comment belongs to; any other key goes back") 'face 'hive-warning))
+  (let* ((key (hive-keys-read (concat text (propertize (hive-words "\nPress the key of the option to comment on; any other key goes back") 'face 'hive-warning))
                               nil))
          (label (plist-get (cdr (assq key (hive-next--choices (car batch)))) :label)))
     (cond ((eq key 'cut) (hive-next--open batch))

@@ -74,7 +74,7 @@ Then show PROMPT in a buffer, where its whole text can be read."
   (when (hive-permission-unread-p prompt answer)
     (unless (hive-display-here-p prompt) (hive-prompt-show prompt))
     (hive-fail
-     "Not sent: scroll through the whole permission without skipping any part, then answer again")))
+     "Not sent: scroll through all of it without skipping, then answer again")))
 
 (defun hive-read-notes (prompt)
   "Return what the agent has added to PROMPT since, a list of texts.

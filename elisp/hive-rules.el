@@ -150,7 +150,7 @@
       (dolist (more '((:source . "source") (:machine . "machine") (:note . "note")))
         (when (plist-get rule (car more))
           (hive-rule--field (cdr more) (hive-text-inert (plist-get rule (car more))))))
-      (hive-rule--field 'rule-ends (or (plist-get rule :expires) (hive-words 'rule-never)))
+      (hive-rule--field "ends" (or (plist-get rule :expires) (hive-words 'rule-never)))
       (hive-rule--field "name" (and (plist-get rule :name)
                                         (hive-text-inert (plist-get rule :name))))
       (if hive-rule--trial (hive-rule--insert-trial hive-rule--trial)
@@ -373,7 +373,7 @@ line in the file, are on the screen."
         (insert (propertize
                  (hive-rules--row "" (hive-words "Rule") (hive-words 'column-project)
                                   (hive-words "Used") (hive-words "Last")
-                                  (hive-words 'rule-ends))
+                                  (hive-words "Ends"))
                  'face 'hive-shadow))
         (mapc #'hive-rules--insert-rule rules)))))
 

@@ -187,7 +187,12 @@ Within BODY, `shown' are the texts that were shown, in order, and
 
 (ert-deftest hive-keys-what-was-typed-before-it-was-shown-is-dropped ()
   (hive-next-test-typing (list ?1 ?\r ?1 nil ?2)
-    (should (= ?2 (hive-keys-read "Sure?" t)))
+    (let ((drawn nil))
+      (cl-letf (((symbol-function 'hive-display-draw) (lambda (text) (push text drawn) #'always))
+                ((symbol-function 'hive-display-room) (lambda () '(80 . 30))))
+        (should (= ?2 (hive-keys-read (make-string 70 ?x) t))))
+      ;; The remark is not broken at the edge of the screen.
+      (should (string-match-p "x\n(keys typed before" (car drawn))))
     (should-not events)))
 
 (ert-deftest hive-keys-count-only-while-the-text-is-on-the-screen ()
@@ -352,6 +357,8 @@ Within BODY, `shown' are the texts that were shown, in order, and
   (hive-next-test-small
     (hive-next-test-keys (list hive-next-test-permission) (list ?1 ?y)
       (should (string-match-p "  five\n  … and 2 more lines; SPC scrolls them in a side window\nToo long to show here" (car shown)))
+      ;; The echo area would break a line that is longer in the middle of a word.
+      (dolist (line (split-string (car shown) "\n")) (should (< (string-width line) 80)))
       (should (= 1 (length shown)))
       (should (equal '("Run rm -rf build/ ?") opened))
       (should-not (hive-test-answers))

@@ -83,8 +83,8 @@ test.each([
 
 describe('in low windows', () => {
   test.each([
-    [4, 20, 0],
-    [4, 20, 3],
+    [4, 19, 0],
+    [4, 19, 3],
     [2, 12, 0],
   ])(
     '%i of them in %i lines, a permission that does not fit is shown in its buffer',
