@@ -78,7 +78,7 @@
       (cl-letf (((symbol-function 'hive-now) (lambda () later)))
         (hive-model-put-prompt (hive-test-prompt :question "New?" :created_at (hive-text-now)))
         (hive-test-run-timers 1)
-        (should (string-match-p " [01]s +New\\?" (buffer-string)))
+        (should (string-match-p " [0-9]s +New\\?" (buffer-string)))
         (should (string-match-p " 7m +Old\\?" (buffer-string)))))))
 
 (ert-deftest hive-list-shows-first-what-blocks-an-agent-and-for-how-long ()
