@@ -91,21 +91,21 @@
                    (options 7373 "https://hive.example.org")))))
 
 (ert-deftest hive-sidecar-without-the-path-of-a-shell-the-program-beside-the-library-is-taken ()
-  (let ((found hive-rpc--beside))
+  (let ((found hive-program--beside))
     (hive-test-with-process nil
       ;; It is the program of this package, wherever the package is.
       (should (file-equal-p found (expand-file-name "../../bin/hive" hive-test-directory)))
       (let* ((path (hive-sidecar-test-path '("hive" . "#!/bin/sh\n")))
-             (hive-rpc--beside (expand-file-name "hive-beside" hive-test-temp))
+             (hive-program--beside (expand-file-name "hive-beside" hive-test-temp))
              (hive-sidecar-command nil)
              (exec-path '("/nonexistent")))
-        (copy-file (expand-file-name "hive" path) hive-rpc--beside)
-        (should (equal (hive-program-command) (list hive-rpc--beside "sidecar")))
+        (copy-file (expand-file-name "hive" path) hive-program--beside)
+        (should (equal (hive-program-command) (list hive-program--beside "sidecar")))
         ;; A program on the PATH is the human's choice.
         (let ((exec-path (list path)))
           (should (equal (hive-program-command) (list (expand-file-name "hive" path) "sidecar"))))
         ;; A package without a program has none.
-        (set-file-modes hive-rpc--beside #o600)
+        (set-file-modes hive-program--beside #o600)
         (let ((said (cadr (should-error (hive-program-command) :type 'hive-program-missing))))
           (dolist (word '("exec-path" "hive-sidecar-command" "M-x hive-install-sidecar"))
             (should (string-search word said))))))))

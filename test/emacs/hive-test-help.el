@@ -103,7 +103,7 @@ whatever they asked it."
           (hive-notify--spoke 0)
           (hive-store nil)
           (hive-node-program nil)
-          (hive-rpc--beside nil)
+          (hive-program--beside nil)
           (hive-install-directory (expand-file-name "installed/" hive-test-temp))
           (hive-drafts-directory (expand-file-name "drafts/" hive-test-temp))
           (hive-shared-read-file (expand-file-name "read.eld" hive-test-temp))
