@@ -14,14 +14,14 @@ export const initializeParams = z.object({
   protocol_version: z.number().int(),
   client: z.object({ name: z.string().max(100), version: z.string().max(100) }),
   /** The name of the human; by default from the sidecar's environment. */
-  human: z.string().max(400).nullish(),
+  human: z.string().max(400).optional(),
   /** The secret key of the seat; without it, no answer given here can allow anything. */
-  seat_key: z.string().regex(SECRET_KEY, 'The key of a seat is 64 hexadecimal digits.').nullish(),
+  seat_key: z.string().regex(SECRET_KEY, 'The key of a seat is 64 hexadecimal digits.').optional(),
   /**
    * Folders with files of the outbox. Emacs cannot flush folders, so the sidecar flushes these and those above before it
    * replies.
    */
-  flush_folders: z.array(z.string().min(1).max(4_096)).max(8).nullish(),
+  flush_folders: z.array(z.string().min(1).max(4_096)).max(8).optional(),
 });
 /** A further seat: its name and public key. */
 export const seatRegisterParams = z.object({
@@ -88,10 +88,10 @@ export const preferencesParams: z.ZodType<
 
 /** `notice/list`: newest first, at most 200 a page. */
 export const noticeListParams = z.object({
-  limit: z.number().int().min(1).max(200).nullish(),
+  limit: z.number().int().min(1).max(200).optional(),
   /** The `next_cursor` of the page before. */
   cursor: z
     .string()
     .regex(/^\d{1,15}$/, 'not a cursor of this list')
-    .nullish(),
+    .optional(),
 });

@@ -6,12 +6,12 @@ import { z } from 'zod';
  * it is complete, and as many entries are returned as fit into one frame.
  */
 export const historyParams = z.object({
-  query: z.string().max(1_000).nullish(),
-  agent: z.string().max(200).nullish(),
-  project: z.string().max(4_096).nullish(),
-  since: z.iso.datetime().nullish(),
-  until: z.iso.datetime().nullish(),
-  full: z.boolean().nullish(),
-  limit: z.number().int().min(1).max(200).nullish(),
-  cursor: z.string().max(2_000).nullish(),
+  query: z.string().max(1_000).optional(),
+  agent: z.string().max(200).optional(),
+  project: z.string().max(4_096).optional(),
+  since: z.iso.datetime().optional(),
+  until: z.iso.datetime().optional(),
+  full: z.boolean().optional(),
+  limit: z.number().int().min(1).max(200).optional(),
+  cursor: z.string().max(2_000).optional(),
 });

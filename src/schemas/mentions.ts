@@ -15,18 +15,18 @@ export const processShape = {
 
 /** `mention/list`: the human's own unless a session is named, by handle or by id. */
 export const mentionListParams = z.object({
-  session: name.nullish(),
-  status: z.enum(['unprocessed', 'processed', 'expired']).nullish(),
-  limit: z.number().int().min(1).max(500).nullish(),
-  cursor: z.string().max(2_000).nullish(),
+  session: name.optional(),
+  status: z.enum(['unprocessed', 'processed', 'expired']).optional(),
+  limit: z.number().int().min(1).max(500).optional(),
+  cursor: z.string().max(2_000).optional(),
 });
 
 /** `mention/process`. */
 export const mentionProcessParams = z.object({
-  session: name.nullish(),
-  mention_ids: ids.nullish(),
-  all: z.boolean().nullish(),
-  note: characters(NOTE_LIMIT).nullish(),
+  session: name.optional(),
+  mention_ids: ids.optional(),
+  all: z.boolean().optional(),
+  note: characters(NOTE_LIMIT).optional(),
   by: name,
 });
 

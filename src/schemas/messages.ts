@@ -42,8 +42,8 @@ export const readShape = {
 
 /** The project of an editor's buffer: its directory, or its identity. Without either: everyone's. */
 const projectShape = {
-  directory: z.string().min(1).max(4_096).nullish(),
-  project_dir: z.string().min(1).max(4_096).nullish(),
+  directory: z.string().min(1).max(4_096).optional(),
+  project_dir: z.string().min(1).max(4_096).optional(),
 };
 
 const STAMP = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
@@ -53,38 +53,38 @@ export const postParams = z.object({
   ...projectShape,
   body: z.string(),
   by: characters(limits.thread).min(1),
-  reply_to: messageId.nullish(),
-  thread: characters(limits.thread).nullish(),
-  priority: z.enum(['normal', 'urgent']).nullish(),
-  expects_reply: z.boolean().nullish(),
-  scope: z.enum(['project', 'all']).nullish(),
+  reply_to: messageId.optional(),
+  thread: characters(limits.thread).optional(),
+  priority: z.enum(['normal', 'urgent']).optional(),
+  expects_reply: z.boolean().optional(),
+  scope: z.enum(['project', 'all']).optional(),
   message_id: z
     .string()
     .regex(/^msg-[0-9a-zA-Z-]{8,80}$/)
-    .nullish(),
+    .optional(),
   heading: z
     .object({
       handle,
       stamp: z.string().regex(STAMP),
       origin: z.enum(['typed', 'inserted', 'program']).optional(),
     })
-    .nullish(),
+    .optional(),
   /** The store it was written for; another store refuses it. */
-  store_id: characters(limits.id).nullish(),
+  store_id: characters(limits.id).optional(),
   /** The outbox's own id; a message is identified by its `message_id`. */
-  response_id: characters(limits.id).nullish(),
+  response_id: characters(limits.id).optional(),
 });
 
 /** A cursor, or the `seq` of a known message, because an editor drops shown messages and pages on from those that are left. */
-const position = z.union([cursor, z.number().int().min(0)]).nullish();
+const position = z.union([cursor, z.number().int().min(0)]).optional();
 
 /** `message/list`: at most 500 a page. */
 export const messageListParams = z.object({
   ...projectShape,
-  thread: characters(limits.thread).min(1).nullish(),
-  from: handle.nullish(),
-  query: z.string().max(1_000).nullish(),
+  thread: characters(limits.thread).min(1).optional(),
+  from: handle.optional(),
+  query: z.string().max(1_000).optional(),
   after: position,
   before: position,
-  limit: z.number().int().min(1).max(500).nullish(),
+  limit: z.number().int().min(1).max(500).optional(),
 });

@@ -66,9 +66,9 @@ export const outreachSettings: z.ZodType<OutreachChanges> = z.strictObject(outre
 
 /** `outreach/list`: newest first, at most 500 a page. */
 export const outreachListParams = z.object({
-  kind: z.enum(['ping', 'card', 'report']).nullish(),
-  session_id: z.string().nullish(),
-  project_dir: z.string().max(4_096).nullish(),
-  limit: z.number().int().min(1).max(500).nullish(),
-  cursor: z.string().max(2_000).nullish(),
+  kind: z.enum(['ping', 'card', 'report']).optional(),
+  session_id: z.string().optional(),
+  project_dir: z.string().max(4_096).optional(),
+  limit: z.number().int().min(1).max(500).optional(),
+  cursor: z.string().max(2_000).optional(),
 });

@@ -106,13 +106,6 @@ export const respondShape = {
     .describe('Instead of an answer: leave it to the human. You are not given it again.'),
 };
 
-/** The same from a human, where null means a missing value. */
-const answerShape = {
-  decision: respondShape.decision.nullable(),
-  selected: respondShape.selected.nullable(),
-  comment: respondShape.comment.nullable(),
-};
-
 const responseId = characters(limits.key).min(1);
 
 /** Any precision is accepted; stored times are compared as text, so they get the store's own precision. */
@@ -121,20 +114,22 @@ const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(te
 /** `hivemind-response`: `by` says who answered, for the event log; by default the human of this desk. */
 export const responseParams = z.object({
   ask_id: askId,
-  ...answerShape,
-  by: characters(limits.key).min(1).nullish(),
-  response_id: responseId.nullish(),
-  store_id: characters(limits.key).nullish(),
+  decision: z.string().optional(),
+  selected: z.array(z.string()).optional(),
+  comment: characters(limits.comment).optional(),
+  by: characters(limits.key).min(1).optional(),
+  response_id: responseId.optional(),
+  store_id: characters(limits.key).optional(),
   displayed_digest: characters(limits.key)
-    .nullish()
+    .optional()
     .describe(
       'The digest of a permission whose whole text was displayed; what may allow something needs it.',
     ),
   responded_at: instant
-    .nullish()
+    .optional()
     .describe('From a device of the inbox: when it was answered, by the store’s clock.'),
   signature: characters(limits.key)
-    .nullish()
+    .optional()
     .describe('From a device of the inbox: its signature of the answer.'),
 });
 
@@ -151,12 +146,12 @@ export const snoozeParams = z.object({ ask_id: askId, until: instant.nullable() 
 
 /** `prompt/list`: at most 500 a page. */
 export const listParams = z.object({
-  status: z.enum(['pending', 'waiting', 'responded', 'late', 'expired', 'cancelled']).nullish(),
-  agent: z.string().nullish(),
-  project: z.string().nullish(),
-  kind: z.string().nullish(),
-  to: characters(limits.key).nullish(),
-  query: z.string().max(1_000).nullish(),
-  limit: z.number().int().min(1).max(500).nullish(),
-  cursor: z.string().max(2_000).nullish(),
+  status: z.enum(['pending', 'waiting', 'responded', 'late', 'expired', 'cancelled']).optional(),
+  agent: z.string().optional(),
+  project: z.string().optional(),
+  kind: z.string().optional(),
+  to: characters(limits.key).optional(),
+  query: z.string().max(1_000).optional(),
+  limit: z.number().int().min(1).max(500).optional(),
+  cursor: z.string().max(2_000).optional(),
 });

@@ -9,8 +9,8 @@ const role = z.string().regex(ROLE, ROLE_SENTENCE);
 
 /** `session/list`: living sessions, ended ones, or both; newest first. `more` in the reply says whether any were left out. */
 export const sessionListParams = z.object({
-  state: z.enum(['alive', 'ended', 'all']).nullish(),
-  limit: z.number().int().min(1).max(1_000).nullish(),
+  state: z.enum(['alive', 'ended', 'all']).optional(),
+  limit: z.number().int().min(1).max(1_000).optional(),
 });
 
 /** `session/configure`: the changes. Missing keys stay; null goes back to the wider setting. */
@@ -23,9 +23,9 @@ export const configureParams = z.object({
   gate: z.enum(GATE_MODES).nullish(),
   /** How it notices new messages in the room that do not mention it. */
   room: z.enum(ROOM_MODES).nullish(),
-  shared: z.boolean().nullish(),
-  roles: z.array(role).max(20).nullish(),
+  shared: z.boolean().optional(),
+  roles: z.array(role).max(20).optional(),
   /** The author of the change, for the event log. */
-  by: z.string().min(1).max(200).nullish(),
+  by: z.string().min(1).max(200).optional(),
   ...outreachSettingsShape,
 });

@@ -8,15 +8,15 @@ const { note, minTimeoutMs, maxTimeoutMs } = INTERRUPT_LIMITS;
 const id = characters(PROMPT_LIMITS.key).min(1);
 /** A handle or an id, which may be a long name. */
 const session_id = z.string().min(1).max(500);
-const by = id.nullish();
+const by = id.optional();
 
 /** `turn/interrupt`. The reply waits for the outcome; repeating an interrupt_id repeats the same request. */
 export const interruptParams = z.object({
   session_id,
-  turn_id: id.nullish(),
-  note: characters(note).nullish(),
-  timeout_ms: z.number().int().min(minTimeoutMs).max(maxTimeoutMs).nullish(),
-  interrupt_id: id.nullish(),
+  turn_id: id.optional(),
+  note: characters(note).optional(),
+  timeout_ms: z.number().int().min(minTimeoutMs).max(maxTimeoutMs).optional(),
+  interrupt_id: id.optional(),
   by,
 });
 

@@ -41,7 +41,7 @@ export const initializeDesk: Method = takes(
     try {
       const { hive, pid } = connection;
       hive.flushFolders(flush_folders ?? []);
-      if (human !== null && human !== undefined) connection.human = cleanName('name of the human', human);
+      if (human !== undefined) connection.human = cleanName('name of the human', human);
       connection.desk = await hive.desks.open({
         seat: connection.seat,
         human: connection.human,
@@ -53,9 +53,9 @@ export const initializeDesk: Method = takes(
       throw error;
     }
     const { seats, trust } = connection.hive;
-    if (seat_key != null) seats.useKey(seat_key);
+    if (seat_key !== undefined) seats.useKey(seat_key);
     const { pid } = connection;
-    const seat = seat_key == null ? null : await seats.register({ pid, via: 'emacs' });
+    const seat = seat_key === undefined ? null : await seats.register({ pid, via: 'emacs' });
     await trust.note();
     connection.head_seq = await connection.hive.history.head();
     return {
@@ -153,15 +153,14 @@ export const noticeMethods = {
   'notice/list': takes(
     noticeListParams,
     'Returns the notices for the human, newest first, 100 per page by default (`limit`).',
-    async ({ limit, cursor }, { hive, seat }) => {
-      const size = limit ?? DEFAULT_PAGE;
-      const before = cursor === null || cursor === undefined ? undefined : Number(cursor);
-      const found = await hive.notices.list(size + 1, before);
-      const page = found.slice(0, size);
+    async ({ limit = DEFAULT_PAGE, cursor }, { hive, seat }) => {
+      const before = cursor === undefined ? undefined : Number(cursor);
+      const found = await hive.notices.list(limit + 1, before);
+      const page = found.slice(0, limit);
       const own = page.filter((event) => isFor(seat, event)).map(toNotice);
       const notices = own.slice(0, countThatFits(own, FRAME_BYTES));
       const cut = notices.length < own.length ? notices.at(-1)?.notice_id : undefined;
-      const next = cut ?? (found.length > size ? page.at(-1)?.seq : undefined);
+      const next = cut ?? (found.length > limit ? page.at(-1)?.seq : undefined);
       return { notices, next_cursor: next === undefined ? null : String(next) };
     },
   ),

@@ -82,7 +82,7 @@ export async function fitPage<Thing, Wire>(
   list: (limit: number, cursor: string | null) => Promise<Page<Thing>>,
   shape: (thing: Thing) => Wire,
   limit: number,
-  first: string | null,
+  first: string | null = null,
 ): Promise<Page<Wire>> {
   const fitting: Wire[] = [];
   let cursor = first;

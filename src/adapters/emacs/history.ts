@@ -14,16 +14,12 @@ export const historyMethods: Methods = {
   'history/search': takes(
     historyParams,
     'Returns what was asked and answered, newest first, 100 entries per page by default (`limit`). Each text is cut at 400 characters; with `full` it is complete.',
-    async ({ full, limit, cursor, agent, ...wanted }, { hive }) => {
-      const filter = Object.fromEntries(
-        Object.entries(wanted).filter(([, value]) => value !== null && value !== undefined),
-      );
-      const search = (count: number, from: string | null): Promise<Page<HistoryEntry>> =>
-        hive.history.search({ ...filter, agent: agent ?? undefined, limit: count, cursor: from });
-      const size = limit ?? DEFAULT_PAGE;
+    async ({ full, limit: size = DEFAULT_PAGE, cursor, ...filter }, { hive }) => {
+      const search = (limit: number, from: string | null): Promise<Page<HistoryEntry>> =>
+        hive.history.search({ ...filter, limit, cursor: from });
       if (full === true) {
         const whole = (entry: HistoryEntry): HistoryEntry => fitted(entry, PAGE_BYTES);
-        const { items, next_cursor } = await fitPage(search, whole, size, cursor ?? null);
+        const { items, next_cursor } = await fitPage(search, whole, size, cursor);
         return { entries: items, next_cursor };
       }
       const { items, next_cursor } = await search(size, cursor ?? null);

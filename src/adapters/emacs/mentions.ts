@@ -21,9 +21,9 @@ const NOTIFIED_BODY = 500;
 
 async function addresseeOf(
   hive: Hive,
-  session: string | null | undefined,
+  session: string | undefined,
 ): Promise<{ session_id: string; handle: string }> {
-  if (session === null || session === undefined || session === HUMAN_HANDLE || session === HUMAN_ADDRESSEE) {
+  if (session === undefined || session === HUMAN_HANDLE || session === HUMAN_ADDRESSEE) {
     return { session_id: HUMAN_ADDRESSEE, handle: HUMAN_HANDLE };
   }
   const { session_id, handle } = await hive.sessions.resolve(session);
@@ -34,14 +34,14 @@ export const mentionMethods = {
   'mention/list': takes(
     mentionListParams,
     'Returns the mentions of the human, or of a session, newest first, 200 per page by default (`limit`).',
-    async ({ session, status, limit, cursor }, { hive }) => {
+    async ({ session, status, limit = DEFAULT_PAGE, cursor }, { hive }) => {
       const addressee = await addresseeOf(hive, session);
-      const filter = { session_id: addressee.session_id, status: status ?? undefined };
+      const filter = { session_id: addressee.session_id, status };
       const { items, next_cursor } = await fitPage(
         (size, from) => hive.mentions.history({ ...filter, limit: size, cursor: from }),
         (mention) => mention,
-        limit ?? DEFAULT_PAGE,
-        cursor ?? null,
+        limit,
+        cursor,
       );
       const summary = await hive.mentions.summary(addressee.session_id);
       return { mentions: items, next_cursor, ...addressee, summary };
@@ -58,8 +58,8 @@ export const mentionMethods = {
         const { processed, already, remaining } = await hive.mentions.process({
           session_id,
           actor: humanAt(connection, by),
-          mention_ids: mention_ids ?? undefined,
-          all: all ?? undefined,
+          mention_ids,
+          all,
           note,
         });
         const ids = (mentions: readonly MentionInFull[]): string[] =>

@@ -11,17 +11,15 @@ import { acting, type EventNotifier, type Methods, subjectsOf, takes } from './m
 const DEFAULT_PAGE = 200;
 
 interface DirectoryParams {
-  directory?: string | null | undefined;
-  project_dir?: string | null | undefined;
+  directory?: string | undefined;
+  project_dir?: string | undefined;
 }
 
 /** The project of a buffer, from its identity or from a directory in it; null for everyone's buffer. */
 function projectOf(hive: Hive, params: DirectoryParams): { project: string; project_dir: string } | null {
   const { directory, project_dir } = params;
-  if (project_dir !== null && project_dir !== undefined) {
-    return { project: projectName(project_dir), project_dir };
-  }
-  return directory === null || directory === undefined ? null : hive.findProject(directory);
+  if (project_dir !== undefined) return { project: projectName(project_dir), project_dir };
+  return directory === undefined ? null : hive.findProject(directory);
 }
 
 export const messageMethods = {
@@ -30,13 +28,10 @@ export const messageMethods = {
       postParams,
       `Posts a message as the human; \`body\` has at most ${MESSAGE_LIMITS.bodyBytes / 1024} KiB. A frame sent again under its \`message_id\` is the same message.`,
       async ({ by, store_id, ...request }, { hive, via }) => {
-        if (store_id !== null && store_id !== undefined && store_id !== hive.store_id)
+        if (store_id !== undefined && store_id !== hive.store_id)
           throw wrongStore(store_id, hive.store_id, 'message');
         const posted = await hive.messages.post({
           ...request,
-          priority: request.priority ?? undefined,
-          expects_reply: request.expects_reply ?? undefined,
-          scope: request.scope ?? undefined,
           author: humanAuthor(via, projectOf(hive, request)),
           by,
         });
@@ -49,18 +44,10 @@ export const messageMethods = {
   'message/list': takes(
     messageListParams,
     'Returns messages of a project: the latest, or those `after` or `before` a cursor. 200 per page by default (`limit`).',
-    async ({ thread, from, query, after, before, limit, ...directory }, { hive }) => {
-      const found = projectOf(hive, directory);
-      const filter = {
-        project_dir: found?.project_dir,
-        thread: thread ?? undefined,
-        from_handle: from ?? undefined,
-        query: query ?? undefined,
-        after,
-        before,
-      };
+    async ({ directory, project_dir, from, limit = DEFAULT_PAGE, ...filter }, { hive }) => {
+      const found = projectOf(hive, { directory, project_dir });
       const { items, next_cursor, previous_cursor, more } = await hive.messages.readFitting(
-        { ...filter, limit: limit ?? DEFAULT_PAGE },
+        { ...filter, project_dir: found?.project_dir, from_handle: from, limit },
         FRAME_BYTES,
       );
       return {

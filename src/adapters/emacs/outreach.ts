@@ -16,17 +16,12 @@ export const outreachMethods = {
   'outreach/list': takes(
     outreachListParams,
     'Returns pings, cards and reports, newest first, 100 per page by default (`limit`).',
-    async ({ kind, session_id, project_dir, limit, cursor }, { hive }) => {
-      const filter = {
-        kind: kind ?? undefined,
-        session_id: session_id ?? undefined,
-        project_dir: project_dir ?? undefined,
-      };
+    async ({ limit = DEFAULT_PAGE, cursor, ...filter }, { hive }) => {
       const { items, next_cursor } = await fitPage(
         (size, from) => hive.outreach.list({ ...filter, limit: size, cursor: from }),
         (item) => item,
-        limit ?? DEFAULT_PAGE,
-        cursor ?? null,
+        limit,
+        cursor,
       );
       return { outreach: items, next_cursor };
     },

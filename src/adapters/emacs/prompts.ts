@@ -95,7 +95,7 @@ function signedBy(
   { responded_at, signature }: Pick<z.infer<typeof responseParams>, 'responded_at' | 'signature'>,
 ): { signed?: DeviceSignature } {
   if (device === null) return {};
-  if (responded_at == null || signature == null)
+  if (responded_at === undefined || signature === undefined)
     throw new HiveError('not_allowed', 'A device signs its answers: responded_at and signature are missing.');
   const { key } = device;
   return { signed: { key, may_allow: hive.seats.counts(key), responded_at, signature } };
@@ -122,21 +122,13 @@ export const promptMethods = {
   'prompt/list': takes(
     listParams,
     'Returns prompts, 200 per page by default (`limit`), and their total number. `mine` says whether a prompt concerns the human of this desk. A long context is cut; `prompt/get` returns it in full.',
-    async ({ status, agent, project, kind, to, query, limit, cursor }, connection) => {
+    async ({ limit = DEFAULT_PAGE, cursor, ...filter }, connection) => {
       const { hive } = connection;
-      const filter = {
-        status: status ?? undefined,
-        agent: agent ?? undefined,
-        project: project ?? undefined,
-        kind: kind ?? undefined,
-        to: to ?? undefined,
-        query: query ?? undefined,
-      };
       const page = await fitPage(
         (size, from) => hive.prompts.list({ ...filter, limit: size, cursor: from }),
         (prompt) => ({ ...listed(prompt), ...at(connection, prompt) }),
-        limit ?? DEFAULT_PAGE,
-        cursor ?? null,
+        limit,
+        cursor,
       );
       const total = await hive.prompts.count(filter);
       return { prompts: page.items, next_cursor: page.next_cursor, total };

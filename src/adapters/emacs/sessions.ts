@@ -12,13 +12,12 @@ export const sessionMethods = {
   'session/list': takes(
     sessionListParams,
     'Returns sessions, newest first, 200 by default (`limit`). `more` means that others were left out.',
-    async ({ state, limit }, { hive }) => {
-      const size = limit ?? DEFAULT_LIMIT;
+    async ({ state = 'alive', limit = DEFAULT_LIMIT }, { hive }) => {
       const found = await hive.sessions.list({
-        state: state === 'all' ? undefined : (state ?? 'alive'),
-        limit: size + 1,
+        state: state === 'all' ? undefined : state,
+        limit: limit + 1,
       });
-      const sessions = found.slice(0, size);
+      const sessions = found.slice(0, limit);
       // With the running turn, or the end of the last one, so that Emacs also shows a turn that ended while it was away.
       const turns = await hive.turns.newestViews(sessions);
       const waiting = await hive.mentions.unprocessedBySession();
@@ -38,13 +37,7 @@ export const sessionMethods = {
       configureParams,
       'Changes the settings of one session. A setting that is left out keeps its value; null restores the default.',
       async (params, connection) => {
-        const { session_id, shared, roles, by, ...settings } = params;
-        const changes = {
-          ...settings,
-          // These two have no wider setting to follow: null leaves them, and an empty list removes the roles.
-          shared: shared ?? undefined,
-          roles: roles ?? undefined,
-        };
+        const { session_id, by, ...changes } = params;
         const actor = humanAt(connection, by);
         const session = await connection.hive.sessions.configure(cleanText(session_id), changes, actor);
         return { session };

@@ -22,10 +22,10 @@ export const introduceParams = z.object({
   directory: z.string().min(1).max(4_096),
   client_session_id: characters(500)
     .min(1)
-    .nullish()
+    .optional()
     .describe("The agent's own id of the conversation, under which its hooks report it."),
-  pid: z.number().int().min(1).nullish(),
-  name: characters(limits.key).nullish().describe('The name that its person gave it.'),
+  pid: z.number().int().min(1).optional(),
+  name: characters(limits.key).optional().describe('The name that its person gave it.'),
 });
 
 /** `session/end`. */
@@ -34,18 +34,18 @@ export const sessionRef = z.object({ session_id });
 /** `turn/begin`. */
 export const beginTurnParams = z.object({
   session_id,
-  client_turn_id: characters(limits.key).min(1).nullish(),
+  client_turn_id: characters(limits.key).min(1).optional(),
 });
 
 /** `turn/end`: `cancelled` means that somebody stopped it. */
-export const endTurnParams = z.object({ session_id, stop_reason: characters(100).nullish() });
+export const endTurnParams = z.object({ session_id, stop_reason: characters(100).optional() });
 
 const option = z.object({
   id: characters(limits.key),
   label: characters(limits.optionLabel),
-  description: characters(limits.optionDescription).nullish(),
+  description: characters(limits.optionDescription).optional(),
   refuses: z.boolean().describe('Choosing it permits nothing.'),
-  once: z.boolean().nullish().describe('It permits this one call only. A rule may choose no other one.'),
+  once: z.boolean().optional().describe('It permits this one call only. A rule may choose no other one.'),
 });
 
 const change = z.object({
@@ -58,31 +58,31 @@ const change = z.object({
 export const openParams = z.object({
   session_id,
   key,
-  tool: characters(limits.key).nullish().describe("The tool's name, as rules see it."),
+  tool: characters(limits.key).optional().describe("The tool's name, as rules see it."),
   kind: characters(limits.key)
-    .nullish()
+    .optional()
     .describe('The kind of the call, such as `execute`: rules see it where there is no name.'),
-  input: anyObject.nullish(),
-  header: text.nullish().describe("The agent's title of the call. No rule matches it."),
-  context: text.nullish().describe("The agent's further words about it."),
-  changes: z.array(change).max(100).nullish(),
-  rest: anyObject.nullish().describe('Everything else that came with the call.'),
-  options: z.array(option).max(limits.options).nullish(),
-  takes_notes: z.boolean().nullish().describe('A comment with the answer reaches the agent.'),
+  input: anyObject.optional(),
+  header: text.optional().describe("The agent's title of the call. No rule matches it."),
+  context: text.optional().describe("The agent's further words about it."),
+  changes: z.array(change).max(100).optional(),
+  rest: anyObject.optional().describe('Everything else that came with the call.'),
+  options: z.array(option).max(limits.options).optional(),
+  takes_notes: z.boolean().optional().describe('A comment with the answer reaches the agent.'),
   form: z
     .object({
       message: text,
-      schema: anyObject.nullish(),
-      url: characters(4_096).nullish(),
+      schema: anyObject.optional(),
+      url: characters(4_096).optional(),
     })
-    .nullish(),
+    .optional(),
 });
 
 /** `dialog/close`. */
 export const closeParams = z.object({
   key,
   reason: z.enum(['answered_elsewhere', 'withdrawn', 'interrupted']),
-  decision: text.nullish().describe('The answer given there.'),
+  decision: text.optional().describe('The answer given there.'),
 });
 
 /** `dialog/handed`. */

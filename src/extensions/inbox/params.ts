@@ -49,7 +49,7 @@ export const pushParams = z.object({
 // ---- From Emacs ----
 
 /** `phone/invite`: where the inbox is, if this machine does not serve it. */
-export const inviteParams = z.object({ url: z.string().min(1).max(2_000).nullish() });
+export const inviteParams = z.object({ url: z.string().min(1).max(2_000).optional() });
 /** `phone/confirm`: the device, and the key from which the phrase was made that its human has compared. */
 export const confirmParams = z.object({
   device_id: deviceId,
