@@ -12,8 +12,8 @@ import { moveDeliveries } from './delivery.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import { isReused, provenClient, refusalToSpeak, type Speaker, toolUseKey, withParent } from './identity.ts';
 import { moveMentions } from './mentions.ts';
-import { giveNoticeSeldom } from './notices.ts';
-import type { Store, WriteTx } from './ports.ts';
+import { giveNoticeSeldom, NoticedRefusal } from './notices.ts';
+import type { WriteTx } from './ports.ts';
 import {
   endSession,
   newSession,
@@ -83,27 +83,10 @@ export function speakerOf({ machine, pid, above }: HookSettings, processes: Proc
   return { machine, pid, above: above ?? processes.ancestors(pid) };
 }
 
-/** The refusal of a hook from a process on this machine that is not the client of the session that it names. */
-class OtherProcess extends HiveError {
-  readonly session: Session;
-
-  constructor(refusal: string, session: Session) {
-    super('not_allowed', refusal);
-    this.session = session;
-  }
-}
-
-/** Handles an event. A refusal rolls everything back, so the notice for the human is a separate transaction. */
-export async function noticingOthers<T>(store: Pick<Store, 'write'>, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof OtherProcess) await store.write((tx) => noticeOther(tx, error.session));
-    throw error;
-  }
-}
-
-/** Notifies at most once an hour for each session, because every hook of that process is refused. */
+/**
+ * Notifies the human of hooks from a process on this machine that is not the client of the session that they name; at most
+ * once an hour for each session, because every hook of that process is refused.
+ */
 async function noticeOther(tx: WriteTx, session: Session): Promise<void> {
   const { session_id, pid, client } = session;
   const fork = client === 'claude-code' ? ', or open the second with --fork-session' : '';
@@ -136,8 +119,10 @@ async function knownRoot(
   const known = await tx.sessions.get(event.session_id);
   if (known === undefined) return undefined;
   const refusal = await refusalToSpeak(tx, known, speaker, processes);
-  if (refusal !== null)
-    throw isRemote(machine) ? new HiveError('not_allowed', refusal) : new OtherProcess(refusal, known);
+  if (refusal !== null) {
+    const refused = new HiveError('not_allowed', refusal);
+    throw isRemote(machine) ? refused : new NoticedRefusal(refused, (later) => noticeOther(later, known));
+  }
   const pid = event.pid ?? known.pid;
   const session = { ...known, pid, machine, source: sourceNow(known, event) };
   if (known.state === 'ended' && event.name !== 'SessionEnd')

@@ -26,21 +26,14 @@ import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, reconcileDeli
 import { cancelEndedDialogs } from './ended-dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings, LoadRunHandler } from './hook-context.ts';
-import {
-  noticingOthers,
-  provenEvent,
-  recordSessionState,
-  sessionOfHook,
-  speakerOf,
-  titlesIn,
-} from './hook-sessions.ts';
+import { provenEvent, recordSessionState, sessionOfHook, speakerOf, titlesIn } from './hook-sessions.ts';
 import type { Speaker } from './identity.ts';
 import { deliverInterrupts, notifyAborted, readStopRequest } from './interrupts.ts';
 import { noticeLostServer } from './lost-servers.ts';
 import { gateMentions, refuseHumanPrompts } from './mention-gate.ts';
+import { noticingRefusals } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
-import { noticingRefusals } from './quotas.ts';
 import { noticeRefusedCalls } from './refused-calls.ts';
 import { deliverReports, remindOfReports } from './reports.ts';
 import { noticeRoom } from './room.ts';
@@ -191,9 +184,6 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     });
   }
 
-  const noticing = <T>(work: () => Promise<T>): Promise<T> =>
-    noticingOthers(store, () => noticingRefusals(store, work));
-
   /** Runs `work` once the answer was sent. */
   function later(work: () => Promise<void>): void {
     setImmediate(() => void beside(log, 'A hook was not recorded.', work));
@@ -235,12 +225,12 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     async handle(event, settings) {
       const key = silences.keyOf(event, settings);
       if (key !== null && (await silences.lasts(key))) {
-        later(() => noticing(() => recordOnly(event, settings)));
+        later(() => noticingRefusals(store, () => recordOnly(event, settings)));
         return { ...NO_OPINION, output_id: null };
       }
       // Determined before waiting: a client that stops waiting may first end the shell above the hook.
       const speaker = speakerOf(settings, processes);
-      const verdict = await noticing(() => runHandlers(event, settings, speaker, null));
+      const verdict = await noticingRefusals(store, () => runHandlers(event, settings, speaker, null));
       const { wait } = verdict;
       if (wait === null) return verdict;
       const { withoutTimeLimit = (work) => work() } = settings;

@@ -1,4 +1,5 @@
 /** Notices: things that the human should know although nobody asked: a guard gave up, a loop was stopped. */
+import { HiveError } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import { NOTICE_RATE } from '../domain/quotas.ts';
 import { fullBucket, takeCredit } from '../domain/rates.ts';
@@ -48,4 +49,24 @@ export async function giveNoticeSeldom(tx: WriteTx, name: string, notice: Notice
   if (left === null) return;
   await tx.outreach.putBucket(left);
   await giveNotice(tx, notice);
+}
+
+/** A refusal of which the human is notified. */
+export class NoticedRefusal extends HiveError {
+  readonly notify: (tx: WriteTx) => Promise<void>;
+
+  constructor({ code, message, details }: HiveError, notify: (tx: WriteTx) => Promise<void>) {
+    super(code, message, details);
+    this.notify = notify;
+  }
+}
+
+/** Runs work. A refusal rolls everything back, so the notice for the human is a separate transaction. */
+export async function noticingRefusals<T>(store: Pick<Store, 'write'>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof NoticedRefusal) await store.write(error.notify);
+    throw error;
+  }
 }

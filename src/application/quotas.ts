@@ -1,5 +1,4 @@
 /** Charges the quotas of a session, inside the transaction that stores what it sends (domain/quotas.ts). */
-import { HiveError } from '../domain/errors.ts';
 import { EVERY_SEAT } from '../domain/humans.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import type { AskRequest, Prompt } from '../domain/prompts.ts';
@@ -21,8 +20,8 @@ import {
 import type { Bucket } from '../domain/rates.ts';
 import type { Session } from '../domain/sessions.ts';
 import { hasQuotas } from '../domain/settings.ts';
-import { giveNoticeSeldom } from './notices.ts';
-import type { ReadTx, Store, WriteTx } from './ports.ts';
+import { giveNoticeSeldom, NoticedRefusal } from './notices.ts';
+import type { ReadTx, WriteTx } from './ports.ts';
 
 /** How much of each quota these questions take. */
 export function demandOf(prompts: readonly Pick<Prompt, 'urgency' | 'context'>[]): Demand {
@@ -95,19 +94,6 @@ export async function storeCharge(tx: WriteTx, buckets: readonly Bucket[]): Prom
   await Promise.all(buckets.map((bucket) => tx.outreach.putBucket(bucket)));
 }
 
-/** The refusal to open a session for a token, with the notice for the human. */
-class SessionRefused extends HiveError {
-  readonly payer: Payer;
-  readonly refusal: QuotaRefusal;
-
-  constructor(payer: Payer, refusal: QuotaRefusal) {
-    const { code, message, details } = tooMany(refusal);
-    super(code, message, details);
-    this.payer = payer;
-    this.refusal = refusal;
-  }
-}
-
 /** Charges a token for a new session; sessions of the human's own machines cost nothing. @throws HiveError `too_many`. */
 export async function chargeNewSession(tx: WriteTx, payer: Payer): Promise<void> {
   const owner = tokenOwner(payer.machine);
@@ -115,19 +101,10 @@ export async function chargeNewSession(tx: WriteTx, payer: Payer): Promise<void>
   if (!hasQuotas(await tx.desks.preferences(EVERY_SEAT))) return;
   const demand: Demand = { quota_sessions: 1 };
   const opinion = askQuotas(demand, [await stateOf(tx, owner, demand)], tx.now);
-  if (opinion.refusal !== null) throw new SessionRefused(payer, opinion.refusal);
+  const { refusal } = opinion;
+  if (refusal !== null)
+    throw new NoticedRefusal(tooMany(refusal), (later) => noticeRefusal(later, payer, refusal));
   await storeCharge(tx, opinion.buckets);
-}
-
-/** Runs work that may open a session. A refusal rolls everything back, so the notice for the human is a separate transaction. */
-export async function noticingRefusals<T>(store: Pick<Store, 'write'>, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof SessionRefused)
-      await store.write((tx) => noticeRefusal(tx, error.payer, error.refusal));
-    throw error;
-  }
 }
 
 async function stateOf(tx: ReadTx, owner: QuotaOwner, touched: Demand): Promise<QuotaState> {

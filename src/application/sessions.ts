@@ -37,10 +37,11 @@ import {
 import { ENDED_WITH_SESSION } from '../domain/turns.ts';
 import { type StandingParts, standingOf } from './coordinators.ts';
 import { refusalToSpeak, runsStill, sessionsAmong, withParent } from './identity.ts';
+import { noticingRefusals } from './notices.ts';
 import { passReportsOn, reconcileUnreported } from './outreach.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
-import { chargeNewSession, noticingRefusals } from './quotas.ts';
+import { chargeNewSession } from './quotas.ts';
 import { recordTurnEnd } from './turns.ts';
 import { sessionIsGone } from './waits.ts';
 import type { Processes } from './world.ts';
