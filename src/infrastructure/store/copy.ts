@@ -51,86 +51,62 @@ function keyIn(body: string): readonly string[] {
  * @throws HiveError `internal` if they still differ.
  */
 export async function copyTables(from: Sql, to: Driver): Promise<CopiedTable[]> {
+  const shapes = tablesOfStore();
   const copied: CopiedTable[] = [];
-  for (const shape of tablesOfStore()) copied.push(await copyTable(from, to, shape));
-  for (const { table, rows } of copied) {
-    const shape = tablesOfStore().find((one) => one.table === table);
-    const verified = shape === undefined ? -1 : await verifyTable(from, to, shape);
-    if (verified !== rows) {
-      throw new HiveError('internal', `The copy of the table ${table} differs from its source. Copy again.`);
-    }
+  for (const shape of shapes) {
+    const { rows, equal } = await compareTable(from, to, shape, (range, batch) =>
+      to.write((sql) => replace(sql, shape, range, batch)),
+    );
+    copied.push({ table: shape.table, rows, there_before: equal });
   }
+  for (const shape of shapes)
+    await compareTable(from, to, shape, () => {
+      throw new HiveError(
+        'internal',
+        `The copy of the table ${shape.table} differs from its source. Copy again.`,
+      );
+    });
   return copied;
 }
 
-async function copyTable(from: Sql, to: Driver, shape: Shape): Promise<CopiedTable> {
+/** The rows after one key, up to and including another; null for no bound. */
+interface Range {
+  after: SqlValue[] | null;
+  until: SqlValue[] | null;
+}
+
+/** Compares a table batch by batch, and calls `mend` where the copy differs. Returns how many rows there are, and how many were equal. */
+async function compareTable(
+  from: Sql,
+  to: Driver,
+  shape: Shape,
+  mend: (range: Range, batch: readonly Row[]) => Promise<void>,
+): Promise<{ rows: number; equal: number }> {
   let rows = 0;
-  let there_before = 0;
-  let after: SqlValue[] | null = null;
-  for (;;) {
-    const batch: Row[] = await page(from, shape, after);
+  let equal = 0;
+  for (let after: SqlValue[] | null = null; ; ) {
+    const batch: Row[] = await rowsIn(from, shape, { after, until: null }, BATCH);
     const last = batch.at(-1);
     // The last range is open-ended: rows beyond the source's last one are removed.
     const until = batch.length < BATCH || last === undefined ? null : keyOf(shape, last);
-    const start = after;
-    const same = await to.read((sql) => holds(sql, shape, start, until, batch));
-    if (same) there_before += batch.length;
-    else await to.write((sql) => replace(sql, shape, start, until, batch));
+    const range: Range = { after, until };
+    const found = await to.read((sql) => rowsIn(sql, shape, range, batch.length + 1));
+    if (areEqual(batch, found)) equal += batch.length;
+    else await mend(range, batch);
     rows += batch.length;
-    if (until === null) return { table: shape.table, rows, there_before };
+    if (until === null) return { rows, equal };
     after = until;
   }
 }
 
-/** How many rows both have if all are equal; -1 if any differ. */
-async function verifyTable(from: Sql, to: Driver, shape: Shape): Promise<number> {
-  let rows = 0;
-  let after: SqlValue[] | null = null;
-  for (;;) {
-    const batch: Row[] = await page(from, shape, after);
-    const start = after;
-    const other = await to.read((sql) => page(sql, shape, start));
-    if (!equal(batch, other)) return -1;
-    rows += batch.length;
-    const last = batch.at(-1);
-    if (last === undefined || batch.length < BATCH) return rows;
-    after = keyOf(shape, last);
-  }
+function rowsIn(sql: Sql, shape: Shape, range: Range, limit: number): Promise<Row[]> {
+  const { where, params } = within(shape, range);
+  const order = shape.key.join(', ');
+  return sql.all(statement(`SELECT * FROM ${shape.table} ${where} ORDER BY ${order} LIMIT ${limit}`), params);
 }
 
-function page(sql: Sql, shape: Shape, after: SqlValue[] | null): Promise<Row[]> {
-  const { where, params } = range(shape, after, null);
-  return sql.all(
-    statement(`SELECT * FROM ${shape.table} ${where} ORDER BY ${shape.key.join(', ')} LIMIT ${BATCH}`),
-    params,
-  );
-}
-
-async function holds(
-  sql: Sql,
-  shape: Shape,
-  after: SqlValue[] | null,
-  until: SqlValue[] | null,
-  batch: readonly Row[],
-): Promise<boolean> {
-  const { where, params } = range(shape, after, until);
-  const found = await sql.all(
-    statement(
-      `SELECT * FROM ${shape.table} ${where} ORDER BY ${shape.key.join(', ')} LIMIT ${batch.length + 1}`,
-    ),
-    params,
-  );
-  return equal(batch, found);
-}
-
-async function replace(
-  sql: Sql,
-  shape: Shape,
-  after: SqlValue[] | null,
-  until: SqlValue[] | null,
-  batch: readonly Row[],
-): Promise<void> {
-  const { where, params } = range(shape, after, until);
+async function replace(sql: Sql, shape: Shape, range: Range, batch: readonly Row[]): Promise<void> {
+  const { where, params } = within(shape, range);
   await sql.run(statement(`DELETE FROM ${shape.table} ${where}`), params);
   const [first] = batch;
   if (first === undefined) return;
@@ -145,26 +121,21 @@ async function replace(
   );
 }
 
-/** The rows after one key, up to and including another. */
-function range(
-  { key }: Shape,
-  after: SqlValue[] | null,
-  until: SqlValue[] | null,
-): { where: string; params: SqlValue[] } {
-  const params = [...(after ?? []), ...(until ?? [])];
+function within({ key }: Shape, { after, until }: Range): { where: string; params: SqlValue[] } {
   const placeholders = (from: number): string => key.map((_, index) => `$${from + index + 1}`).join(', ');
   const bounds = [
-    after === null ? [] : [`(${key.join(', ')}) > (${placeholders(0)})`],
-    until === null ? [] : [`(${key.join(', ')}) <= (${placeholders(after?.length ?? 0)})`],
-  ].flat();
-  return { where: bounds.length === 0 ? '' : `WHERE ${bounds.join(' AND ')}`, params };
+    ...(after === null ? [] : [`(${key.join(', ')}) > (${placeholders(0)})`]),
+    ...(until === null ? [] : [`(${key.join(', ')}) <= (${placeholders(after?.length ?? 0)})`]),
+  ];
+  const where = bounds.length === 0 ? '' : `WHERE ${bounds.join(' AND ')}`;
+  return { where, params: [...(after ?? []), ...(until ?? [])] };
 }
 
 function keyOf({ key }: Shape, row: Row): SqlValue[] {
   return key.map((column) => row[column] ?? null);
 }
 
-function equal(one: readonly Row[], other: readonly Row[]): boolean {
+function areEqual(one: readonly Row[], other: readonly Row[]): boolean {
   return one.length === other.length && one.every((row, index) => sameRow(row, other[index] ?? {}));
 }
 
