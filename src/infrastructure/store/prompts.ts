@@ -7,10 +7,8 @@ import type {
   PromptFilter,
   PromptReads,
   PromptRecords,
-  StoredOutcome,
   StoredResponse,
 } from '../../application/ports.ts';
-import type { Via } from '../../domain/actors.ts';
 import type { Receipts } from '../../domain/delivery.ts';
 import { foldName } from '../../domain/humans.ts';
 import { orderKey, type Prompt, type Urgency } from '../../domain/prompts.ts';
@@ -31,7 +29,6 @@ import {
   numberIn,
   one,
   pageOf,
-  parseStored,
   type Row,
   type Sql,
   type SqlValue,
@@ -226,13 +223,21 @@ const NEXT_ESCALATION = statement(
 const ESCALATE = statement(
   `UPDATE prompts SET escalated_at = $2, checksum = $3 WHERE ask_id = $1 AND status = 'pending' AND escalated_at IS NULL`,
 );
-const ADD_RESPONSE = statement(
-  `INSERT INTO responses (response_id, ask_id, decision, selected, comment, "by", via, attested, responded_at, outcome, signature)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-);
-const RESPONSE = statement(
-  `SELECT response_id, ask_id, decision, selected, comment, "by", via, attested, responded_at, outcome, signature FROM responses WHERE response_id = $1`,
-);
+const responses = table<StoredResponse>('responses', {
+  response_id: 'plain',
+  ask_id: 'plain',
+  decision: 'plain',
+  selected: 'json',
+  comment: 'plain',
+  by: 'plain',
+  via: 'plain',
+  attested: 'boolean',
+  responded_at: 'plain',
+  outcome: 'plain',
+  signature: 'plain',
+});
+const ADD_RESPONSE = statement(() => responses.insert());
+const RESPONSE = statement(() => `${responses.select} WHERE response_id = $1`);
 
 const PENDING = statement(() => `${SELECT} WHERE status = 'pending'`);
 /** No list and no count includes this status. The rest of the row stays as it was found. */
@@ -287,7 +292,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       );
     },
 
-    response: (response_id) => one(sql, RESPONSE, [response_id], toResponse),
+    response: (response_id) => one(sql, RESPONSE, [response_id], responses.decode),
 
     async insert(prompt) {
       const encoded = encode(prompt);
@@ -313,23 +318,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
 
     setBlocked: (prompt) => change(sql, SET_BLOCKED, [prompt.ask_id, prompt.blocked_since, orderKey(prompt)]),
 
-    async addResponse(given) {
-      const { response_id, ask_id, decision, selected, comment, by, via, attested } = given;
-      const { responded_at, outcome, signature } = given;
-      await sql.run(ADD_RESPONSE, [
-        response_id,
-        ask_id,
-        decision,
-        JSON.stringify(selected),
-        comment,
-        by,
-        via,
-        attested ? 1 : 0,
-        responded_at,
-        outcome,
-        signature,
-      ]);
-    },
+    addResponse: (response) => change(sql, ADD_RESPONSE, responses.encode(response)),
 
     damagedPending: async () =>
       (await sql.all(PENDING, []))
@@ -374,22 +363,6 @@ function searchable(prompt: Prompt): string {
     comment,
     late_response?.decision,
   );
-}
-
-function toResponse(row: Row): StoredResponse {
-  return {
-    response_id: String(row['response_id']),
-    ask_id: String(row['ask_id']),
-    decision: String(row['decision']),
-    selected: parseStored(row['selected'] ?? null) as string[],
-    comment: row['comment'] === null ? null : String(row['comment']),
-    by: String(row['by']),
-    via: String(row['via']) as Via,
-    attested: row['attested'] === 1,
-    responded_at: String(row['responded_at']),
-    outcome: String(row['outcome']) as StoredOutcome,
-    signature: row['signature'] === null ? null : String(row['signature']),
-  };
 }
 
 // ---- Lists of prompts ----
