@@ -1,7 +1,7 @@
 /** The statements of deliveries, and of the hooks that are about to print some of them. */
 import type { DeliveryRecords, HookOutput, HookOutputRecords } from '../../application/ports.ts';
 import type { Delivery } from '../../domain/delivery.ts';
-import { change, one, type Sql, statement, type Table, table } from './sql.ts';
+import { change, type Sql, statement, type Table, table } from './sql.ts';
 
 export const deliveries: Table<Delivery> = table<Delivery>('deliveries', {
   subject: 'plain',
@@ -17,14 +17,12 @@ export const deliveries: Table<Delivery> = table<Delivery>('deliveries', {
 export const openOf = (kind: Delivery['kind']): string =>
   `deliveries.recipient = $1 AND deliveries.kind = '${kind}' AND deliveries.collected_at IS NULL`;
 
-const GET = statement(() => `${deliveries.select} WHERE subject = $1`);
 const CARRIED = statement(
   () => `${deliveries.select} WHERE carrier = $1 AND collected_at IS NULL AND handed_at <= $2`,
 );
 const OPEN = statement(
   () => `${deliveries.select} WHERE recipient = $1 AND kind = $2 AND collected_at IS NULL LIMIT $3`,
 );
-const PUT = statement(() => deliveries.upsert());
 const LOST = statement('UPDATE deliveries SET carrier = NULL WHERE carrier = $1 AND collected_at IS NULL');
 const MOVE = statement(
   `UPDATE deliveries SET recipient = $2, carrier = CASE WHEN carrier = $3 THEN NULL ELSE carrier END
@@ -33,12 +31,12 @@ const MOVE = statement(
 
 export function deliveryStatements(sql: Sql): DeliveryRecords {
   return {
-    get: (subject) => one(sql, GET, [subject], deliveries.decode),
+    get: (subject) => deliveries.get(sql, subject),
     carriedBy: async (carrier, handed_until) =>
       (await sql.all(CARRIED, [carrier, handed_until])).map(deliveries.decode),
     openOf: async (recipient, kind, limit) =>
       (await sql.all(OPEN, [recipient, kind, limit])).map(deliveries.decode),
-    put: (delivery) => change(sql, PUT, deliveries.encode(delivery)),
+    put: (delivery) => deliveries.put(sql, delivery),
     markLost: (carrier) => change(sql, LOST, [carrier]),
     move: (from, to, carrier) => change(sql, MOVE, [from, to, carrier]),
   };
@@ -49,7 +47,6 @@ export function deliveryStatements(sql: Sql): DeliveryRecords {
 const outputs = table<HookOutput>('hook_outputs', { output_id: 'plain', session_id: 'plain', at: 'plain' });
 
 const OF = statement(() => `${outputs.select} WHERE session_id = $1`);
-const INSERT = statement(() => outputs.insert());
 const REMOVE = statement(
   'DELETE FROM hook_outputs WHERE output_id = $1 AND substr(session_id, 1, length($2)) = $2',
 );
@@ -57,7 +54,7 @@ const REMOVE = statement(
 export function hookOutputStatements(sql: Sql): HookOutputRecords {
   return {
     of: async (session_id) => (await sql.all(OF, [session_id])).map(outputs.decode),
-    insert: (output) => change(sql, INSERT, outputs.encode(output)),
+    insert: (output) => outputs.add(sql, output),
     remove: (output_id, ids = '') => change(sql, REMOVE, [output_id, ids]),
   };
 }

@@ -28,24 +28,20 @@ const pairings = table<Pairing>('pairings', {
   seat: 'plain',
 });
 
-const GET = statement(() => `${devices.select} WHERE device_id = $1`);
 const BY_KEY = statement(() => `${devices.select} WHERE key = $1`);
 const LIST = statement(() => `${devices.select} ORDER BY paired_at, device_id`);
-const PUT = statement(() => devices.upsert());
-const PAIRING = statement(() => `${pairings.select} WHERE code_digest = $1`);
-const PUT_PAIRING = statement(() => pairings.upsert());
 const REMOVE_EXPIRED = statement('DELETE FROM pairings WHERE expires_at <= $1');
 const REMOVE_UNUSED = statement('DELETE FROM pairings WHERE device_id IS NULL');
 
 export function deviceStatements(sql: Sql): DeviceRecords {
   return {
-    get: (device_id) => one(sql, GET, [device_id], devices.decode),
+    get: (device_id) => devices.get(sql, device_id),
     byKey: (key) => one(sql, BY_KEY, [key], devices.decode),
     damaged: (after) => damagedIn(sql, after),
     list: async () => decodeIntact(await sql.all(LIST, []), devices.decode),
-    put: (device) => change(sql, PUT, devices.encode(device)),
-    pairing: (code_digest) => one(sql, PAIRING, [code_digest], pairings.decode),
-    putPairing: (pairing) => change(sql, PUT_PAIRING, pairings.encode(pairing)),
+    put: (device) => devices.put(sql, device),
+    pairing: (code_digest) => pairings.get(sql, code_digest),
+    putPairing: (pairing) => pairings.put(sql, pairing),
     removeExpiredPairings: (now) => change(sql, REMOVE_EXPIRED, [now]),
     removeUnusedPairings: () => sql.run(REMOVE_UNUSED, []),
     ...pruneDevices(sql),

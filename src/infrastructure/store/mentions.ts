@@ -75,8 +75,6 @@ const SELECT = `SELECT ${COLUMNS} ${FROM}`;
 /** An expired mention does not count, whether or not that has been recorded yet. */
 const OPEN = `m.session_id = $1 AND m.status = 'unprocessed' AND (m.expires_at IS NULL OR m.expires_at > $2)`;
 
-const INSERT = statement(() => stored.insert());
-const UPDATE = statement(() => `UPDATE mentions SET ${stored.assignments()} WHERE mention_id = $1`);
 const GET = statement(() => `${SELECT} WHERE m.mention_id = $1`);
 const OF = statement(() => `${SELECT} WHERE m.message_id = $1 AND m.session_id = $2`);
 const UNPROCESSED = statement(() => `${SELECT} WHERE ${OPEN} ORDER BY m.priority DESC, m.seq LIMIT $3`);
@@ -187,9 +185,9 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
 
     nextExpiry: () => firstTime(sql, NEXT_EXPIRY),
 
-    insert: (mention) => change(sql, INSERT, stored.encode(mention)),
+    insert: (mention) => stored.add(sql, mention),
 
-    update: (mention) => change(sql, UPDATE, stored.encode(mention)),
+    update: (mention) => stored.update(sql, mention),
 
     deny: (session_id) => change(sql, DENY, [session_id, now]),
 
@@ -215,21 +213,19 @@ const gates = table<GateRecord>('gates', {
 });
 const damagedIn = damagedRows(gates, 'gates', 'gate of ');
 
-const GET_GATE = statement(() => `${gates.select} WHERE session_id = $1`);
 const HELD = statement(
   () => `${gates.select} WHERE held_since IS NOT NULL ORDER BY held_since LIMIT ${MOST_HELD}`,
 );
-const PUT_GATE = statement(() => gates.upsert());
 
 /** More than anybody needs to be notified of at once. */
 const MOST_HELD = 200;
 
 export function gateStatements(sql: Sql): GateRecords {
   return {
-    get: (session_id) => one(sql, GET_GATE, [session_id], gates.decode),
+    get: (session_id) => gates.get(sql, session_id),
     damaged: (after) => damagedIn(sql, after),
     held: async () => decodeIntact(await sql.all(HELD, []), gates.decode),
-    put: (record) => change(sql, PUT_GATE, gates.encode(record)),
+    put: (record) => gates.put(sql, record),
   };
 }
 

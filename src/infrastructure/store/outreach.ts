@@ -68,8 +68,6 @@ const SELECT = (): string =>
 const FROM = 'FROM outreach LEFT JOIN deliveries ON deliveries.subject = outreach_id';
 
 const NEXT = statement(`UPDATE counters SET value = value + 1 WHERE name = 'outreach' RETURNING value AS n`);
-const INSERT = statement(() => stored.insert());
-const UPDATE = statement(() => `UPDATE outreach SET ${stored.assignments()} WHERE outreach_id = $1`);
 const GET = statement(() => `${SELECT()} ${FROM} WHERE outreach_id = $1`);
 const BY_PROMPT = statement(() => `${SELECT()} ${FROM} WHERE ask_id = $1`);
 
@@ -113,8 +111,6 @@ const buckets = table<Bucket>('budgets', {
   since: 'plain',
   critical: 'plain',
 });
-const BUCKET = statement(() => `${buckets.select} WHERE name = $1`);
-const PUT_BUCKET = statement(() => buckets.upsert());
 
 const guards = table<StopGuardRecord>('stop_guards', {
   session_id: 'plain',
@@ -125,8 +121,6 @@ const guards = table<StopGuardRecord>('stop_guards', {
   reminded_at: 'plain',
   stop_hook_active: 'boolean',
 });
-const GUARD = statement(() => `${guards.select} WHERE session_id = $1`);
-const PUT_GUARD = statement(() => guards.upsert());
 
 function filtered({ kind, session_id, project_dir }: OutreachFilter): Conditions {
   return conditions('1 = 1')
@@ -164,15 +158,15 @@ export function outreachStatements(sql: Sql): OutreachRecords {
       const items = await many(REPORTS_FOR, [...reader, limit]);
       return { items, total: items.length < limit ? items.length : await numberIn(sql, COUNT_FOR, reader) };
     },
-    bucket: (name) => one(sql, BUCKET, [name], buckets.decode),
-    guard: (session_id) => one(sql, GUARD, [session_id], guards.decode),
+    bucket: (name) => buckets.get(sql, name),
+    guard: (session_id) => guards.get(sql, session_id),
 
     nextNumber: () => numberIn(sql, NEXT, []),
-    insert: (item) => change(sql, INSERT, stored.encode(item)),
-    update: (item) => change(sql, UPDATE, stored.encode(item)),
+    insert: (item) => stored.add(sql, item),
+    update: (item) => stored.update(sql, item),
     moveReader: (from, to) => change(sql, MOVE_READER, [from, to]),
-    putBucket: (bucket) => change(sql, PUT_BUCKET, buckets.encode(bucket)),
-    putGuard: (record) => change(sql, PUT_GUARD, guards.encode(record)),
+    putBucket: (bucket) => buckets.put(sql, bucket),
+    putGuard: (record) => guards.put(sql, record),
     ...pruneOutreach(sql),
   };
 }

@@ -236,8 +236,6 @@ const responses = table<StoredResponse>('responses', {
   outcome: 'plain',
   signature: 'plain',
 });
-const ADD_RESPONSE = statement(() => responses.insert());
-const RESPONSE = statement(() => `${responses.select} WHERE response_id = $1`);
 
 const PENDING = statement(() => `${SELECT} WHERE status = 'pending'`);
 /** No list and no count includes this status. The rest of the row stays as it was found. */
@@ -292,7 +290,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       );
     },
 
-    response: (response_id) => one(sql, RESPONSE, [response_id], responses.decode),
+    response: (response_id) => responses.get(sql, response_id),
 
     async insert(prompt) {
       const encoded = encode(prompt);
@@ -318,7 +316,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
 
     setBlocked: (prompt) => change(sql, SET_BLOCKED, [prompt.ask_id, prompt.blocked_since, orderKey(prompt)]),
 
-    addResponse: (response) => change(sql, ADD_RESPONSE, responses.encode(response)),
+    addResponse: (response) => responses.add(sql, response),
 
     damagedPending: async () =>
       (await sql.all(PENDING, []))

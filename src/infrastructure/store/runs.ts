@@ -6,7 +6,7 @@ import type { RunRecords } from '../../application/ports.ts';
 import type { Run } from '../../domain/runs.ts';
 import { damagedRows } from './checksums.ts';
 import { pruneRuns } from './prune.ts';
-import { decodeIntact, one, type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
+import { decodeIntact, type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
 
 /** The mark of a row, over its encoded columns; null if this process has no key. */
 export type MarkRun = (columns: string) => Promise<string | null>;
@@ -32,7 +32,6 @@ const runs = table<Run>('runs', {
 });
 const damagedIn = damagedRows(runs, 'runs');
 
-const GET = statement(() => `${runs.select} WHERE run_id = $1`);
 const OPEN = statement(
   () => `${runs.select} WHERE seat = $1 AND status <> 'ended' ORDER BY created_at, run_id`,
 );
@@ -53,7 +52,7 @@ export function runStatements(sql: Sql, markOf: MarkRun): RunRecords {
   }
 
   return {
-    get: (run_id) => one(sql, GET, [run_id], runs.decode),
+    get: (run_id) => runs.get(sql, run_id),
     damaged: (after) => damagedIn(sql, after),
     open: async (seat) => decodeIntact(await sql.all(OPEN, [seat]), runs.decode),
     list: async (seat) => decodeIntact(await sql.all(LIST, [seat]), runs.decode),

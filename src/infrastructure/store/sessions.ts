@@ -136,8 +136,6 @@ const connections = table<Connection>('connections', {
   opened_at: 'plain',
 });
 const CONNECTIONS = statement(() => `${connections.select} WHERE machine = $1 ORDER BY opened_at`);
-const CONNECTION = statement(() => `${connections.select} WHERE connection_id = $1`);
-const OPEN_CONNECTION = statement(() => connections.insert());
 const NAME_CONNECTION = statement('UPDATE connections SET session_id = $2 WHERE connection_id = $1');
 const CLOSE_CONNECTION = statement('DELETE FROM connections WHERE connection_id = $1');
 
@@ -188,8 +186,8 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
       await sql.run(FORGET_CALLERS, [timeAfter(now, -CALLER_MEMORY_MS)]);
     },
     connections: async (machine) => (await sql.all(CONNECTIONS, [machine])).map(connections.decode),
-    connection: (connection_id) => one(sql, CONNECTION, [connection_id], connections.decode),
-    openConnection: (connection) => change(sql, OPEN_CONNECTION, connections.encode(connection)),
+    connection: (connection_id) => connections.get(sql, connection_id),
+    openConnection: (connection) => connections.add(sql, connection),
     nameConnection: (connection_id, session_id) => change(sql, NAME_CONNECTION, [connection_id, session_id]),
     closeConnection: (connection_id) => change(sql, CLOSE_CONNECTION, [connection_id]),
     damaged: (after) => damagedIn(sql, after),
@@ -208,12 +206,9 @@ const wakers = table<Waker>('wakers', {
   human_seq: 'plain',
 });
 
-const GET_WAKER = statement(() => `${wakers.select} WHERE session_id = $1`);
-const PUT = statement(() => wakers.upsert());
-
 export function wakerStatements(sql: Sql): WakerRecords {
   return {
-    get: (session_id) => one(sql, GET_WAKER, [session_id], wakers.decode),
-    put: (waker) => change(sql, PUT, wakers.encode(waker)),
+    get: (session_id) => wakers.get(sql, session_id),
+    put: (waker) => wakers.put(sql, waker),
   };
 }

@@ -156,6 +156,13 @@ export interface Table<T> {
   readonly list: string;
   /** `SELECT t."a", t."b" FROM t`. */
   readonly select: string;
+  /** The row with this key, the first column; undefined if there is none. */
+  get(sql: Sql, key: SqlValue): Promise<T | undefined>;
+  add(sql: Sql, item: T): Promise<void>;
+  /** Adds a row, or replaces the one with the same key. */
+  put(sql: Sql, item: T): Promise<void>;
+  /** Replaces the row with the same key. */
+  update(sql: Sql, item: T): Promise<void>;
   /** `INSERT INTO …` of all columns plus `extra` ones, whose values follow the encoded ones. */
   insert(extra?: readonly string[]): string;
   /** `"b" = $2, "c" = $3` for every column except the first one and `without`, with the placeholders of `encode`. */
@@ -168,7 +175,7 @@ export interface Table<T> {
 export function table<T extends object>(name: string, codecs: Record<keyof T & string, Codec>): Table<T> {
   const columns = Object.keys(codecs) as (keyof T & string)[];
   const quoted = (): string[] => columns.map((column) => `"${column}"`);
-  return {
+  const found: Table<T> = {
     columns,
     get list() {
       return quoted()
@@ -178,6 +185,10 @@ export function table<T extends object>(name: string, codecs: Record<keyof T & s
     get select() {
       return `SELECT ${this.list} FROM ${name}`;
     },
+    get: (sql, key) => one(sql, GET, [key], found.decode),
+    add: (sql, item) => change(sql, ADD, found.encode(item)),
+    put: (sql, item) => change(sql, PUT, found.encode(item)),
+    update: (sql, item) => change(sql, UPDATE, found.encode(item)),
     assignments: (without = []) =>
       columns
         .map((column, index) =>
@@ -199,6 +210,12 @@ export function table<T extends object>(name: string, codecs: Record<keyof T & s
       return item as T;
     },
   };
+  const ofKey = `WHERE "${columns[0]}" = $1`;
+  const GET = statement(() => `${found.select} ${ofKey}`);
+  const ADD = statement(() => found.insert());
+  const PUT = statement(() => found.upsert());
+  const UPDATE = statement(() => `UPDATE ${name} SET ${found.assignments()} ${ofKey}`);
+  return found;
 }
 
 function encodeValue(codec: Codec, value: unknown): SqlValue {

@@ -3,7 +3,7 @@ import type { TokenRecords } from '../../application/ports.ts';
 import type { Token } from '../../domain/tokens.ts';
 import { damagedRows } from './checksums.ts';
 import { pruneTokens } from './prune.ts';
-import { change, decodeIntact, one, type Sql, statement, table } from './sql.ts';
+import { decodeIntact, one, type Sql, statement, table } from './sql.ts';
 
 const tokens = table<Token>('tokens', {
   name: 'plain',
@@ -16,18 +16,16 @@ const tokens = table<Token>('tokens', {
 });
 const damagedIn = damagedRows(tokens, 'tokens', 'token ');
 
-const GET = statement(() => `${tokens.select} WHERE name = $1`);
 const BY_DIGEST = statement(() => `${tokens.select} WHERE digest = $1`);
 const LIST = statement(() => `${tokens.select} ORDER BY name`);
-const PUT = statement(() => tokens.upsert());
 
 export function tokenStatements(sql: Sql): TokenRecords {
   return {
-    get: (name) => one(sql, GET, [name], tokens.decode),
+    get: (name) => tokens.get(sql, name),
     byDigest: (digest) => one(sql, BY_DIGEST, [digest], tokens.decode),
     damaged: (after) => damagedIn(sql, after),
     list: async () => decodeIntact(await sql.all(LIST, []), tokens.decode),
-    put: (token) => change(sql, PUT, tokens.encode(token)),
+    put: (token) => tokens.put(sql, token),
     ...pruneTokens(sql),
   };
 }

@@ -5,16 +5,7 @@ import type { Turn } from '../../domain/turns.ts';
 import { damagedRows } from './checksums.ts';
 import { deliveries, openOf } from './deliveries.ts';
 import { pruneTurns } from './prune.ts';
-import {
-  change,
-  decodeIntact,
-  one,
-  type Sql,
-  type SqlValue,
-  type Statement,
-  statement,
-  table,
-} from './sql.ts';
+import { decodeIntact, one, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
 
 const turns = table<Turn>('turns', {
   turn_id: 'plain',
@@ -61,7 +52,6 @@ const interrupts = table<Interrupt>('interrupts', {
   pushed_at: 'plain',
 });
 
-const GET = statement(() => `${turns.select} WHERE turn_id = $1`);
 const CURRENT = statement(() => `${turns.select} WHERE session_id = $1 AND state = 'in_progress'`);
 const LAST = statement(() => `${turns.select} WHERE session_id = $1 ORDER BY number DESC LIMIT 1`);
 const BY_CLIENT = statement(
@@ -72,19 +62,12 @@ const UNTOLD = statement(
   () => `SELECT ${turns.list}, ${deliveries.list} FROM deliveries JOIN turns ON turns.turn_id = deliveries.subject
    WHERE ${openOf('interrupt')} ORDER BY number LIMIT $2`,
 );
-const INSERT = statement(() => turns.insert());
-const UPDATE = statement(() => `UPDATE turns SET ${turns.assignments()} WHERE turn_id = $1`);
 
-const INTERRUPT = statement(() => `${interrupts.select} WHERE interrupt_id = $1`);
 const INTERRUPTS_OF = statement(
   () => `${interrupts.select} WHERE turn_id = $1 ORDER BY asked_at, interrupt_id`,
 );
 const PENDING = statement(
   () => `${interrupts.select} WHERE turn_id = $1 AND state = 'pending' ORDER BY asked_at, interrupt_id`,
-);
-const INSERT_INTERRUPT = statement(() => interrupts.insert());
-const UPDATE_INTERRUPT = statement(
-  () => `UPDATE interrupts SET ${interrupts.assignments()} WHERE interrupt_id = $1`,
 );
 
 export function turnStatements(sql: Sql): TurnRecords {
@@ -93,7 +76,7 @@ export function turnStatements(sql: Sql): TurnRecords {
 
   return {
     ...pruneTurns(sql),
-    get: (turn_id) => found(GET, [turn_id]),
+    get: (turn_id) => turns.get(sql, turn_id),
     current: (session_id) => found(CURRENT, [session_id]),
     last: (session_id) => found(LAST, [session_id]),
     byClientTurn: (session_id, client_turn_id) => found(BY_CLIENT, [session_id, client_turn_id]),
@@ -104,12 +87,12 @@ export function turnStatements(sql: Sql): TurnRecords {
         turn: turns.decode(row),
         delivery: deliveries.decode(row),
       })),
-    interrupt: (interrupt_id) => one(sql, INTERRUPT, [interrupt_id], interrupts.decode),
+    interrupt: (interrupt_id) => interrupts.get(sql, interrupt_id),
     interruptsOf: async (turn_id) => decodeIntact(await sql.all(INTERRUPTS_OF, [turn_id]), interrupts.decode),
     pendingInterrupts: async (turn_id) => decodeIntact(await sql.all(PENDING, [turn_id]), interrupts.decode),
-    insert: (turn) => change(sql, INSERT, turns.encode(turn)),
-    update: (turn) => change(sql, UPDATE, turns.encode(turn)),
-    insertInterrupt: (interrupt) => change(sql, INSERT_INTERRUPT, interrupts.encode(interrupt)),
-    updateInterrupt: (interrupt) => change(sql, UPDATE_INTERRUPT, interrupts.encode(interrupt)),
+    insert: (turn) => turns.add(sql, turn),
+    update: (turn) => turns.update(sql, turn),
+    insertInterrupt: (interrupt) => interrupts.add(sql, interrupt),
+    updateInterrupt: (interrupt) => interrupts.update(sql, interrupt),
   };
 }
