@@ -6,7 +6,7 @@ import type { SeatService } from './seats.ts';
 import { examineSettings } from './settings.ts';
 import { examineTrust } from './trust.ts';
 import { checkUnreadAnswers } from './unread-answers.ts';
-import type { Check, Examination, Logger } from './world.ts';
+import { type Check, checkBroken, checkOk, type Examination, type Logger } from './world.ts';
 
 export interface DoctorService {
   run(): Promise<Check[]>;
@@ -46,9 +46,9 @@ export async function runExaminations(all: readonly Examination[], log: Logger):
       try {
         return await examine();
       } catch (error) {
-        if (error instanceof HiveError) return [{ name, state: 'broken', text: error.message, advice: null }];
+        if (error instanceof HiveError) return [checkBroken(name, error.message, null)];
         log.warn('The doctor could not check something.', { name, error: String(error) });
-        return [{ name, state: 'broken', text: `could not be checked: ${String(error)}`, advice: null }];
+        return [checkBroken(name, `could not be checked: ${String(error)}`, null)];
       }
     }),
   );
@@ -93,12 +93,11 @@ async function examineRecords(store: Store): Promise<Check[]> {
   if (damaged.length === 0) return [];
   const named = damaged.slice(0, MOST_NAMED).join(', ');
   return [
-    {
-      name: 'Records',
-      state: 'broken',
-      text: `${damaged.length} damaged, which are left out of all lists (an event is shown without its details, a session with the default settings): ${named}${damaged.length > MOST_NAMED ? ' and more' : ''}`,
-      advice: 'restore a backup of the store; everything else in it still works',
-    },
+    checkBroken(
+      'Records',
+      `${damaged.length} damaged, which are left out of all lists (an event is shown without its details, a session with the default settings): ${named}${damaged.length > MOST_NAMED ? ' and more' : ''}`,
+      'restore a backup of the store; everything else in it still works',
+    ),
   ];
 }
 
@@ -112,5 +111,5 @@ async function describeHive(store: Store): Promise<Check> {
   const pending = counts.critical + counts.normal + counts.low;
   const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
   const text = `${counted(pending, 'question')} pending, ${counted(sessions.length, 'session')}, ${counted(desks.length, 'desk')} online, ${counted(head, 'event')}`;
-  return { name: 'Hive', state: 'ok', text, advice: null };
+  return checkOk('Hive', text);
 }

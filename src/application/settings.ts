@@ -17,7 +17,7 @@ import {
   valueAt,
 } from '../domain/settings.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
-import type { Check } from './world.ts';
+import { type Check, checkOk } from './world.ts';
 
 /** A setting with its value at a seat. */
 export interface StoredSetting extends Setting {
@@ -111,7 +111,7 @@ export async function examineSettings(store: Store, seat: string): Promise<Check
     .filter(({ origin }) => origin !== 'default')
     .map(({ key, value, origin }) => `${key} ${showSetting(value)} (${origin})`);
   const text = changed.length === 0 ? 'all have their defaults' : changed.join(', ');
-  return { name: 'Settings', state: 'ok', text: `${text}; hive config shows all`, advice: null };
+  return checkOk('Settings', `${text}; hive config shows all`);
 }
 
 function placeOf({ scope }: Setting, seat: string): string {

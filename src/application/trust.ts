@@ -6,7 +6,7 @@ import { type Authority, NO_AUTHORITY, type Trust } from '../domain/trust.ts';
 import { giveNotice } from './notices.ts';
 import type { Store, WriteTx } from './ports.ts';
 import { NOBODY, type Setter } from './settings.ts';
-import type { Check } from './world.ts';
+import { type Check, checkBroken, checkOk } from './world.ts';
 
 export interface TrustService {
   /** The human's file as it is now. */
@@ -106,12 +106,7 @@ function whatCounts({ path, permission_rules }: Trust): string {
 export function examineTrust(trust: Trust): Check[] {
   const { path, problems, digest, permission_rules } = trust;
   if (problems.length > 0)
-    return problems.map((problem) => ({
-      name: 'Trust',
-      state: 'broken',
-      text: problem,
-      advice: `until then ${whatCounts(trust)}`,
-    }));
+    return problems.map((problem) => checkBroken('Trust', problem, `until then ${whatCounts(trust)}`));
   const rules = permission_rules.length;
   const says = [
     `${rules} rule${rules === 1 ? '' : 's'}`,
@@ -121,21 +116,17 @@ export function examineTrust(trust: Trust): Check[] {
     ...(trust.terminal_may_allow ? ['permissions may be allowed at a terminal'] : []),
   ].join(', ');
   const seats = trust.seats.map(
-    ({ name, key, stores }): Check => ({
-      name: 'Seat',
-      state: 'ok',
-      text: `${name} may allow permissions in ${stores?.join(', ') ?? 'every store'} (key ${key})`,
-      advice: null,
-    }),
+    ({ name, key, stores }): Check =>
+      checkOk('Seat', `${name} may allow permissions in ${stores?.join(', ') ?? 'every store'} (key ${key})`),
   );
   if (seats.length === 0)
-    seats.push({
-      name: 'Seat',
-      state: 'ok',
-      text: `none is registered yet, so no answer of yours can allow anything; Emacs registers its key in ${path} when it first connects`,
-      advice: null,
-    });
+    seats.push(
+      checkOk(
+        'Seat',
+        `none is registered yet, so no answer of yours can allow anything; Emacs registers its key in ${path} when it first connects`,
+      ),
+    );
   const text =
     digest === null ? `${path} does not exist, so nothing is allowed without asking you` : `${path}: ${says}`;
-  return [{ name: 'Trust', state: 'ok', text, advice: null }, ...seats];
+  return [checkOk('Trust', text), ...seats];
 }

@@ -23,6 +23,17 @@ export interface Check {
   advice: string | null;
 }
 
+export const checkOk = (name: string, text: string): Check => ({ name, state: 'ok', text, advice: null });
+
+type MakeCheck = (name: string, text: string, advice: string | null) => Check;
+
+const checkOf =
+  (state: CheckState): MakeCheck =>
+  (name, text, advice) => ({ name, state, text, advice });
+
+export const checkNotSetUp: MakeCheck = checkOf('not_set_up');
+export const checkBroken: MakeCheck = checkOf('broken');
+
 /** Checks one thing, or several of a kind. A check that throws counts as failed. */
 export interface Examination {
   name: string;

@@ -1,7 +1,7 @@
 /** Hive's entries in Codex' config.toml: the server, and the trust in our hooks if the person gave it. Also checks that trust. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Check } from '../../application/world.ts';
+import { type Check, checkBroken, checkOk } from '../../application/world.ts';
 import { HiveError } from '../../domain/errors.ts';
 import {
   HOOK_TOOL,
@@ -139,13 +139,12 @@ export async function examineTrust(env: Environment, hooksText: string): Promise
     const wanted = trustOf(hooks, hooksText);
     const missing = wanted.length - trustIn(readText(config) ?? '', wanted).length;
     if (missing > 0) return skips(missing, wanted.length);
-    return { name: NAME, state: 'ok', text: 'written in config.toml (no codex here to ask)', advice: null };
+    return checkOk(NAME, 'written in config.toml (no codex here to ask)');
   }
   const { skipped, ours, problems } = asked;
-  if (problems.length > 0)
-    return { name: NAME, state: 'broken', text: `Codex says: ${problems.join('; ')}`, advice: ADVICE };
+  if (problems.length > 0) return checkBroken(NAME, `Codex says: ${problems.join('; ')}`, ADVICE);
   if (skipped > 0) return skips(skipped, ours);
-  return { name: NAME, state: 'ok', text: 'Codex runs all of them', advice: null };
+  return checkOk(NAME, 'Codex runs all of them');
 }
 
 /** If none is trusted, that step is still to be done; if only some are, they have changed since. */

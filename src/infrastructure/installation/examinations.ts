@@ -4,7 +4,13 @@
  * cannot decide what the doctor starts, with which variables and arguments, or where it sends a token.
  */
 import { isAbsolute } from 'node:path';
-import type { Check, Examination } from '../../application/world.ts';
+import {
+  type Check,
+  checkBroken,
+  checkNotSetUp,
+  checkOk,
+  type Examination,
+} from '../../application/world.ts';
 import type { HookClient } from '../../domain/hooks.ts';
 import {
   describeVersion,
@@ -98,7 +104,7 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
   if (hasPlugin) {
     if (hooked.length > 0) return [twice(name, 'the plugin and the settings', 'hive uninit claude')];
     return [
-      { name, state: 'ok', text: 'by the plugin', advice: null },
+      checkOk(name, 'by the plugin'),
       ...(hooksOff === null ? [] : [notRun(`${name} hooks`, hooksOff)]),
       examineTools(env, folder, PLUGIN_SERVER, 'hive init claude'),
     ];
@@ -118,23 +124,17 @@ function examineTools(env: Environment, folder: string, server: string, mends: s
   const found = toolPermission(settingsFiles(env, folder), server);
   switch (found.kind) {
     case 'allows':
-      return { name, state: 'ok', text: "agents use Hive's tools without asking you", advice: null };
+      return checkOk(name, "agents use Hive's tools without asking you");
     case 'overruled':
-      return {
-        name,
-        state: 'ok',
-        text: `a rule in ${found.path} makes Claude Code ask or refuse`,
-        advice: null,
-      };
+      return checkOk(name, `a rule in ${found.path} makes Claude Code ask or refuse`);
     case 'managed':
-      return {
+      return checkNotSetUp(
         name,
-        state: 'not_set_up',
-        text: `${managed} lets only its own rules count, so Claude Code ${ASKS}`,
-        advice: 'ask your administrator to add what this prints: hive init claude --print',
-      };
+        `${managed} lets only its own rules count, so Claude Code ${ASKS}`,
+        'ask your administrator to add what this prints: hive init claude --print',
+      );
     case 'asks':
-      return { name, state: 'not_set_up', text: `Claude Code ${ASKS}`, advice: `run: ${mends}` };
+      return checkNotSetUp(name, `Claude Code ${ASKS}`, `run: ${mends}`);
   }
 }
 
@@ -181,9 +181,7 @@ async function examineClient(
   const served = found.find(({ server }) => isHiveServer(server));
   const hooked = found.find(({ hooks }) => hooks.length > 0);
   if (served === undefined && hooked === undefined)
-    return [
-      { name, state: 'not_set_up', text: 'it cannot ask you through Hive yet', advice: `run: ${init}` },
-    ];
+    return [checkNotSetUp(name, 'it cannot ask you through Hive yet', `run: ${init}`)];
   return Promise.all([
     examineServer(name, served, init, env),
     examineHooks(`${name} hooks`, client, hooked, init, env),
@@ -197,31 +195,28 @@ async function examineServer(
   env: Environment,
 ): Promise<Check> {
   if (found === undefined)
-    return { name, state: 'broken', text: 'hooks, but no MCP server: it cannot ask', advice: `run: ${init}` };
+    return checkBroken(name, 'hooks, but no MCP server: it cannot ask', `run: ${init}`);
   const { command, args, env: more } = found.server as { command: string; args: string[]; env?: Environment };
   const words = [command, ...args];
   const role = roleOfServer(found.server);
   const text = `server in ${found.where}${role === 'agent' ? '' : `, with the role ${role}`}`;
   if (found.serverOff !== null)
-    return {
+    return checkNotSetUp(
       name,
-      state: 'not_set_up',
-      text: `the server is turned off: ${found.serverOff}`,
-      advice: 'turn it on again there, or its agents cannot ask you',
-    };
+      `the server is turned off: ${found.serverOff}`,
+      'turn it on again there, or its agents cannot ask you',
+    );
   const because = reasonNotToTry(words, 'mcp', found, { env, more });
   if (because !== null) return notTried(name, text, because);
   const { ok, err } = await tryServer(words, { ...withoutProject(env, found.here), ...more });
-  if (!ok)
-    return { name, state: 'broken', text: `${text} does not start: ${err}`, advice: `run again: ${init}` };
+  if (!ok) return checkBroken(name, `${text} does not start: ${err}`, `run again: ${init}`);
   if (found.isUnapproved)
-    return {
+    return checkNotSetUp(
       name,
-      state: 'not_set_up',
-      text: `${text}, which you have not approved yet`,
-      advice: `start claude in ${found.where} and choose "Use this MCP server"`,
-    };
-  return { name, state: 'ok', text, advice: null };
+      `${text}, which you have not approved yet`,
+      `start claude in ${found.where} and choose "Use this MCP server"`,
+    );
+  return checkOk(name, text);
 }
 
 async function examineHooks(
@@ -232,25 +227,20 @@ async function examineHooks(
   env: Environment,
 ): Promise<Check> {
   if (found === undefined)
-    return {
-      name,
-      state: 'not_set_up',
-      text: 'none, so only an agent that polls gets its answers',
-      advice: `run: ${init}`,
-    };
+    return checkNotSetUp(name, 'none, so only an agent that polls gets its answers', `run: ${init}`);
   const hooks = found.hooks.flatMap(({ event, entry }) => {
     const hook = readHook(entry);
     return hook === null ? [] : [{ event, ...hook }];
   });
   const again = `run again: ${init}`;
   if (hooks.some(({ protocol }) => protocol !== HOOK_PROTOCOL))
-    return { name, state: 'broken', text: 'written by another version of Hive', advice: again };
+    return checkBroken(name, 'written by another version of Hive', again);
   const missing = hookSettings(client).filter(
     ({ event }) => hooks.filter((hook) => hook.event === event).length !== 1,
   );
   if (missing.length > 0) {
     const events = missing.map(({ event }) => event).join(', ');
-    return { name, state: 'broken', text: `not once each: ${events}`, advice: again };
+    return checkBroken(name, `not once each: ${events}`, again);
   }
   const programs = new Map(hooks.map(({ program }) => [program.join('\0'), program]));
   for (const program of programs.values()) {
@@ -259,18 +249,18 @@ async function examineHooks(
     const because = reasonNotToTry([...program, 'hook'], 'hook', found, { env, more: undefined });
     if (because !== null) return notTried(name, `${hooks.length} events`, because);
     const { ok, err } = await tryHook(program, client, withoutProject(env, found.here));
-    if (!ok) return { name, state: 'broken', text: `does not run: ${err}`, advice: again };
+    if (!ok) return checkBroken(name, `does not run: ${err}`, again);
   }
   if (found.hooksOff !== null) return notRun(name, found.hooksOff);
   const connected = hooks.filter(({ program }) => program.length === 0).length;
   const text = `${hooks.length} events${connected === 0 ? '' : `, ${connected} of them over the connection`}`;
   // Only a program from outside the project is started.
   const version = await clientVersion(client, withoutProject(env, found.here));
-  if (version === null) return { name, state: 'ok', text, advice: null };
+  if (version === null) return checkOk(name, text);
   const missing_in_it = missingIn(client, version);
   return missing_in_it === null
-    ? { name, state: 'ok', text: `${text}; ${describeVersion(client, version)}`, advice: null }
-    : { name, state: 'broken', text: missing_in_it, advice: 'update Claude Code: claude update' };
+    ? checkOk(name, `${text}; ${describeVersion(client, version)}`)
+    : checkBroken(name, missing_in_it, 'update Claude Code: claude update');
 }
 
 /** Why the doctor does not start what a configuration names; null if it may. `more`: the variables that it sets. */
@@ -299,18 +289,18 @@ function reasonNotToTry(
 const EXCERPT_LENGTH = 60;
 
 function notTried(name: string, text: string, because: string): Check {
-  return { name, state: 'ok', text: `${text} (not tried: ${because})`, advice: null };
+  return checkOk(name, `${text} (not tried: ${because})`);
 }
 
 function twice(name: string, where: string, undo: string): Check {
   const text = `hooks in ${where}: each event would come twice`;
-  return { name, state: 'broken', text, advice: `remove one of the two, for example: ${undo}` };
+  return checkBroken(name, text, `remove one of the two, for example: ${undo}`);
 }
 
 /** Hooks that are present, but that the client does not run. */
 function notRun(name: string, because: string): Check {
   const advice = 'turn them on again there, or only an agent that polls gets its answers';
-  return { name, state: 'not_set_up', text: `they do not run: ${because}`, advice };
+  return checkNotSetUp(name, `they do not run: ${because}`, advice);
 }
 
 /** What `read` finds in a file. An error names the file; a file that does not exist counts as empty. */

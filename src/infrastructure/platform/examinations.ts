@@ -1,7 +1,7 @@
 /** The doctor's checks of this machine: Node and its SQLite, the store's file and folder, the desktop. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Check, Examination } from '../../application/world.ts';
+import { type Check, checkBroken, checkOk, type Examination } from '../../application/world.ts';
 import { HiveError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/sources.ts';
 import { serverCapabilities, sessionBus } from '../desktop/notify-send.ts';
@@ -26,26 +26,16 @@ export function examineMachine(address: string, env: Environment, server: StoreS
 function node(): Check {
   const isBrought = /[/\\]versions[/\\][^/\\]+[/\\]node_modules[/\\]/.test(process.execPath);
   const whose = isBrought ? ', which hive install has brought' : '';
-  return {
-    name: 'Node',
-    state: 'ok',
-    text: `${process.version} (${process.execPath})${whose}`,
-    advice: null,
-  };
+  return checkOk('Node', `${process.version} (${process.execPath})${whose}`);
 }
 
 function sqlite(): Check {
   const version = process.versions['sqlite'] ?? 'none';
   try {
     checkSqliteVersion(version);
-    return { name: 'SQLite', state: 'ok', text: version, advice: null };
+    return checkOk('SQLite', version);
   } catch (error) {
-    return {
-      name: 'SQLite',
-      state: 'broken',
-      text: version,
-      advice: error instanceof HiveError ? error.message : String(error),
-    };
+    return checkBroken('SQLite', version, error instanceof HiveError ? error.message : String(error));
   }
 }
 
@@ -83,36 +73,26 @@ function octal(mode: number): string {
 
 async function desktop(env: Environment): Promise<Check> {
   const name = 'Notifications';
-  if (platform.popups !== 'session-bus')
-    return { name, state: 'ok', text: "shown by the system's notification centre", advice: null };
+  if (platform.popups !== 'session-bus') return checkOk(name, "shown by the system's notification centre");
   const bus = sessionBus(env);
   if (bus === null) {
     const shows = env['DISPLAY'] ?? env['WAYLAND_DISPLAY'] ?? '';
     // On a machine without a desktop, or over ssh, there is nothing to fix.
-    if (shows === '')
-      return {
-        name,
-        state: 'ok',
-        text: 'no desktop here: questions wait in Emacs and the shell',
-        advice: null,
-      };
-    return {
+    if (shows === '') return checkOk(name, 'no desktop here: questions wait in Emacs and the shell');
+    return checkBroken(
       name,
-      state: 'broken',
-      text: `no session bus on ${shows}`,
-      advice: 'popups need one: start the desktop with dbus-run-session, or set DBUS_SESSION_BUS_ADDRESS',
-    };
+      `no session bus on ${shows}`,
+      'popups need one: start the desktop with dbus-run-session, or set DBUS_SESSION_BUS_ADDRESS',
+    );
   }
   const can = await serverCapabilities({ ...env, DBUS_SESSION_BUS_ADDRESS: bus });
   if (can === null || can === 'silent')
-    return {
+    return checkBroken(
       name,
-      state: 'broken',
-      text:
-        can === null
-          ? `no notification server answers on ${bus}`
-          : `the notification server on ${bus} takes calls and does not answer, so no popup is sent to it`,
-      advice: can === null ? 'start one, for example: dunst' : 'restart it',
-    };
-  return { name, state: 'ok', text: can.has('actions') ? 'with buttons' : 'without buttons', advice: null };
+      can === null
+        ? `no notification server answers on ${bus}`
+        : `the notification server on ${bus} takes calls and does not answer, so no popup is sent to it`,
+      can === null ? 'start one, for example: dunst' : 'restart it',
+    );
+  return checkOk(name, can.has('actions') ? 'with buttons' : 'without buttons');
 }
