@@ -49,7 +49,7 @@ export interface Processes {
   environment(pid: number): Readonly<Record<string, string>>;
   /** The name of the program that a process runs; empty if unknown. */
   nameOf(pid: number): string;
-  /** When a process began, as a text; null if it is gone. Together with the pid it identifies the process. */
+  /** When a process began, as a text that no later process with this id has; null if it is gone. */
   startedAt(pid: number): string | null;
   /** How long a process has run, in ms; null if it is gone, or if that is unknown. */
   ageMs(pid: number): number | null;

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { uptime, userInfo } from 'node:os';
 import { join } from 'node:path';
+import type { Processes } from '../../application/world.ts';
 import type { Environment } from '../../domain/sources.ts';
 
 /** How a platform looks at its machine; tests give recorded answers. */
@@ -20,18 +21,10 @@ export interface Machine {
 }
 
 /** The answers of one system. */
-export interface Platform {
+export interface Platform extends Pick<Processes, 'environment' | 'nameOf' | 'startedAt' | 'ageMs'> {
   readonly name: 'linux' | 'darwin' | 'generic';
   /** The process that started another one, or has adopted it; null for process 1, and if that cannot be known. */
   parentOf(pid: number): number | null;
-  /** The name of the program that a process runs; empty if that cannot be known. */
-  nameOf(pid: number): string;
-  /** When a process began, as a text that no later process with this id has; null if it is gone. */
-  startedAt(pid: number): string | null;
-  /** How long a process has run, in ms; null if it is gone, or if that cannot be known. */
-  ageMs(pid: number): number | null;
-  /** The variables that a process was started with; none if they cannot be read. */
-  environment(pid: number): Readonly<Record<string, string>>;
   /** Identifies the current boot of the machine; it changes with each restart. */
   boot(): string;
   /**

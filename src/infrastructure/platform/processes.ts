@@ -6,11 +6,6 @@ import { platform, statFields } from './platform.ts';
 /** A longer chain of ancestors must be an error. */
 const MAX_GENERATIONS = 64;
 
-/** The process that started another one, or has adopted it; null for process 1, and if that cannot be known. */
-function parentOf(pid: number): number | null {
-  return platform.parentOf(pid);
-}
-
 /** The fields of proc(5) that follow the command; null for a process that is gone, and if there is no /proc. */
 function statOf(pid: number): string[] | null {
   try {
@@ -61,20 +56,16 @@ export const processes: Processes = {
 
   ancestors(pid) {
     const chain: number[] = [];
-    for (
-      let parent = parentOf(pid);
-      parent !== null && chain.length < MAX_GENERATIONS;
-      parent = parentOf(parent)
-    ) {
+    let parent = platform.parentOf(pid);
+    for (; parent !== null && chain.length < MAX_GENERATIONS; parent = platform.parentOf(parent))
       chain.push(parent);
-    }
     return chain;
   },
 
-  environment: (pid) => platform.environment(pid),
-  nameOf: (pid) => platform.nameOf(pid),
-  startedAt: (pid) => platform.startedAt(pid),
-  ageMs: (pid) => platform.ageMs(pid),
+  environment: platform.environment,
+  nameOf: platform.nameOf,
+  startedAt: platform.startedAt,
+  ageMs: platform.ageMs,
 
   interrupt(pid) {
     try {
