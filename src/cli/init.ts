@@ -45,13 +45,14 @@ import {
   planUninit,
   type Scope,
 } from '../infrastructure/installation/parts.ts';
+import { findOnPath } from '../infrastructure/installation/programs.ts';
 import type { TomlTable } from '../infrastructure/installation/toml-edits.ts';
 import { clientVersion } from '../infrastructure/installation/try-out.ts';
 import { unifiedDiff } from '../infrastructure/platform/edits.ts';
 import { findCaller, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
-import { isOnPath, packageFolder, reportErrors, thisProgram, usingHive } from './program.ts';
+import { packageFolder, reportErrors, thisProgram, usingHive } from './program.ts';
 import { ask, hasTerminal } from './questions.ts';
 import { changedByOther, counted } from './sentences.ts';
 
@@ -209,7 +210,7 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
     ...(isNew && { choice: withoutRules(partsWith, scope) }),
     done: hasPlugin && !byPlugin ? 'Removed.' : doneSentence(direction, 'Claude Code'),
   });
-  if (direction === 'init' && scope === 'project' && !isOnPath('hive'))
+  if (direction === 'init' && scope === 'project' && findOnPath('hive', process.env) === null)
     remark(
       'The project\'s configuration runs "hive" from PATH, and it is not on yours. Everybody who works on the project needs it there.',
     );

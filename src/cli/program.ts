@@ -1,7 +1,7 @@
 /** How this program can be started, and how a command runs and ends. */
 import { isUtf8 } from 'node:buffer';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { readFileSync, realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Hive } from '../application/hive.ts';
 import type { Examination } from '../application/world.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
@@ -33,12 +33,6 @@ export function thisProgram(): string[] {
     );
   }
   return [installedNode(file) ?? process.execPath, file];
-}
-
-export function isOnPath(name: string, env: NodeJS.ProcessEnv = process.env): boolean {
-  return (env['PATH'] ?? '')
-    .split(delimiter)
-    .some((folder) => folder !== '' && existsSync(join(folder, name)));
 }
 
 // ---- The doctor's checks of the agents' own files, loaded on demand ----

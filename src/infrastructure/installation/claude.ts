@@ -18,9 +18,18 @@ import {
   shellLine,
   toolRules,
 } from '../../domain/installation.ts';
+import { objectIn } from '../../domain/json.ts';
 import { applyEdits, type TextEdit } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
-import { appendJson, isEmptyJson, type JsonPath, readJson, removeJson, setJson } from './json-edits.ts';
+import {
+  appendJson,
+  isEmptyJson,
+  type JsonPath,
+  readJson,
+  removeJson,
+  setJson,
+  valueAt,
+} from './json-edits.ts';
 import type { Entry, Part } from './parts.ts';
 
 type Program = readonly string[];
@@ -30,7 +39,7 @@ const SERVER_PATH = ['mcpServers', SERVER_NAME];
 
 /** The MCP server, in ~/.claude.json or a project's .mcp.json. */
 export function claudeServer(path: string, program: Program, role: Role = 'agent'): Part {
-  const entryOf = (text: string): unknown => at(readJson(text), SERVER_PATH);
+  const entryOf = (text: string): unknown => valueAt(readJson(text), SERVER_PATH);
   const wanted = (was: string | null): unknown =>
     serverSetting('claude-code', program, role, was === null ? null : entryOf(was));
   return {
@@ -56,7 +65,7 @@ export function claudeServer(path: string, program: Program, role: Role = 'agent
 
 /** The role that the server entry gives its agents; `agent` when there is no entry of ours. */
 export function claudeRole(text: string | null): Role {
-  const entry = at(readJson(text?.trim() ? text : '{}'), SERVER_PATH);
+  const entry = valueAt(readJson(text?.trim() ? text : '{}'), SERVER_PATH);
   return isHiveServer(entry) ? roleOfServer(entry) : 'agent';
 }
 
@@ -79,7 +88,7 @@ export function hookPart(client: HookClient, path: string, given: HookProgram): 
     },
     entries: (text) =>
       findHooks(text, client).flatMap(({ event, path: where, group, entry }) =>
-        (where.length === WHOLE_GROUP ? asList(asObject(group)['hooks']) : [entry]).map((hook) => {
+        (where.length === WHOLE_GROUP ? asList(valueAt(group, ['hooks'])) : [entry]).map((hook) => {
           const words = readHook(hook)?.program ?? [];
           return { kind: 'hook', event, program: words.length === 0 ? null : shellLine(words) };
         }),
@@ -169,7 +178,7 @@ export type ToolPermission = { kind: 'allows' | 'asks' | 'managed' } | { kind: '
 export function toolPermission({ own, managed }: SettingsFiles, server: string): ToolPermission {
   const wanted = toolRules(server);
   const covers = ({ content }: SettingsFile, list: string, rule: string): boolean =>
-    asList(at(content, ['permissions', list])).some((present) => coversTool(present, rule));
+    asList(valueAt(content, ['permissions', list])).some((present) => coversTool(present, rule));
   const onlyManaged = managed.content['allowManagedPermissionRulesOnly'] === true;
   const counting = onlyManaged ? [managed] : [managed, ...own];
   for (const file of counting) {
@@ -194,7 +203,7 @@ export function whyNoHooks({ own, managed }: SettingsFiles): string | null {
 
 /** Whether a person has turned off Hive's server for a project. Claude Code records that in the file of the servers. */
 export function isTurnedOff(servers: string, folder: string): boolean {
-  return asList(at(readJson(servers), ['projects', folder, 'disabledMcpServers'])).includes(SERVER_NAME);
+  return asList(valueAt(readJson(servers), ['projects', folder, 'disabledMcpServers'])).includes(SERVER_NAME);
 }
 
 /** The person's answer when Claude Code asked whether to use Hive's server from the project's .mcp.json. */
@@ -211,7 +220,7 @@ function serverOf(rule: unknown): string {
 }
 
 function allowRules(text: string): unknown[] {
-  return asList(at(readJson(text), ALLOW_PATH));
+  return asList(valueAt(readJson(text), ALLOW_PATH));
 }
 
 function missingRules(text: string, wanted: readonly string[], wide = true): string[] {
@@ -270,7 +279,7 @@ export function serverEntries(server: unknown): Entry[] {
 /** Whether the settings enable Hive's plugin, which contains the server and the hooks. */
 export function hasHivePlugin(settings: string | null): boolean {
   const plugins = readJson(settings?.trim() ? settings : '{}')['enabledPlugins'];
-  return Object.entries(asObject(plugins)).some(
+  return Object.entries(objectIn(plugins) ?? {}).some(
     ([plugin, enabled]) => plugin.startsWith('hive@') && enabled === true,
   );
 }
@@ -290,9 +299,9 @@ export interface FoundHook {
 
 /** Every hook of ours for this client, from any version of Hive. */
 export function findHooks(text: string, client: HookClient): FoundHook[] {
-  return Object.entries(asObject(readJson(text)['hooks'])).flatMap(([event, groups]) =>
+  return Object.entries(objectIn(readJson(text)['hooks']) ?? {}).flatMap(([event, groups]) =>
     asList(groups).flatMap((group, n) => {
-      const hooks = asList(asObject(group)['hooks']);
+      const hooks = asList(valueAt(group, ['hooks']));
       const found = hooks.flatMap((hook, m) => {
         const isOurs = readHook(hook)?.client === client;
         return isOurs ? [{ event, path: ['hooks', event, n, 'hooks', m], group, entry: hook }] : [];
@@ -302,14 +311,6 @@ export function findHooks(text: string, client: HookClient): FoundHook[] {
       return [{ ...first, path: ['hooks', event, n] }];
     }),
   );
-}
-
-function at(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((now, key) => asObject(now)[key], value);
-}
-
-function asObject(value: unknown): Record<string, unknown> {
-  return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {};
 }
 
 function asList(value: unknown): unknown[] {

@@ -16,6 +16,7 @@ import type { Environment } from '../../domain/sources.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { findHooks, serverEntries } from './claude.ts';
 import { readText } from './files.ts';
+import { valueAt } from './json-edits.ts';
 import { codexPaths, type Entry, type Part } from './parts.ts';
 import {
   appendToml,
@@ -26,7 +27,6 @@ import {
   readToml,
   removeToml,
   type TomlTable,
-  tomlAt,
 } from './toml-edits.ts';
 import { converse } from './try-out.ts';
 
@@ -40,7 +40,7 @@ export function codexConfig(
   role: Role = 'agent',
 ): Part {
   const server = (was: string): TomlTable => {
-    const present = tomlAt(readToml(was), SERVER_PATH);
+    const present = valueAt(readToml(was), SERVER_PATH);
     const { command, args, env_vars = [] } = serverSetting('codex', program, role, present);
     const values = { command, args, env_vars };
     return { path: SERVER_PATH, values, others: othersIn(was, SERVER_PATH, Object.keys(values)) };
@@ -55,14 +55,14 @@ export function codexConfig(
       trust.every((table) => hasTable(readToml(text), table)) &&
       markedTables(text).filter(isTrust).length === trust.length,
     entries: (text) => [
-      ...serverEntries(tomlAt(readToml(text), SERVER_PATH)),
+      ...serverEntries(valueAt(readToml(text), SERVER_PATH)),
       ...markedTables(text)
         .filter(isTrust)
         .map((): Entry => ({ kind: 'trust' })),
     ],
     isEmpty: (text) => text.trim() === '',
     add(text, was) {
-      const existing = tomlAt(readToml(text), SERVER_PATH);
+      const existing = valueAt(readToml(text), SERVER_PATH);
       if (existing !== undefined && !isHiveServer(existing)) {
         throw new HiveError(
           'invalid_input',
@@ -77,14 +77,14 @@ export function codexConfig(
 
 /** The role that the server entry gives its agents; `agent` when there is no entry of ours. */
 export function codexRole(text: string): Role {
-  const entry = tomlAt(readToml(text), SERVER_PATH);
+  const entry = valueAt(readToml(text), SERVER_PATH);
   return isHiveServer(entry) ? roleOfServer(entry) : 'agent';
 }
 
 /** Whether the server's table was written by somebody else, for example by `codex mcp add`: Hive then leaves it alone. */
 export function isForeign(text: string): boolean {
   const marked = markedTables(text).some((path) => isDeepStrictEqual(path, SERVER_PATH));
-  return !marked && isHiveServer(tomlAt(readToml(text), SERVER_PATH));
+  return !marked && isHiveServer(valueAt(readToml(text), SERVER_PATH));
 }
 
 /** The trust tables in config.toml that have our mark and are valid for these hooks. */
@@ -94,7 +94,7 @@ export function trustIn(config: string, hooks: readonly TomlTable[]): TomlTable[
   return hooks.filter(
     ({ path, values }) =>
       marked.some((where) => isDeepStrictEqual(where, path)) &&
-      isDeepStrictEqual({ ...(tomlAt(parsed, path) as object) }, { ...values }),
+      isDeepStrictEqual({ ...(valueAt(parsed, path) as object) }, { ...values }),
   );
 }
 

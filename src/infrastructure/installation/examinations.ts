@@ -40,9 +40,9 @@ import {
 } from './claude.ts';
 import { examineTrust } from './codex.ts';
 import { readText } from './files.ts';
-import { readJson } from './json-edits.ts';
+import { readJson, valueAt } from './json-edits.ts';
 import { claudePaths, claudeSettings, codexPaths, naming } from './parts.ts';
-import { readToml, tomlAt } from './toml-edits.ts';
+import { readToml } from './toml-edits.ts';
 import { clientVersion, tryHook, tryServer } from './try-out.ts';
 
 /** The checks of all agents' configuration; `folder` is the project's. */
@@ -79,7 +79,7 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
   const turnedOff = inFile(own.servers, '{}', (text) => isTurnedOff(text, folder));
   const found = (['user', 'project'] as const).map((scope): Found => {
     const { servers, settings } = claudePaths(env, scope, folder);
-    const server = tomlAt(inFile(servers, '{}', readJson), ['mcpServers', SERVER_NAME]);
+    const server = valueAt(inFile(servers, '{}', readJson), ['mcpServers', SERVER_NAME]);
     // In the home folder a project's settings are the person's own.
     const isOther = scope === 'user' || settings !== own.settings;
     const hooks = isOther ? inFile(settings, '{}', (text) => findHooks(text, 'claude-code')) : [];
@@ -152,8 +152,8 @@ async function examineCodex(env: Environment, folder: string): Promise<Check[]> 
   const config = inFile(paths.config, '', readToml);
   const hooksText = inFile(paths.hooks, '{}', (text) => text);
   const hooks = inFile(paths.hooks, '{}', (text) => findHooks(text, 'codex'));
-  const server = tomlAt(config, ['mcp_servers', SERVER_NAME]);
-  const isOff = tomlAt(server, ['enabled']) === false;
+  const server = valueAt(config, ['mcp_servers', SERVER_NAME]);
+  const isOff = valueAt(server, ['enabled']) === false;
   const serverOff = isOff ? `${paths.config} has "enabled = false" for it` : null;
   const found = [
     {

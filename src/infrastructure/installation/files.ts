@@ -111,11 +111,11 @@ export function createInstaller(env: Environment): Installer {
         drafts.splice(isAdded ? 0 : drafts.length, 0, ...record);
         putInPlace(drafts);
         for (const { path, after } of changes)
-          if (after === null) removeFolders(path, folders.get(path) ?? null);
+          if (after === null) removeFolders(dirname(path), folders.get(path) ?? null);
       } catch (error) {
         for (const { draft, made, path } of drafts) {
           if (draft !== null) rmSync(draft, { force: true });
-          removeFolders(path, made);
+          removeFolders(dirname(path), made);
         }
         throw error;
       }
@@ -161,7 +161,7 @@ function draftFor(path: string, text: string | null, folder_mode = 0o777): Draft
     return { path, target, draft, before, made };
   } catch (error) {
     if (draft !== null) rmSync(draft, { force: true });
-    removeFolders(path, made);
+    removeFolders(dirname(path), made);
     throw refusal(path, error, 'written');
   }
 }
@@ -194,11 +194,11 @@ function makeFolder(folder: string, mode: number): string | null {
   return made;
 }
 
-/** Removes the folders that were created for a file, if they are empty. */
-function removeFolders(path: string, first: string | null): void {
+/** Removes a folder and those above it up to the first one that was made, if they are empty. */
+export function removeFolders(last: string, first: string | null): void {
   if (first === null) return;
   try {
-    for (let folder = dirname(path); folder.startsWith(first); folder = dirname(folder)) rmdirSync(folder);
+    for (let folder = last; folder.startsWith(first); folder = dirname(folder)) rmdirSync(folder);
   } catch {
     // Somebody else uses it.
   }

@@ -11,6 +11,7 @@ import {
   parseTree,
 } from 'jsonc-parser';
 import { HiveError } from '../../domain/errors.ts';
+import { isFields } from '../../domain/json.ts';
 import { applyEdits, type TextEdit } from '../../domain/text.ts';
 
 export type JsonPath = readonly (string | number)[];
@@ -26,9 +27,13 @@ export function readJson(text: string): Record<string, unknown> {
   const value: unknown = parse(withoutMark(text), errors, OPTIONS);
   const [first] = errors;
   if (first !== undefined) throw notJson(`in line ${text.slice(0, first.offset).split('\n').length}`);
-  if (value === null || typeof value !== 'object' || Array.isArray(value))
-    throw notJson('it is not an object');
-  return value as Record<string, unknown>;
+  if (!isFields(value)) throw notJson('it is not an object');
+  return value;
+}
+
+/** The value at a path in the content of a file; undefined when there is none. */
+export function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, key) => (isFields(at) ? at[key] : undefined), value);
 }
 
 /** Whether a file contains only white space and an empty object, without any comment. */

@@ -1,6 +1,7 @@
 /** The line that puts the folder of the command on PATH, in the file that the person's shell reads. */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { shellLine } from '../../domain/installation.ts';
 import type { Environment } from '../../domain/sources.ts';
 import { homeOf } from '../platform/platform.ts';
 import { appendBlock, findBlock, removeBlock } from './emacs.ts';
@@ -25,12 +26,8 @@ export function shellFile(env: Environment): string {
 
 /** The line for that shell. */
 function pathLine(file: string, folder: string): string {
-  return file.endsWith('.fish') ? `fish_add_path ${quoted(folder)}` : `export PATH=${quoted(folder)}:"$PATH"`;
-}
-
-/** In single quotes, so that no shell expands anything in it. */
-function quoted(folder: string): string {
-  return /^[\w/.-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", `'\\''`)}'`;
+  const quoted = shellLine([folder]);
+  return file.endsWith('.fish') ? `fish_add_path ${quoted}` : `export PATH=${quoted}:"$PATH"`;
 }
 
 export function pathPart(file: string, folder: string): Part {

@@ -9,6 +9,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { parse, TomlError } from 'smol-toml';
 import { HiveError } from '../../domain/errors.ts';
 import { applyEdits, type TextEdit } from '../../domain/text.ts';
+import { valueAt } from './json-edits.ts';
 
 /** A table and its keys, each on one line. */
 export interface TomlTable {
@@ -38,11 +39,6 @@ export function readToml(text: string): Toml {
   }
 }
 
-/** The value at a path; undefined when there is none. */
-export function tomlAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((at, key) => (isTable(at) ? at[key] : undefined), value);
-}
-
 /** Appends the tables. @throws HiveError `invalid_input` if an inline table, for example, prevents it. */
 export function appendToml(text: string, tables: readonly TomlTable[]): TextEdit[] {
   if (tables.length === 0) return [];
@@ -64,12 +60,12 @@ export function appendToml(text: string, tables: readonly TomlTable[]): TextEdit
 
 /** Whether this table is there, with exactly these keys. */
 export function hasTable(toml: Toml, { path, values, others }: TomlTable): boolean {
-  return isDeepStrictEqual({ ...(tomlAt(toml, path) as object) }, { ...values, ...others?.values });
+  return isDeepStrictEqual({ ...(valueAt(toml, path) as object) }, { ...values, ...others?.values });
 }
 
 /** The keys that others have set in our table at this path: all but our own. */
 export function othersIn(text: string, path: readonly string[], keys: readonly string[]): OthersKeys {
-  const table = tomlAt(readToml(text), path);
+  const table = valueAt(readToml(text), path);
   const values = Object.entries(isTable(table) ? table : {}).filter(([key]) => !keys.includes(key));
   const isOurs = new RegExp(`^(["']?)(?:${keys.join('|')})\\1[ \\t]*=`);
   const stanzas = stanzasOf(text);

@@ -34,7 +34,7 @@ import type { Environment } from '../../domain/sources.ts';
 import { homeOf } from '../platform/platform.ts';
 import { processes } from '../platform/processes.ts';
 import { withoutProject } from '../platform/project-path.ts';
-import { refusal } from './files.ts';
+import { refusal, removeFolders } from './files.ts';
 import { pathFolders } from './programs.ts';
 
 const PACKAGE = join('node_modules', 'hive-sidecar');
@@ -466,13 +466,13 @@ export function removeInstallation({ folder, bin }: InstallFolders): void {
   try {
     if (bin !== null && isLinked({ folder, bin })) rmSync(join(bin, 'hive'));
     for (const path of ownPaths(folder)) rmSync(path, { recursive: true, force: true });
-    for (const path of [join(folder, 'bin'), join(folder, 'versions')]) removeEmpty(path, path);
+    for (const path of [join(folder, 'bin'), join(folder, 'versions')]) removeFolders(path, path);
   } finally {
     release();
   }
   rmSync(join(folder, FOLDERS), { force: true });
   for (const path of bin === null ? [folder] : [folder, bin])
-    removeEmpty(path, made.find((each) => within(path, each)) ?? (path === folder ? folder : null));
+    removeFolders(path, made.find((each) => within(path, each)) ?? (path === folder ? folder : null));
 }
 
 /** The list of folders that did not exist before: `hive uninstall` removes them again. */
@@ -498,15 +498,6 @@ function makeFolder(path: string): string | null {
 
 function within(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder + sep);
-}
-
-function removeEmpty(path: string, first: string | null): void {
-  if (first === null) return;
-  try {
-    for (let folder = path; within(folder, first); folder = dirname(folder)) rmdirSync(folder);
-  } catch {
-    // Somebody else has something in it.
-  }
 }
 
 // ---- One installation at a time ----
