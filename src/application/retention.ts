@@ -29,7 +29,7 @@ const KINDS = [
 ] as const satisfies readonly (keyof WriteTx)[];
 
 export interface RetentionService {
-  /** How many days settled records are kept. @throws HiveError `invalid_input` when HIVE_RETENTION_DAYS is not a valid number. */
+  /** How many days settled records are kept. */
   days(): Promise<number>;
   /** How many records of each kind a sweep would remove now. */
   preview(days: number): Promise<PruneCounts>;
@@ -45,12 +45,12 @@ const MAX_DAYS = 36_500;
 const BATCH = 100;
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
 
-/** A number of days. @throws HiveError `invalid_input` that names the setting. */
-export function parseRetentionDays(setting: string, text: string, least = 1): number {
+/** The number of days in the option `--days`. @throws HiveError `invalid_input`. */
+export function parseRetentionDays(text: string, least = 1): number {
   const days = Number(text);
   if (text.trim() === '' || !Number.isInteger(days) || days < least || days > MAX_DAYS) {
     throw invalidInput(
-      `${setting} is "${text}": it must be a whole number of days, ${least} to ${MAX_DAYS}. Nothing was removed.`,
+      `--days is "${text}": it must be a whole number of days, ${least} to ${MAX_DAYS}. Nothing was removed.`,
     );
   }
   return days;

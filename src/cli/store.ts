@@ -94,7 +94,7 @@ async function prune(hive: Hive, options: PruneOptions): Promise<ExitCode> {
   if (yes && !mentions) throw invalidInput('--yes needs --mentions. Nothing was removed.');
   if (!dryRun) await refuseAgents(hive, 'remove old records');
   if (mentions) return pruneMentions(hive, options);
-  const days = given === undefined ? await hive.retention.days() : parseRetentionDays('--days', given);
+  const days = given === undefined ? await hive.retention.days() : parseRetentionDays(given);
   const counts = dryRun ? await hive.retention.preview(days) : await hive.retention.sweep(days);
   return report(counts, days, `records settled more than ${days} days ago`, options);
 }
@@ -103,7 +103,7 @@ async function pruneMentions(hive: Hive, options: PruneOptions): Promise<ExitCod
   const { dryRun = false, days: given, yes = false } = options;
   if (given === undefined)
     throw invalidInput('Give an age in days: --mentions --days 0 removes all mentions. Nothing was removed.');
-  const days = parseRetentionDays('--days', given, 0);
+  const days = parseRetentionDays(given, 0);
   const what = days === 0 ? 'mentions of any age' : `mentions more than ${days} days old`;
   const found = await hive.retention.previewMentions(days);
   if (dryRun || (found['mentions'] ?? 0) === 0) return report(found, days, what, options);
