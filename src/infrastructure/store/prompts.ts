@@ -32,6 +32,7 @@ import {
   type Row,
   type Sql,
   type SqlValue,
+  type Statement,
   statement,
   table,
   titleIn,
@@ -253,13 +254,16 @@ const MOVE_OWED = statement(
 );
 
 export function promptStatements(sql: Sql, now: string): PromptRecords {
+  /** The first intact rows of a query for `key`. */
+  const first = async (query: Statement, key: string, limit: number): Promise<Prompt[]> =>
+    readIntact(await sql.all(query, [key, limit + SPARE])).slice(0, limit);
+
   return {
     get: (ask_id) => one(sql, GET, [ask_id], readPrompt),
     intact: async (ask_id) => readIntact(await sql.all(GET, [ask_id]))[0],
     byKey: (session_id, key, fingerprint = null) =>
       one(sql, BY_KEY, [session_id, key, fingerprint], readPrompt),
-    uncollectedOf: async (session_id, limit) =>
-      readIntact(await sql.all(UNCOLLECTED_OF, [session_id, limit + SPARE])).slice(0, limit),
+    uncollectedOf: (session_id, limit) => first(UNCOLLECTED_OF, session_id, limit),
     async openOf(session_id, limit) {
       const params = [session_id, limit + SPARE];
       const found = await Promise.all([sql.all(UNCOLLECTED_OF, params), sql.all(PENDING_OF_SESSION, params)]);
@@ -272,14 +276,13 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     },
     countPendingUnder: (id, most) => numberIn(sql, PENDING_UNDER, [id, `${id}:`, `${id};`, most]),
     pendingOfTurn: async (turn_id) => readIntact(await sql.all(PENDING_OF_TURN, [turn_id])),
-    due: async (until, limit) => readIntact(await sql.all(DUE, [until, limit + SPARE])).slice(0, limit),
+    due: (until, limit) => first(DUE, until, limit),
 
     ...promptLists(sql, now),
 
     nextExpiry: () => firstTime(sql, NEXT_EXPIRY),
 
-    toEscalate: async (until, limit) =>
-      readIntact(await sql.all(TO_ESCALATE, [until, limit + SPARE])).slice(0, limit),
+    toEscalate: (until, limit) => first(TO_ESCALATE, until, limit),
 
     nextEscalation: () => firstTime(sql, NEXT_ESCALATION),
 
@@ -307,8 +310,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
 
     setTerminal: ({ ask_id, terminal_since }) => change(sql, SET_TERMINAL, [ask_id, terminal_since]),
 
-    toWarn: async (until, limit) =>
-      readIntact(await sql.all(TO_WARN, [until, limit + SPARE])).slice(0, limit),
+    toWarn: (until, limit) => first(TO_WARN, until, limit),
 
     nextWarning: () => firstTime(sql, NEXT_WARNING),
 
