@@ -66,7 +66,8 @@ export interface Setting {
   text: string;
 }
 
-type Line = Pick<Setting, 'type' | 'emacs' | 'text'>;
+/** Without `emacs`, the option `EMACS_OPTION` sets it. */
+type Line = Pick<Setting, 'type' | 'text'> & Partial<Pick<Setting, 'emacs'>>;
 
 /** The option of Emacs for settings without their own command there; `M-x hive-settings` shows and sets the same. */
 export const EMACS_OPTION = 'hive-settings';
@@ -84,7 +85,6 @@ const between = (min: number, max: number): SettingType => ({ kind: 'whole_numbe
 const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
   notify_when: {
     type: { kind: 'choice', of: ['always', 'unfocused', 'urgent', 'never'] },
-    emacs: EMACS_OPTION,
     text: 'when popups are shown; unfocused: only while no Emacs of yours has the focus; urgent: only what is critical',
   },
   do_not_disturb: {
@@ -94,7 +94,6 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
   },
   quiet_hours: {
     type: { kind: 'hours' },
-    emacs: EMACS_OPTION,
     text: 'the time of day in which only what is critical pops up, such as 22:00-07:30',
   },
   muted_projects: {
@@ -107,40 +106,33 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
     emacs: 'M-x hive-mute-popups',
     text: 'agents that show no popups: handles, separated by commas',
   },
-  sound: { type: YES_NO, emacs: EMACS_OPTION, text: 'popups make a sound' },
+  sound: { type: YES_NO, text: 'popups make a sound' },
   phone_after: {
     type: between(0, 86_400),
-    emacs: EMACS_OPTION,
     text: 'seconds without the focus in any Emacs of yours after which your phone is notified; what is critical goes at once',
   },
   notify_held: {
     type: { kind: 'word_or_number', words: ['never'], unit: 'seconds', min: 0, max: 86_400 },
-    emacs: EMACS_OPTION,
     text: 'seconds after which a notice names an agent that a mention holds; 0 is at once',
   },
   gate: {
     type: { kind: 'choice', of: GATE_MODES },
-    emacs: EMACS_OPTION,
     text: 'what unprocessed mentions do to tool calls; strict: they hold your own messages too; off: they wake nobody either',
   },
   stop_guard: {
     type: YES_NO,
-    emacs: EMACS_OPTION,
     text: 'agents do not stop while they owe something: unread answers, urgent mentions, a report',
   },
   stop_wait: {
     type: between(0, 590),
-    emacs: EMACS_OPTION,
     text: 'seconds that an unattended agent waits for your answer before it stops',
   },
   dialog_wait: {
     type: DIALOG_WAIT,
-    emacs: EMACS_OPTION,
     text: "seconds that a client's permissions and questions can be answered at a desk; usual: a day for Claude Code; for Codex only its questions, while it shows them",
   },
   wake: {
     type: { kind: 'word_or_number', words: ['off'], unit: 'hours', min: 1, max: 24 },
-    emacs: EMACS_OPTION,
     text: 'hours in which answers and mentions wake an agent that has become idle',
   },
 };
@@ -166,12 +158,10 @@ const OF_STORE: Readonly<Record<keyof StoreSettings, Line>> = {
 const EVERYWHERE: Readonly<Record<keyof OutreachSettings, Line>> = {
   allow_ping: {
     type: YES_NO,
-    emacs: EMACS_OPTION,
     text: 'background sessions may show you pings and cards',
   },
   report_policy: {
     type: { kind: 'choice', of: REPORT_POLICIES },
-    emacs: EMACS_OPTION,
     text: 'when background sessions owe a report before they stop',
   },
 };
@@ -185,6 +175,7 @@ const lines = <Key extends SettingKey>(
     key,
     scope,
     default: defaults[key],
+    emacs: EMACS_OPTION,
     ...table[key],
   }));
 
