@@ -47,10 +47,6 @@ export interface SettingsService {
   ofPhone(phone: Pick<Device, 'device_id' | 'seat'>): Promise<StoredSetting[]>;
   /** Sets a value; null restores the default. Returns the setting with its new value. */
   set(setting: Setting, value: unknown, seat: string, by: SetBy, setter?: Setter): Promise<StoredSetting>;
-  /** The values that apply at a seat. */
-  preferences(seat: string): Promise<Preferences>;
-  /** The values that apply for the whole store. */
-  ofStore(): Promise<StoreSettings>;
 }
 
 export function createSettings(store: Store): SettingsService {
@@ -82,9 +78,6 @@ export function createSettings(store: Store): SettingsService {
         await storePreferences(tx, placeOf(setting, seat), { [setting.key]: value }, by, setter);
         return settingAt(tx, setting, seat);
       }),
-
-    preferences: (seat) => store.read((tx) => preferencesAt(tx, seat)),
-    ofStore: () => store.read((tx) => storeSettings(tx)),
   };
 }
 

@@ -38,8 +38,6 @@ export interface EditorSession {
   about(): EditorAgent;
   /** The editor has learned more about its agent. */
   describe(agent: EditorAgent): Promise<Session>;
-  /** Whether the agent's own hooks report this session: then they offer its dialogs and report its turns. */
-  isHooked(): Promise<boolean>;
   /** Offers a dialog at the desks; null if the agent's own hooks do that. */
   open(dialog: EditorDialog, key?: string): Promise<OpenedDialog | null>;
   /** A turn begins. A running turn is replaced, unless it has the same id. */
@@ -163,8 +161,6 @@ export function attachAgent(
       watchIdle();
       return session;
     },
-
-    isHooked: async () => (await hooked()) !== undefined,
 
     async open(dialog, key) {
       if ((await hooked()) !== undefined) return null;
