@@ -13,7 +13,7 @@ import { startExpiry, startSweep } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { heldNotices } from './held-notices.ts';
 import { createHistory, type HistoryService } from './history.ts';
-import type { LoadRunHandler, ProjectContext } from './hook-context.ts';
+import type { LoadRunHandler } from './hook-context.ts';
 import { createHooks, type HookService } from './hooks.ts';
 import { createHumans, type HumanService } from './humans.ts';
 import { createInterrupts, type InterruptService } from './interrupts.ts';
@@ -38,7 +38,16 @@ import { createTurns, readingLastWords, type TurnService } from './turns.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 import { createWaits, type WaitService } from './waits.ts';
 import { type CodexWaker, createCodexWaker, createWakes, type WakeService, type WakeWait } from './wakes.ts';
-import type { CodexControl, Examination, Files, Ids, Logger, Notifier, Processes } from './world.ts';
+import type {
+  CodexControl,
+  Examination,
+  Files,
+  Ids,
+  Logger,
+  Notifier,
+  Processes,
+  ProjectContext,
+} from './world.ts';
 
 export interface Hive {
   readonly store_id: string;

@@ -11,14 +11,7 @@ import type { Session } from '../domain/sessions.ts';
 import type { Environment } from '../domain/sources.ts';
 import type { Trust } from '../domain/trust.ts';
 import type { Store, WriteTx } from './ports.ts';
-import type { Ids, Logger, Processes } from './world.ts';
-
-/** Where an agent works (infrastructure/platform/project.ts). */
-export interface ProjectContext {
-  project: string;
-  project_dir: string;
-  branch: string | null;
-}
+import type { Ids, Logger, Processes, ProjectContext } from './world.ts';
 
 /** The environment of a hook, with the functions that it can use. */
 export interface HookSettings {

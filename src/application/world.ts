@@ -85,6 +85,15 @@ export interface CodexControl {
   queue(message: { thread_id: string; message: string }): Promise<boolean>;
 }
 
+/** The project in which an agent works. */
+export interface ProjectContext {
+  /** A short name for people. */
+  project: string;
+  /** The identity of the project. */
+  project_dir: string;
+  branch: string | null;
+}
+
 /** Makes ids. An interface, so that tests can supply fixed ids. */
 export interface Ids {
   /**

@@ -304,8 +304,6 @@ export function wakeLifeMs({ wake }: Pick<Preferences, 'wake'>): number | null {
   return wake === 'off' ? null : wake * 60 * 60 * 1000;
 }
 
-export type { Raw } from './json.ts';
-
 /** The client with this name; null for any other value. */
 export function hookClient(name: unknown): HookClient | null {
   return name === 'codex' || name === 'claude-code' ? name : null;

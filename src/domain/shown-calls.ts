@@ -49,21 +49,21 @@ function argumentsIn(details: string): Record<string, unknown> | null {
   const found = new Map<string, unknown>();
   for (let at = 0; at < lines.length; ) {
     const line = lines[at] ?? '';
-    const block = following(lines, at, INDENT);
+    const block = following(lines, at);
     // Only a command is an indented paragraph after a blank line; other indented lines belong to the argument above them.
     if (block > at && (lines[at - 1] ?? '') === '') {
       if (found.has('command')) return null;
-      found.set('command', textOf(lines.slice(at, block), INDENT));
+      found.set('command', textOf(lines.slice(at, block)));
       at = block;
       continue;
     }
     const [, name, first = ''] = ARGUMENT.exec(line) ?? [];
     at += 1;
     if (name === undefined) continue;
-    const end = following(lines, at, INDENT);
+    const end = following(lines, at);
     try {
       const key = name.startsWith('"') ? String(JSON.parse(name)) : name;
-      found.set(key, JSON.parse([first, textOf(lines.slice(at, end), INDENT)].join('\n')));
+      found.set(key, JSON.parse([first, textOf(lines.slice(at, end))].join('\n')));
     } catch {
       return null;
     }
@@ -72,13 +72,13 @@ function argumentsIn(details: string): Record<string, unknown> | null {
   return found.size === 0 ? null : Object.fromEntries(found);
 }
 
-/** The index after the lines with this mark. */
-function following(lines: readonly string[], from: number, mark: string): number {
+/** The index after the indented lines. */
+function following(lines: readonly string[], from: number): number {
   let end = from;
-  while (lines[end]?.startsWith(mark) === true) end += 1;
+  while (lines[end]?.startsWith(INDENT) === true) end += 1;
   return end;
 }
 
-function textOf(lines: readonly string[], mark: string): string {
-  return lines.map((line) => line.slice(mark.length)).join('\n');
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => line.slice(INDENT.length)).join('\n');
 }

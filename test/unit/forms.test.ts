@@ -1,7 +1,7 @@
 /** Forms of MCP servers and agents: their fields as prompts, and the answers as their content. */
 import { describe, expect, test } from 'vitest';
 import { decideForm, type FormDialog, formFrom, formPrompts, mcpForm } from '../../src/domain/forms.ts';
-import type { Raw } from '../../src/domain/hooks.ts';
+import type { Raw } from '../../src/domain/json.ts';
 import type { AskRequest, Prompt } from '../../src/domain/prompts.ts';
 import { newPrompt } from '../support/new-prompt.ts';
 

@@ -4,7 +4,7 @@
  */
 import { invalidInput } from '../../domain/errors.ts';
 import type { DialogAnswer, HookClient, HookEvent, HookTool, Verdict } from '../../domain/hooks.ts';
-import { isFields, type Raw } from '../../domain/json.ts';
+import { isFields, objectIn, objectsIn, type Raw } from '../../domain/json.ts';
 import { parseJson } from '../../domain/json-numbers.ts';
 import { attendedIn, decideSource, type Environment, sourceEvidence } from '../../domain/sources.ts';
 import { cleanText, isTooDeep, TOO_DEEP } from '../../domain/text.ts';
@@ -122,13 +122,6 @@ function toolOf(raw: Raw): HookTool | null {
   };
 }
 
-/** A list of objects in a field; empty for anything else. */
-function objects(value: unknown): Raw[] {
-  return Array.isArray(value)
-    ? value.filter((item): item is Raw => item !== null && typeof item === 'object')
-    : [];
-}
-
 /** Several texts joined into one for the model; null when there are none. */
 function joinContext(context: readonly string[]): string | null {
   return context.length === 0 ? null : context.join('\n\n');
@@ -152,7 +145,7 @@ export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
     tool: toolOf(raw),
     batch:
       'tool_calls' in raw
-        ? objects(raw['tool_calls']).flatMap((call) => idIn(call, 'tool_use_id') ?? [])
+        ? objectsIn(raw['tool_calls']).flatMap((call) => idIn(call, 'tool_use_id') ?? [])
         : null,
     background_agents: backgroundAgents(raw),
   };
@@ -160,9 +153,9 @@ export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
 
 /** The subagents that run in the background. Only the result of the Agent tool and the list at a Stop show that. */
 function backgroundAgents(raw: Raw): string[] {
-  const [response] = objects([raw['tool_response']]);
+  const response = objectIn(raw['tool_response']);
   const launched = response?.['isAsync'] === true ? text(response, 'agentId') : null;
-  const running = objects(raw['background_tasks']).flatMap((task) =>
+  const running = objectsIn(raw['background_tasks']).flatMap((task) =>
     task['type'] === 'subagent' ? (text(task, 'id') ?? []) : [],
   );
   return launched === null ? running : [launched, ...running];

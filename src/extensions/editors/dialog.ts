@@ -14,8 +14,8 @@ import {
 } from '../../domain/dialogs.ts';
 import { revealedSource, skeletonOf, spelledLine, spelledOut } from '../../domain/display.ts';
 import { decideForm, type FormDialog, formPrompts } from '../../domain/forms.ts';
-import type { HookTool, Raw } from '../../domain/hooks.ts';
-import { objectIn, textIn } from '../../domain/json.ts';
+import type { HookTool } from '../../domain/hooks.ts';
+import { objectIn, type Raw, textIn } from '../../domain/json.ts';
 import { digestOfCall } from '../../domain/permissions.ts';
 import { type AskRequest, keptLabel, PROMPT_LIMITS, type Prompt } from '../../domain/prompts.ts';
 import { cleanDeep, excerpt } from '../../domain/text.ts';

@@ -1,7 +1,6 @@
 /** Input about the agents of other packages in this Emacs: their sessions, turns and dialogs. */
 import { z } from 'zod';
-import type { Raw } from '../../domain/hooks.ts';
-import { objectIn } from '../../domain/json.ts';
+import { objectIn, type Raw } from '../../domain/json.ts';
 import { PROMPT_LIMITS } from '../../domain/prompts.ts';
 import { EDITOR_SESSION } from '../../domain/sessions.ts';
 import { characters } from '../../schemas/characters.ts';

@@ -3,7 +3,8 @@
  * clock, no ids, no I/O. The command of a start is kept in a file of the human's own (files.ts).
  */
 import { HiveError, invalidInput } from '../../domain/errors.ts';
-import type { HookClient, HookTool, Raw } from '../../domain/hooks.ts';
+import type { HookClient, HookTool } from '../../domain/hooks.ts';
+import type { Raw } from '../../domain/json.ts';
 import { type AskRequest, BLOCKING_DEFAULT_MS, WHEN_TURN_ABORTED } from '../../domain/prompts.ts';
 import type { Run, RunCall, RunKeeper } from '../../domain/runs.ts';
 

@@ -6,9 +6,11 @@
 import type { ServerResponse } from 'node:http';
 import { readEvent, sayVerdict } from '../../adapters/hooks/hook.ts';
 import type { Hive } from '../../application/hive.ts';
-import type { HookSettings, ProjectContext } from '../../application/hook-context.ts';
+import type { HookSettings } from '../../application/hook-context.ts';
+import type { ProjectContext } from '../../application/world.ts';
 import { HiveError, isTransient } from '../../domain/errors.ts';
-import { hookClient, type Raw } from '../../domain/hooks.ts';
+import { hookClient } from '../../domain/hooks.ts';
+import type { Raw } from '../../domain/json.ts';
 import { remoteId } from '../../domain/sessions.ts';
 import { cleanText, excerpt } from '../../domain/text.ts';
 import type { Token } from '../../domain/tokens.ts';

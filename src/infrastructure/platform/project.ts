@@ -4,17 +4,9 @@
  */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import type { ProjectContext } from '../../application/world.ts';
 import { projectName } from '../../domain/preferences.ts';
 import { readFileOnly } from './files.ts';
-
-/** The project in which something happens. */
-export interface ProjectContext {
-  /** A short name for people. */
-  project: string;
-  /** The identity of the project. */
-  project_dir: string;
-  branch: string | null;
-}
 
 /** Never throws: a directory that cannot be read counts as its own project. */
 export function findProject(directory: string): ProjectContext {

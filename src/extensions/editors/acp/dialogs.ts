@@ -4,8 +4,7 @@
  */
 import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
 import { formFrom, formHeader } from '../../../domain/forms.ts';
-import type { Raw } from '../../../domain/hooks.ts';
-import { objectIn, objectsIn, textIn } from '../../../domain/json.ts';
+import { objectIn, objectsIn, type Raw, textIn } from '../../../domain/json.ts';
 import type { EditorAnswer, EditorDialog, EditorOption, ShownChange } from '../dialog.ts';
 
 /** The reports on each call that has not ended, by its id: a request may contain only the id. */

@@ -8,8 +8,7 @@
 import type { Readable } from 'node:stream';
 import { createBackground } from '../../../application/background.ts';
 import type { Hive } from '../../../application/hive.ts';
-import type { Raw } from '../../../domain/hooks.ts';
-import { objectIn, textIn } from '../../../domain/json.ts';
+import { objectIn, type Raw, textIn } from '../../../domain/json.ts';
 import { createEditors } from '../dialogs.ts';
 import { attachAgent } from '../sessions.ts';
 import { describedAnew, ELICITATION, elicitationOf, PERMISSION, permissionOf, ToolCalls } from './dialogs.ts';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Hive } from '../../../application/hive.ts';
 import { isTransient } from '../../../domain/errors.ts';
-import type { Raw } from '../../../domain/hooks.ts';
+import type { Raw } from '../../../domain/json.ts';
 import type { EditorDialog } from '../dialog.ts';
 import type { EditorService, WithdrawReason } from '../dialogs.ts';
 import { DialogRace } from '../race.ts';

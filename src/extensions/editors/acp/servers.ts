@@ -3,8 +3,7 @@
  * If the request is refused with it, the request is sent again without it.
  */
 import { spelledLine } from '../../../domain/display.ts';
-import type { Raw } from '../../../domain/hooks.ts';
-import { objectIn, textIn } from '../../../domain/json.ts';
+import { objectIn, type Raw, textIn } from '../../../domain/json.ts';
 import { excerpt } from '../../../domain/text.ts';
 
 /** The ways in which an agent can be given the MCP server of Hive. */

@@ -1,7 +1,6 @@
 /** Messages of ACP as lines of bytes. A message that is only passed on is never decoded, and a long one is copied once. */
 import type { Readable, Writable } from 'node:stream';
-import type { Raw } from '../../../domain/hooks.ts';
-import { objectIn } from '../../../domain/json.ts';
+import { objectIn, type Raw } from '../../../domain/json.ts';
 import { parseJson } from '../../../domain/json-numbers.ts';
 
 /** One side of the proxy. */

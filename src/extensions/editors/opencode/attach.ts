@@ -6,8 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackground } from '../../../application/background.ts';
 import type { Hive } from '../../../application/hive.ts';
-import type { Raw } from '../../../domain/hooks.ts';
-import { objectIn, objectsIn, textIn } from '../../../domain/json.ts';
+import { objectIn, objectsIn, type Raw, textIn } from '../../../domain/json.ts';
 import { createEditors } from '../dialogs.ts';
 import { Conversations, idIn, isId } from './conversations.ts';
 import { Questions } from './questions.ts';

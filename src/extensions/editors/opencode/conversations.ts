@@ -4,8 +4,7 @@
  */
 
 import type { Hive } from '../../../application/hive.ts';
-import type { Raw } from '../../../domain/hooks.ts';
-import { objectIn, textIn } from '../../../domain/json.ts';
+import { objectIn, type Raw, textIn } from '../../../domain/json.ts';
 import type { EditorService } from '../dialogs.ts';
 import { attachAgent, type EditorSession } from '../sessions.ts';
 import { CLIENT } from './dialogs.ts';

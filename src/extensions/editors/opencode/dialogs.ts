@@ -5,8 +5,7 @@
 
 import { spelledLine } from '../../../domain/display.ts';
 import { type FormDialog, formHeader } from '../../../domain/forms.ts';
-import type { Raw } from '../../../domain/hooks.ts';
-import { objectIn, objectsIn, textIn } from '../../../domain/json.ts';
+import { objectIn, objectsIn, type Raw, textIn } from '../../../domain/json.ts';
 import { PROMPT_LIMITS } from '../../../domain/prompts.ts';
 import type { EditorAnswer, EditorOption, EditorPermission } from '../dialog.ts';
 

@@ -4,8 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hive } from '../../../application/hive.ts';
-import type { Raw } from '../../../domain/hooks.ts';
-import { objectIn, textIn } from '../../../domain/json.ts';
+import { objectIn, type Raw, textIn } from '../../../domain/json.ts';
 import type { EditorAnswer, EditorDialog } from '../dialog.ts';
 import type { EditorService, OpenedDialog } from '../dialogs.ts';
 import { DialogRace } from '../race.ts';

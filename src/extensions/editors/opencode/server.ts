@@ -3,8 +3,7 @@
  * projects at once, each named by its directory. Only the shape of what it sends is trusted.
  */
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import type { Raw } from '../../../domain/hooks.ts';
-import { objectIn, textIn } from '../../../domain/json.ts';
+import { objectIn, type Raw, textIn } from '../../../domain/json.ts';
 import { parseJson } from '../../../domain/json-numbers.ts';
 import { cleanDeep } from '../../../domain/text.ts';
 
