@@ -484,6 +484,10 @@ function show({ path, diff }: ShownChange): void {
 /** Prints what changes in a file: what of Hive's is added, replaced or removed, and how many lines that takes. */
 function describe({ path, before, after, part, diff }: ShownChange): void {
   const [old, now] = [entriesIn(part, before), entriesIn(part, after)];
+  const of = <Kind extends Entry['kind']>(kind: Kind): [Of<Kind>[], Of<Kind>[]] => [
+    old.filter((entry) => isOf(kind, entry)),
+    now.filter((entry) => isOf(kind, entry)),
+  ];
   const lines = (mark: RegExp): number => diff.match(mark)?.length ?? 0;
   const size = {
     isNew: before === null,
@@ -493,23 +497,19 @@ function describe({ path, before, after, part, diff }: ShownChange): void {
   };
   print(fileLine(onOneLine(path), size));
   const sentences = [
-    ...aboutServer(old.filter(isServer), now.filter(isServer)),
-    ...aboutHooks(old.filter(isHook), now.filter(isHook)),
-    ...aboutTrust(old, now),
-    ...aboutRules(old.filter(isRule), now.filter(isRule)),
-    ...aboutCommands(old.filter(isCommand), now.filter(isCommand)),
-    ...aboutLines(old.filter(isLine), now.filter(isLine)),
+    ...aboutServer(...of('server')),
+    ...aboutHooks(...of('hook')),
+    ...aboutTrust(...of('trust')),
+    ...aboutRules(...of('rule')),
+    ...aboutCommands(...of('command')),
+    ...aboutLines(...of('line')),
   ];
   for (const sentence of sentences) print(`  ${onOneLine(sentence)}`);
   print('');
 }
 
 type Of<Kind extends Entry['kind']> = Extract<Entry, { kind: Kind }>;
-const isServer = (entry: Entry): entry is Of<'server'> => entry.kind === 'server';
-const isHook = (entry: Entry): entry is Of<'hook'> => entry.kind === 'hook';
-const isCommand = (entry: Entry): entry is Of<'command'> => entry.kind === 'command';
-const isRule = (entry: Entry): entry is Of<'rule'> => entry.kind === 'rule';
-const isLine = (entry: Entry): entry is Of<'line'> => entry.kind === 'line';
+const isOf = <Kind extends Entry['kind']>(kind: Kind, entry: Entry): entry is Of<Kind> => entry.kind === kind;
 
 function entriesIn(part: Part, text: string | null): Entry[] {
   return text === null || text.trim() === '' ? [] : naming(part, () => part.entries(text));
@@ -549,9 +549,8 @@ function aboutHooks(old: readonly Of<'hook'>[], now: readonly Of<'hook'>[]): str
   ];
 }
 
-function aboutTrust(old: readonly Entry[], now: readonly Entry[]): string[] {
-  const count = (entries: readonly Entry[]): number => entries.filter(({ kind }) => kind === 'trust').length;
-  const lost = count(old) - count(now);
+function aboutTrust(old: readonly Of<'trust'>[], now: readonly Of<'trust'>[]): string[] {
+  const lost = old.length - now.length;
   if (lost < 0) return [`Lets Codex run ${counted(-lost, 'hook')}: it skips hooks that nobody has trusted.`];
   return lost > 0
     ? [`Removes your trust in Hive's ${counted(lost, 'hook')}, because they change or go.`]

@@ -210,8 +210,7 @@ async function processThem(
   const shown = carrier === null ? [] : unread;
   if (json === true) {
     const ids = (some: readonly MentionInFull[]): string[] => some.map((mention) => mention.mention_id);
-    printJson({ processed: ids(processed), unread: shown, already: ids(already), remaining, handle });
-    return EXIT.done;
+    return doneAsJson({ processed: ids(processed), unread: shown, already: ids(already), remaining, handle });
   }
   for (const mention of shown) show(mention);
   print(`Processed ${processed.length} of ${handle}'s mentions; ${remaining} left.`);

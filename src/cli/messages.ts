@@ -10,7 +10,7 @@ import { refusal } from '../infrastructure/installation/files.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
-import { type Format, print, printJson, remark } from './output.ts';
+import { doneAsJson, type Format, print, remark } from './output.ts';
 import { withHive } from './program.ts';
 
 interface MessagesOptions extends Format {
@@ -67,8 +67,7 @@ async function messages(hive: Hive, options: MessagesOptions, isLimited: boolean
   const page = await hive.messages.read({ ...filter, after, before, limit });
   if (options.json === true) {
     const { items, next_cursor, previous_cursor, more } = page;
-    printJson({ messages: items, next_cursor, previous_cursor, more });
-    return EXIT.done;
+    return doneAsJson({ messages: items, next_cursor, previous_cursor, more });
   }
   for (const message of page.items) show(message);
   reportMore(page, after !== undefined, filter.project_dir === undefined);

@@ -12,7 +12,7 @@ import { excerpt } from '../domain/text.ts';
 import type { Turn } from '../domain/turns.ts';
 import { type ActorOptions, BY, findActor, findCaller, registerCaller } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { age, type Format, print, printJson, printRows, remark } from './output.ts';
+import { age, doneAsJson, type Format, print, printJson, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
 
 const COLUMNS = [
@@ -164,8 +164,7 @@ async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<E
       coordinator: coordinators.get(session.session_id) ?? null,
       blocked_by: blockedBy(blocking.get(session.session_id)),
     }));
-    printJson({ sessions: listed });
-    return EXIT.done;
+    return doneAsJson({ sessions: listed });
   }
   if (found.length === 0) {
     remark('No sessions are online.');

@@ -6,6 +6,7 @@ import { EXIT, type ExitCode } from '../../cli/exit-codes.ts';
 import {
   age,
   confirmTyped,
+  doneAsJson,
   type Format,
   line,
   moment,
@@ -115,10 +116,7 @@ function requireTerminal(): void {
 
 async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
   const phones = (await devicesOf(hive).list()).map((device) => phoneOf(hive, device));
-  if (json === true) {
-    printJson({ phones });
-    return EXIT.done;
-  }
+  if (json === true) return doneAsJson({ phones });
   if (phones.length === 0) remark('No phone is paired. Pair one with: hive phone add');
   else
     printRows([
