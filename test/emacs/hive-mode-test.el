@@ -185,8 +185,12 @@
   (with-temp-buffer
     (hive-doctor--insert (hive-doctor-check :name "Codex" :state 'not-set-up
                                             :text "it cannot ask" :advice "run: hive init codex"))
-    (should (equal "  --  Codex          not set up: it cannot ask\n        → run: hive init codex\n"
-                   (buffer-string)))))
+    (should (equal "  --  Codex              not set up: it cannot ask\n        → run: hive init codex\n"
+                   (buffer-string)))
+    ;; A long line continues between words, and below its text.
+    (should (equal (make-string 25 ?\s) (get-text-property (point-min) 'wrap-prefix)))
+    (hive-doctor-mode)
+    (should word-wrap)))
 
 (ert-deftest hive-doctor-wants-the-whole-version-of-node ()
   (should (equal '(t nil nil t t nil nil)
