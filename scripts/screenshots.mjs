@@ -323,11 +323,12 @@ async function status() {
     }
   };
   try {
-    await room('room', LIGHT, 'light', 1);
-    await room('room-dark', DARK, 'dark', 2);
+    // First, while all of it fits on a screen: the pictures of the room post more.
     await shown('status', LIGHT, 'light', STATUS);
     await shown('status-dark', DARK, 'dark', STATUS);
     await shown('status-narrow', LIGHT, 'light', { ...STATUS, columns: 80 });
+    await room('room', LIGHT, 'light', 1);
+    await room('room-dark', DARK, 'dark', 2);
   } finally {
     await others.close();
   }
