@@ -214,7 +214,7 @@ try {
   await emacs.keys('C-x', '1');
   await read(1_800);
   await press('=');
-  await emacs.until(/alike marked/);
+  await emacs.until(/Marked 2 alike/);
   await read(1_500);
   await press('U');
   await emacs.keys('M-<');

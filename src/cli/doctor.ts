@@ -4,7 +4,7 @@ import type { Check } from '../application/world.ts';
 import { HiveError } from '../domain/errors.ts';
 import { examineWithoutStore } from '../open-hive.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, print, printJson } from './output.ts';
+import { type Format, printJson, say } from './output.ts';
 import { examineAgentFiles, reportErrors, usingHive } from './program.ts';
 import { checkLine, checksSummary } from './sentences.ts';
 
@@ -18,8 +18,8 @@ async function doctor({ json }: Format): Promise<ExitCode> {
   const checks = await examineAll();
   if (json === true) printJson({ checks });
   else {
-    for (const check of checks) print(checkLine(check));
-    print(checksSummary(checks));
+    for (const check of checks) say(checkLine(check));
+    say(checksSummary(checks));
   }
   return checks.every(({ state }) => state !== 'broken') ? EXIT.done : EXIT.error;
 }

@@ -51,8 +51,8 @@ import { clientVersion } from '../infrastructure/installation/try-out.ts';
 import { unifiedDiff } from '../infrastructure/platform/edits.ts';
 import { findCaller, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, print, printJson, remark } from './output.ts';
-import { packageFolder, reportErrors, thisProgram, usingHive } from './program.ts';
+import { type Format, print, printJson, remark, say } from './output.ts';
+import { isOnPath, packageFolder, reportErrors, thisProgram, usingHive } from './program.ts';
 import { ask, hasTerminal } from './questions.ts';
 import { changedByOther, counted } from './sentences.ts';
 
@@ -69,8 +69,12 @@ interface ChangeSize {
   removed: number;
 }
 
-const fileLine = (path: string, { isNew, isGone, added, removed }: ChangeSize): string =>
-  `${path} (${isNew ? `new file, ${counted(added, 'line')}` : isGone ? 'the file is removed' : `${counted(added, 'line')} added, ${removed} removed`})`;
+function fileLine(path: string, { isNew, isGone, added, removed }: ChangeSize): string {
+  if (isGone) return `${path} (the file is removed)`;
+  if (isNew) return `${path} (new file, ${counted(added, 'line')})`;
+  if (added === 0) return `${path} (${counted(removed, 'line')} removed)`;
+  return `${path} (${counted(added, 'line')} added${removed === 0 ? '' : `, ${removed} removed`})`;
+}
 
 const WHAT_HOOKS_DO =
   'They report the steps of each session to Hive, which can stop a step, add text to it, or answer its dialog:';
@@ -354,7 +358,7 @@ async function offerTrust(options: SetUpOptions): Promise<ExitCode> {
     );
     return EXIT.done;
   }
-  print(
+  say(
     `Codex skips hooks that nobody has trusted. These ${tables.length} report each step of every session to Hive. Most start "hive hook" with your full permissions; the others use the connection to "hive mcp".`,
   );
   if (!/^y(es)?$/i.test(await ask('Trust them? [y/N] '))) {
@@ -432,7 +436,7 @@ async function setUp(
     });
   let changes = planned(parts);
   if (options.json !== true && changes.length > 0) {
-    if (direction === 'init') print(`${benefit}\n`);
+    if (direction === 'init') say(`${benefit}\n`);
     for (const change of changes) describe(change);
     if (options.show === true) for (const change of changes) show(change);
   }
@@ -449,7 +453,7 @@ async function setUp(
   if (direction === 'uninit') changes.reverse();
   write(direction, installer, changes);
   if (options.json === true) printJson({ changed: changes.map(({ path }) => path) });
-  else print(changes.length === 0 ? 'Nothing to do.' : done);
+  else say(changes.length === 0 ? 'Nothing to do.' : done);
   return EXIT.done;
 }
 
@@ -495,7 +499,7 @@ function describe({ path, before, after, part, diff }: ShownChange): void {
     added: lines(/^\+/gm),
     removed: lines(/^-/gm),
   };
-  print(fileLine(onOneLine(path), size));
+  say(fileLine(onOneLine(path), size));
   const sentences = [
     ...aboutServer(...of('server')),
     ...aboutHooks(...of('hook')),
@@ -504,7 +508,7 @@ function describe({ path, before, after, part, diff }: ShownChange): void {
     ...aboutCommands(...of('command')),
     ...aboutLines(...of('line')),
   ];
-  for (const sentence of sentences) print(`  ${onOneLine(sentence)}`);
+  for (const sentence of sentences) say(`  ${onOneLine(sentence)}`);
   print('');
 }
 
@@ -609,7 +613,7 @@ async function agree(
     const chosen = isInit ? (choice?.parts(answer) ?? null) : null;
     if (chosen !== null) return chosen;
     if (/^d(iff)?$/i.test(answer)) for (const change of changes) show(change);
-    else print(`"${answer}" is none of these.`);
+    else say(`"${answer}" is none of these.`);
   }
 }
 

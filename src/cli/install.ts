@@ -37,7 +37,7 @@ import {
 } from '../infrastructure/installation/versions.ts';
 import { stateDirectory } from '../infrastructure/platform/paths.ts';
 import { ask, hasTerminal } from './questions.ts';
-import { changedByOther, checkLine, checksSummary, listed } from './sentences.ts';
+import { changedByOther, checkLine, checksSummary, fitted, listed } from './sentences.ts';
 
 const STEPS = {
   pack: 'Packing the program',
@@ -68,7 +68,7 @@ const tryIt = ({ agent, key, hive }: { agent: string | null; key: string | null;
 const lookingAt = (client: string): string => `\n${client}: looking at its files …`;
 
 const aboutRemoving = (things: readonly string[], files: readonly string[], yes: boolean): string =>
-  `This removes ${listed(things)}.${files.length === 0 ? '' : ` Then it removes what Hive has written into ${listed(files)}${yes ? '' : ', and asks before each'}.`}`;
+  `This removes ${files.length === 0 ? '' : `what Hive has written into ${listed(files)}${yes ? '' : ', and asks about each program'}. Then it removes `}${listed(things)}.`;
 
 const stillUsed = (clients: readonly string[]): string =>
   `Hive was not removed, because it is still configured for ${clients.join(' and ')}. Run hive uninit for ${clients.length === 1 ? 'it' : 'them'}, then try again.`;
@@ -276,7 +276,8 @@ async function offerPath(bin: string, { yes }: FolderOptions): Promise<void> {
     say(pathWritten(file));
     return;
   }
-  say(`\nPATH: with this line in ${file}, new terminals find the command hive:\n\n${part.fragment}\n`);
+  say(`\nPATH: with this line in ${file}, new terminals find the command hive:\n`);
+  process.stdout.write(`${part.fragment}\n\n`);
   if (yes === true || !hasTerminal() || !/^(?:y|yes)?$/i.test(await ask('Write it there? [Y/n] '))) return;
   const installer = createInstaller(process.env);
   const change = planInit(part, readText(file), installer.receiptOf(file));
@@ -450,7 +451,7 @@ const USAGE = 2;
 const NOT_ACCEPTED = 6;
 
 function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${fitted(text, process.stdout)}\n`);
 }
 
 /** The output of a program, or an empty text if it does not run. */
@@ -486,7 +487,7 @@ export async function runInstaller(): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE;
     else if (error instanceof HiveError) {
-      process.stderr.write(`hive: ${error.message}\n`);
+      process.stderr.write(`${fitted(`hive: ${error.message}`, process.stderr)}\n`);
       process.exitCode = 1;
     } else throw error;
   }

@@ -6,7 +6,7 @@ import { type InterruptOutcome, outcomeSentence } from '../domain/interrupts.ts'
 import { labelled } from '../domain/sources.ts';
 import { type ActorOptions, BY, findActor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, parseDuration, print, printJson, remark } from './output.ts';
+import { type Format, parseDuration, printJson, remark, say } from './output.ts';
 import { withHive } from './program.ts';
 
 interface InterruptOptions extends Format, ActorOptions {
@@ -61,7 +61,7 @@ async function interrupt(
   if (options.cancel === true) {
     const withdrawn = await hive.interrupts.cancel({ session: session_id, turn_id: options.turn, actor });
     if (options.json === true) printJson({ withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) });
-    else if (withdrawn.length > 0) print(`Interrupt withdrawn. ${called} continues.`);
+    else if (withdrawn.length > 0) say(`Interrupt withdrawn. ${called} continues.`);
     else remark(`There is no pending interrupt for ${called}.`);
     return withdrawn.length > 0 ? EXIT.done : EXIT.notAccepted;
   }
@@ -70,7 +70,7 @@ async function interrupt(
     remark(`Asked ${called} to stop. Waiting for its turn to end.`);
   const outcome = await hive.interrupts.interrupt({ ...request, session: session_id, turn_id: options.turn });
   if (options.json === true) printJson(interrupted(outcome));
-  else print(`${called}: ${outcomeSentence(outcome)}`);
+  else say(`${called}: ${outcomeSentence(outcome)}`);
   return exitOf([outcome]);
 }
 
@@ -84,7 +84,7 @@ async function all(
     printJson({ outcomes: outcomes.map((one) => ('error' in one ? failed(one) : interrupted(one))) });
   } else {
     for (const one of outcomes)
-      print(`${one.called}: ${'error' in one ? one.error.message : outcomeSentence(one)}`);
+      say(`${one.called}: ${'error' in one ? one.error.message : outcomeSentence(one)}`);
     if (outcomes.length === 0) remark('No agent is running.');
   }
   const errors = outcomes.filter((one) => 'error' in one);

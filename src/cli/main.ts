@@ -6,7 +6,7 @@ import { HiveError, invalidInput } from '../domain/errors.ts';
 import { VERSION } from '../version.ts';
 import { EXIT, exitCodeOfError } from './exit-codes.ts';
 import { type Commands, EXTENSION_COMMANDS } from './extensions.ts';
-import { printJson } from './output.ts';
+import { printJson, remark } from './output.ts';
 
 /** The commands of the core; each is a file. */
 const COMMANDS: Commands = {
@@ -173,7 +173,7 @@ export async function main(): Promise<void> {
       if (isMistake(error) && process.argv.includes('--json'))
         printJson({ error: { code: 'invalid_input', message: error.message.replace(/^error: /, '') } });
     } else if (error instanceof HiveError) {
-      process.stderr.write(`hive: ${error.message}\n`);
+      remark(error.message);
       process.exitCode = exitCodeOfError(error);
     } else throw error;
   }

@@ -22,7 +22,7 @@ import {
 } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
-import { age, doneAsJson, type Format, print, printJson, remark } from './output.ts';
+import { age, doneAsJson, type Format, print, printJson, remark, say } from './output.ts';
 import { withHive } from './program.ts';
 import { SOMEBODY } from './sentences.ts';
 
@@ -213,7 +213,7 @@ async function processThem(
     return doneAsJson({ processed: ids(processed), unread: shown, already: ids(already), remaining, handle });
   }
   for (const mention of shown) show(mention);
-  print(`Processed ${processed.length} of ${handle}'s mentions; ${remaining} left.`);
+  say(`Processed ${processed.length} of ${handle}'s mentions; ${remaining} left.`);
   return EXIT.done;
 }
 
@@ -230,8 +230,8 @@ async function loops(
     else if (found.length === 0) remark('There are no loops and no muted pairs.');
     else
       for (const { handles, state, reason } of found) {
-        print(`${handles.join(' and ')}: ${state} (${reason})`);
-        print(`  ${state === 'tripped' ? loopActions(handles) : mutedActions(handles)}`);
+        say(`${handles.join(' and ')}: ${state} (${reason})`);
+        say(`  ${state === 'tripped' ? loopActions(handles) : mutedActions(handles)}`);
       }
     return EXIT.done;
   }
@@ -244,7 +244,7 @@ async function loops(
   await hive.loops[action](pair);
   if (options.json === true) printJson({ sessions: pair, state: action === 'allow' ? 'allowed' : 'muted' });
   else
-    print(
+    say(
       action === 'allow'
         ? `${pair.join(' and ')} may continue.`
         : `${pair.join(' and ')} are muted: neither is notified when the other mentions it.`,

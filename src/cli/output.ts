@@ -1,13 +1,12 @@
 /** Output of commands: results go to stdout, remarks to stderr; JSON on request. */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
-import { eastAsianWidth } from 'get-east-asian-width';
 import { isHidden, revealed } from '../domain/display.ts';
 import { HiveError } from '../domain/errors.ts';
 import { permissionLines } from '../domain/permissions.ts';
 import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
 import { calledBy, sourcePrefix } from '../domain/sources.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { SOMEBODY, UNATTESTED } from './sentences.ts';
+import { fitted, inLines, SOMEBODY, UNATTESTED, width } from './sentences.ts';
 
 /** Every command has it. */
 export interface Format {
@@ -23,6 +22,11 @@ function columns(): number {
 /** Prints text to stdout; it may come from an agent. */
 export function print(text: string): void {
   process.stdout.write(`${revealed(text)}\n`);
+}
+
+/** Prints sentences of Hive for the person at the terminal. */
+export function say(text: string): void {
+  process.stdout.write(`${fitted(revealed(text), process.stdout)}\n`);
 }
 
 /** Prints rows; with `wraps`, a long last column continues on the next line instead of being cut. */
@@ -48,7 +52,7 @@ export function printJsonLine(value: unknown): void {
 
 /** Prints something for a person on stderr that is not part of the result. */
 export function remark(sentence: string): void {
-  process.stderr.write(`hive: ${revealed(sentence)}\n`);
+  process.stderr.write(`${fitted(`hive: ${revealed(sentence)}`, process.stderr)}\n`);
 }
 
 // ---- Text from agents on a terminal (invariant 12) ----
@@ -58,16 +62,6 @@ export function remark(sentence: string): void {
 /** The text on one line, with hidden characters shown, cut to `columns` if given. */
 export function line(text: string, columns: number = Number.POSITIVE_INFINITY): string {
   return cut(revealed(text.replace(/[ \t\r\n]+/g, ' ').trim()), columns);
-}
-
-const COMBINING = /[\p{Mn}\p{Me}]/u;
-
-/** How many columns a text takes on a terminal. */
-export function width(text: string): number {
-  let columns = 0;
-  for (const character of text)
-    columns += COMBINING.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0);
-  return columns;
 }
 
 function cut(text: string, columns: number): string {
@@ -100,17 +94,6 @@ function shorten(row: string, columns: number): string {
 const LEAST_LAST = 20;
 const BELOW = '  ';
 
-/** A text broken between its words. */
-function inLines(text: string, columns: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || width(last) + 1 + width(word) > columns) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
-}
-
 /** Rows of cells as aligned lines, two spaces apart; the last column takes the rest of the width. */
 export function table(rows: readonly (readonly string[])[], columns: number, wraps = false): string[] {
   const cells = rows.map((row) => row.map((cell) => line(cell)));
@@ -129,7 +112,10 @@ export function table(rows: readonly (readonly string[])[], columns: number, wra
     const [first = '', ...rest] = wraps ? inLines(last, columns - indent.length) : [last];
     const shown = isBelow ? [aligned, [indent + first]] : [[...aligned, first]];
     return [
-      ...shown.map((parts) => shorten(parts.join('  ').trimEnd(), columns)).filter((text) => text !== ''),
+      ...shown
+        .map((parts) => parts.join('  ').trimEnd())
+        .filter((text) => text !== '')
+        .map((text) => (wraps ? text : shorten(text, columns))),
       ...rest.map((text) => indent + text),
     ];
   });
@@ -238,7 +224,7 @@ export function showPrompt(prompt: Prompt): void {
   if (answer?.comment != null) rows.push(['comment', answer.comment]);
   const warning = againstNotes(prompt).trim();
   if (warning !== '') rows.push(['warning', warning]);
-  printRows(rows, '  ');
+  printRows(rows, '  ', true);
 }
 
 function statusOf({ status, late_response, attested, orphaned }: Prompt): string {
@@ -343,7 +329,7 @@ function linesToConfirm(prompt: Prompt): string[] {
     ...options.flatMap(({ label, description }) =>
       description === null ? [] : indented(`${line(label)}: ${description}`),
     ),
-  ];
+  ].flatMap((text) => fitted(text, process.stdout).split('\n'));
 }
 
 /** Opens the terminal of this process and works there; returns `without` if there is none. */

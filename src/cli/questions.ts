@@ -1,5 +1,6 @@
 /** Questions to the person at the terminal. `hive install` asks, too, so this runs on any Node ≥ 20. */
 import { createInterface } from 'node:readline';
+import { fitted } from './sentences.ts';
 
 /** Whether somebody can be asked. */
 export function hasTerminal(): boolean {
@@ -19,7 +20,7 @@ export function ask(question: string): Promise<string> {
       lines.close();
       process.kill(process.pid, 'SIGINT');
     });
-    lines.question(question, (answer) => {
+    lines.question(fitted(question, process.stdout), (answer) => {
       lines.off('close', noAnswer).close();
       resolve(answer.trim());
     });

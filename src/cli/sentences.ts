@@ -4,6 +4,7 @@
  *
  * A sentence ends with a period, except after a command, an option or a value that a person may copy.
  */
+import { eastAsianWidth } from 'get-east-asian-width';
 import type { Check, CheckState } from '../application/world.ts';
 
 /** An actor whose name is not recorded. */
@@ -27,7 +28,7 @@ export function counted(number: number, noun: string): string {
 const CHECK_MARKS: Readonly<Record<CheckState, string>> = { ok: 'ok', not_set_up: '--', broken: 'FAIL' };
 
 export const checkLine = ({ name, state, text, advice }: Check): string => {
-  const line = `${CHECK_MARKS[state].padEnd(4)}  ${name.padEnd(17)} ${state === 'not_set_up' ? 'not set up: ' : ''}${text}`;
+  const line = `${CHECK_MARKS[state].padEnd(4)}  ${name.padEnd(17)}  ${state === 'not_set_up' ? 'not set up: ' : ''}${text}`;
   return state === 'ok' || advice === null ? line : `${line}\n      → ${advice}`;
 };
 
@@ -39,3 +40,41 @@ export const checksSummary = (checks: readonly Pick<Check, 'state'>[]): string =
 
 export const changedByOther = (file: string): string =>
   `${file} was changed by another program. Run the command again.`;
+
+// ---- Sentences on a terminal ----
+
+const COMBINING = /[\p{Mn}\p{Me}]/u;
+
+/** How many columns a text takes on a terminal. */
+export function width(text: string): number {
+  let columns = 0;
+  for (const character of text)
+    columns += COMBINING.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0);
+  return columns;
+}
+
+/** A text broken between its words. A longer word has a line of its own, which the terminal breaks. */
+export function inLines(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || width(last) + 1 + width(word) > columns) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** Where a line continues: below its last column, and behind the mark of a list. */
+const INDENTATION = /^ *(?:\S+(?: \S+)* {2,})*(?:[-\u2192] )?/;
+
+/** Sentences for a person, broken between words at the edge of this terminal. Emacs wraps the lines of its buffers itself. */
+export function fitted(text: string, { isTTY, columns }: Partial<NodeJS.WriteStream>): string {
+  if (isTTY !== true || process.env['TERM'] === 'dumb') return text;
+  const room = columns || 80;
+  return text.replace(/.+/g, (line) => {
+    const [found = ''] = INDENTATION.exec(line) ?? [];
+    const beginning = width(found) > room / 2 ? '' : found;
+    const lines = inLines(line.slice(beginning.length), room - width(beginning));
+    return beginning + lines.join(`\n${' '.repeat(width(beginning))}`);
+  });
+}

@@ -15,18 +15,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { age, doneAsJson, type Format, print, printJson, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
 
-const COLUMNS = [
-  'TITLE',
-  'HANDLE',
-  'STATE',
-  'SEEN',
-  'SOURCE',
-  'MENTIONS',
-  'ROLES',
-  'CLIENT',
-  'PROJECT',
-  'DOING',
-];
+const COLUMNS = ['TITLE', 'HANDLE', 'STATE', 'SEEN', 'SOURCE', 'MENTIONS', 'ROLES', 'PROJECT', 'DOING'];
 
 interface SessionsOptions extends Format {
   ended?: boolean;
@@ -126,11 +115,11 @@ async function configure(hive: Hive, words: string[], options: ActorOptions & Fo
 /** In characters: enough to recognize a question in a table. */
 const SHOWN_QUESTION = 60;
 
-/** The question that a session waits for, or its turn, and since when. */
+/** The question that a session waits for, or its turn, and since when; empty if it is idle. */
 function inWords(prompt: Prompt | undefined, turn: Turn | undefined): string {
   if (prompt?.blocked_since != null)
     return `blocked for ${age(prompt.blocked_since)}: ${excerpt(prompt.question, SHOWN_QUESTION)}`;
-  if (turn?.state !== 'in_progress') return '-';
+  if (turn?.state !== 'in_progress') return '';
   const tool = turn.open_tools.at(-1);
   return tool === undefined ? `works, ${age(turn.started_at)}` : `runs ${tool.name}, ${age(tool.since)}`;
 }
@@ -182,7 +171,6 @@ async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<E
       session.source,
       session.shared ? String(unprocessed(session)) : 'off',
       [...session.roles, ...coordinating(coordinators.get(session.session_id))].join(', ') || '-',
-      session.client,
       session.branch === null ? session.project : `${session.project} (${session.branch})`,
       doing(session),
     ]),

@@ -9,7 +9,7 @@ import { addressArgument, storeAddress } from '../infrastructure/platform/paths.
 import { backUpStore, copyStore, openHive, restoreStore } from '../open-hive.ts';
 import { humanActor, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { doneAsJson, type Format, print, printJson, printRows, remark } from './output.ts';
+import { doneAsJson, type Format, print, printJson, printRows, remark, say } from './output.ts';
 import { reportErrors, withHive } from './program.ts';
 import { ask, hasTerminal } from './questions.ts';
 
@@ -51,7 +51,7 @@ function defineRestore(command: Command): void {
         await (await openHive()).close();
         if (options.json === true) printJson({ store, file, aside });
         else
-          print(
+          say(
             `Restored ${store} from ${file}.${aside === null ? '' : ` What was there before is ${aside}; delete it when you no longer need it.`}`,
           );
         return EXIT.done;
@@ -121,7 +121,7 @@ async function agrees(count: number, what: string, { json }: PruneOptions): Prom
       'not_allowed',
       `This would remove ${what} (${count}), including unprocessed ones. Hive cannot ask for confirmation without a terminal. Use --yes to confirm, or --dry-run to only look. Nothing was removed.`,
     );
-  print(`This removes ${what} from this store (${count}), including unprocessed ones. The messages stay.`);
+  say(`This removes ${what} from this store (${count}), including unprocessed ones. The messages stay.`);
   return (await ask('Type yes to remove them: ')) === 'yes';
 }
 

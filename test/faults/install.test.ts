@@ -454,15 +454,15 @@ describe('hive uninstall', () => {
     const init = join(place.folder, INIT);
     const { code, out, err } = await place.person.hive('uninstall', '--show');
     expect(code).toBe(1);
-    expect(out).toMatch(/^This removes the program in .*\. Then it removes what Hive has written into .*\n/);
-    expect(out.split('\n')[0]).toContain(`${init}, and asks before each.`);
+    expect(out).toMatch(/^This removes what Hive has written into .*\. Then it removes the program in .*\n/);
+    expect(out.split('\n')[0]).toContain(`${init}, and asks about each program.`);
     expect(out).toMatch(/^ {2}-\(require 'hive-mode\)$/m);
     expect(err).toBe(
       'hive: Hive cannot ask for confirmation without a terminal. Use --yes to remove Hive without asking. Nothing was removed.\n',
     );
     expect(readFileSync(init, 'utf8')).toContain('hive-mode');
     const declined = await place.person.terminal(['uninstall'], 'Continue?', 'n');
-    expect(declined.out.replaceAll(/\s/g, '')).toContain(`${init},andasksbeforeeach.`);
+    expect(declined.out.replaceAll(/\s/g, '')).toContain(`${init},andasksabouteachprogram.`);
     expect((await place.person.hive('uninit', 'emacs', '--show')).err).toContain('without asking.\n');
   });
 

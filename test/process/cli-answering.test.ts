@@ -7,9 +7,12 @@
  * @module-tag cli
  */
 import { describe, expect, it } from 'vitest';
+import { childEnvironment, HIVE } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { introduce, openTestHive } from '../support/hive.ts';
-import { tempStore } from '../support/temp.ts';
+import { whenFinished } from '../support/lifetime.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { openTerminal } from '../support/tmux.ts';
 
 describe('answering', () => {
   it('has one winner: a second answer exits with 6 and is told who was first', async () => {
@@ -131,6 +134,24 @@ describe('answering', () => {
     expect(asked.out).toMatch(
       / {2}Added \d+ m?s ago: The tests passed\.\r?\nOptions: now \| later\r?\n {2}now: Users are offline\r?\n/,
     );
+  });
+
+  it('breaks a long question between its words at a terminal, and so does poll', async () => {
+    const store = tempStore();
+    const question =
+      'Which database should the new order service use, given that the team already runs one for billing?';
+    const ask_id = (await shell(store).hive('ask', question)).out.trim();
+    const hive = `'${process.execPath}' '${HIVE}'`;
+    const both = ['sh', '-c', `${hive} poll ${ask_id}; ${hive} respond ${ask_id}`];
+    const env = childEnvironment(store, { TERM: 'xterm' });
+    const terminal = await openTerminal(tempFolder(), env, both, { columns: 80, lines: 24 });
+    whenFinished(() => terminal.close());
+    const screen = await terminal.until(/Your answer:/);
+    const text = screen.map((line) => line.trim()).join(' ');
+    expect(text.split(question)).toHaveLength(3);
+    await terminal.type('PostgreSQL');
+    await terminal.keys('Enter');
+    await terminal.until(/Answered/);
   });
 
   it('takes several options that are typed with commas between them, and says that it does', async () => {

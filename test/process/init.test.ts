@@ -26,7 +26,9 @@ import { isEmacsKey } from '../../src/infrastructure/installation/emacs.ts';
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
 import { childEnvironment, HIVE, outputOf, spawnChild } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
+import { whenFinished } from '../support/lifetime.ts';
 import { tempHome } from '../support/temp.ts';
+import { openTerminal } from '../support/tmux.ts';
 
 /** A separate home directory with these files. */
 function home(files: Record<string, string> = {}): { folder: string; person: Shell } {
@@ -112,6 +114,27 @@ describe('hive init', () => {
     expect(readdirSync(folder).sort()).toEqual(['.local']);
     // Compiled code, which every program of Hive keeps there.
     expect(readdirSync(join(folder, '.local/state/hive'))).toEqual(['code', 'code.key']);
+  });
+
+  it('breaks no word at the edge of a terminal, in its sentences and in its question', async () => {
+    const { folder } = home();
+    const env = childEnvironment(join(folder, 'state/hive.db'), { HOME: folder, TERM: 'xterm' });
+    const command = [process.execPath, HIVE, 'init', 'claude', '--hooks'];
+    const terminal = await openTerminal(folder, env, command, { columns: 80, lines: 60 });
+    whenFinished(() => terminal.close());
+    const screen = await terminal.until(/every line\]/);
+    const text = screen.map((line) => line.trim()).join(' ');
+    for (const sentence of [
+      'Your answers, mentions and interrupts reach it by themselves',
+      'which can stop a step, add text to it, or answer its dialog:',
+      'PostToolUse, PostToolUseFailure, PermissionRequest, Elicitation, PermissionDenied, ElicitationResult,',
+      'asking each time? [Y/n, a: set it up, but ask each time, d shows every line]',
+    ])
+      expect(text).toContain(sentence);
+    // What continues a line begins below its text.
+    expect(screen).toContainEqual(expect.stringMatching(/^ {4}\w+, /));
+    await terminal.keys('n', 'Enter');
+    await terminal.until(/Nothing was written\./);
   });
 
   it("writes only the permission rules for Claude Code while Hive's plugin is enabled there", async () => {
@@ -304,7 +327,7 @@ describe('hive init', () => {
     const { folder, person } = home(THEIRS);
     const said = await person.hive('init', 'claude', '--hooks');
     expect(said.code).toBe(6);
-    expect(said.out).toMatch(/\.claude\/settings\.json \(\d+ lines? added, \d removed\)\n/);
+    expect(said.out).toMatch(/\.claude\/settings\.json \(\d+ lines? added, 1 removed\)\n/);
     expect(said.out).not.toMatch(/^ *\+/m);
     expect(said.err).toContain('--yes');
     const shown = await person.hive('init', 'claude', '--hooks', '--show');
@@ -355,6 +378,7 @@ describe('hive init', () => {
       const removed = await said('uninit', client);
       expect(removed).toContain(`Removes Hive's ${hooks} hooks, and no others.`);
       expect(removed).toContain('Removes the MCP server "hive".');
+      expect(removed).not.toMatch(/\b0 lines/);
       expect(removed.includes("Removes Hive's 15 permission rules.")).toBe(client === 'claude');
     },
   );

@@ -69,7 +69,7 @@ test('a blocked session is shown with its question, one at work with its turn, a
   const last = (handle: string) => out.split('\n').find((line) => line.includes(handle));
   expect(last('Claude-block')).toMatch(/demo +blocked for \d+ s: May I\?$/);
   expect(last('Claude-works')).toMatch(/demo +works, \d+ s$/);
-  expect(last('Claude-idle')).toMatch(/demo +-$/);
+  expect(last('Claude-idle')).toMatch(/main +0 +- +demo$/);
   const { sessions } = (await shell(store).hive('sessions', '--json')).json();
   const of = (session_id: string) =>
     sessions.find((one: { session_id: string }) => one.session_id === session_id);

@@ -1,7 +1,8 @@
 /** What the command line makes of texts, times and outcomes. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { EXIT, exitCodeOfError, exitCodeOfPrompts } from '../../src/cli/exit-codes.ts';
-import { age, line, parseDuration, table, visibleJson, width } from '../../src/cli/output.ts';
+import { age, line, parseDuration, table, visibleJson } from '../../src/cli/output.ts';
+import { fitted, width } from '../../src/cli/sentences.ts';
 import { revealed } from '../../src/domain/display.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 
@@ -57,10 +58,49 @@ describe('text from agents', () => {
       'ask-dqfre1xbzve5rpej  backend',
     ]);
     expect(table(rows, 30, true).slice(3, 5)).toEqual(['  Deploy the new version to', '  production?']);
+    // Where lines continue, nothing is cut.
+    const path = `/home/ada/${'x'.repeat(40)}`;
+    expect(table([['decision', path]], 40, true)).toEqual([`decision  ${path}`]);
     // Not where everything fits.
     expect(table([['ask-c1eaxqjf1j29jgvc', 'frontend', 'yes']], 40)).toEqual([
       'ask-c1eaxqjf1j29jgvc  frontend  yes',
     ]);
+  });
+});
+
+describe('sentences on a terminal', () => {
+  const terminal = { isTTY: true, columns: 30 };
+  beforeEach(() => vi.stubEnv('TERM', 'xterm'));
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('break between words, and continue below their text', () => {
+    const lines = (text: string): string[] => fitted(text, terminal).split('\n');
+    expect(lines('Hive uses its own Node, because yours is older.')).toEqual([
+      'Hive uses its own Node,',
+      'because yours is older.',
+    ]);
+    expect(lines('  - 2 use the connection: PreToolUse\n\nDone.')).toEqual([
+      '  - 2 use the connection:',
+      '    PreToolUse',
+      '',
+      'Done.',
+    ]);
+    expect(lines('ok    Node  which hive install has brought')).toEqual([
+      'ok    Node  which hive install',
+      '            has brought',
+    ]);
+    // A path is not broken, so that it can be copied.
+    expect(lines(`In /home/ada/${'x'.repeat(40)} is one.`)[1]).toBe(`/home/ada/${'x'.repeat(40)}`);
+    expect(lines(`${'漢'.repeat(10)} ${'漢'.repeat(10)}`)).toHaveLength(2);
+    // The cursor stays behind a question.
+    expect(fitted('Set this up? [Y/n] ', terminal)).toBe('Set this up? [Y/n] ');
+  });
+
+  it('stay whole in a pipe, and in a buffer of Emacs', () => {
+    const text = 'Hive uses its own Node, because yours is older.';
+    expect(fitted(text, { columns: 30 })).toBe(text);
+    vi.stubEnv('TERM', 'dumb');
+    expect(fitted(text, terminal)).toBe(text);
   });
 });
 

@@ -14,6 +14,7 @@ import {
   printJson,
   printRows,
   remark,
+  say,
 } from '../../cli/output.ts';
 import type { Device } from '../../domain/devices.ts';
 import { HiveError } from '../../domain/errors.ts';
@@ -34,16 +35,16 @@ interface AddOptions extends Format {
 
 export function definePhone(command: Command): void {
   const define = humanCommands(command, { action: 'pair, list or revoke phones', unnamed: '' });
-  define<AddOptions>('add', 'pair a phone: shows a QR code and waits for it', (hive, _device, options) =>
+  define<AddOptions>('add', 'Pair a phone: shows a QR code and waits for it', (hive, _device, options) =>
     add(hive, options),
   )
     .option('--url <url>', 'the address of the inbox, if another machine serves it')
     .option('--by <name>', 'whose phone it is; default: HIVE_USER, else your login name');
-  define<Format>('list', 'list the phones', (hive, _device, options) => list(hive, options));
-  define<Format>('allow <phone>', 'let a phone allow permissions', allowPhone);
+  define<Format>('list', 'List the phones', (hive, _device, options) => list(hive, options));
+  define<Format>('allow <phone>', 'Let a phone allow permissions', allowPhone);
   define<Format>(
     'revoke <phone>',
-    'take away the access of a phone, at once',
+    'Take away the access of a phone, at once',
     async (hive, given, { json }) => {
       const { device, problem } = await revoke(hive, { device: given, by: humanName(process.env) });
       if (json === true) printJson({ phone: phoneOf(hive, device) });
@@ -87,7 +88,7 @@ async function add(hive: Hive, { url, by, json }: AddOptions): Promise<ExitCode>
   const confirmed = await devicesOf(hive).confirm(device, human);
   if (json === true) printJson({ phone: phoneOf(hive, confirmed) });
   else
-    print(
+    say(
       `Paired ${confirmed.name}. It can answer questions. To let it allow permissions, too: hive phone allow, or M-x hive-phone-list in Emacs`,
     );
   return EXIT.done;
@@ -157,7 +158,7 @@ async function allowPhone(hive: Hive, given: string, { json }: Format): Promise<
   const { registered, text } = await allow(hive, { device: device.device_id, pid: process.pid, via: 'cli' });
   if (json === true) printJson({ phone: phoneOf(hive, device), allowed: registered });
   if (!registered) throw new HiveError('not_allowed', text);
-  if (json !== true) print(text);
+  if (json !== true) say(text);
   return EXIT.done;
 }
 
