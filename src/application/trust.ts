@@ -121,10 +121,7 @@ export function examineTrust(trust: Trust): Check[] {
   );
   if (seats.length === 0)
     seats.push(
-      checkOk(
-        'Seat',
-        `none is registered yet, so no answer of yours can allow anything; Emacs registers its key in ${path} when it first connects`,
-      ),
+      checkOk('Seat', 'none yet: no answer of yours can allow anything until Emacs has connected once'),
     );
   const text =
     digest === null ? `${path} does not exist, so nothing is allowed without asking you` : `${path}: ${says}`;

@@ -52,7 +52,7 @@ import { unifiedDiff } from '../infrastructure/platform/edits.ts';
 import { findCaller, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark, say } from './output.ts';
-import { isOnPath, packageFolder, reportErrors, thisProgram, usingHive } from './program.ts';
+import { packageFolder, reportErrors, thisProgram, usingHive } from './program.ts';
 import { ask, hasTerminal } from './questions.ts';
 import { changedByOther, counted } from './sentences.ts';
 

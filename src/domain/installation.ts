@@ -197,9 +197,7 @@ export const TRIED: Readonly<Record<HookClient, readonly string[]>> = {
 /** The doctor's sentence on the version of a client. */
 export function describeVersion(client: HookClient, version: string): string {
   const tried = TRIED[client];
-  return tried.includes(version)
-    ? `version ${version}, which was tried`
-    : `version ${version}, which was not tried: Hive was tried with ${tried.join(' and ')}`;
+  return `version ${version}${tried.includes(version) ? '' : `; Hive was tried only with ${tried.join(' and ')}`}`;
 }
 
 /** The configuration of one event. */

@@ -85,9 +85,9 @@ describe('sentences on a terminal', () => {
       '',
       'Done.',
     ]);
-    expect(lines('ok    Node  which hive install has brought')).toEqual([
-      'ok    Node  which hive install',
-      '            has brought',
+    expect(lines('ok    Node  installed by hive install')).toEqual([
+      'ok    Node  installed by hive',
+      '            install',
     ]);
     // A path is not broken, so that it can be copied.
     expect(lines(`In /home/ada/${'x'.repeat(40)} is one.`)[1]).toBe(`/home/ada/${'x'.repeat(40)}`);

@@ -25,7 +25,7 @@ export function examineMachine(address: string, env: Environment, server: StoreS
 
 function node(): Check {
   const isBrought = /[/\\]versions[/\\][^/\\]+[/\\]node_modules[/\\]/.test(process.execPath);
-  const whose = isBrought ? ', which hive install has brought' : '';
+  const whose = isBrought ? ', installed by hive install' : '';
   return checkOk('Node', `${process.version} (${process.execPath})${whose}`);
 }
 
