@@ -16,6 +16,7 @@ import {
   PLUGIN_SERVER,
   readHook,
   SERVER_NAME,
+  shellLine,
 } from '../domain/installation.ts';
 import type { Role } from '../domain/tokens.ts';
 import {
@@ -547,7 +548,7 @@ function aboutHooks(old: readonly Of<'hook'>[], now: readonly Of<'hook'>[]): str
       const events = counts.map(([event, { length }]) => (length === 1 ? event : `${event} (${length})`));
       return program === null
         ? `- ${hooks.length} use the connection to the MCP server: ${events.join(', ')}`
-        : `- ${hooks.length} start "${program} hook": ${events.join(', ')}`;
+        : `- ${hooks.length} start "${program === shellLine(thisProgram()) ? 'hive' : program} hook": ${events.join(', ')}`;
     }),
     'Leaves all other hooks as they are.',
   ];

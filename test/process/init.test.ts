@@ -361,6 +361,8 @@ describe('hive init', () => {
       expect(first.trim().split('\n').length).toBeLessThan(22);
       expect(first).toContain(`${file} (new file, ${count(text, /\n/g)} lines)\n  Adds ${hooks} hooks. `);
       expect(first).toContain(`- ${count(text, /"mcp_tool"/g)} use the connection to the MCP server: `);
+      // The line of the server says which program that is.
+      expect(first).toContain(`- ${count(text, /"command":/g)} start "hive hook": `);
       const events = Object.keys(readJson(text)['hooks'] as object);
       for (const event of events) expect(first).toMatch(new RegExp(`^ {2}- .*: .*\\b${event}\\b`, 'm'));
       expect(first).toMatch(/Adds the MCP server "hive", which runs: \S+ \S+\/bin\/hive mcp\n/);
