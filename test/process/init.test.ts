@@ -388,7 +388,9 @@ describe('hive init', () => {
   it('writes plain "hive" into what a project shares', async () => {
     const { folder, person } = home();
     // Where there is no hive: this machine may have one.
-    const done = await person.as({ PATH: folder }).hive('init', 'claude', '--project', '--hooks', '--yes');
+    const without = person.as({ PATH: folder });
+    expect((await without.hive('init', 'claude', '--project')).err).not.toContain('PATH');
+    const done = await without.hive('init', 'claude', '--project', '--hooks', '--yes');
     expect(done.err).toContain('from PATH, and it is not on yours');
     const files = filesIn(folder);
     expect(readJson(files['.mcp.json'] ?? '')).toEqual({
