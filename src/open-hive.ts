@@ -106,8 +106,9 @@ export async function openHooks(options: OpenHiveOptions): Promise<HookService &
 }
 
 /** Only the service that wakes idle agents, for the same reason. */
-export async function openWakes(options: OpenHiveOptions): Promise<WakeService> {
-  const { log, store } = await openStoreFor(options);
+export async function openWakes({ env = process.env, ...options }: OpenHiveOptions): Promise<WakeService> {
+  // No warnings by default: the client passes stderr to its model.
+  const { log, store } = await openStoreFor({ ...options, env: { HIVE_LOG: 'error', ...env } });
   return createWakes({ store, feed: createFeed(store, log), ids: randomIds, processes });
 }
 

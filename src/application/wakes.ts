@@ -23,7 +23,7 @@ import { type Session, threadOf } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { timeAfter } from '../domain/times.ts';
 import { beside } from './background.ts';
-import type { Feed } from './feed.ts';
+import type { Feed, UntilOptions } from './feed.ts';
 import { refusalToSpeak, type Speaker } from './identity.ts';
 import { humanSpokeTo } from './loops.ts';
 import { giveNotice } from './notices.ts';
@@ -58,6 +58,9 @@ export interface WakeWait {
 
 /** In ms, longer than any delivery takes. If the delivering process dies, another one may wake the session after this time. */
 const DELIVERY_MS = 30_000;
+
+/** In ms: how long a waker tries to begin in a store that is unavailable; until then it does not know its longest wait. */
+const BEGIN_MS = 10 * 60_000;
 
 /** In ms: how long a waker lets the previous one of its client finish, which only has to print its sentence. */
 const HANDOVER_MS = 2_000;
@@ -119,8 +122,9 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
   async function replaceWaker({
     session_id,
     waker_id,
+    wait_ms,
     signal,
-  }: Pick<Waiting, 'session_id' | 'waker_id'> & Pick<WakeWait, 'signal'>): Promise<void> {
+  }: Pick<Waiting, 'session_id' | 'waker_id'> & UntilOptions): Promise<void> {
     const isFree = async (tx: ReadTx): Promise<boolean> => {
       const { until } = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
       return until === null || until <= tx.now;
@@ -135,25 +139,28 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
     const replaceFree = async (): Promise<true | undefined> =>
       (await store.read(isFree)) ? replace(false) : undefined;
     const replaced = await feed.until(replaceFree, { wait_ms: HANDOVER_MS, signal });
-    if (replaced === undefined && signal?.aborted !== true) await replace(true);
+    if (replaced === undefined && signal?.aborted !== true)
+      await feed.until(() => replace(true), { wait_ms, signal });
   }
 
   return {
     async untilWanted({ session_id, speaker, seat, wait_ms, signal, deliver, shared = false }) {
       const preferences = (tx: ReadTx): Promise<Preferences> => preferencesAt(tx, seat);
-      const longest_ms = wakeLifeMs(await store.read(preferences));
-      if (longest_ms === null) return null;
+      const begin = (): Promise<number | 'off'> =>
+        store.read(async (tx) => {
+          const session = await tx.sessions.get(session_id);
+          if (session !== undefined && speaker !== undefined)
+            refuse(await refusalToSpeak(tx, session, speaker, processes));
+          return wakeLifeMs(await preferences(tx)) ?? 'off';
+        });
+      // Each step is one check of a wait, which survives a locked or unavailable store.
+      const longest_ms = await feed.until(begin, { wait_ms: wait_ms ?? BEGIN_MS, signal });
+      if (longest_ms === undefined || longest_ms === 'off') return null;
       const life_ms = Math.min(longest_ms, wait_ms ?? longest_ms);
       const waker_id = ids.make('waker');
-      await store.write(async (tx) => {
-        const session = await tx.sessions.get(session_id);
-        if (session !== undefined && speaker !== undefined)
-          refuse(await refusalToSpeak(tx, session, speaker, processes));
-      });
-      if (!shared) await replaceWaker({ session_id, waker_id, signal });
+      if (!shared) await replaceWaker({ session_id, waker_id, wait_ms: life_ms, signal });
       const find = (tx: ReadTx): Promise<Found> =>
         findReasons(tx, { session_id, waker_id, shared, preferences });
-      // All of this is one check of the wait, which survives a locked or unavailable store.
       const claim = async (): Promise<Claimed | 'over' | undefined> => {
         const found = await store.read(find);
         if (found === undefined || found === 'over') return found;

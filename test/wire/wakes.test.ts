@@ -6,6 +6,7 @@
  * @module-tag sqlite
  * @module-tag hook
  */
+import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCodexWaker, createWakes, type WakeWait } from '../../src/application/wakes.ts';
@@ -16,10 +17,11 @@ import type { Session } from '../../src/domain/sessions.ts';
 import { settingNamed } from '../../src/domain/settings.ts';
 import { randomIds } from '../../src/infrastructure/platform/ids.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
-import type { OpenedHive } from '../../src/open-hive.ts';
+import { type OpenedHive, openWakes } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, noticesOf, openTestHive, recordingLog, whenWaiting } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
 import { actorOf, join, post } from '../support/messages.ts';
+import { tempStore } from '../support/temp.ts';
 import { claude, SESSION } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -194,6 +196,33 @@ test('a waiter outlives a store that is locked when the answer comes', async () 
   onTestFinished(() => writes.mockRestore());
   await answer();
   expect(await waiter).toContain('is answered');
+});
+
+test('a waiter that begins while the store is locked or unavailable begins when it is back', async () => {
+  await claude(hive).stop('p1');
+  await answer();
+  const reads = vi.spyOn(hive.store, 'read');
+  reads.mockRejectedValueOnce(new HiveError('store_unavailable', 'The store is unavailable.'));
+  const writes = vi.spyOn(hive.store, 'write');
+  writes.mockRejectedValueOnce(new HiveError('store_busy', 'The store is locked.'));
+  onTestFinished(() => {
+    reads.mockRestore();
+    writes.mockRestore();
+  });
+  expect(await wait()).toContain('is answered');
+  expect(writes.mock.settledResults[0]?.type).toBe('rejected');
+});
+
+test('a waiter of a client that reads its stderr writes nothing there about a locked store', async () => {
+  const store = tempStore();
+  const wakes = await openWakes({ store, env: {}, busy_ms: 1 });
+  const other = new DatabaseSync(store);
+  onTestFinished(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  const written = vi.spyOn(process.stderr, 'write');
+  onTestFinished(() => written.mockRestore());
+  expect(await wakes.untilWanted({ ...LIFE, wait_ms: 50 })).toBeNull();
+  expect(written.mock.calls).toEqual([]);
 });
 
 describe('a mention', () => {
