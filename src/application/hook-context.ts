@@ -1,6 +1,7 @@
 /**
  * The context of hooks: their environment, hooks over a connection or for another machine, and the arguments of a hook handler.
  */
+import type { ReturnedCalls } from '../domain/dialogs.ts';
 import type { EditTools } from '../domain/edits.ts';
 import type { HookClient, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import type { Place } from '../domain/places.ts';
@@ -110,6 +111,8 @@ export interface HookContext {
   log: Logger;
   /** The verdict of the earlier handlers. */
   verdict: Verdict;
+  /** The calls in the end of the transcript; missing unless they are needed (`withReturnedCalls`). */
+  returned?: ReturnedCalls | undefined;
   /** The wait that this event has already had, so that it does not wait again; null if none. */
   waited: Waited | null;
   /** The preferences of the hook's seat, read once per event, for the first handler that needs them. */

@@ -3,7 +3,7 @@
  * A handler sees what the earlier ones returned, writes its changes and returns its verdict.
  */
 
-import { dialogOf, endsEdit } from '../domain/dialogs.ts';
+import { dialogOf, endsEdit, type ReturnedCalls } from '../domain/dialogs.ts';
 import {
   acceptsContext,
   endedBy,
@@ -23,7 +23,7 @@ import { subagentId } from '../domain/sessions.ts';
 import { DISPLACED_TAIL_BYTES, transcriptNames } from '../domain/turns.ts';
 import { beside } from './background.ts';
 import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, reconcileDeliveries } from './delivery.ts';
-import { cancelEndedDialogs } from './ended-dialogs.ts';
+import { cancelEndedDialogs, withReturnedCalls } from './ended-dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings, LoadRunHandler } from './hook-context.ts';
 import { provenEvent, recordSessionState, sessionOfHook, speakerOf, titlesIn } from './hook-sessions.ts';
@@ -135,7 +135,10 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     const key = silences.keyOf(reported, settings);
     let head: number | null = null;
     const titles = titlesIn(reported, settings);
-    const round = async (tx: WriteTx): Promise<Handled | typeof READ_AGAIN> => {
+    const round = async (
+      tx: WriteTx,
+      returned: ReturnedCalls | undefined,
+    ): Promise<Handled | typeof READ_AGAIN> => {
       const context = await reading(tx, reported, settings, speaker, titles);
       const { event, session } = context;
       const lag_ms = await transcriptLag(tx, event, settings);
@@ -146,7 +149,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
       await reconcileDeliveries(tx, event, session.session_id);
       let verdict = NO_OPINION;
       for (const handler of handlers) {
-        verdict = mergeVerdicts(verdict, await handler({ ...context, verdict, waited }));
+        verdict = mergeVerdicts(verdict, await handler({ ...context, verdict, waited, returned }));
         if (verdict.wait !== null) break;
       }
       if (key !== null) head = await tx.events.head();
@@ -159,10 +162,13 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     // Most hooks only record that a tool runs. They acknowledge nothing and so need not wait for the disk.
     for (;;) {
       let says = false;
-      const handled = await store.writeUnflushed(round, (handled, announced) => {
+      const acknowledges = (handled: Handled | typeof READ_AGAIN, announced: boolean): boolean => {
         says = announced || (handled !== READ_AGAIN && !isSilent(handled));
         return says;
-      });
+      };
+      const handled = await withReturnedCalls(reported, settings, (returned) =>
+        store.writeUnflushed((tx) => round(tx, returned), acknowledges),
+      );
       if (handled !== READ_AGAIN) {
         if (key !== null && head !== null && !says) {
           const newest = head;
@@ -178,10 +184,13 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
   async function recordOnly(reported: HookEvent, settings: HookSettings): Promise<void> {
     const speaker = speakerOf(settings, processes);
     const titles = titlesIn(reported, settings);
-    await store.writeUnflushed(async (tx) => {
-      const context = await reading(tx, reported, settings, speaker, titles);
-      for (const handler of RECORDERS) await handler({ ...context, verdict: NO_OPINION, waited: null });
-    });
+    await withReturnedCalls(reported, settings, (returned) =>
+      store.writeUnflushed(async (tx) => {
+        const context = await reading(tx, reported, settings, speaker, titles);
+        for (const handler of RECORDERS)
+          await handler({ ...context, verdict: NO_OPINION, waited: null, returned });
+      }),
+    );
   }
 
   /** Runs `work` once the answer was sent. */

@@ -687,8 +687,22 @@ function beginningsOf(
 export const RETURNED_TAIL_BYTES: number = 1024 * 1024;
 
 /** Whether a prompt is about a tool for which no hook reports that it has returned. */
-export function isOfQuietTool({ fingerprint }: Pick<Prompt, 'fingerprint'>): boolean {
+function isOfQuietTool({ fingerprint }: Prompt): boolean {
   return QUIET_TOOLS.some((quiet) => fingerprint.startsWith(`${quiet} `));
+}
+
+/**
+ * The prompts of quiet tools that may have returned before this call. Another call of the same step may begin only once its model
+ * has written it.
+ */
+export function mayHaveReturned(
+  { name }: HookEvent,
+  waiting: readonly Prompt[],
+  now: string,
+): readonly Prompt[] {
+  if (name !== 'PreToolUse') return [];
+  const before = timeAfter(now, -SAME_STEP_MS);
+  return waiting.filter((prompt) => prompt.created_at < before && isOfQuietTool(prompt));
 }
 
 interface ReturnedCall {
@@ -697,8 +711,11 @@ interface ReturnedCall {
   at: string;
 }
 
+/** The calls that a transcript shows as returned; null if it cannot be read. */
+export type ReturnedCalls = readonly ReturnedCall[] | null;
+
 /** The calls whose results are in the end of a transcript. */
-function returnedCalls(tail: string): ReturnedCall[] {
+export function returnedCalls(tail: string): readonly ReturnedCall[] {
   const calls = new Map<string | null, HookTool>();
   const found: ReturnedCall[] = [];
   for (const line of tail.split('\n')) {
@@ -738,27 +755,17 @@ function isCall(shown: HookTool, { name, input }: Pick<HookTool, 'name' | 'input
   return digestOfCall([shown.name, shown.input]) === digestOfCall([name, displayed]);
 }
 
-/**
- * The pending dialog prompts of a session that, as this event shows, the client has closed. `tail` is the end of its transcript;
- * null if that cannot be read.
- */
+/** The pending dialog prompts of a session that, as this event and the returned calls show, the client has closed. */
 export function dialogsEndedBy(
   event: HookEvent,
   waiting: readonly Prompt[],
-  { now, tail }: { now: string; tail: string | null },
+  { now, returned }: { now: string; returned: ReturnedCalls },
 ): readonly Prompt[] {
   const { name, tool, raw } = event;
-  // A quiet tool does not report its return, and another call of the same step may begin only once its model has written it.
-  if (name === 'PreToolUse') {
-    const before = timeAfter(now, -SAME_STEP_MS);
-    const returned = tail === null ? null : returnedCalls(tail);
-    return waiting.filter(
-      (prompt) =>
-        prompt.created_at < before &&
-        isOfQuietTool(prompt) &&
-        (returned?.some(({ tool, at }) => at > prompt.created_at && isAbout(prompt, tool)) ?? true),
+  if (name === 'PreToolUse')
+    return mayHaveReturned(event, waiting, now).filter(
+      (prompt) => returned?.some(({ tool, at }) => at > prompt.created_at && isAbout(prompt, tool)) ?? true,
     );
-  }
   if (CLOSING.has(name)) return waiting;
   if (name === 'ElicitationResult') {
     const header = formHeader(String(raw['mcp_server_name']));

@@ -8,12 +8,15 @@
  * @module-tag hook
  */
 
-import { beforeEach, describe, expect, test } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { RETURNED_TAIL_BYTES } from '../../src/domain/dialogs.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, openTestHive, prefer } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
+import { tempStore } from '../support/temp.ts';
 import { turnsOf } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -24,9 +27,11 @@ const NO_PLAN = recordedEvent('claude-code/PermissionRequest-ExitPlanMode.json')
 const IN_BACKGROUND = recordedEvent('claude-code/PermissionRequest-Bash-in-bg-subagent.json');
 const SESSION = String(BASH['session_id']);
 
+let store: string;
 let hive: OpenedHive;
 beforeEach(async () => {
-  hive = await openTestHive();
+  store = tempStore();
+  hive = await openTestHive(store);
 });
 
 /** Answers the one prompt of a dialog and gives the decision that is printed. */
@@ -312,11 +317,20 @@ describe('a permission prompt of Claude Code', () => {
       const result = (id: string, at_ms: number) => entry(at_ms, { type: 'tool_result', tool_use_id: id });
       const before = call('old', -9_000) + result('old', -8_000) + call('asked', -10);
       await eventually(() => Date.now() > Date.parse(created_at) + 1_000);
+      const reads: number[] = [];
+      const other = new DatabaseSync(store);
+      onTestFinished(() => other.close());
+      /** The end of the transcript, unless the store is locked. */
+      const readTail = (tail: string) => (_path: string, bytes: number) => {
+        other.exec('BEGIN IMMEDIATE; ROLLBACK');
+        reads.push(bytes);
+        return tail;
+      };
       const next = (tail: string) =>
         fire(
           hive,
           { ...raw, hook_event_name: 'PreToolUse', tool_name: 'Glob', tool_input: {}, tool_use_id: 't2' },
-          { settings: { readTail: () => tail } },
+          { settings: { readTail: readTail(tail) } },
         );
       const shell = {
         type: 'tool_use',
@@ -328,6 +342,7 @@ describe('a permission prompt of Claude Code', () => {
       await next(before + others + entry(1_000, { type: 'tool_use', id: 't2', name: 'Glob', input: {} }));
       expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
       await next(before + result('asked', 900));
+      expect(reads).toContain(RETURNED_TAIL_BYTES);
       expect(await printed).toBe('');
       expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
     },
