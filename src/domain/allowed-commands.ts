@@ -264,7 +264,7 @@ function isPartAllowed({ words: wanted }: ShellPart, { words: given }: ShellPart
   const program = place.isCommand ? programAt(wanted) : -1;
   const isOfGo = texts[program] === 'go';
   return texts.every((text, index) => {
-    const pattern = wanted[index];
+    const pattern = wanted[index] ?? (isOfOptions(last) ? last : undefined);
     const isText = place.isCommand && takesText(texts, index);
     if (pattern === undefined) return isPlainArgument(text, text, { ...place, isText, isOfGo });
     return isWordAllowed(pattern, text, { ...place, isText, isOfGo, isCommand: index === program });
@@ -273,9 +273,16 @@ function isPartAllowed({ words: wanted }: ShellPart, { words: given }: ShellPart
 
 const endsAName = (text: string): boolean => /[\p{L}\p{N}]$/u.test(text);
 
-/** Whether further words may follow: after `npm test *` and `npm test*`, not after `cat src/*` and `ls -*`. */
-function goesOn({ pieces }: ShellWord, isOnly: boolean): boolean {
+/** Whether a word of a rule is `-*` or `--*`: at the end of a command, it stands for any number of options. */
+function isOfOptions(word: ShellWord | undefined): boolean {
+  return word?.pieces.length === 2 && /^--?$/.test(word.pieces[0] ?? '') && word.pieces[1] === '';
+}
+
+/** Whether further words may follow: after `npm test *`, `npm test*` and, only options, `ls -*`; not after `cat src/*`. */
+function goesOn(word: ShellWord, isOnly: boolean): boolean {
+  const { pieces } = word;
   const [first = '', last] = pieces;
+  if (isOfOptions(word)) return true;
   if (pieces.length !== 2 || last !== '') return false;
   return first === '' ? !isOnly : !/[/=]/.test(first) && endsAName(first);
 }

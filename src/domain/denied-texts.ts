@@ -16,11 +16,12 @@ export function deniableTexts({ input }: HookTool, place: Place): string[] {
         .add(inOneLine(one))
         .add(inOneLine(one.trimStart().replace(BEFORE_PROGRAM, '')));
     for (const one of wholeCommands(line)) {
-      const command = inOneLine(withoutQuotes(one.trimStart().replace(BEFORE_PROGRAM, '')));
-      texts
-        .add(inOneLine(withoutQuotes(one)))
-        .add(command)
-        .add(command.replace(/^\S*\//, ''));
+      const command = one.trimStart().replace(BEFORE_PROGRAM, '');
+      texts.add(inOneLine(withoutQuotes(one)));
+      for (const reading of [command, ...withoutFirstOptions(command)]) {
+        const plain = inOneLine(withoutQuotes(reading));
+        texts.add(plain).add(plain.replace(/^\S*\//, ''));
+      }
     }
   }
   for (const path of new Set(pathsIn(input))) for (const file of filesMeant(path, place)) texts.add(file);
@@ -51,6 +52,17 @@ export function deniedPatterns(input: string, place: Place): string[] {
   return [...all];
 }
 
+/** The files that the words of a command may name. Most words without a dot or a folder name none. */
+export function filesInCommand({ input }: HookTool, place: Place): string[] {
+  const words = [...textsIn(input)].flatMap(({ name, text }) =>
+    /command|cmd/i.test(name) ? withoutQuotes(text).split(/[\s;&|(){}`<>=]+/) : [],
+  );
+  const names = [...new Set(words)].filter((word) => /[./~]/.test(word)).slice(0, MOST_NAMES);
+  return names.flatMap((name) => [...filesMeant(name, place)]);
+}
+
+const MOST_NAMES = 1_000;
+
 function inOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
@@ -58,6 +70,25 @@ function inOneLine(text: string): string {
 function withoutQuotes(text: string): string {
   return text.replace(/["'\\]/g, '');
 }
+
+/**
+ * A command without the options after its program, so that a rule about `git push` covers `git -C . push`. Whether an option takes
+ * the word after it as its value is not known, so there is one text for each reading.
+ */
+function* withoutFirstOptions(command: string): Generator<string> {
+  if (command.length > LONGEST_COMMAND) return;
+  const [program = '', ...words] = command.match(WORD) ?? [];
+  for (let at = 0; at < MOST_OPTIONS && at < words.length; at += 1) {
+    const isOption = words[at]?.startsWith('-') === true;
+    if (!isOption && words[at - 1]?.startsWith('-') !== true) return;
+    yield [program, ...words.slice(at + 1)].join(' ');
+  }
+}
+
+const WORD = /(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])+/gs;
+const MOST_OPTIONS = 16;
+/** Each reading has almost the length of the command. */
+const LONGEST_COMMAND = 20_000;
 
 /** The commands of a line, each with all of its words: nothing in quotes or in a substitution ends a command. */
 function* wholeCommands(line: string): Generator<string> {

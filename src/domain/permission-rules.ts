@@ -13,7 +13,7 @@ import {
   programWithOpenCode,
   runsFromFolder,
 } from './allowed-commands.ts';
-import { deniableTexts, deniedPatterns } from './denied-texts.ts';
+import { deniableTexts, deniedPatterns, filesInCommand } from './denied-texts.ts';
 import type { HookTool } from './hooks.ts';
 import { objectIn, objectsIn, textIn } from './json.ts';
 import { fill, fits } from './patterns.ts';
@@ -154,13 +154,19 @@ export function rulesForTool(
   place: Place,
 ): PermissionRule[] {
   let denied: readonly string[] | null = null;
+  let files: readonly string[] | null = null;
   const matching = rules.filter((rule) => {
     if (rule.decision === 'allow') return isAt(rule, place) && isAllowed(rule, tool, place);
     if (!fits(rule.tool.toLowerCase(), tool.name.toLowerCase())) return false;
     if (rule.input === null) return true;
     denied ??= deniableTexts(tool, place);
+    // A rule for all tools may be about files, and a command names them, too.
+    const isOfFiles = fits(rule.tool.toLowerCase(), 'read');
+    if (isOfFiles) files ??= filesInCommand(tool, place);
     const patterns = deniedPatterns(rule.input, place);
-    return denied.some((text) => patterns.some((pattern) => fits(pattern, text)));
+    return denied
+      .concat(isOfFiles ? (files ?? []) : [])
+      .some((text) => patterns.some((pattern) => fits(pattern, text)));
   });
   // A rule that denies in a project applies to each call that runs there, even if the session belongs to another project.
   const isHere = (rule: PermissionRule): boolean => place.project_dir !== undefined && isAt(rule, place);

@@ -36,6 +36,10 @@ describe('a rule that allows a command', () => {
     ['npm run test:*', 'npm run test:unit'],
     ['npm test --reporter=*', 'npm test --reporter=a-b.c'],
     ['ls -*', 'ls --sort=size'],
+    ['ls -*', 'ls -l -a --sort=size'],
+    ['git log --*', 'git log --oneline --author=ada'],
+    ['git log*', 'git log'],
+    ['git log -* *', 'git log -p src'],
     ['make CC=*', 'make CC=gcc'],
     ['grep -r * src', 'grep -r "two words, or = three" src'],
     ['git push origin *', 'git push origin feature/x'],
@@ -93,6 +97,11 @@ describe('a rule that allows a command', () => {
 
   test.each([
     ['npm test *', 'npm test'],
+    ['ls -*', 'ls'],
+    ['ls -*', 'ls -l src'],
+    ['ls -*', 'ls -l --file=../x'],
+    ['git log --*', 'git log --oneline -p'],
+    ['git log -* src', 'git log -p -q src'],
     ['npm test *', 'npm install'],
     ['npm test *', 'sudo npm test x'],
     ['npm test *', 'npm test x; rm -rf x'],
@@ -575,6 +584,9 @@ describe('a rule that denies', () => {
     'cd sub && git push `git remote` --force',
     'cd sub && git push origin HEAD@{1} --force',
     '(cd sub && git push -o "a (b)" --force)',
+    'git -C . push --force',
+    'cd sub && git --no-pager -c a.b=c -C "x y" push --force',
+    'sudo /usr/bin/git --git-dir=x push --force',
     'git add . && git push -o "$(cat <<\'E\'\na (b)\nE\n)" --force',
   ])('denies the command wherever it is in a line: %s', (command) =>
     expect(decision(bash(command), { decision: 'deny', tool: 'Bash', input: 'git push *--force*' })).toBe(
@@ -620,6 +632,24 @@ describe('a rule that denies', () => {
     expect(decision(bash('echo prod'), ...rules)).toBe('allow');
   });
 
+  test('denies a command that names a file of a rule for all tools', () => {
+    const denies = (command: string, name = '*'): boolean =>
+      decision(bash(command), { decision: 'deny', tool: name, input: 'prod/*' }) === 'deny';
+    for (const command of [
+      'cat prod/key',
+      'cat src/../prod/key | wc -l',
+      "cat 'prod/key'",
+      'cat </demo/prod/key',
+      'tool --file=prod/key',
+    ])
+      expect(denies(command), command).toBe(true);
+    for (const command of ['echo prod', 'cat src/prod/key', 'cat prod'])
+      expect(denies(command), command).toBe(false);
+    expect(denies('cat prod/key', 'Read')).toBe(false);
+    // Here the input is a command.
+    expect(denies('cat prod/key', 'Bash')).toBe(false);
+  });
+
   test('denies a prefix that is written as in Claude Code', () => {
     const rule = { decision: 'deny', tool: 'Bash', input: 'git push:*' };
     expect(['git push', 'cd x && git push origin'].map((command) => decision(bash(command), rule))).toEqual([
@@ -645,12 +675,13 @@ test('takes time that grows with the length of the command only', () => {
     [
       { decision: 'deny', tool: 'Bash', input: 'git push *--force*' },
       { decision: 'deny', tool: 'Bash', input: `${'*a'.repeat(30)}*!` },
+      { decision: 'deny', tool: '*', input: 'prod/*' },
       { decision: 'allow', tool: 'Bash', input: `x${' *'.repeat(30)}` },
     ],
     'test',
   ).rules;
   // A matcher that tried every way to fill the stars would not end.
-  for (const text of ['a ', '\r', '> ', "A='", '$(', './', '/', '\u0085'])
+  for (const text of ['a ', '-a ', '"a', '\r', '> ', "A='", '$(', './', '/', '\u0085'])
     expect(rulesForTool(rules, bash(`/${text.repeat(100_000)}x`), PLACE)).toBeDefined();
 });
 
