@@ -1,8 +1,8 @@
 /** `hive store backup` and `hive store restore`: a store comes back whole, whatever lies where it was. */
-import { copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
 import { childEnvironment } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
@@ -92,6 +92,36 @@ describe('a backup', () => {
     const ran = await shell('postgres://ada@127.0.0.1:1/d').hive('store', 'backup', '/tmp/x.db');
     expect(ran).toMatchObject({ code: 2, err: expect.stringMatching(/pg_dump/) });
   });
+});
+
+test('what backups and restores of killed processes left behind goes away when the next one begins', async () => {
+  const store = await killed(['Kept?']);
+  const file = join(tempFolder(), 'today.db');
+  const left = (beside: string, name: string, hours: number): void => {
+    const draft = join(dirname(beside), name);
+    for (const suffix of ['', '-wal']) copyFileSync(`${store}${suffix}`, `${draft}${suffix}`);
+    const then = Date.now() / 1_000 - hours * 3_600;
+    utimesSync(draft, then, then);
+  };
+  const id = '0123456789abcdef';
+  for (const beside of [file, store]) left(beside, `yesterday.db.new-${id}`, 2);
+  left(file, `today.db.new-${id}`, 0);
+  left(file, `tomorrow.db.new-${id}`, 2);
+  left(file, 'letter.new-draft', 2);
+  // Somebody is still at work on this one.
+  const other = new DatabaseSync(join(dirname(file), `tomorrow.db.new-${id}`));
+  onTestFinished(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  expect((await shell(store).hive('store', 'backup', file)).code).toBe(0);
+  expect(namesIn(dirname(file)).filter((name) => !/-(?:wal|shm)$/.test(name))).toEqual([
+    'letter.new-draft',
+    'today.db',
+    `today.db.new-${id}`,
+    `tomorrow.db.new-${id}`,
+  ]);
+  expect(namesIn(dirname(file))).not.toContain(`yesterday.db.new-${id}-wal`);
+  expect((await shell(store).hive('store', 'restore', file)).code).toBe(0);
+  expect(namesIn(dirname(store)).filter(isDraft)).toEqual([]);
 });
 
 const isDraft = (name: string): boolean => name.includes('.new-');

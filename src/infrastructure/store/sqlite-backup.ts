@@ -2,8 +2,17 @@
  * Backups of a SQLite store. SQLite copies the content of the store at one moment, the log included, while others keep writing.
  * The copy is built under another name, checked, and moved into place when it is complete.
  */
-import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { HiveError } from '../../domain/errors.ts';
@@ -21,6 +30,7 @@ export function backUp(path: string, file: string): void {
   if (!existsSync(dirname(file)))
     throw new HiveError('invalid_input', `There is no folder ${dirname(file)}, so no backup was made in it.`);
   const draft = newDraft(file);
+  removeOldDrafts(dirname(file));
   try {
     copyStoreFile(path, draft);
     giveName(draft, file);
@@ -68,6 +78,7 @@ export function draftOf(file: string, path: string): string {
   if (!isStore && isLogForeign(file, () => markOf(file))) throw foreignLog(file);
   const draft = newDraft(path);
   makeFolders(dirname(path));
+  removeOldDrafts(dirname(path));
   refuseUsed(path);
   copyStoreFile(file, draft, isStore);
   return draft;
@@ -98,6 +109,27 @@ function newDraft(file: string): string {
 export function removeDraft(draft: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal', '-bell'])
     rmSync(`${draft}${suffix}`, { force: true });
+}
+
+/** The name of a draft ends like this. */
+const DRAFT = /\.new-[0-9a-z]{16}$/;
+/** In ms, longer than any step of a copy takes. */
+const ABANDONED_MS = 60 * 60_000;
+
+/** Removes the drafts of processes that were killed. Backups may have names with a date, so it looks at every draft in the folder. */
+function removeOldDrafts(folder: string): void {
+  for (const draft of readdirSync(folder).filter((name) => DRAFT.test(name))) {
+    const path = join(folder, draft);
+    try {
+      const { mtimeMs, nlink } = statSync(path);
+      // biome-ignore lint/plugin: the time of a file is compared, which the same clock has set
+      const isOld = Date.now() - mtimeMs > ABANDONED_MS;
+      // A second name of a finished file is removed without opening that file.
+      if (isOld && (nlink > 1 || isUnused(path))) removeDraft(path);
+    } catch {
+      // Gone in the meantime, or another user's.
+    }
+  }
 }
 
 /** Opens the store by another name, under which it has no log: it is not known yet whether the log belongs to the file. */
