@@ -110,7 +110,10 @@ test('an agent is stopped although the process that began to stop its run has di
   await eventually(hasAgent);
   const [{ run_id } = { run_id: '' }] = await runs.list({ all: false });
   await expect(dying.stop(run_id)).rejects.toThrow('has died');
-  expect(await runs.stop(run_id)).toMatchObject({ status: 'ended', problem: 'It was stopped.' });
+  expect(await runs.stop(run_id)).toMatchObject({
+    run: { status: 'ended', problem: 'It was stopped.' },
+    killed: false,
+  });
   expect(await agents[0]?.ended).toBeNull();
   await began;
 });

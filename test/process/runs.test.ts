@@ -97,7 +97,10 @@ test('a stopped agent that ignores SIGINT is killed, with what it has started', 
   const runs = async () => (await hive('runs', '--json')).json().runs;
   await eventually(async () => (await runs()).length === 1);
   const [{ run_id }] = await runs();
-  expect(await hive('runs', '--stop', run_id)).toMatchObject({ code: 0 });
+  expect(await hive('runs', '--stop', run_id)).toMatchObject({
+    code: 0,
+    err: `hive: ${run_id}: It was stopped. Its agent ignored the interrupt and was killed.\n`,
+  });
   // It ends only when the agent has, and the agent waits for its child.
   expect((await running.done).err).toContain('has ended: It was stopped.');
 });

@@ -5,13 +5,14 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { blockUntilSettled } from '../../src/application/waits.ts';
 import type { Run, RunCall } from '../../src/domain/runs.ts';
 import { createRunFiles } from '../../src/extensions/runs/files.ts';
 import { resumeRuns, runsOf } from '../../src/extensions/runs/service.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
-import { noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
+import { ask, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
 import { fire, recordedEvent, said } from '../support/hooks.ts';
 import { sleepingRun } from '../support/run-rows.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -144,6 +145,24 @@ test.each<[string, (run: Run) => Partial<Run>]>([
   expect(result).toMatchObject({ problem: expect.stringContaining('changed by something other than Hive') });
   expect(ran()).toBe(false);
   expect(await noticesOf(hive)).toContainEqual(expect.stringContaining('run-1 cannot go on: Its row'));
+});
+
+test('the question of a run whose row was changed does not wait for an answer that nobody would get', async () => {
+  const { hive, env, record, ran, resume } = await plant();
+  const digest = createRunFiles(env).keep(record as never);
+  const { ask_id } = await ask(hive, {}, asleep({}).session_id);
+  const result = await resume({ digest }, async (path) => {
+    await hive.store.write(async (tx) => {
+      const prompt = await tx.prompts.get(ask_id);
+      if (prompt !== undefined) await blockUntilSettled(tx, prompt, { wait_id: 'run-1', since: tx.now });
+    });
+    const db = new DatabaseSync(path);
+    db.exec("UPDATE runs SET calls = '[]', session_id = '0716e4a0-0000-4000-8000-000000000002'");
+    db.close();
+  });
+  expect(result).toMatchObject({ problem: expect.stringContaining('changed by something other than Hive') });
+  expect(ran()).toBe(false);
+  expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled', cancel_reason: 'withdrawn' });
 });
 
 test('a changed row does not become valid when Hive writes it again', async () => {

@@ -142,8 +142,9 @@ export function defineRuns(command: Command): void {
 async function list(hive: Hive, { all = false, stop, json }: ListOptions): Promise<ExitCode> {
   if (stop !== undefined) {
     await refuseAgents(hive, 'start or stop runs');
-    const run = await runsOf(hive).stop(stop);
-    if (json !== true) remark(`${stop}: ${stateOf(run)}`);
+    const { run, killed } = await runsOf(hive).stop(stop);
+    const how = killed ? ' Its agent ignored the interrupt and was killed.' : '';
+    if (json !== true) remark(`${stop}: ${stateOf(run)}${how}`);
   }
   const runs = await runsOf(hive).list({ all });
   if (json === true) printJson({ runs: runs.map((run) => shown(hive, run)) });

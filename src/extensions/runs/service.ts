@@ -43,8 +43,11 @@ export interface RunService {
   begin(run: NewRun): Promise<Run>;
   /** This person's runs, the oldest first; all of them, or only active and sleeping ones. */
   list(options: { all: boolean }): Promise<Run[]>;
-  /** Ends a run: returns when its agent has ended. The agent is not started again. @throws HiveError `invalid_input`. */
-  stop(run_id: string): Promise<Run>;
+  /**
+   * Ends a run: returns when its agent has ended, and whether it had to be killed. The agent is not started again.
+   * @throws HiveError `invalid_input`.
+   */
+  stop(run_id: string): Promise<{ run: Run; killed: boolean }>;
   /** The path of the file with a run's output, or with its stderr. */
   output(run_id: string, stream?: 'out' | 'err'): string;
   /** Resumes runs until the returned function is called. `jobs` limits how many agents run at a time. */
@@ -176,7 +179,9 @@ export function createRuns(parts: RunParts): RunService {
         const changed = how(found, tx.now);
         await tx.runs.put(changed);
         await recordWaits(tx, changed);
-        if (problem !== null) await sayThatItEnded(tx, changed, problem);
+        if (problem === null) return changed;
+        await withdraw(tx, askIdsOf(changed));
+        await sayThatItEnded(tx, changed, problem);
         return changed;
       }),
     );
@@ -207,16 +212,16 @@ export function createRuns(parts: RunParts): RunService {
     return processes.alive(keeper.pid) && processes.startedAt(keeper.pid) === keeper.started;
   }
 
-  /** Interrupts an agent, so that it can store what it has done; one that ignores that is killed. */
-  async function end(agent: RunKeeper | null): Promise<void> {
-    if (agent === null || !isAlive(agent)) return;
+  /** Interrupts an agent, so that it can store what it has done; one that ignores that is killed. Returns whether it was killed. */
+  async function end(agent: RunKeeper | null): Promise<boolean> {
+    if (agent === null || !isAlive(agent)) return false;
     processes.interrupt(agent.pid);
     for (let waited = 0; waited < GRACE_MS; waited += LOOK_EVERY_MS) {
       await sleep(LOOK_EVERY_MS);
-      if (!isAlive(agent)) return;
+      if (!isAlive(agent)) return false;
     }
-    log.warn('An agent that was stopped went on after SIGINT and is killed.', { pid: agent.pid });
     processes.kill(agent.pid);
+    return true;
   }
 
   /** Whether a working run is abandoned: its agent is gone, and no process looks after it. */
@@ -241,6 +246,8 @@ export function createRuns(parts: RunParts): RunService {
           'Its row in the store was changed by something other than Hive. It is not started again.';
         const ended = withProblem(run, problem, tx.now);
         await tx.runs.put(ended);
+        // The row may name other questions than those that the run waits for.
+        await withdraw(tx, await tx.waits.end(run_id));
         await recordWaits(tx, ended);
         await sayThatItEnded(tx, run, problem);
         isOver = true;
@@ -275,7 +282,7 @@ export function createRuns(parts: RunParts): RunService {
     });
   }
 
-  async function stop(run_id: string): Promise<Run> {
+  async function stop(run_id: string): Promise<{ run: Run; killed: boolean }> {
     const { before, now } = await store.write(async (tx) => {
       const found = await tx.runs.get(run_id);
       if (found === undefined || found.seat !== seat)
@@ -285,17 +292,13 @@ export function createRuns(parts: RunParts): RunService {
       // With its agent: if this process dies before the agent has ended, another stop ends it.
       const ended = { ...withProblem(found, problem, tx.now), agent: found.agent };
       await tx.runs.put(ended);
-      for (const { ask_id } of found.calls) {
-        const prompt = await tx.prompts.intact(ask_id);
-        if (prompt !== undefined)
-          await recordCancel(tx, prompt, { by: 'hive run', via: 'cli', reason: 'withdrawn' });
-      }
+      await withdraw(tx, askIdsOf(found));
       await recordWaits(tx, ended);
       return { before: found, now: ended };
     });
-    await end(before.agent);
+    const killed = await end(before.agent);
     if (before.status !== 'ended') files.forget(run_id);
-    return now;
+    return { run: now, killed };
   }
 
   return {
@@ -329,7 +332,7 @@ export function createRuns(parts: RunParts): RunService {
         files.forget(run_id);
         throw error;
       });
-      const stopNow = (): Promise<Run> => insist(run_id, () => stop(run_id));
+      const stopNow = async (): Promise<Run> => (await insist(run_id, () => stop(run_id))).run;
       const onStop = (): void => {
         void beside(log, 'A run could not be stopped.', stopNow, { run_id }, 'error');
       };
@@ -396,6 +399,19 @@ async function sayThatItEnded(tx: WriteTx, { run_id, session_id }: Run, problem:
     text: `The run ${run_id} cannot go on: ${problem}`,
     data: { run_id },
   });
+}
+
+function askIdsOf({ calls }: Run): string[] {
+  return calls.map(({ ask_id }) => ask_id);
+}
+
+/** Cancels the questions of a run that has ended: nobody would get their answers. */
+async function withdraw(tx: WriteTx, ask_ids: readonly string[]): Promise<void> {
+  for (const ask_id of ask_ids) {
+    const prompt = await tx.prompts.intact(ask_id);
+    if (prompt !== undefined)
+      await recordCancel(tx, prompt, { by: 'hive run', via: 'cli', reason: 'withdrawn' });
+  }
 }
 
 /**
