@@ -14,7 +14,7 @@ import { beside } from './application/background.ts';
 import type { ResponseCallback } from './application/callbacks.ts';
 import { createDeliveryTracker, type Delivered } from './application/delivery.ts';
 import type { Hive } from './application/hive.ts';
-import { sessionsInEnvironment } from './application/identity.ts';
+import { parentNamed, sessionsInEnvironment } from './application/identity.ts';
 import type { InterruptRequest, StopRequest } from './application/interrupts.ts';
 import type { Page, PromptFilter } from './application/ports.ts';
 import type { Answered, Asked } from './application/prompts.ts';
@@ -190,7 +190,7 @@ async function ownSession(
     machine: hostname(),
     // The pid is recorded only for a session of this program's own; otherwise the program belongs to the agent's session.
     pid: own === undefined ? null : process.pid,
-    parent_session_id: env['HIVE_PARENT'] ?? (own === undefined ? null : (named?.session_id ?? null)),
+    parent_session_id: parentNamed(env) ?? (own === undefined ? null : (named?.session_id ?? null)),
   };
   return hive.sessions.introduce(introduction, process.pid);
 }

@@ -17,7 +17,16 @@ import {
 import { decideSource, type Environment, type Source, sourceEvidence } from '../domain/sources.ts';
 import { cleanText } from '../domain/text.ts';
 import type { Turn } from '../domain/turns.ts';
-import { agentName, isReused, refusalToSpeak, reported, type Speaker, text, toolUseKey } from './identity.ts';
+import {
+  agentName,
+  isReused,
+  parentNamed,
+  refusalToSpeak,
+  reported,
+  type Speaker,
+  text,
+  toolUseKey,
+} from './identity.ts';
 import { closeConnection, closeDead } from './lost-servers.ts';
 import type { Connection, ReadTx, Store } from './ports.ts';
 import { recordSession, type SessionService } from './sessions.ts';
@@ -176,7 +185,7 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
   const client = cleanText(evidence.client);
   const source = decideSource({ option: evidence.source, ...sourceEvidence(env) });
   const common = { ...place, machine, pid: parent_pid, source };
-  const parent_session_id = text(env['HIVE_PARENT']);
+  const parent_session_id = parentNamed(env);
   // The name of a remote agent comes from its token, which a human created.
   if (isRemote(machine)) {
     const agent = text(env['HIVE_AGENT']) ?? connection_id;

@@ -10,7 +10,15 @@ import { decideSource, labelled } from '../domain/sources.ts';
 import { cleanOptional, excerpt } from '../domain/text.ts';
 import { moveDeliveries } from './delivery.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
-import { isReused, provenClient, refusalToSpeak, type Speaker, toolUseKey, withParent } from './identity.ts';
+import {
+  isReused,
+  parentNamed,
+  provenClient,
+  refusalToSpeak,
+  type Speaker,
+  toolUseKey,
+  withParent,
+} from './identity.ts';
 import { moveMentions } from './mentions.ts';
 import { giveNoticeSeldom, NoticedRefusal } from './notices.ts';
 import type { WriteTx } from './ports.ts';
@@ -164,7 +172,7 @@ async function newRoot(
     pid,
     machine,
     name: env['HIVE_AGENT'],
-    parent_session_id: before?.parent_session_id ?? env['HIVE_PARENT'] ?? null,
+    parent_session_id: before?.parent_session_id ?? parentNamed(env),
     ...settings.findProject(),
   };
   // A session that continues another has the same parent; the client's process may still be registered for the other one.

@@ -102,6 +102,11 @@ export function agentName(env: Environment): string | null {
   return reported(env['HIVE_AGENT']?.normalize('NFC'));
 }
 
+/** The session that a person named as the parent, in composed form as well; null if none. */
+export function parentNamed(env: Environment): string | null {
+  return text(env['HIVE_PARENT']?.normalize('NFC'));
+}
+
 /** The id under which a call is recorded. The hooks of a token cannot record an id that a call of another machine could have. */
 export function toolUseKey(machine: string, use_id: string): string {
   return isRemote(machine) ? remoteId(machine, use_id) : use_id;

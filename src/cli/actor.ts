@@ -5,7 +5,12 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import { agentVariable, agentVariableAbove, sessionsInEnvironment } from '../application/identity.ts';
+import {
+  agentVariable,
+  agentVariableAbove,
+  parentNamed,
+  sessionsInEnvironment,
+} from '../application/identity.ts';
 import { type Actor, type HumanActor, refusalToAnswer, refuse } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { type Author, agentAuthor, humanAuthor } from '../domain/messages.ts';
@@ -207,7 +212,7 @@ export async function registerCaller(hive: Hive, { session_id, client, name }: C
     // Not the shell's: a session recorded with that pid would make every command in the shell an agent's.
     pid: ended?.pid ?? null,
     shell_pid,
-    parent_session_id: env['HIVE_PARENT'] ?? null,
+    parent_session_id: parentNamed(env),
   };
   const session = await hive.sessions.introduce(introduction, process.pid);
   const note = name === null || ended !== undefined ? null : explainHandle(name, session.handle);

@@ -38,6 +38,16 @@ describe('a name', () => {
     expect([asked.err, polled.err].join('')).not.toContain('HIVE_AGENT');
   });
 
+  it('names a parent however a program writes its letters', async () => {
+    const person = shell(tempStore());
+    await person.as({ HIVE_AGENT: 'José'.normalize('NFC') }).hive('post', 'here');
+    const env = { HIVE_AGENT: 'child', HIVE_PARENT: 'José'.normalize('NFD') };
+    await person.as(env).hive('post', 'here');
+    const { sessions } = (await person.hive('sessions', '--json')).json();
+    const [child] = sessions.filter(({ session_id }: { session_id: string }) => session_id === 'child');
+    expect(child).toMatchObject({ parent_session_id: 'José'.normalize('NFC') });
+  });
+
   it('is mentioned in full, and its mentions are found by its first letters', async () => {
     const person = shell(tempStore());
     await person.as(NAME).hive('post', 'here');

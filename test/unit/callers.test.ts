@@ -130,6 +130,8 @@ describe('any other client', () => {
 test('a parent is named by HIVE_PARENT', () => {
   const env = { HIVE_AGENT: 'child', HIVE_PARENT: 'boss' };
   expect(identify({ env }).introduction.parent_session_id).toBe('boss');
+  const composed = { ...env, HIVE_PARENT: 'Jose\u0301' };
+  expect(identify({ env: composed }).introduction.parent_session_id).toBe('Jos\u00e9');
 });
 
 test('project, machine and process come with every identity', () => {
