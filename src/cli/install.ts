@@ -32,6 +32,7 @@ import {
   isInstalled,
   isLinked,
   keepOthersOut,
+  linkedIn,
   removeInstallation,
   usualPlace,
 } from '../infrastructure/installation/versions.ts';
@@ -318,11 +319,11 @@ function firstQuestion(
 
 // ---- Removing ----
 
-/** As `foldersOf`, but unless `--bin` names it, the command may be linked in any folder on PATH. */
+/** As `foldersOf`, but unless `--bin` names it, the command is linked where it was installed, or else in any folder on PATH. */
 function linkedFolders(options: FolderOptions): InstallFolders {
   const folders = foldersOf(options);
   if (options.bin !== undefined || isLinked(folders)) return folders;
-  const linked = pathFolders(process.env).map((bin) => ({ ...folders, bin }));
+  const linked = [...linkedIn(folders), ...pathFolders(process.env)].map((bin) => ({ ...folders, bin }));
   return linked.find(isLinked) ?? folders;
 }
 

@@ -317,18 +317,30 @@ describe('hive uninstall', () => {
     expect(await place.person.hive('uninstall', '--yes')).toMatchObject({ code: 0 });
   });
 
-  it('removes the command from the folder on PATH in which --bin has put it, and names no other', async () => {
-    const place = home();
-    const bin = join(place.folder, 'bin');
-    await place.install({}, '--bin', bin);
-    const PATH = `${bin}:${place.folder}/machine:/usr/bin:/bin`;
-    const { code, out } = await shell('unused', { HOME: place.folder, PATH }).hive('uninstall', '--yes');
-    expect({ code, first: out.split('\n')[0] }).toEqual({
-      code: 0,
-      first: `This removes the program in ${join(place.folder, '.local/share/hive')} and ${join(bin, 'hive')}.`,
-    });
-    expect(readdirSync(place.folder).sort()).toEqual(['.local', 'machine']);
-  });
+  it.each([
+    ['a folder on PATH', true, '.local/share/hive', []],
+    ['a folder that is not on PATH', false, '.local/share/hive', []],
+    ['a folder that is not on PATH, with --to', false, 'to', ['--to']],
+  ])(
+    'removes the command from %s in which --bin has put it, and names no other',
+    async (_what, on, to, option) => {
+      const place = home();
+      const bin = join(place.folder, 'bin');
+      const elsewhere = option.flatMap((name) => [name, join(place.folder, to)]);
+      await place.install({}, '--bin', bin, ...elsewhere);
+      const PATH = `${on ? `${bin}:` : ''}${place.folder}/machine:/usr/bin:/bin`;
+      const { code, out } = await shell('unused', { HOME: place.folder, PATH }).hive(
+        'uninstall',
+        '--yes',
+        ...elsewhere,
+      );
+      expect({ code, first: out.split('\n')[0] }).toEqual({
+        code: 0,
+        first: `This removes the program in ${join(place.folder, to)} and ${join(bin, 'hive')}.`,
+      });
+      expect(existsSync(bin)).toBe(false);
+    },
+  );
 
   it('leaves folders that were there, and what others put into them', async () => {
     const place = home({ '.local/bin/other': 'theirs' });

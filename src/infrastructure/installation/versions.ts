@@ -122,6 +122,13 @@ export function isLinked({ folder, bin }: InstallFolders): boolean {
   return bin !== null && linkOf(join(bin, 'hive')) === join(folder, 'bin', 'hive');
 }
 
+/** The folders in which an installation has linked the command. */
+export function linkedIn({ folder }: Pick<InstallFolders, 'folder'>): string[] {
+  return rememberedFolders(folder)
+    .map((path) => dirname(path))
+    .filter((bin) => isLinked({ folder, bin }));
+}
+
 // ---- What is Hive's in the folder ----
 // The folder may have existed before, for example ~/.local, and contain other people's files.
 
@@ -214,7 +221,8 @@ export async function installVersion(wanted: Wanted, env: Environment): Promise<
     refuseOpenFolders(one);
     refuseUnwritable(one);
   }
-  const made = [makeFolder(folder), makeFolder(join(folder, 'bin')), bin === null ? null : makeFolder(bin)];
+  const made = [makeFolder(folder), makeFolder(join(folder, 'bin'))];
+  if (bin !== null) made.push(makeFolder(bin), join(bin, 'hive'));
   const release = lock(folder);
   let installed: Installed | null = null;
   try {
@@ -475,7 +483,7 @@ export function removeInstallation({ folder, bin }: InstallFolders): void {
     removeFolders(path, made.find((each) => within(path, each)) ?? (path === folder ? folder : null));
 }
 
-/** The list of folders that did not exist before: `hive uninstall` removes them again. */
+/** The list of folders that did not exist before, and of links to the command: `hive uninstall` removes them again. */
 const FOLDERS = 'made-folders.json';
 
 function rememberFolders(folder: string, made: readonly (string | null)[]): void {
