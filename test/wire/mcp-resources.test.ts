@@ -115,6 +115,10 @@ test('what cannot be read is refused as a wrong request, not as a fault of the s
   const [unknown, foreign] = ['hive://prompts/ask-unknown', 'hive://sessions/other-1/inbox'];
   await expect(client.readResource({ uri: unknown })).rejects.toMatchObject({ code: -32002 });
   await expect(client.readResource({ uri: foreign })).rejects.toMatchObject({ code: -32602 });
+  await expect(client.readResource({ uri: 'hive://prompts' })).rejects.toMatchObject({
+    code: -32002,
+    message: expect.stringContaining('There is no resource hive://prompts: read hive://prompts/ASK_ID or'),
+  });
 });
 
 test('the id in the address of an inbox may have any letters', async () => {

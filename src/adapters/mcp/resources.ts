@@ -4,6 +4,7 @@
  */
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
 import {
+  ReadResourceRequestSchema,
   type ReadResourceResult,
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
@@ -37,7 +38,7 @@ export interface Subscriptions {
 
 export function offerResources(server: McpServer, hive: Hive, resolve: ResolveReader): Subscriptions {
   server.server.registerCapabilities({ resources: { subscribe: true } });
-  server.registerResource(
+  const question = server.registerResource(
     'prompt',
     new ResourceTemplate('hive://prompts/{ask_id}', { list: undefined }),
     {
@@ -52,7 +53,7 @@ export function offerResources(server: McpServer, hive: Hive, resolve: ResolveRe
         return contents(uri, promptView({ prompt, repeated: false }));
       }),
   );
-  server.registerResource(
+  const inbox = server.registerResource(
     'inbox',
     new ResourceTemplate('hive://sessions/{id}/inbox', { list: undefined }),
     {
@@ -76,6 +77,18 @@ export function offerResources(server: McpServer, hive: Hive, resolve: ResolveRe
         });
       }),
   );
+  // The SDK's own handler refuses an unknown address in its own words.
+  server.server.setRequestHandler(ReadResourceRequestSchema, async ({ params }, extra) => {
+    const uri = new URL(params.uri);
+    for (const { resourceTemplate, readCallback } of [question, inbox]) {
+      const variables = resourceTemplate.uriTemplate.match(uri.href);
+      if (variables !== null) return readCallback(uri, variables, extra);
+    }
+    throw requestError(
+      RESOURCE_NOT_FOUND,
+      `There is no resource ${params.uri}: read hive://prompts/ASK_ID or hive://sessions/SESSION_ID/inbox.`,
+    );
+  });
   return offerSubscriptions(server, hive);
 }
 
