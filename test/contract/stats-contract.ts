@@ -56,24 +56,30 @@ export function statsContract(engine: StoreEngine): void {
     expect(await hive.store.read((tx) => tx.stats.counted(FROM_THE_BEGINNING, '2000', 10))).toEqual(none);
   });
 
-  test('a damaged prompt is left out of both, and no page ends with it; the doctor names it', async () => {
-    const address = await engine.freshAddress();
-    const hive = await filled(engine, address);
-    const { items } = await hive.store.read((tx) => tx.rules.past(FROM_THE_BEGINNING, 10));
-    const ask_id = items[0]?.ask_id ?? '';
-    const driver = await engine.openDriver(address);
-    onTestFinished(() => driver.close());
-    await driver.write((sql) =>
-      sql.run(statement(`UPDATE prompts SET options = '[', late_response = '{' WHERE ask_id = $1`), [ask_id]),
-    );
-    const stats = await hive.stats.read('2026-01-01T00:00:00.000Z');
-    expect(stats.total).toMatchObject({ asked: 1 });
-    const page = await hive.store.read((tx) => tx.rules.past(FROM_THE_BEGINNING, 1));
-    expect(page).toMatchObject({ items: [], next: { ask_id } });
-    const rest = await hive.store.read((tx) => tx.rules.past(page.next ?? FROM_THE_BEGINNING, 10));
-    expect(rest).toEqual({ items: items.slice(1), next: null });
-    expect(await damagedRecords(hive.store)).toEqual([ask_id]);
-  });
+  test.each(['[', '{}'])(
+    'a damaged prompt (%s) is left out of both, and no page ends with it; the doctor names it',
+    async (options) => {
+      const address = await engine.freshAddress();
+      const hive = await filled(engine, address);
+      const { items } = await hive.store.read((tx) => tx.rules.past(FROM_THE_BEGINNING, 10));
+      const ask_id = items[0]?.ask_id ?? '';
+      const driver = await engine.openDriver(address);
+      onTestFinished(() => driver.close());
+      await driver.write((sql) =>
+        sql.run(statement(`UPDATE prompts SET options = $2, late_response = '{' WHERE ask_id = $1`), [
+          ask_id,
+          options,
+        ]),
+      );
+      const stats = await hive.stats.read('2026-01-01T00:00:00.000Z');
+      expect(stats.total).toMatchObject({ asked: 1 });
+      const page = await hive.store.read((tx) => tx.rules.past(FROM_THE_BEGINNING, 1));
+      expect(page).toMatchObject({ items: [], next: { ask_id } });
+      const rest = await hive.store.read((tx) => tx.rules.past(page.next ?? FROM_THE_BEGINNING, 10));
+      expect(rest).toEqual({ items: items.slice(1), next: null });
+      expect(await damagedRecords(hive.store)).toEqual([ask_id]);
+    },
+  );
 
   test('the past of rules has only the permissions of clients, with the machine of each', async () => {
     const hive = await filled(engine);

@@ -146,7 +146,7 @@ function hasNul(value: SqlValue): value is string {
   return typeof value === 'string' && value.includes('\0');
 }
 
-export type Codec = 'plain' | 'boolean' | 'json';
+export type Codec = 'plain' | 'boolean' | 'json' | 'list';
 
 export interface Table<T> {
   readonly columns: readonly (keyof T & string)[];
@@ -220,7 +220,7 @@ export function table<T extends object>(name: string, codecs: Record<keyof T & s
 
 function encodeValue(codec: Codec, value: unknown): SqlValue {
   if (value === null || value === undefined) return null;
-  if (codec === 'json') return JSON.stringify(value);
+  if (codec === 'json' || codec === 'list') return JSON.stringify(value);
   if (codec === 'boolean') return value === true ? 1 : 0;
   return value as SqlValue;
 }
@@ -228,6 +228,7 @@ function encodeValue(codec: Codec, value: unknown): SqlValue {
 function decodeValue(codec: Codec, value: SqlValue): unknown {
   if (value === null) return null;
   if (codec === 'json') return parseStored(value);
+  if (codec === 'list') return parseStoredList(value);
   if (codec === 'boolean') return value === 1;
   return value;
 }
@@ -237,11 +238,21 @@ export function parseStored(value: SqlValue): unknown {
   try {
     return JSON.parse(String(value));
   } catch {
-    throw new HiveError(
-      'store_foreign',
-      'The store is damaged: a field with JSON cannot be read. Stop every Hive and restore a backup.',
-    );
+    throw damagedField();
   }
+}
+
+function parseStoredList(value: SqlValue): unknown[] {
+  const list = parseStored(value);
+  if (!Array.isArray(list)) throw damagedField();
+  return list;
+}
+
+function damagedField(): HiveError {
+  return new HiveError(
+    'store_foreign',
+    'The store is damaged: a field with JSON cannot be read. Stop every Hive and restore a backup.',
+  );
 }
 
 /** The intact rows, decoded. A damaged row is left out: it must not hide the others. */
