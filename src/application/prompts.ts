@@ -847,7 +847,7 @@ export async function findCurrent(tx: WriteTx, ask_id: string): Promise<Prompt> 
 function notFound(ask_id: string): HiveError {
   return new HiveError(
     'prompt_not_found',
-    `There is no prompt ${ask_id === '' ? 'with an empty id' : ask_id}. Check the id; settled prompts are removed after retention_days.`,
+    `There is no question ${ask_id === '' ? 'with an empty id' : ask_id}. Check the id; settled questions are removed after retention_days.`,
     { ask_id },
   );
 }

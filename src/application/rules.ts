@@ -31,6 +31,7 @@ import type { Trust } from '../domain/trust.ts';
 import { beside } from './background.ts';
 import { giveNotice } from './notices.ts';
 import type { AskedAt, Store, WriteTx } from './ports.ts';
+import { findPrompt } from './prompts.ts';
 import type { SeatService } from './seats.ts';
 import type { Setter } from './settings.ts';
 import { recordTrust } from './trust.ts';
@@ -217,9 +218,7 @@ export function createRules(parts: RuleParts): RuleService {
 
     async suggest(ask_id) {
       const { prompt, machine, now } = await store.read(async (tx) => {
-        const found = await tx.prompts.get(ask_id);
-        if (found === undefined)
-          throw new HiveError('prompt_not_found', `There is no question ${ask_id} in this store.`);
+        const found = await findPrompt(tx, ask_id);
         return { prompt: found, machine: (await tx.sessions.get(found.session_id))?.machine, now: tx.now };
       });
       const call = machine === undefined ? null : pastCall({ ...prompt, machine });

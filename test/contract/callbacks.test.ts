@@ -128,7 +128,9 @@ describe('onResponse', () => {
     await program.prompts.cancel(prompt.ask_id);
     await heard(program);
     expect(calls).toEqual([]);
-    await expect(program.prompts.onResponse('ask-unknown', onResponse)).rejects.toThrow('There is no prompt');
+    await expect(program.prompts.onResponse('ask-unknown', onResponse)).rejects.toThrow(
+      'There is no question',
+    );
   });
 });
 

@@ -26,7 +26,7 @@ it('removes what settled long ago, with its answers and its events', async () =>
 
   expect(await hive.retention.preview(DAYS)).toEqual({ prompts: 1, responses: 1, deliveries: 1, events: 2 });
   expect(await hive.retention.sweep(DAYS)).toEqual({ prompts: 1, responses: 1, deliveries: 1, events: 2 });
-  await expect(hive.prompts.get(ask_id)).rejects.toThrow('There is no prompt');
+  await expect(hive.prompts.get(ask_id)).rejects.toThrow('There is no question');
   expect((await hive.prompts.get(kept)).status).toBe('cancelled');
   expect(countOf(store, 'responses')).toBe(0);
   // That of the one that stays.
@@ -46,7 +46,7 @@ it('keeps what was answered late for as long as an answer in time, counted from 
   expect((await hive.prompts.get(ask_id)).late_response).toMatchObject({ decision: 'after all' });
   grow(store, DAYS + 1);
   await hive.retention.sweep(DAYS);
-  await expect(hive.prompts.get(ask_id)).rejects.toThrow('There is no prompt');
+  await expect(hive.prompts.get(ask_id)).rejects.toThrow('There is no question');
 });
 
 it('keeps what is pending, however old, with its events', async () => {

@@ -155,7 +155,8 @@ export function startFake({ env, input, output, end }) {
     },
     'hivemind-response': (params) => {
       const prompt = prompts.get(params.ask_id);
-      if (!prompt) throw { code: -32002, message: `prompt_not_found: There is no prompt ${params.ask_id}.` };
+      if (!prompt)
+        throw { code: -32002, message: `prompt_not_found: There is no question ${params.ask_id}.` };
       if (!answers.has(params.response_id)) {
         answers.set(params.response_id, params);
         remember({ answer: params });

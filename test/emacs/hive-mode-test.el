@@ -158,7 +158,7 @@
                           "^  ok  Program +.*fake-sidecar"
                           "^  ok  Sidecar +fake 0, protocol 1"
                           "^FAIL  Outbox +1 unsent, 1 rejected"
-                          "^FAIL  Rejected +unknown: \"my words\"\n +→ There is no prompt unknown"
+                          "^FAIL  Rejected +unknown: \"my words\"\n +→ There is no question unknown"
                           "^FAIL  Fake +it is a fake\n +→ use the real one"))
         (should (string-match-p line (buffer-string))))
       ;; The sidecar checks its own Node and store; each is there once.

@@ -80,7 +80,7 @@ Whoever has to be tried again waits until all others went."
 
 (ert-deftest hive-outbox-order-a-refused-answer-delays-no-other ()
   (should (equal (hive-outbox-order-test-sent
-                  '(("a1" (:code -32002 :name prompt_not_found :text "There is no prompt a.")))
+                  '(("a1" (:code -32002 :name prompt_not_found :text "There is no question a.")))
                   (lambda ()
                     (hive-outbox-order-test-answer "a" "a1")
                     (hive-outbox-order-test-answer "a" "a2")))

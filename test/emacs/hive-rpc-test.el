@@ -97,7 +97,7 @@
       (hive-rpc-request 'hivemind-response '(:ask_id "x" :response_id "y")
                         :error (lambda (oops) (setq err oops)))
       (hive-test-wait 5 err)
-      (should (equal err '(:code -32002 :name prompt_not_found :text "There is no prompt x.")))
+      (should (equal err '(:code -32002 :name prompt_not_found :text "There is no question x.")))
       (setq err nil)
       (hive-rpc-request 'no/such nil :error (lambda (oops) (setq err oops)))
       (hive-test-wait 5 err)

@@ -36,7 +36,7 @@ describe('an agent', () => {
     for (const [args, sentence] of cases)
       await expect(agent.call('hivemind_ask_async', { ...args })).rejects.toThrow(sentence);
     await expect(agent.call('hivemind_poll', { ask_id: 'ask-0000000000000000' })).rejects.toThrow(
-      /There is no prompt/,
+      /There is no question/,
     );
     await expect(agent.call('hivemind_poll', { wait_ms: 26_000 })).rejects.toThrow(/wait_ms/);
     const { prompts } = await agent.call('hivemind_poll');

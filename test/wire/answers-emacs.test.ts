@@ -121,7 +121,7 @@ const UNREAD: readonly [string, (ask_id: string) => unknown, RegExp][] = [
   [
     'to a question that is not there',
     () => ({ 'ask-id': 'ask-0000000000000000', decision: 'yes', by: 'human' }),
-    /^An answer to ask-0000000000000000 could not be accepted\. There is no prompt/,
+    /^An answer to ask-0000000000000000 could not be accepted\. There is no question/,
   ],
   [
     'without a decision',

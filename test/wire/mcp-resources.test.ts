@@ -62,7 +62,7 @@ test('a question is read with its answer, and does not count as handed over', as
   await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
   expect(await read(`hive://prompts/${ask_id}`)).toMatchObject({ status: 'responded', decision: 'blue' });
   expect((await hive.prompts.get(ask_id)).handed_at).toBeNull();
-  await expect(read('hive://prompts/ask-unknown')).rejects.toThrow(/There is no prompt ask-unknown/);
+  await expect(read('hive://prompts/ask-unknown')).rejects.toThrow(/There is no question ask-unknown/);
 });
 
 test('subscribers are told of each change, and nobody else is', async () => {
