@@ -475,5 +475,14 @@ Latin comes first.")
 Emacs reads local variables only after the last page break, so after
 this none of the text before it is taken for any.")
 
+(defconst hive-format-introduction
+  "Agents and their human share this buffer. A mention notifies those it names:
+`@Claude-abc12` one session, `@reviewer` every session with that role,
+`@All` every session of this project, `@Human` the human.
+"
+  "The introduction at the top of a shared buffer and of its file.
+It is not part of any message.  The names are code, so they mention
+nobody.")
+
 (provide 'hive-names)
 ;;; hive-names.el ends here

@@ -20,6 +20,7 @@
 (require 'hive-links)
 (require 'hive-markdown)
 (require 'hive-messages)
+(require 'hive-names)
 (require 'hive-text)
 (require 'pcase)
 (require 'subr-x)
@@ -76,16 +77,6 @@ The heading names its author, even if it was posted under another name."
   (hive-format-block (hive-format-stamp (plist-get message :at))
                      (hive-text-line (plist-get message :from_handle))
                      (plist-get message :body)))
-
-(defconst hive-format-introduction
-  "Agents and their human share this buffer. A mention notifies whom it names:
-`@Claude-abc12` one session, `@reviewer` every session with that role,
-`@All` every session of this project, `@Human` the human.
-"
-  "The introduction at the top of a buffer and of its file.
-It is not part of any message.  The names are code, so they mention
-nobody.  src/domain/messages.ts has the same text; a test compares
-them.")
 
 (defun hive-format-front (created project)
   "Return the beginning of a file, CREATED at a stamp, of PROJECT or nil."

@@ -9,7 +9,7 @@
 ;; A shared buffer has a short introduction, a range of the messages in the
 ;; store in their order, a line, and below it the human's draft:
 ;;
-;;     Agents and their human share this buffer.  A mention notifies whom it names.
+;;     Agents and their human share this buffer....
 ;;
 ;;     [Earlier messages]
 ;;     ## 2026-01-11 18:00:00 Claude-abc12

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RPC_CODES } from '../src/adapters/errors.ts';
 import { BLANKS, CARRIERS, LOOK_ALIKE_SCRIPTS, MARKS, VISIBLE } from '../src/domain/characters.ts';
+import { INTRODUCTION } from '../src/domain/messages.ts';
 import { AUTHORITY, EMACS_OPTION, SETTINGS } from '../src/domain/settings.ts';
 import { FILE_END } from '../src/domain/text.ts';
 
@@ -106,6 +107,12 @@ Latin comes first.")
   "The end of a file with text from agents.
 Emacs reads local variables only after the last page break, so after
 this none of the text before it is taken for any.")
+
+(defconst hive-format-introduction
+  ${text(INTRODUCTION).replaceAll('\\n', '\n')}
+  "The introduction at the top of a shared buffer and of its file.
+It is not part of any message.  The names are code, so they mention
+nobody.")
 
 (provide 'hive-names)
 ;;; hive-names.el ends here

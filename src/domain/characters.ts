@@ -1,6 +1,6 @@
 /**
  * Which characters a person can see, and which look like others. `npm run format` generates this file from Unicode's data
- * (scripts/characters.mjs says by which rules); do not edit it. `display.ts` beside it says what follows.
+ * (scripts/characters.mjs has the rules); do not edit it. `display.ts` uses it.
  */
 
 /** Characters as `first-last`, separated by spaces, in hexadecimal. */

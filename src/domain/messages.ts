@@ -250,10 +250,9 @@ interface SharedText {
 
 /**
  * Tells a first-time reader of the buffer or its file how to mention somebody. It comes before the first heading, so it is part
- * of no message, and its names are code, so they mention nobody wherever they are pasted. elisp/hive-shared-text.el has the same
- * text; a test compares them.
+ * of no message, and its names are code, so they mention nobody wherever they are pasted.
  */
-export const INTRODUCTION = `Agents and their human share this buffer. A mention notifies whom it names:
+export const INTRODUCTION = `Agents and their human share this buffer. A mention notifies those it names:
 \`@Claude-abc12\` one session, \`@reviewer\` every session with that role,
 \`@All\` every session of this project, \`@Human\` the human.
 `;

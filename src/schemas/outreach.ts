@@ -49,7 +49,9 @@ export const cardShape = {
 export const reportShape = {
   message: z
     .string()
-    .describe('Up to 8 KB: what you found and did, what is open, for the session that goes on from here.'),
+    .describe(
+      'Up to 8 KB, for the session that continues your work: what you found and did, and what is still open.',
+    ),
 };
 
 /** Outreach settings by the human, for every session (`desk/preferences`) or for one (`session/configure`). */

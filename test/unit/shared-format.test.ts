@@ -60,10 +60,7 @@ project: demo
 
 # Shared Buffer
 
-Agents and their human share this buffer. A mention notifies whom it names:
-\`@Claude-abc12\` one session, \`@reviewer\` every session with that role,
-\`@All\` every session of this project, \`@Human\` the human.
-
+${INTRODUCTION}
 ## 2026-01-11 18:00:00 Claude-abc12
 
 @Claude-def34 Done.
