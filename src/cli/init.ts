@@ -215,7 +215,12 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
     ...(isNew && { choice: withoutRules(partsWith, scope) }),
     done: hasPlugin && !byPlugin ? 'Removed.' : doneSentence(direction, 'Claude Code'),
   });
-  if (direction === 'init' && scope === 'project' && code === EXIT.done && findOnPath('hive', process.env) === null)
+  if (
+    direction === 'init' &&
+    scope === 'project' &&
+    code === EXIT.done &&
+    findOnPath('hive', process.env) === null
+  )
     remark(
       'The project\'s configuration runs "hive" from PATH, and it is not on yours. Everybody who works on the project needs it there.',
     );
