@@ -160,7 +160,8 @@ function nameIn(text: string): string | null {
  * A Stop always fails open: otherwise an agent whose store is gone could never end.
  */
 function fail(reason: string, env: NodeJS.ProcessEnv, name: string | null): never {
-  process.stderr.write(`hive hook: ${reason}\n`);
   const closed = env['HIVE_GATE_FAIL'] === 'closed' && name !== 'Stop' && name !== 'SubagentStop';
+  const why = closed ? `HIVE_GATE_FAIL=closed blocks this, because Hive failed on it: ${reason}` : reason;
+  process.stderr.write(`hive hook: ${why}\n`);
   process.exit(closed ? 2 : 0);
 }

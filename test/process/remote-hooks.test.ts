@@ -284,7 +284,10 @@ describe('a hook of another machine', () => {
     const closed = await reportOnce({ url: `http://127.0.0.1:${port}` }, farCall('use-3'), file, {
       HIVE_GATE_FAIL: 'closed',
     });
-    expect(closed.code).toBe(2);
+    expect(closed).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/HIVE_GATE_FAIL=closed blocks this, because Hive failed on it: /),
+    });
   });
 });
 
