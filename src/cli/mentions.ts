@@ -196,7 +196,7 @@ function show(mention: MentionInFull): void {
   print(
     `${authorName(mention)}, ${age(at)} ago [${mention_id}]${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`,
   );
-  print(`${body.replace(/^(?=.)/gm, '  ')}\n`);
+  say(`${body.replace(/^(?=.)/gm, '  ')}\n`);
 }
 
 async function processThem(

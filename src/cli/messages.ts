@@ -10,7 +10,7 @@ import { refusal } from '../infrastructure/installation/files.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
-import { doneAsJson, type Format, print, remark } from './output.ts';
+import { doneAsJson, type Format, print, remark, say } from './output.ts';
 import { withHive } from './program.ts';
 
 interface MessagesOptions extends Format {
@@ -85,7 +85,7 @@ function show(message: Message): void {
   ].filter((mark) => mark !== null);
   const rest = marks.length === 0 ? '' : ` (${marks.join(', ')})`;
   print(`${stampOf(at, zoneOf(at))} ${from_handle}${rest} [${message_id}]`);
-  print(`${message.body.replace(/^(?=.)/gm, '  ')}\n`);
+  say(`${message.body.replace(/^(?=.)/gm, '  ')}\n`);
 }
 
 function reportMore(

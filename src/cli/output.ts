@@ -24,7 +24,7 @@ export function print(text: string): void {
   process.stdout.write(`${revealed(text)}\n`);
 }
 
-/** Prints sentences of Hive for the person at the terminal. */
+/** Prints prose for the person at the terminal; it may come from an agent. */
 export function say(text: string): void {
   process.stdout.write(`${fitted(revealed(text), process.stdout)}\n`);
 }

@@ -6,7 +6,7 @@ import { headedBy, sourceLabel } from '../domain/sources.ts';
 import { findCaller } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
-import { age, type Format, print, printJson, remark } from './output.ts';
+import { age, type Format, printJson, remark, say } from './output.ts';
 import { withHive } from './program.ts';
 import { more } from './sentences.ts';
 
@@ -30,7 +30,7 @@ async function outreach(hive: Hive, { kind, limit, cursor, json }: OutreachOptio
   if (json === true) printJson({ outreach: items, next_cursor });
   else if (items.length === 0)
     remark(`There are no ${kind === undefined ? 'pings, cards or reports' : `${kind}s`}.`);
-  else for (const item of items) print(`${inWords(item)}\n`);
+  else for (const item of items) say(`${inWords(item)}\n`);
   if (next_cursor !== null) remark(more(limit, next_cursor));
   // Only a person's look counts: an agent may list them too.
   if ((await findCaller(hive)).agent_because === null)

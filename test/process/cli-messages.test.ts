@@ -8,8 +8,10 @@ import { parseShared } from '../../src/domain/messages.ts';
 import { childEnvironment, HIVE } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { openTestHive } from '../support/hive.ts';
+import { whenFinished } from '../support/lifetime.ts';
 import { join as joinHive, post } from '../support/messages.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
+import { openTerminal } from '../support/tmux.ts';
 
 const ALICE = { HIVE_AGENT: 'alice' };
 const BOB = { HIVE_AGENT: 'bobby' };
@@ -257,6 +259,19 @@ describe('the shared format', () => {
       { handle: 'Human', body: 'hello' },
     ]);
   });
+});
+
+test('a message is broken between its words at the edge of a terminal', async () => {
+  const store = tempStore();
+  const body =
+    'The orders table has a new column, deliver_on, which the date picker reads and the export does not.';
+  await shell(store).hive('post', body);
+  const env = childEnvironment(store, { TERM: 'xterm' });
+  const command = [process.execPath, HIVE, 'messages', '--all'];
+  const terminal = await openTerminal(tempFolder(), env, command, { columns: 60, lines: 24 });
+  whenFinished(() => terminal.close());
+  const screen = await terminal.until(/export does not\./);
+  expect(screen.map((line) => line.trim()).join(' ')).toContain(body);
 });
 
 test('messages come in pages, with filters', async () => {
