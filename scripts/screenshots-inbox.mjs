@@ -1,6 +1,7 @@
 // Makes the pictures of the inbox in docs/images: the real page in Chromium, at the size of a phone.
 // node --import ./test/support/sql-loader.mjs scripts/screenshots-inbox.mjs
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -101,7 +102,10 @@ try {
   await picture(page, 'inbox-permission-dark');
 } finally {
   await browser.close();
+  // It keeps its compiled code in the folder when it ends.
+  const ended = once(server, 'exit');
   server.kill();
+  await ended;
   await hive.close();
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 }

@@ -82,7 +82,7 @@ async function diffs(session) {
     { question, context, options, kind: 'permission', urgency: 'critical' },
     session,
   );
-  await inBoth('diff', env, TALL, async (tall) => {
+  await inThemes(BOTH, 'diff', env, TALL, async (tall) => {
     await tall.keys('M-:');
     await tall.until(/Eval:/);
     await tall.type(
@@ -95,12 +95,12 @@ async function diffs(session) {
   });
 }
 
-/** A light picture and a dark one, each in an Emacs of its own, whose faces fit from its start. */
-async function inBoth(name, environment, screen, prepare) {
-  for (const [ending, theme, background] of [
-    ['', LIGHT, 'light'],
-    ['-dark', DARK, 'dark'],
-  ]) {
+const IN_LIGHT = ['', LIGHT, 'light'];
+const BOTH = [IN_LIGHT, ['-dark', DARK, 'dark']];
+
+/** A light picture and a dark one, or only the light one, each in an Emacs of its own, whose faces fit from its start. */
+async function inThemes(themes, name, environment, screen, prepare) {
+  for (const [ending, theme, background] of themes) {
     const coloured = start.map((word) => word.replace("'light", `'${background}`));
     const terminal = await openTerminal(mkdtempSync(join(folder, 't')), environment, coloured, screen);
     try {
@@ -115,7 +115,7 @@ async function inBoth(name, environment, screen, prepare) {
 
 /** The first of the questions, as `hive-next` shows it. */
 async function next() {
-  await inBoth('next', env, SCREEN, async (terminal) => {
+  await inThemes([IN_LIGHT], 'next', env, SCREEN, async (terminal) => {
     await terminal.keys('M-x');
     await terminal.type('hive-next');
     await terminal.keys('Enter');
@@ -181,7 +181,7 @@ async function stats() {
   } finally {
     globalThis.Date = Now;
   }
-  await inBoth('stats', { ...env, HIVE_STORE: place }, PAGE, async (terminal) => {
+  await inThemes([IN_LIGHT], 'stats', { ...env, HIVE_STORE: place }, PAGE, async (terminal) => {
     await terminal.keys('M-x');
     await terminal.type('hive-stats');
     await terminal.keys('Enter');
