@@ -187,7 +187,7 @@ describe('the command line', () => {
     const { code, err } = await shell(tempStore()).hive('poll', '');
     expect({ code, err }).toMatchObject({
       code: 1,
-      err: expect.stringContaining('no prompt with an empty id'),
+      err: expect.stringContaining('no question with an empty id'),
     });
   });
 
