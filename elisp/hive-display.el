@@ -249,14 +249,14 @@ sees."
                    (<= (window-start window) (+ begin hive-display--seen)))
           (setq hive-display--seen
                 (max hive-display--seen
-                     (min (- (hive-display--stop window) begin) (- end begin))))))
+                     (min (- (hive-display-stop window) begin) (- end begin))))))
       (when (= hive-display--seen (- end begin))
         ;; The mode of the buffer is ours, and hides nothing.
         (dolist (prompt (cons hive-display--prompt hive-display--others))
           (unless (eq t (plist-get prompt :context_truncated))
             (hive-display-whole prompt)))))))
 
-(defun hive-display--stop (window)
+(defun hive-display-stop (window)
   "Return where the last line ends that WINDOW displays in full."
   (let ((stop (window-end window)))
     (if (or (<= stop (point-min)) (pos-visible-in-window-p (1- stop) window))

@@ -79,7 +79,9 @@ is no longer: a key that types something does not count then."
       (setq timer (hive-every 1 (lambda () (hive-rpc-guarded look))))
       (let* ((echo-area-clear-hook
               ;; It runs when a key was pressed, before that clears the echo area.
-              (list (lambda () (setq was-there (and there-p (funcall there-p))))))
+              (list (lambda ()
+                      (setq was-there (and there-p (funcall there-p)))
+                      (hive-next--note-side))))
              (key (unwind-protect (read-key)
                     (cancel-timer timer)
                     (setq unread-command-events (delq 'hive-gone unread-command-events)))))
@@ -383,6 +385,29 @@ cancel) and the questions to which they did it."
 
 ;;;;; The side window
 
+;; Below it the question shrinks it; while a key is dealt with, it is as large as
+;; it was before.  So it is scrolled by what it displayed when the key was pressed.
+
+(defvar hive-next--side nil
+  "The side window, and where what it displayed began and ended, a list.")
+
+(defun hive-next--note-side ()
+  "Note what the side window displays now."
+  (let ((window (car hive-next--side)))
+    (when (window-live-p window)
+      (setq hive-next--side (with-current-buffer (window-buffer window)
+                              (list window (window-start window) (hive-display-stop window)))))))
+
+(defun hive-next--turn (back)
+  "Scroll the side window, to what follows what it displayed, or BACK."
+  (pcase-let ((`(,window ,start ,stop) hive-next--side))
+    (with-selected-window window
+      (let ((lines (count-screen-lines start stop)))
+        (goto-char (if back start stop))
+        ;; One line stays, unless there are only a few.
+        (vertical-motion (if back (- 1 lines) (if (< lines 10) 0 -1)))
+        (unless (eobp) (set-window-start window (point)))))))
+
 (defun hive-next--scroll (prompt back)
   "Display PROMPT in full in a side window; if it is there, scroll it.
 With BACK, scroll it back.  Return nil."
@@ -392,17 +417,23 @@ With BACK, scroll it back.  Return nil."
         (let ((buffer (hive-prompt-buffer prompt)))
           ;; Scrolling means reading, so unfold everything.
           (with-current-buffer buffer (hive-fold-show-all))
-          (display-buffer buffer '((display-buffer-pop-up-window display-buffer-use-some-window)
-                                   (inhibit-same-window . t))))
-      (with-selected-window window
-        (condition-case nil
-            ;; Above a tall echo area the window may have only a few lines.
-            (let ((next-screen-context-lines (if (< (window-body-height) 10) 0 1)))
-              (if back (scroll-down) (scroll-up)))
-          ((beginning-of-buffer end-of-buffer) nil))))
+          (setq hive-next--side
+                (list (display-buffer
+                       buffer '((display-buffer-pop-up-window display-buffer-use-some-window)
+                                (inhibit-same-window . t)
+                                ;; The echo area will take much of it.
+                                (window-height . hive-next--heighten))))))
+      (unless (eq window (car hive-next--side))
+        (setq hive-next--side (list window))
+        (hive-next--note-side))
+      (hive-next--turn back))
     ;; No command ends here, so nothing else notes what is displayed.
     (hive-display-record)
     nil))
+
+(defun hive-next--heighten (window)
+  "Let WINDOW have the lines that the others above and below can do without."
+  (window-resize window (window-max-delta window nil nil nil t)))
 
 (defun hive-next--remove-window (prompt)
   "Remove the side window with PROMPT, unless the human went there."

@@ -98,6 +98,25 @@ describe('a permission that is longer than the screen', () => {
     await emacs.until(/^(?![\s\S]*Run make)/);
   });
 
+  test('is scrolled in a side window without a gap where the question takes much of the screen', async () => {
+    await emacs.close();
+    emacs = await home.emacs(undefined, { columns: 120, lines: 40 });
+    await permission(LONG);
+    await command('hive-next');
+    await emacs.answer(/^(?![\s\S]*\*hive: Deployer)[\s\S]*Too long to show here/, 'Space');
+    // The window of the scratch buffer gives it room.
+    let last = 16;
+    while (last < 50) {
+      const screen = await emacs.until(new RegExp(`^line ${last}$[\\s\\S]*TAB skip`, 'm'));
+      // In the echo area, lines are indented.
+      last = Math.max(...screen.flatMap((line) => /^line (\d+)$/.exec(line)?.slice(1) ?? []).map(Number));
+      await emacs.keys('Space');
+      await emacs.until(new RegExp(`^-UUU.*\nline ${last}\nline ${last + 1}$`, 'm'));
+    }
+    await emacs.keys('BSpace');
+    await emacs.until(new RegExp(`^-UUU.*\nline \\d+\n[\\s\\S]*^line ${last}\n-UUU`, 'm'));
+  });
+
   test('is denied at once', async () => {
     const id = await permission(LONG);
     await command('hive-next');
