@@ -336,9 +336,7 @@ A decision that may grant a permission is confirmed first."
 \\<hive-batch-mode-map>\\[hive-batch-answer-shown] answers all of them with one decision.
 \\{hive-batch-mode-map}"
   :interactive nil
-  (hive-text-guard-files)
-  (hive-wrap-words)
-  (setq bidi-paragraph-direction 'left-to-right))
+  (hive-text-set-up))
 
 (defun hive-batch-show (batch)
   "Show each question of BATCH in full, in one buffer."

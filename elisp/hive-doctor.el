@@ -328,9 +328,7 @@ If BUFFER was checked again since, they are not shown."
 (define-derived-mode hive-doctor-mode special-mode "Hive-Doctor"
   "Major mode of the buffer that shows the checks."
   :interactive nil
-  (hive-text-guard-files)
-  (hive-wrap-words)
-  (setq-local revert-buffer-function (lambda (&rest _) (hive-doctor))))
+  (hive-text-set-up #'hive-doctor))
 
 ;;;; Command
 

@@ -346,9 +346,7 @@ Nothing is fetched yet: that is what reverting the buffer does."
     (with-current-buffer buffer
       (let ((inhibit-read-only t))
         (special-mode)
-        (hive-text-guard-files)
-        (visual-line-mode)
-        (setq bidi-paragraph-direction 'left-to-right)
+        (hive-text-set-up)
         (erase-buffer)
         (insert (propertize (format "%s · %s · %s\n\n"
                                     (hive-history--author entry)

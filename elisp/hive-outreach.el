@@ -184,7 +184,7 @@
         (when hive-outreach--arrivals (push item (cdr hive-outreach--arrivals)))
         (hive-outreach--take item)
         ;; Alone it would look as if there was nothing before it.
-        (when (and hive-outreach--stale (null hive-outreach--arrivals)) (hive-outreach--fetch nil)))
+        (when (and hive-outreach--stale (null hive-outreach--arrivals)) (hive-outreach--fetch)))
       (hive-outreach--soon))))
 
 (defun hive-outreach--take (item)
@@ -220,10 +220,7 @@
 older ones, \\[revert-buffer] fetches them again.
 \\{hive-outreach-mode-map}"
   :interactive nil
-  (hive-text-guard-files)
-  (visual-line-mode)
-  (setq bidi-paragraph-direction 'left-to-right)
-  (setq-local revert-buffer-function (lambda (&rest _) (hive-outreach--fetch nil)))
+  (hive-text-set-up #'hive-outreach--fetch)
   (hive-rpc-while-shown hive-ages-pause #'hive-outreach--print)
   (add-hook 'hive-changed-hook #'hive-outreach--soon))
 
@@ -272,7 +269,7 @@ older ones, \\[revert-buffer] fetches them again.
 
 ;;;; Fetching
 
-(defun hive-outreach--fetch (cursor)
+(defun hive-outreach--fetch (&optional cursor)
   "Fetch the newest items, or with CURSOR, the page there.
 What arrives in the meantime is newer than the page."
   (let ((kind hive-outreach--kind) (arrivals (list 'arrivals)))
@@ -303,7 +300,7 @@ What arrives in the meantime is newer than the page."
   "List the pings, cards and reports of agents."
   (interactive)
   (pop-to-buffer (hive-outreach-buffer))
-  (hive-outreach--fetch nil))
+  (hive-outreach--fetch))
 
 (defun hive-outreach-buffer ()
   "Return the buffer of the list, with what is known by now."
@@ -333,7 +330,7 @@ What arrives in the meantime is newer than the page."
         hive-outreach--nothing (hive-words 'loading)
         hive-outreach--cursor nil)
   (hive-outreach--print)
-  (hive-outreach--fetch nil))
+  (hive-outreach--fetch))
 
 (defun hive-outreach-older ()
   "Also show older items."

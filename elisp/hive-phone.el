@@ -55,10 +55,7 @@ A camera reads it only if its blocks are lighter than the rest."
 Emacs.
 \\{hive-phone-mode-map}"
   :interactive nil
-  (hive-text-guard-files)
-  (hive-wrap-words)
-  (setq bidi-paragraph-direction 'left-to-right)
-  (setq-local revert-buffer-function (lambda (&rest _) (hive-phone--look))))
+  (hive-text-set-up #'hive-phone--look))
 
 (defun hive-phone--insert-code ()
   "Insert the QR code: a picture where this frame has pictures, else blocks."

@@ -357,12 +357,9 @@ next hunk of a diff, and after the last one to the next question.  On a
 diff, \\<hive-diff-map>\\[hive-diff-visit] visits the line in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-mode-map>
 \\{hive-prompt-mode-map}"
   :interactive nil
-  (hive-text-guard-files)
-  (hive-wrap-words)
+  (hive-text-set-up #'hive-prompt--fetch)
   (hive-fold-prepare)
-  (setq-local revert-buffer-function #'hive-prompt--fetch
-              hive-prompt-at-point-function (lambda () hive-prompt--prompt))
-  (setq bidi-paragraph-direction 'left-to-right)
+  (setq-local hive-prompt-at-point-function #'hive-prompt-shown)
   (hive-rpc-while-shown hive-ages-pause #'hive-prompt--print-ages)
   (add-hook 'hive-changed-hook #'hive-prompt--refresh-changed))
 
@@ -385,7 +382,7 @@ A permission stays as it is until the human has read all of it."
                                 '(:status :notes)))
           (hive-prompt--fetch))))))
 
-(defun hive-prompt--fetch (&rest _)
+(defun hive-prompt--fetch ()
   "Fetch the question of this buffer, and print it when it has arrived."
   (let ((id (plist-get hive-prompt--prompt :ask_id)))
     (hive-rpc-fetch

@@ -82,10 +82,7 @@
 \\[hive-rule-write] writes it.
 \\{hive-rule-mode-map}"
   :interactive nil
-  (hive-text-guard-files)
-  (hive-wrap-words)
-  (setq bidi-paragraph-direction 'left-to-right)
-  (setq-local revert-buffer-function (lambda (&rest _) (hive-rule--try))))
+  (hive-text-set-up #'hive-rule--try))
 
 (defun hive-rule--field (name value)
   "Insert the field NAME of a rule with its VALUE, unless that is nil."

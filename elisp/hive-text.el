@@ -529,6 +529,14 @@ Positions stay where they are, as of `hive-text-keep-places'."
     (widen)
     (hive-text-keep-places (lambda () (erase-buffer) (funcall print)))))
 
+(defun hive-text-set-up (&optional revert)
+  "Prepare this buffer for text from agents, and let REVERT fetch it again.
+It is wrapped between words, and what is written to a file is inert."
+  (hive-text-guard-files)
+  (hive-wrap-words)
+  (setq bidi-paragraph-direction 'left-to-right)
+  (when revert (setq-local revert-buffer-function (lambda (&rest _) (funcall revert)))))
+
 (defun hive-text-in-use-p ()
   "Return non-nil if the text of this buffer must stay as it is now.
 The human searches in it, has narrowed it, or uses the region."
