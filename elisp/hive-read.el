@@ -136,13 +136,18 @@ The buffer also shows what the agent adds while the human types."
             (hive-read--show prompt buffer)
             (display-buffer buffer '((display-buffer-below-selected
                                       display-buffer-pop-up-window)
-                                     (window-height . fit-window-to-buffer)))
+                                     (window-height . hive-read--fit)))
             (when (hive-rpc-true-p prompt :context_truncated)
               (hive-read--fetch prompt buffer))
             (unless (plist-get prompt :batch) (add-hook 'hive-changed-hook look)))
           (funcall read))
       (remove-hook 'hive-changed-hook look)
       (hive-text-close buffer))))
+
+(defun hive-read--fit (window)
+  "Fit WINDOW to its buffer, with the lines that a long prompt takes from it."
+  (fit-window-to-buffer window)
+  (window-resize window (min 2 (window-max-delta window nil nil nil t))))
 
 (defun hive-read--show-new-notes (prompt buffer)
   "Show in BUFFER what was added to PROMPT since it was printed."

@@ -104,14 +104,16 @@ describe('a permission that is longer than the screen', () => {
     await permission(LONG);
     await command('hive-next');
     await emacs.answer(/^(?![\s\S]*\*hive: Deployer)[\s\S]*Too long to show here/, 'Space');
-    // The window of the scratch buffer gives it room.
-    let last = 16;
+    let last = 0;
     while (last < 50) {
-      const screen = await emacs.until(new RegExp(`^line ${last}$[\\s\\S]*TAB skip`, 'm'));
+      // The absence of something is looked for when nothing is drawn any more.
+      const screen = await emacs.until(/^(?![\s\S]*in the middle)[\s\S]*\*hive: Deployer[\s\S]*TAB skip/);
       // In the echo area, lines are indented.
       last = Math.max(...screen.flatMap((line) => /^line (\d+)$/.exec(line)?.slice(1) ?? []).map(Number));
-      await emacs.keys('Space');
-      await emacs.until(new RegExp(`^-UUU.*\nline ${last}\nline ${last + 1}$`, 'm'));
+      // The window of the scratch buffer gives it room.
+      expect(last).toBeGreaterThan(15);
+      const next = `-UUU.*\nline ${last}\nline ${last + 1}\n`;
+      await emacs.answer(new RegExp(`^(?![\\s\\S]*${next})[\\s\\S]*TAB skip`), 'Space');
     }
     await emacs.keys('BSpace');
     await emacs.until(new RegExp(`^-UUU.*\nline \\d+\n[\\s\\S]*^line ${last}\n-UUU`, 'm'));
@@ -154,6 +156,25 @@ test('a line that is cut at the edge of the window is not displayed', async () =
 });
 
 describe('a permission that fits is allowed where it is shown', () => {
+  test('by hive-respond, whose prompt takes two lines', async () => {
+    await emacs.close();
+    emacs = await home.emacs(undefined, { columns: 80, lines: 24 });
+    const { prompt } = await home.agent.prompts.ask({
+      kind: 'permission',
+      question: 'Run make with all of its targets, on all of the machines?',
+      context: Array.from({ length: 9 }, (_, n) => `make target-${n}`).join('\n'),
+      options: ['Allow', 'Deny'],
+      allow_free_text: false,
+    });
+    await emacs.until(/hive 1\b/);
+    await command('hive-respond');
+    await emacs.until(/PERMISSION Deployer asks:[\s\S]*Deny\)/);
+    await emacs.type('Allow');
+    await emacs.keys('Enter');
+    await emacs.said(/Answered Deployer: Allow|Not sent/);
+    expect(await answered(prompt.ask_id)).toMatchObject({ selected: ['Allow'] });
+  });
+
   test('by hive-respond, beside its buffer', async () => {
     const id = await permission('make clean\nmake');
     await command('hive-respond');
