@@ -21,7 +21,8 @@ import { describe, expect, test } from 'vitest';
 import { stateDirectory } from '../../src/infrastructure/platform/paths.ts';
 import { childEnvironment, type Environment, spawnHive, watchesBell } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import { copyFolder, tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const SESSION = '5e551000-0000-4000-8000-000000000001';
@@ -33,6 +34,22 @@ interface Place {
 
 function place(): Place {
   return { store: tempStore(), home: tempFolder() };
+}
+
+/** Where hooks have made the store and kept their code. */
+let used: Place;
+beforeFile(async () => {
+  used = place();
+  await fire(used, 'PreToolUse');
+  await fire(used, 'PreToolUse');
+});
+
+/** A copy of it. */
+function usedPlace(): Place {
+  const here = place();
+  copyFolder(used.home, here.home);
+  copyFolder(dirname(used.store), dirname(here.store));
+  return here;
 }
 
 async function fire({ store, home }: Place, name: string, env: Environment = {}): Promise<number | null> {
@@ -94,9 +111,7 @@ const DAMAGES: [string, (code: Buffer) => Buffer][] = [
 ];
 
 test.each(DAMAGES)('damaged code is compiled again: %s', async (_what, damage) => {
-  const here = place();
-  await fire(here, 'PreToolUse');
-  await fire(here, 'PreToolUse');
+  const here = usedPlace();
   const file = kept(here).at(-1)?.file ?? '';
   const before = readFileSync(file);
   writeFileSync(file, damage(before));
@@ -114,9 +129,7 @@ const LOSSES: [string, (key: string) => void][] = [
 ];
 
 test.each(LOSSES)('a key that %s is created again, and so is the code', async (_what, lose) => {
-  const here = place();
-  await fire(here, 'PreToolUse');
-  await fire(here, 'PreToolUse');
+  const here = usedPlace();
   const [{ file } = { file: '' }] = kept(here).slice(-1);
   const key = join(here.home, '.local/state/hive/code.key');
   const before = readFileSync(key);
@@ -179,8 +192,7 @@ test('nothing is kept if the person turned it off', async () => {
 
 describe('what nobody needs any more is removed when code is kept', () => {
   test('code that is older than a month, and no other', async () => {
-    const here = place();
-    await fire(here, 'PreToolUse');
+    const here = usedPlace();
     const [{ file } = { file: '' }] = kept(here);
     const [old, young] = ['old', 'young'].map((name) => join(dirname(file), `code-${name}`));
     for (const name of [old, young]) writeFileSync(String(name), 'code', { mode: 0o600 });
@@ -193,8 +205,7 @@ describe('what nobody needs any more is removed when code is kept', () => {
   });
 
   test('a folder that others can open: a new one takes its place', async () => {
-    const here = place();
-    await fire(here, 'PreToolUse');
+    const here = usedPlace();
     const folder = join(here.home, '.local/state/hive/code');
     writeFileSync(join(folder, 'planted'), 'code');
     chmodSync(folder, 0o755);

@@ -18,10 +18,11 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { childEnvironment, outputOf, ROOT, spawnChild, spawnHive } from '../support/children.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import { copyFolder, tempFolder } from '../support/temp.ts';
 
 interface Place {
   env: ReturnType<typeof childEnvironment>;
@@ -42,29 +43,43 @@ async function fire(env: Place['env'], name: string): Promise<void> {
   expect([await child.exited, child.stderr()]).toEqual([{ code: 0, signal: null }, '']);
 }
 
-/** Where a hook has kept its code. */
-async function place(): Promise<Place> {
+/** Where two hooks have made the store and kept their code, and hostile code for it. */
+let used: Pick<Place, 'env' | 'ran'>;
+let hostile: Buffer;
+beforeFile(async () => {
+  used = emptyPlace();
+  for (const name of ['PreToolUse', 'PreToolUse', 'PostToolUse', 'PostToolUse']) await fire(used.env, name);
+  hostile = await hostileCode(used);
+});
+
+function emptyPlace(): Pick<Place, 'env' | 'ran'> {
   const home = tempFolder();
-  const env = childEnvironment(tempStore(), { HOME: home });
-  for (const name of ['PreToolUse', 'PreToolUse', 'PostToolUse', 'PostToolUse']) await fire(env, name);
+  return { env: childEnvironment(join(home, 'hive.db'), { HOME: home }), ran: join(home, 'ran') };
+}
+
+/** A copy of it. */
+function place(): Place {
+  const { env, ran } = emptyPlace();
+  const home = dirname(ran);
+  copyFolder(dirname(used.ran), home);
   const state = join(home, '.local/state/hive');
   const folder = join(state, 'code');
   const digest = readFileSync(join(ROOT, 'dist/hook-small.cjs'), 'latin1').slice(-17, -1);
   const [file = '', other = ''] = ['PreToolUse', 'PostToolUse'].map((kind) =>
     join(folder, readdirSync(folder).find((name) => name.includes(digest) && name.endsWith(kind)) ?? '?'),
   );
-  return { env, file, other, folder, key: join(state, 'code.key'), ran: join(home, 'ran') };
+  return { env, file, other, folder, key: join(state, 'code.key'), ran };
 }
 
 /** Compiled code that the engine takes for that of dist/hook-small.cjs: it compares the lengths of the sources. */
-async function hostileCode({ ran, env }: Place): Promise<Buffer> {
+async function hostileCode({ env, ran }: typeof used): Promise<Buffer> {
   const source = readFileSync(join(ROOT, 'dist/hook-small.cjs'), 'latin1');
-  const hostile = `(function (module, require) {
-    module.exports.runHook = function () { require('fs').writeFileSync(${JSON.stringify(ran)}, 'ran'); };
+  const text = `(function (module, require) {
+    module.exports.runHook = function () { require('fs').writeFileSync(process.env.HOME + '/ran', 'ran'); };
   })`;
   const out = join(tempFolder(), 'code');
   const script = `
-    const script = new (require('vm').Script)(${JSON.stringify(hostile)}.padEnd(${source.length}));
+    const script = new (require('vm').Script)(${JSON.stringify(text)}.padEnd(${source.length}));
     const module = { exports: {} };
     script.runInThisContext()(module, require);
     module.exports.runHook();
@@ -78,8 +93,8 @@ const sealed = (code: Buffer, key: Buffer, file: string): Buffer =>
   Buffer.concat([code, code, key, Buffer.from(file.split('/').at(-1) ?? '')]);
 
 test('the attack is real: code with the key is run', async () => {
-  const here = await place();
-  writeFileSync(here.file, sealed(await hostileCode(here), readFileSync(here.key), here.file));
+  const here = place();
+  writeFileSync(here.file, sealed(hostile, readFileSync(here.key), here.file));
   await fire(here.env, 'PreToolUse');
   expect(existsSync(here.ran)).toBe(true);
 });
@@ -159,14 +174,14 @@ const ATTACKS: [string, (here: Place, code: Buffer, key: Buffer) => void][] = [
 ];
 
 test.each(ATTACKS)('code that is planted %s is not run', async (_how, plant) => {
-  const here = await place();
-  plant(here, await hostileCode(here), readFileSync(here.key));
+  const here = place();
+  plant(here, hostile, readFileSync(here.key));
   await fire(here.env, 'PreToolUse');
   expect(existsSync(here.ran)).toBe(false);
 });
 
 test('a file of another user is replaced by one of our own', { tags: ['root'] }, async () => {
-  const { env, file } = await place();
+  const { env, file } = place();
   chownSync(file, 12_345, 12_345);
   await fire(env, 'PreToolUse');
   expect(statSync(file).uid).toBe(0);

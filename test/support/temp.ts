@@ -1,4 +1,5 @@
 /** Folders that a test may fill; each is gone when its test has finished. */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,6 +26,11 @@ export function tempHome(): string {
   lendCode(folder);
   whenFinished(() => returnCode(folder));
   return folder;
+}
+
+/** Copies what is in a folder, with modes and times, which `cpSync` does not keep. */
+export function copyFolder(from: string, to: string): void {
+  execFileSync('cp', ['-a', `${from}/.`, to]);
 }
 
 /** Removes what ending processes wrote while their folder was removed. Call it once no process is left. */
