@@ -1,5 +1,5 @@
 /**
- * Outreach between real processes: agents over MCP, Emacs over its wire, several that want the last credit.
+ * Outreach: agents over MCP, Emacs over its wire, and real processes where they matter: who is there, and who gets the last credit.
  *
  * @module-tag one-winner
  * @module-tag undisturbed
@@ -7,23 +7,36 @@
  * @module-tag mcp
  */
 
+import { hostname } from 'node:os';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
 import { startBareBus } from '../support/desktop.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { eventsOf, openTestHive } from '../support/hive.ts';
+import { eventsOf, introduction, openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { raceForCredit } from '../support/many-processes.ts';
 import { connectMcp } from '../support/mcp-client.ts';
+import { type CallerInProcess, callInProcess } from '../support/mcp-in-process.ts';
 import { agent, attended, creditsOf, leaveCredits } from '../support/outreach.ts';
-import { startSidecar } from '../support/sidecar.ts';
+import { isTold, type RpcClient, serveInProcess, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 /** No desktop: everything is shown in Emacs. */
 const NO_DESKTOP = { DBUS_SESSION_BUS_ADDRESS: 'disabled:' };
-const background = (store: string, name = 'agent-1') =>
-  connectMcp({ store, env: { HIVE_AGENT: name, HIVE_SOURCE: 'bg', ...NO_DESKTOP } });
+const BACKGROUND = { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg' };
+/** An agent in the background, in this process. */
+const background = (hive: OpenedHive): Promise<CallerInProcess> =>
+  callInProcess(hive, 'agent', { connection: { env: BACKGROUND } });
+
+/** A desk and an agent in the background, on connections of their own to one store. */
+async function deskAndAgent(): Promise<{ hive: OpenedHive; desk: RpcClient; caller: CallerInProcess }> {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const desk = await serveInProcess(hive);
+  return { hive, desk, caller: await background(await openTestHive(store)) };
+}
 
 describe('the last credit', () => {
   test('goes to one of six processes that race for it', () => raceForCredit(tempStore(), 6));
@@ -31,13 +44,11 @@ describe('the last credit', () => {
 
 describe('an agent over MCP', () => {
   test('pings from the background, and is told to report', async () => {
-    const store = tempStore();
-    await startSidecar(store, { env: NO_DESKTOP });
-    const caller = await background(store);
+    const { hive, caller } = await deskAndAgent();
     const result = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
     expect(result).toMatchObject({ status: 'sent', source: 'bg', critical: false });
     expect(result['next']).toContain('hivemind_report_updates');
-    await leaveCredits(await openTestHive(store), 0);
+    await leaveCredits(hive, 0);
     await expect(caller.call('hivemind_ping_user', { message: 'Again.' })).rejects.toThrow(
       /^outreach_refused: The ping was not shown \(rule budget\).*A report is always possible/,
     );
@@ -48,9 +59,7 @@ describe('an agent over MCP', () => {
   });
 
   test('a ping and a card of one turn are both shown', async () => {
-    const store = tempStore();
-    const desk = await startSidecar(store, { env: NO_DESKTOP });
-    const caller = await background(store);
+    const { desk, caller } = await deskAndAgent();
     await caller.call('hivemind_ping_user', { message: 'Deployed.' });
     await caller.call('hivemind_send_card', { title: 'Build' });
     for (const kind of ['ping', 'card'])
@@ -63,8 +72,8 @@ describe('an agent over MCP', () => {
   test.each([
     ['main', 'the main session'],
     ['fork', 'an interactive fork'],
-  ])('a ping from %s is refused, and says where it belongs', async (source, where) => {
-    const caller = await connectMcp({ store: tempStore(), args: ['--source', source] });
+  ] as const)('a ping from %s is refused, and says where it belongs', async (source, where) => {
+    const caller = await callInProcess(await openTestHive(), 'agent', { connection: { source } });
     await expect(caller.call('hivemind_ping_user', { message: 'x' })).rejects.toThrow(
       `only available in background sessions, and this is ${where}`,
     );
@@ -74,19 +83,15 @@ describe('an agent over MCP', () => {
     ['main', null],
     ['bg', 'bg'],
     ['fork', 'fork'],
-  ])('a card from %s has the footer %s', async (source, footer) => {
-    const caller = await connectMcp({
-      store: tempStore(),
-      args: ['--source', source],
-      env: { HIVE_AGENT: 'a', ...NO_DESKTOP },
-    });
+  ] as const)('a card from %s has the footer %s', async (source, footer) => {
+    const caller = await callInProcess(await openTestHive(), 'agent', { connection: { source } });
     const card = await caller.call('hivemind_send_card', { title: 'Tasks' });
     expect([card['source'], card['footer'] ?? null]).toEqual([source, footer]);
     expect(card).not.toHaveProperty('ask_id');
   });
 
   test('bad input is refused with the field and its limit', async () => {
-    const caller = await background(tempStore());
+    const caller = await background(await openTestHive());
     const fields = Array.from({ length: 26 }, (_, n) => ({ name: `${n}`, value: 'v' }));
     await expect(caller.call('hivemind_send_card', { title: 'x', fields })).rejects.toThrow(
       '26 fields: at most 25',
@@ -104,9 +109,7 @@ describe('an agent over MCP', () => {
 
 describe('Emacs', () => {
   test('is notified of what was sent, and shows it; then of its status, and of what a rule suppressed', async () => {
-    const store = tempStore();
-    const desk = await startSidecar(store, { env: NO_DESKTOP });
-    const caller = await background(store);
+    const { desk, caller } = await deskAndAgent();
     const { outreach_id } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
     const { params } = await desk.seen((frame) => frame.method === 'outreach/received');
     expect(params).toMatchObject({
@@ -129,9 +132,7 @@ describe('Emacs', () => {
   });
 
   test("answers a card's button as it answers any prompt, and the agent polls it", async () => {
-    const store = tempStore();
-    const desk = await startSidecar(store, { env: NO_DESKTOP });
-    const caller = await background(store);
+    const { desk, caller } = await deskAndAgent();
     const { ask_id } = await caller.call('hivemind_send_card', {
       title: 'Deploy?',
       actions: [{ label: 'Now', ask: 'Deploy it.' }, { label: 'Later' }],
@@ -155,9 +156,7 @@ describe('Emacs', () => {
   });
 
   test('configures a session, and gets its settings; they apply to agents at once', async () => {
-    const store = tempStore();
-    const desk = await startSidecar(store, { env: NO_DESKTOP });
-    const caller = await background(store);
+    const { desk, caller } = await deskAndAgent();
     await caller.call('hivemind_status');
     const { sessions } = await desk.request('session/list', {});
     expect(sessions).toMatchObject([
@@ -200,11 +199,9 @@ describe('Emacs', () => {
   });
 
   test('sets the defaults of all sessions with its preferences', async () => {
-    const store = tempStore();
-    const desk = await startSidecar(store, { env: NO_DESKTOP });
+    const { desk, caller } = await deskAndAgent();
     const { preferences } = await desk.request('desk/preferences', { outreach: { allow_ping: false } });
     expect(preferences.outreach).toEqual({ allow_ping: false, report_policy: 'on_ping' });
-    const caller = await background(store);
     await expect(caller.call('hivemind_ping_user', { message: 'x', critical: true })).rejects.toThrow(
       'allow_ping',
     );
@@ -217,13 +214,9 @@ describe('Emacs', () => {
 
   test('is notified of an agent whose process died with unreported output', async () => {
     const store = tempStore();
-    const caller = await background(store);
     const hive = await attended(await openTestHive(store));
-    await caller.call('hivemind_ping_user', { message: 'Deployed.' });
-    await hive.store.write(async (tx) => {
-      const session = await tx.sessions.get('agent-1');
-      if (session !== undefined) await tx.sessions.upsert({ ...session, pid: ENDED });
-    });
+    const dead = introduction({ session_id: 'agent-1', source: 'bg', machine: hostname(), pid: ENDED });
+    await hive.outreach.ping({ message: 'Deployed.' }, await hive.sessions.introduce(dead));
     const desk = await startSidecar(store, { env: NO_DESKTOP });
     const found = async (): Promise<boolean> => (await eventsOf(hive, 'stop/let_go')).length === 1;
     await eventually(found, 5_000, 'the sweep at the start');
@@ -234,38 +227,42 @@ describe('Emacs', () => {
 });
 
 describe('with nobody there', () => {
-  test.each([
-    ['hivemind_ping_user', { message: 'Deployed.' }, 'ping'],
-    ['hivemind_send_card', { title: 'Build', actions: [{ label: 'Ship' }] }, 'card'],
-  ])(
-    '%s says so at once: nothing is spent, nothing is owed, and a desk shows it later',
-    async (tool, args, kind) => {
-      const store = tempStore();
-      const hive = await openTestHive(store);
-      const caller = await background(store);
-      const sent = await caller.call(tool, args);
-      const { outreach_id } = sent;
-      expect(sent).toMatchObject({ status: 'unseen', source: 'bg' });
-      expect(sent['next']).toContain(`Nobody is there to see this ${kind}: no Emacs is open and no desktop`);
-      expect(sent['next']).not.toContain('Before you stop');
-      expect(await creditsOf(hive)).toBeNull();
-      expect(await hive.store.read((tx) => tx.outreach.unreported('agent-1'))).toEqual([]);
+  test('a ping and a card say so at once: nothing is spent, nothing is owed, and a desk shows them later', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const caller = await connectMcp({ store, env: { ...BACKGROUND, ...NO_DESKTOP } });
+    const card = { title: 'Build', actions: [{ label: 'Ship' }] };
+    const sent = [
+      await caller.call('hivemind_ping_user', { message: 'Deployed.' }),
+      await caller.call('hivemind_send_card', card),
+    ];
+    for (const [n, kind] of ['ping', 'card'].entries()) {
+      expect(sent[n]).toMatchObject({ status: 'unseen', source: 'bg' });
+      expect(sent[n]?.['next']).toContain(
+        `Nobody is there to see this ${kind}: no Emacs is open and no desktop`,
+      );
+      expect(sent[n]?.['next']).not.toContain('Before you stop');
+    }
+    expect(await creditsOf(hive)).toBeNull();
+    expect(await hive.store.read((tx) => tx.outreach.unreported('agent-1'))).toEqual([]);
 
-      const desk = await startSidecar(store, { env: NO_DESKTOP });
-      const { params } = await desk.seen((frame) => frame.method === 'outreach/received');
-      expect(params).toMatchObject({ outreach_id, status: 'unseen', reason: 'nobody_there' });
-      const shown = await desk.seen((frame) => frame.method === 'outreach/changed');
-      expect(shown.params).toMatchObject({ outreach_id, status: 'shown', shown_via: 'emacs' });
-      // Its agent learned that it need not report, and that remains true.
-      expect(await hive.store.read((tx) => tx.outreach.unreported('agent-1'))).toEqual([]);
-      // Once: the next desk has seen it.
-      await desk.end();
-      const next = await startSidecar(store, { env: NO_DESKTOP });
-      const { outreach } = await next.request('outreach/list', {});
-      expect(outreach).toMatchObject([{ outreach_id, status: 'shown' }]);
-      expect(next.frames.filter(({ method }) => method === 'outreach/received')).toEqual([]);
-    },
-  );
+    const desk = await startSidecar(store, { env: NO_DESKTOP });
+    for (const { outreach_id } of sent) {
+      const of = (name: string) => isTold(name, (item) => item.outreach_id === outreach_id);
+      const { params } = await desk.seen(of('outreach/received'));
+      expect(params).toMatchObject({ status: 'unseen', reason: 'nobody_there' });
+      const shown = await desk.seen(of('outreach/changed'));
+      expect(shown.params).toMatchObject({ status: 'shown', shown_via: 'emacs' });
+    }
+    // Their agent learned that it need not report, and that remains true.
+    expect(await hive.store.read((tx) => tx.outreach.unreported('agent-1'))).toEqual([]);
+    // Once: the next desk has seen them.
+    await desk.end();
+    const next = await startSidecar(store, { env: NO_DESKTOP });
+    const { outreach } = await next.request('outreach/list', {});
+    expect(outreach).toMatchObject([{ status: 'shown' }, { status: 'shown' }]);
+    expect(next.frames.filter(({ method }) => method === 'outreach/received')).toEqual([]);
+  });
 
   test('a person reads it in a shell, which settles it; an agent that reads it does not', async () => {
     const store = tempStore();
@@ -301,7 +298,7 @@ describe('with nobody there', () => {
   test("a bus without a notification server counts as nobody; a program of the user's own does not", async () => {
     const bus = await startBareBus();
     onTestFinished(() => bus.close());
-    const env = { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...bus.env };
+    const env = { ...BACKGROUND, ...bus.env };
     const caller = await connectMcp({ store: tempStore(), env });
     expect(await caller.call('hivemind_ping_user', { message: 'x' })).toMatchObject({ status: 'unseen' });
     const store = tempStore();
@@ -322,12 +319,7 @@ describe('with nobody there', () => {
   test('what could not be shown in the end is kept, and its token is returned', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
-    const env = {
-      ...trusting({ notify_command: 'exit 1' }),
-      HIVE_AGENT: 'agent-1',
-      HIVE_SOURCE: 'bg',
-      ...NO_DESKTOP,
-    };
+    const env = { ...BACKGROUND, ...NO_DESKTOP, ...trusting({ notify_command: 'exit 1' }) };
     const caller = await connectMcp({ store, env });
     const { outreach_id, status } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
     expect(status).toBe('sent');
