@@ -293,15 +293,11 @@ describe('which process goes first', () => {
       await openDesk(hive, { focused: true });
       await openDesk(hive);
       await start(store, agent);
-      await start(store, { ...agent, name: 'connection-2' });
       const { ask_id, created_at } = await ask(hive);
-      expect((await recorded(hive, ask_id)).claimed_by).toMatch(/^connection-/);
+      expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent', claimed_by: agent.name });
       expect(leasedAt(store, ask_id) - Date.parse(created_at)).toBeGreaterThanOrEqual(
         HUNG_DESK_MS - CLOCK_MS,
       );
-      // Both processes have had their turn when the next question is on the screen.
-      await recorded(hive, (await ask(hive, { question: 'And now?' })).ask_id);
-      expect(await trail(hive, ask_id)).toHaveLength(1);
     });
   });
 });
@@ -356,29 +352,26 @@ describe('storms', () => {
     );
 
   describe('a storm at a seat of several processes', () => {
-    it.each([2, 3])(
-      'is one popup with all of them, whichever of %i desks holds the leases',
-      async (count) => {
-        const store = tempStore();
-        const desks = await Promise.all(Array.from({ length: count }, (_, n) => start(store, `desk-${n}`)));
-        const hive = await openTestHive(store);
-        const ids: string[] = [];
-        for (let n = 0; n < 8; n += 1) {
-          const [ask_id = ''] = await askAll(hive, [`${n}?`]);
-          ids.push(ask_id);
-          await leased(hive, ask_id, 'ada@home');
-          // A lease counts for two seconds; the speed of this machine must not matter.
-          refreshLeases(store);
-        }
-        await onScreen(desks, '8 questions wait for you');
-        for (const ask_id of ids) expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent' });
-        const [last = '', ...others] = ids;
-        for (const ask_id of others) await hive.prompts.cancel(ask_id, HUMAN, 'human');
-        await onScreen(desks, '8 questions wait for you');
-        await hive.prompts.cancel(last, HUMAN, 'human');
-        await onScreen(desks);
-      },
-    );
+    it('is one popup with all of them, whichever desk holds the leases', async () => {
+      const store = tempStore();
+      const desks = await Promise.all([1, 2, 3].map((n) => start(store, `desk-${n}`)));
+      const hive = await openTestHive(store);
+      const ids: string[] = [];
+      for (let n = 0; n < 8; n += 1) {
+        const [ask_id = ''] = await askAll(hive, [`${n}?`]);
+        ids.push(ask_id);
+        await leased(hive, ask_id, 'ada@home');
+        // A lease counts for two seconds; the speed of this machine must not matter.
+        refreshLeases(store);
+      }
+      await onScreen(desks, '8 questions wait for you');
+      for (const ask_id of ids) expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent' });
+      const [last = '', ...others] = ids;
+      for (const ask_id of others) await hive.prompts.cancel(ask_id, HUMAN, 'human');
+      await onScreen(desks, '8 questions wait for you');
+      await hive.prompts.cancel(last, HUMAN, 'human');
+      await onScreen(desks);
+    });
 
     it('replaces the popups of another process, and grows', async () => {
       const store = tempStore();

@@ -30,6 +30,7 @@ import { tempFolder, tempStore } from '../support/temp.ts';
 import { clockPasses, eventually, textOf } from '../support/wait.ts';
 import { expectGolden } from '../wire/golden.ts';
 
+const BACKGROUND = { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg' };
 const PREFERENCES = { ...DEFAULT_PREFERENCES, ...NO_AUTHORITY };
 
 let desktop: Desktop;
@@ -101,13 +102,13 @@ describe('with a desk and dunst', () => {
   });
 
   // popup-engine.test.ts shows that the focused desk goes first: by a time only, which a busy machine may take from it.
-  it('two desks and an agent of one seat show it exactly once', async () => {
+  it('two desks and an agent of one seat show a question and a ping exactly once', async () => {
     const store = tempStore();
     const [one, two] = await Promise.all([
       startSidecar(store, { env: desktop.env }),
       startSidecar(store, { env: desktop.env }),
     ]);
-    const agent = await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...desktop.env } });
+    const agent = await connectMcp({ store, env: { ...BACKGROUND, ...desktop.env } });
     await two.request('desk/preferences', { notify_when: 'always' });
     await two.request('desk/focus', { focused: true });
     const hive = await openTestHive(store);
@@ -115,13 +116,22 @@ describe('with a desk and dunst', () => {
     const { outcome, claimed_by } = await recorded(hive, String(ask_id));
     expect(outcome).toBe('sent');
     expect([one.hello.desk_id, two.hello.desk_id]).toContain(claimed_by);
-    // The time of the agent's process has come, and it did not show it as well.
+    expect(one.hello.desk_id).not.toBe(two.hello.desk_id);
+    await agent.call('hivemind_ping_user', { message: '<b>Deployed</b> & well.', critical: true });
+    await shown(2);
+    // The time of the agent's process has come, and it did not show them as well.
     await clockPasses(NO_DESK_MS);
     await recorded(hive, (await ask(hive, { question: 'And now?' })).ask_id);
     expect(await trail(hive, String(ask_id))).toHaveLength(1);
-    await shown(2);
-    expect(desktop.sent.map(({ body }) => body)).toEqual(['Once?', 'And now?']);
-    expect(one.hello.desk_id).not.toBe(two.hello.desk_id);
+    await agent.call('hivemind_send_card', { title: 'Later' });
+    await shown(4);
+    const bodies = ['Once?', '&lt;b&gt;Deployed&lt;/b&gt; &amp; well.', 'And now?', 'Later\nbg'];
+    expect(desktop.sent.map(({ body }) => body)).toEqual(bodies);
+    expect(desktop.sent[1]).toMatchObject({
+      title: expect.stringMatching(/^\[bg\] agent-1 · /),
+      actions: ['default', 'Close'],
+      urgency: 2,
+    });
   });
 
   it('a storm becomes one popup with its count, and is taken down with its last prompt', async () => {
@@ -186,34 +196,35 @@ describe('with a desk and dunst', () => {
 });
 
 describe('without a desk', () => {
-  it("an agent's own process shows it after two seconds, and takes no answer", async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    const agent = await connectMcp({
-      store,
-      env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...desktop.env },
-    });
-    const { ask_id } = await agent.call('hivemind_ask_async', { question: 'Go?', options: ['yes', 'no'] });
-    await shown(1);
-    const { created_at } = await hive.prompts.get(String(ask_id));
-    // Times in the store have no fraction of a millisecond, and a timer may fire one early.
-    expect(leasedAt(store, String(ask_id)) - Date.parse(created_at)).toBeGreaterThanOrEqual(NO_DESK_MS - 2);
-    expect(desktop.sent[0]).toMatchObject({ actions: ['default', 'Close'] });
-    expect(desktop.sent[0]?.title).toMatch(/^\[bg\] /);
-    await desktop.clickBody();
-    expect(await agent.call('hivemind_poll', { ask_id })).toMatchObject({ status: 'pending' });
-    expect(await recorded(hive, String(ask_id))).toMatchObject({ outcome: 'sent' });
-  });
-
-  it('it follows the preferences of the human as well', async () => {
+  it("an agent's own process shows a question and a ping after two seconds, takes no answer, and follows your preferences", async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     await hive.desks.setPreferences(thisSeat(), { muted_projects: ['demo'] });
-    await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...desktop.env } });
+    const agent = await connectMcp({ store, env: { ...BACKGROUND, ...desktop.env } });
     // By another process, as a hook or a script would: any live process of the seat may show it.
-    const { ask_id } = await ask(hive);
-    expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'suppressed', reason: 'muted_project' });
-    expect(desktop.sent).toEqual([]);
+    const muted = await ask(hive);
+    const { ask_id } = await agent.call('hivemind_ask_async', { question: 'Go?', options: ['yes', 'no'] });
+    const { outreach_id } = await agent.call('hivemind_ping_user', { message: 'Deployed.' });
+    await shown(2);
+    const { created_at } = await hive.prompts.get(String(ask_id));
+    // Times in the store have no fraction of a millisecond, and a timer may fire one early.
+    expect(leasedAt(store, String(ask_id)) - Date.parse(created_at)).toBeGreaterThanOrEqual(NO_DESK_MS - 2);
+    for (const { actions, title } of desktop.sent) {
+      expect(actions).toEqual(['default', 'Close']);
+      expect(title).toMatch(/^\[bg\] /);
+    }
+    expect(desktop.sent.map(({ body }) => body).sort()).toEqual(['Deployed.', 'Go?']);
+    const ping = async () => hive.outreach.find(String(outreach_id));
+    await eventually(async () => (await ping())?.status === 'shown', 3_000, 'the ping to be shown');
+    expect(await ping()).toMatchObject({ shown_via: 'notification' });
+    expect(await creditsOf(hive)).toBe(119);
+    await desktop.clickBody();
+    expect(await agent.call('hivemind_poll', { ask_id })).toMatchObject({ status: 'pending' });
+    expect(await recorded(hive, String(ask_id))).toMatchObject({ outcome: 'sent' });
+    expect(await recorded(hive, muted.ask_id)).toMatchObject({
+      outcome: 'suppressed',
+      reason: 'muted_project',
+    });
   });
 });
 
@@ -515,19 +526,6 @@ describe('several real processes of one seat', () => {
     await onScreen('7 questions wait for you');
   });
 
-  it('eight questions in a second and a half are one popup if three processes serve the seat', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    await Promise.all([1, 2].map(() => startSidecar(store, { env: desktop.env })));
-    await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...desktop.env } });
-    for (let n = 1; n <= 8; n += 1) {
-      const { ask_id } = await ask(hive, { question: `${n}?` });
-      await leased(hive, ask_id, thisSeat());
-      refreshLeases(store);
-    }
-    await onScreen('8 questions wait for you');
-  });
-
   it('a process without the variable for the bus finds it in the folder of its user', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
@@ -545,53 +543,13 @@ describe('pings and cards', () => {
   const shown = (count: number): Promise<void> =>
     eventually(() => desktop.sent.length === count, 6_000, `${count} popups`);
 
-  test('a ping from the background begins with that label; two desks and an agent show it once', async () => {
-    const store = tempStore();
-    await Promise.all([startSidecar(store, { env: desktop.env }), startSidecar(store, { env: desktop.env })]);
-    const caller = await connectMcp({
-      store,
-      env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...desktop.env },
-    });
-    await caller.call('hivemind_ping_user', { message: '<b>Deployed</b> & well.', critical: true });
-    await shown(1);
-    // The time of the agent's process has come, and it did not show it as well.
-    await clockPasses(NO_DESK_MS);
-    await caller.call('hivemind_send_card', { title: 'Later' });
-    await shown(2);
-    expect(desktop.sent[1]?.body ?? '').not.toContain('Deployed');
-    expect(desktop.sent[0]).toMatchObject({
-      title: expect.stringMatching(/^\[bg\] agent-1 · /),
-      body: '&lt;b&gt;Deployed&lt;/b&gt; &amp; well.',
-      actions: ['default', 'Close'],
-      urgency: 2,
-    });
-  });
-
-  test("with no desk the agent's own process shows it, and it is charged", async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    const caller = await connectMcp({
-      store,
-      env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...desktop.env },
-    });
-    const { outreach_id } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
-    await shown(1);
-    const status = async () => (await hive.outreach.find(String(outreach_id)))?.status;
-    await eventually(async () => (await status()) === 'shown', 3_000, 'the ping to be shown');
-    expect(await hive.outreach.find(String(outreach_id))).toMatchObject({ shown_via: 'notification' });
-    expect(await creditsOf(hive)).toBe(119);
-  });
-
   test('with no desk, what you turned popups off for is kept, costs nothing, and the agent is told why', async () => {
     const store = tempStore();
     const desk = await startSidecar(store, { env: desktop.env });
     await desk.request('desk/preferences', { notify_when: 'never' });
     await desk.end();
     const hive = await openTestHive(store);
-    const caller = await connectMcp({
-      store,
-      env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...desktop.env },
-    });
+    const caller = await connectMcp({ store, env: { ...BACKGROUND, ...desktop.env } });
     const sent = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
     expect(sent).toMatchObject({
       status: 'unseen',
