@@ -9,7 +9,6 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { introduction, openTestHive } from '../support/hive.ts';
-import { trusting } from '../support/human-file.ts';
 import { tempStore } from '../support/temp.ts';
 
 describe('no self-approval (invariant 9)', () => {
@@ -74,22 +73,6 @@ describe('no self-approval (invariant 9)', () => {
     expect((await agent.hive('cancel', other, '--as-agent', '--json')).json()).toMatchObject({
       accepted: true,
       by: 'builder',
-    });
-  });
-
-  it('a permission requires a terminal that may allow, and a yes typed there', async () => {
-    const person = shell(tempStore(), trusting({ terminal_may_allow: true }));
-    const ask_id = (await person.hive('ask', 'May I?', '--kind', 'permission')).out.trim();
-    expect(await person.hive('respond', ask_id, 'yes')).toMatchObject({ code: 7 });
-    const declined = await person.terminal(['respond', ask_id, 'yes'], 'Type yes', 'y');
-    expect(declined.code).toBe(7);
-    expect(declined.out).toContain('Not confirmed');
-    const confirmed = await person.terminal(['respond', ask_id, 'granted'], 'Type yes', 'yes');
-    expect(confirmed).toMatchObject({ code: 0 });
-    expect(confirmed.out).toContain('May I?');
-    expect((await person.hive('poll', ask_id, '--json')).json()).toMatchObject({
-      decision: 'granted',
-      via: 'cli',
     });
   });
 });

@@ -66,20 +66,17 @@ function forge(
 }
 
 describe('a hook is believed only below the client process of its session', () => {
-  test.each(['its own process', 'the process of the other', 'no process'])(
-    'an agent that forges the hook of another with %s receives none of its answers',
-    async (named) => {
-      const { a, b, answer, handed } = await twoAgents();
-      await answer();
-      const pid =
-        { 'its own process': b.pid, 'the process of the other': a.pid, 'no process': 0 }[named] ?? 0;
+  test('an agent that forges the hook of another, with whatever process, receives none of its answers', async () => {
+    const { a, b, answer, handed } = await twoAgents();
+    await answer();
+    for (const pid of [b.pid, a.pid, 0]) {
       const forged = await forge(b, prompt(A), pid);
       expect(forged).toMatchObject({ code: 0, out: '' });
       expect(forged.err).toContain(`The session ${A} is Claude-aaaaa's. It runs in process ${a.pid}`);
-      expect(await handed()).toBeNull();
-      expect((await a.hook(prompt(A))).out).toContain('the secret key');
-    },
-  );
+    }
+    expect(await handed()).toBeNull();
+    expect((await a.hook(prompt(A))).out).toContain('the secret key');
+  });
 
   test('nor does an agent that another agent started: its own client is nearer', async () => {
     const { hive, a, answer, handed } = await twoAgents();
@@ -215,33 +212,32 @@ describe('a process that is nobody’s client', () => {
 });
 
 describe('no variable makes one agent another', () => {
-  test.each([
-    ['the session variable of Claude Code', { CLAUDE_CODE_SESSION_ID: A }],
-    ['HIVE_AGENT with the id of the other', { HIVE_AGENT: A }],
-    ['the session variable of Codex', { CODEX_THREAD_ID: A }],
-  ])('posting as another by %s is refused', async (_what, env) => {
+  test('posting as another is refused', async () => {
     const { hive, a, b } = await twoAgents();
-    const posted = await b.shell('"$NODE" "$HIVE" post "I am A"', { env });
-    expect(posted.code).toBe(7);
-    expect(posted.err).toContain(`It runs in process ${a.pid}`);
+    const post = '"$NODE" "$HIVE" post "I am A"';
+    const variables = ['CLAUDE_CODE_SESSION_ID', 'HIVE_AGENT', 'CODEX_THREAD_ID'].map((name) => ({
+      [name]: A,
+    }));
+    for (const env of variables) {
+      const posted = await b.shell(post, { env });
+      expect(posted.code).toBe(7);
+      expect(posted.err).toContain(`It runs in process ${a.pid}`);
+    }
     expect((await hive.messages.read({ limit: 9 })).items).toEqual([]);
-    expect((await a.shell('"$NODE" "$HIVE" post "I am A"', { env })).code).toBe(0);
-    expect((await hive.messages.read({ limit: 9 })).items).toMatchObject([{ from_handle: 'Claude-aaaaa' }]);
+    for (const env of variables) expect((await a.shell(post, { env })).code).toBe(0);
+    const own = { from_handle: 'Claude-aaaaa' };
+    expect((await hive.messages.read({ limit: 9 })).items).toMatchObject([own, own, own]);
   });
 
-  test('an MCP server started with the variable of another agent refuses each call', async () => {
+  test('an MCP server with the variable of another agent, or its session in the metadata of a call, refuses the call', async () => {
     const { store, ask_id, answer, handed } = await twoAgents();
     await answer();
     const liar = await connectMcp({ store, env: { CLAUDE_CODE_SESSION_ID: A } });
     await expect(liar.call('hivemind_poll', { ask_id })).rejects.toThrow(/not_allowed.*speaks for itself/s);
-    expect(await handed()).toBeNull();
-  });
-
-  test('a Codex session named in the metadata of a call is not taken from its process', async () => {
-    const { store, ask_id } = await twoAgents();
-    const liar = await connectMcp({ store, env: {}, client: 'codex-mcp-client' });
+    const codex = await connectMcp({ store, env: {}, client: 'codex-mcp-client' });
     const meta = { sessionId: A, threadId: A };
-    await expect(liar.call('hivemind_poll', { ask_id }, { meta })).rejects.toThrow('not_allowed');
+    await expect(codex.call('hivemind_poll', { ask_id }, { meta })).rejects.toThrow('not_allowed');
+    expect(await handed()).toBeNull();
   });
 
   test('nobody can claim an id that Hive makes: the shell of a person keeps its answers', async () => {

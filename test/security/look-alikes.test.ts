@@ -71,6 +71,7 @@ describe('a word of mixed scripts', () => {
     expect(out).not.toMatch(CYRILLIC);
     const ask_id = (await person.hive('ask', 'Run c\u0430t x?', '--kind', 'permission')).out.trim();
     const declined = await person.terminal(['respond', ask_id, 'yes'], 'Type yes', 'no');
+    expect(declined.code).toBe(7);
     expect(declined.out).toContain('Run c<U+0430>t x?');
     expect(declined.out).not.toMatch(CYRILLIC);
   });
