@@ -10,6 +10,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import { readHook } from '../../src/adapters/hooks/hook.ts';
 import {
   type Child,
   childEnvironment,
@@ -56,18 +57,21 @@ async function hook(
 const CLOSED = { HIVE_GATE_FAIL: 'closed' };
 
 describe('an invalid event', () => {
+  test('the tool runs, and stderr says why', async () => {
+    const ran = await hook(tempStore(), '{"session_id":');
+    expect(ran).toMatchObject({ code: 0, out: '' });
+    expect(ran.err).toMatch(/^hive hook: .+\.\n$/);
+  });
+
   test.each([
     ['nothing at all', ''],
     ['no JSON', 'hello'],
-    ['half a JSON', '{"session_id":'],
     ['JSON that is no object', '[1,2]'],
     ['no name', JSON.stringify({ session_id: SESSION })],
     ['no session', JSON.stringify({ hook_event_name: 'PreToolUse' })],
     ['a session that is no text', JSON.stringify({ ...EVENT, session_id: 5 })],
-  ])('%s: the tool runs, and stderr says why', async (_what, stdin) => {
-    const ran = await hook(tempStore(), stdin);
-    expect(ran).toMatchObject({ code: 0, out: '' });
-    expect(ran.err).toMatch(/^hive hook: .+\.\n$/);
+  ])('%s is refused with a sentence', (_what, stdin) => {
+    expect(() => readHook(stdin, {}, 'claude-code')).toThrow(/^.+\.$/);
   });
 
   test('wakes no session, and stderr says why', async () => {
