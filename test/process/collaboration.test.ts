@@ -1,5 +1,6 @@
 /**
- * The seed's scenarios between real agents' connections: collaborating, broadcasting, its Quick Test.
+ * The seed's scenarios between agents with connections of their own: collaborating, broadcasting, and between real processes its
+ * Quick Test.
  *
  * @module-tag at-least-once
  * @module-tag sqlite
@@ -7,26 +8,37 @@
  * @module-tag emacs
  */
 import { describe, expect, test } from 'vitest';
-import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
-import { startSidecar } from '../support/sidecar.ts';
+import { openTestHive } from '../support/hive.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { type CallerInProcess, callInProcess } from '../support/mcp-in-process.ts';
+import { serveInProcess, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 
-/** Claude Code's MCP children of three sessions: Claude-abc12, Claude-def34, Claude-xyz56. */
-async function agents(store: string): Promise<[McpCaller, McpCaller, McpCaller]> {
-  const connect = async (session: string): Promise<McpCaller> => {
-    const agent = await connectMcp({
-      store,
-      env: { CLAUDE_CODE_SESSION_ID: session },
-      client: 'claude-code',
-    });
+type Connect = (store: string, session: string) => Promise<CallerInProcess>;
+
+const here: Connect = async (store, session) => {
+  const connection = { env: { CLAUDE_CODE_SESSION_ID: session }, connection_id: `connection-${session}` };
+  return callInProcess(await openTestHive(store), 'agent', { name: 'claude-code', connection });
+};
+/** Claude Code's MCP child. */
+const asChild: Connect = (store, session) =>
+  connectMcp({ store, env: { CLAUDE_CODE_SESSION_ID: session }, client: 'claude-code' });
+
+/** Three sessions: Claude-abc12, Claude-def34, Claude-xyz56. */
+async function agents(
+  store: string,
+  connect = here,
+): Promise<[CallerInProcess, CallerInProcess, CallerInProcess]> {
+  const start = async (session: string): Promise<CallerInProcess> => {
+    const agent = await connect(store, session);
     await agent.call('hivemind_status');
     return agent;
   };
-  return [await connect('abc12-1111'), await connect('def34-2222'), await connect('xyz56-3333')];
+  return [await start('abc12-1111'), await start('def34-2222'), await start('xyz56-3333')];
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: results have many shapes, and the assertions say which
-const look = async (agent: McpCaller): Promise<any> => agent.call('hivemind_get_unprocessed_mentions');
+const look = async (agent: CallerInProcess): Promise<any> => agent.call('hivemind_get_unprocessed_mentions');
 
 describe('two agents work together', () => {
   test('a review is requested, read, answered and marked done', async () => {
@@ -122,7 +134,7 @@ test('a broadcast reaches everyone except its author, and the human only by name
     await other.call('hivemind_process_mentions', { all: true, note: 'on it' });
     expect((await look(other)).count).toBe(0);
   }
-  const desk = await startSidecar(store);
+  const desk = await serveInProcess(await openTestHive(store));
   expect((await desk.request('mention/list')).mentions).toEqual([]);
   await abc.call('hivemind_post', { body: '@Human it is fixed' });
   const told = await desk.seen(
@@ -134,7 +146,7 @@ test('a broadcast reaches everyone except its author, and the human only by name
 
 test('the Quick Test: a mention is sent, seen, listed and marked, and work continues', async () => {
   const store = tempStore();
-  const [first, second] = await agents(store);
+  const [first, second] = await agents(store, asChild);
   await first.call('hivemind_post', { body: 'Test mention @Claude-def34' });
   const desk = await startSidecar(store);
   const listed = await desk.request('mention/list', { session: 'Claude-def34' });

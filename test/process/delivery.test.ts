@@ -11,22 +11,29 @@ import { endSession } from '../../src/application/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
-import { connectInProcess } from '../support/mcp-in-process.ts';
+import { type CallerInProcess, callInProcess, connectInProcess } from '../support/mcp-in-process.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
-interface Scene {
+interface Scene<Agent = CallerInProcess> {
   store: string;
   hive: OpenedHive;
-  agent: McpCaller;
+  agent: Agent;
 }
 
+/** An agent in this process, with a connection of its own to the store. */
 async function scene(): Promise<Scene> {
+  const store = tempStore();
+  return { store, hive: await openTestHive(store), agent: await callInProcess(await openTestHive(store)) };
+}
+
+/** An agent whose process can be killed. */
+async function processes(): Promise<Scene<McpCaller>> {
   const store = tempStore();
   return { store, hive: await openTestHive(store), agent: await connectMcp({ store }) };
 }
 
-async function asked(agent: McpCaller): Promise<string> {
+async function asked(agent: CallerInProcess): Promise<string> {
   return String((await agent.call('hivemind_ask_async', { question: 'Go on?', urgency: 'low' }))['ask_id']);
 }
 
@@ -36,7 +43,7 @@ async function answered({ hive, agent }: Scene, decision = 'yes'): Promise<strin
   return ask_id;
 }
 
-async function open(agent: McpCaller): Promise<Record<string, unknown>[]> {
+async function open(agent: CallerInProcess): Promise<Record<string, unknown>[]> {
   return (await agent.call('hivemind_poll'))['prompts'] as Record<string, unknown>[];
 }
 
@@ -112,7 +119,7 @@ describe('undisturbed', () => {
 
 describe('disturbed', () => {
   test('what a killed child had handed over is handed over again by the next one, once, as repeated', async () => {
-    const at = await scene();
+    const at = await processes();
     const ask_id = await answered(at);
     await open(at.agent);
     await at.agent.crash();
@@ -123,7 +130,7 @@ describe('disturbed', () => {
   });
 
   test('a call of the next child proves nothing about what the killed one had handed over', async () => {
-    const at = await scene();
+    const at = await processes();
     const ask_id = await answered(at);
     await open(at.agent);
     await at.agent.crash();
@@ -192,7 +199,7 @@ describe('disturbed', () => {
   });
 
   test('an answer that nobody fetched waits for the next child', async () => {
-    const at = await scene();
+    const at = await processes();
     const ask_id = await answered(at);
     await at.agent.crash();
     const [waiting] = await open(await connectMcp({ store: at.store }));
@@ -205,7 +212,8 @@ describe('another session', () => {
   test('may read with the id, and collects nothing', async () => {
     const at = await scene();
     const ask_id = await answered(at);
-    const stranger = await connectMcp({ store: at.store, env: { HIVE_AGENT: 'agent-2' } });
+    const connection = { env: { HIVE_AGENT: 'agent-2' }, connection_id: 'connection-2' };
+    const stranger = await callInProcess(await openTestHive(at.store), 'agent', { connection });
     expect(await open(stranger)).toEqual([]);
     expect(await stranger.call('hivemind_poll', { ask_id })).toMatchObject({ decision: 'yes' });
     expect((await at.hive.prompts.get(ask_id)).handed_at).toBeNull();
@@ -215,7 +223,7 @@ describe('another session', () => {
   });
 
   test('collects nothing for an asker that is gone either: resumed, it gets the answer', async () => {
-    const at = await scene();
+    const at = await processes();
     const ask_id = await asked(at.agent);
     const { session_id } = await at.hive.prompts.get(ask_id);
     await at.agent.crash();

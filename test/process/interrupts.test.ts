@@ -10,10 +10,12 @@
 import { describe, expect, test } from 'vitest';
 import { CANCELS } from '../../src/domain/turns.ts';
 import { type Child, childEnvironment, outputOf, spawnHive, spawnScript } from '../support/children.ts';
+import { shell } from '../support/cli.ts';
 import { introduction, openTestHive } from '../support/hive.ts';
 import { beginTurn, fireHookProcess, requestStored } from '../support/interrupts.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { startSidecar } from '../support/sidecar.ts';
+import { callInProcess } from '../support/mcp-in-process.ts';
+import { serveInProcess, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { claude, endsOf } from '../support/turns.ts';
 import { eventually, within } from '../support/wait.ts';
@@ -46,21 +48,20 @@ describe('a shell', () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const turn = await beginTurn(hive, AGENT, 'test');
-    expect((await run(store, 'interrupt', 'Agent-agent', '--timeout', '50ms').exited).code).toBe(3);
-    expect((await run(store, 'interrupt').exited).code).toBe(2);
+    const person = shell(store);
+    expect((await person.hive('interrupt', 'Agent-agent', '--timeout', '50ms')).code).toBe(3);
+    expect((await person.hive('interrupt')).code).toBe(2);
     await hive.turns.end(turn.turn_id);
-    const idle = run(store, 'interrupt', 'Agent-agent');
-    expect((await idle.exited).code).toBe(1);
-    expect(idle.stderr()).toContain('nothing to interrupt');
+    const idle = await person.hive('interrupt', 'Agent-agent');
+    expect(idle).toMatchObject({ code: 1, err: expect.stringContaining('nothing to interrupt') });
   });
 
   test('an agent is refused', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const turn = await beginTurn(hive, AGENT, 'test');
-    const env = childEnvironment(store, { HIVE_AGENT: 'other' });
-    const refused = spawnHive(['interrupt', 'Agent-agent'], env);
-    expect((await refused.exited).code).toBe(7);
+    const refused = await shell(store, { HIVE_AGENT: 'other' }).hive('interrupt', 'Agent-agent');
+    expect(refused.code).toBe(7);
     expect(await hive.interrupts.stopRequestFor(turn.turn_id)).toBeNull();
   });
 
@@ -68,16 +69,14 @@ describe('a shell', () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const turns = [await beginTurn(hive, 'a1', 'test'), await beginTurn(hive, 'b2', 'test')];
-    const said = outputOf(run(store, 'interrupt', '--all', '--json'));
+    const person = shell(store);
+    const said = person.hive('interrupt', '--all', '--json');
     for (const turn of turns) await requestStored(hive, turn);
     for (const { turn_id } of turns) await hive.turns.end(turn_id, { aborted: 'interrupted' });
-    expect(JSON.parse(await said).outcomes.map((one: { outcome: string }) => one.outcome)).toEqual([
-      'aborted',
-      'aborted',
-    ]);
+    expect((await said).json()).toMatchObject({ outcomes: [{ outcome: 'aborted' }, { outcome: 'aborted' }] });
     const turn = await beginTurn(hive, 'a1', 'test');
-    await run(store, 'interrupt', 'Agent-a1', '--timeout', '0ms').exited;
-    expect(await outputOf(run(store, 'interrupt', 'Agent-a1', '--cancel'))).toContain('continues');
+    await person.hive('interrupt', 'Agent-a1', '--timeout', '0ms');
+    expect((await person.hive('interrupt', 'Agent-a1', '--cancel')).out).toContain('continues');
     expect(await hive.interrupts.stopRequestFor(turn.turn_id)).toBeNull();
   });
 
@@ -86,9 +85,8 @@ describe('a shell', () => {
     const hive = await openTestHive(store);
     const turn = await beginTurn(hive, AGENT, 'test');
     for (const more of [['--cancel'], ['--turn', 'another-turn']]) {
-      const refused = run(store, 'interrupt', '--all', '--timeout', '0ms', ...more);
-      expect((await refused.exited).code).toBe(2);
-      expect(refused.stderr()).toContain(more[0]);
+      const refused = await shell(store).hive('interrupt', '--all', '--timeout', '0ms', ...more);
+      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(more[0] ?? '') });
       expect(await hive.interrupts.stopRequestFor(turn.turn_id)).toBeNull();
     }
   });
@@ -132,7 +130,7 @@ describe('an agent over MCP', () => {
   test('any of our tools in a turn that must stop says so at once', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
-    const agent = await connectMcp({ store });
+    const agent = await callInProcess(await openTestHive(store));
     await agent.call('hivemind_status');
     const turn = await hive.turns.start({ session_id: AGENT });
     await hive.interrupts
@@ -155,7 +153,7 @@ describe('an agent over MCP', () => {
   ])('%s returns at once when its turn is to stop', async (_name, tool, args) => {
     const store = tempStore();
     const hive = await openTestHive(store);
-    const agent = await connectMcp({ store });
+    const agent = await callInProcess(await openTestHive(store));
     const { ask_id } = await agent.call('hivemind_ask_async', { question: 'First?' });
     const turn = await hive.turns.start({ session_id: AGENT });
     const call = agent.call(tool, tool === 'hivemind_poll' ? { ...args, ask_id } : args);
@@ -169,7 +167,7 @@ describe('an agent over MCP', () => {
   test('a question belongs to the turn it is asked in, and is cancelled with it', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
-    const agent = await connectMcp({ store });
+    const agent = await callInProcess(await openTestHive(store));
     await agent.call('hivemind_status');
     const turn = await hive.turns.start({ session_id: AGENT });
     const { ask_id } = await agent.call('hivemind_ask_async', { question: 'May I?' });
@@ -276,7 +274,7 @@ describe('Emacs', () => {
   test('turn/interrupt_all sums up; turn/cancel_interrupt withdraws; refusals have the error code', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
-    const sidecar = await startSidecar(store);
+    const sidecar = await serveInProcess(await openTestHive(store));
     const turn = await beginTurn(hive, AGENT, 'test');
     const all = sidecar.request('turn/interrupt_all', {});
     await requestStored(hive, turn);
@@ -293,7 +291,6 @@ describe('Emacs', () => {
     await expect(
       sidecar.request('turn/interrupt', { session_id: AGENT, turn_id: 'turn-other' }),
     ).rejects.toMatchObject({ data: { code: 'turn_not_current', current: next.turn_id } });
-    await sidecar.end();
   });
 
   test('the wait of a killed sidecar ends; the next one continues to wait for the same request', async () => {
