@@ -11,8 +11,9 @@ import { describe, expect, test } from 'vitest';
 
 import { HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
+import { callInProcess } from '../support/mcp-in-process.ts';
 import { newPrompt } from '../support/new-prompt.ts';
-import { startSidecar } from '../support/sidecar.ts';
+import { serveInProcess } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 
 describe('an agent', () => {
@@ -44,9 +45,8 @@ describe('an agent', () => {
   });
 
   test('gets unusual text back as it was sent, made storable', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    const agent = await connectMcp({ store });
+    const hive = await openTestHive();
+    const agent = await callInProcess(hive);
     const question = 'NUL \0, lone \ud800, \u202eright to left\u202c, zero\u200bwidth, 🐝?';
     const { ask_id } = await agent.call('hivemind_ask_async', {
       question,
@@ -72,8 +72,7 @@ describe('an agent', () => {
 
 describe('a human', () => {
   test('is notified of what is wrong with an answer, and the question is still open', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const hive = await openTestHive();
     const session = await introduce(hive);
     const request = {
       question: 'Which?',
@@ -82,7 +81,7 @@ describe('a human', () => {
       urgency: 'low' as const,
     };
     const { ask_id } = (await hive.prompts.ask(request, session)).prompt;
-    const sidecar = await startSidecar(store);
+    const desk = await serveInProcess(hive);
     const answer = { ask_id, by: 'ada', response_id: 'r1' };
     const cases: [object, RegExp][] = [
       [
@@ -99,24 +98,23 @@ describe('a human', () => {
       [{ decision: 'red', response_id: '' }, /^invalid_input: .*response_id/],
     ];
     for (const [change, sentence] of cases)
-      await expect(sidecar.request('hivemind-response', { ...answer, ...change })).rejects.toThrow(sentence);
+      await expect(desk.request('hivemind-response', { ...answer, ...change })).rejects.toThrow(sentence);
     expect((await hive.prompts.get(ask_id)).status).toBe('pending');
-    expect(await sidecar.request('hivemind-response', { ...answer, decision: 'red' })).toMatchObject({
+    expect(await desk.request('hivemind-response', { ...answer, decision: 'red' })).toMatchObject({
       accepted: true,
     });
   });
 });
 
 test('10,000 pending prompts: asking, listing and answering stay quick', async () => {
-  const store = tempStore();
-  const hive = await withoutQuotas(await openTestHive(store));
+  const hive = await withoutQuotas(await openTestHive());
   const { session_id, handle: agent, source, project, project_dir } = await introduce(hive, 'agent-1');
   const asker = { session_id, agent, agent_title: null, source, project, project_dir, turn_id: null };
   await hive.store.write(async (tx) => {
     for (let n = 0; n < 10_000; n += 1)
       await tx.prompts.insert(newPrompt({ question: `Question ${n}?` }, asker, `ask-${n}`, tx.now));
   });
-  const client = await connectMcp({ store });
+  const client = await callInProcess(hive);
   const { ask_id } = await client.call('hivemind_ask_async', { question: 'One more?', urgency: 'low' });
   await hive.prompts.respond({ ask_id: String(ask_id), decision: 'yes', actor: HUMAN });
   expect(await client.call('hivemind_poll', { ask_id })).toMatchObject({ decision: 'yes' });

@@ -10,7 +10,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { connectInProcess } from '../support/mcp-in-process.ts';
+import { callInProcess, connectInProcess } from '../support/mcp-in-process.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -40,9 +40,8 @@ test('it returns the answer when it comes', async () => {
 });
 
 test('at its time limit it says how to continue, and the question stays open', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
-  const agent = await connectMcp({ store });
+  const hive = await openTestHive();
+  const agent = await callInProcess(hive);
   const { ask_id, status, timed_out, next } = await agent.call('hivemind_ask', {
     question: 'Go on?',
     timeout_ms: 1_000,
@@ -56,9 +55,8 @@ test('at its time limit it says how to continue, and the question stays open', a
 });
 
 test('cancelled by its client, the question stays open', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
-  const agent = await connectMcp({ store });
+  const hive = await openTestHive();
+  const agent = await callInProcess(hive);
   const controller = new AbortController();
   const asking = agent.call(
     'hivemind_ask',

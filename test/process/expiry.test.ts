@@ -10,6 +10,7 @@ import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
+import { callInProcess } from '../support/mcp-in-process.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -54,7 +55,9 @@ describe('with one process alive', () => {
   });
 
   test('the asker that waits for it is notified at once', async () => {
-    const agent = await connectMcp({ store: tempStore() });
+    const hive = await openTestHive();
+    hive.startExpiry();
+    const agent = await callInProcess(hive);
     const { ask_id } = await agent.call('hivemind_ask_async', {
       question: 'Soon?',
       timeout_ms: 1_000,

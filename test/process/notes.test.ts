@@ -11,14 +11,15 @@ import { describeSettlement, type Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
 import { ask, eventsOf, HUMAN, introduce, openTestHive } from '../support/hive.ts';
-import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { type CallerInProcess, callInProcess } from '../support/mcp-in-process.ts';
 import { isTold, serveInProcess, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 
 const NOTE = 'The cache is warm: b got cheaper.';
 
 /** A question of `agent-1` over its own connection. */
-async function asked(agent: McpCaller): Promise<string> {
+async function asked(agent: CallerInProcess): Promise<string> {
   const question = { question: 'Which?', options: ['a', 'b'], urgency: 'low' };
   return String((await agent.call('hivemind_ask_async', question))['ask_id']);
 }
@@ -50,11 +51,9 @@ test('a note reaches every desk, the poll of its asker, coordinators and shells'
 
 describe('a note is taken', () => {
   test('only from the asker', async () => {
-    const store = tempStore();
-    const [agent, other] = await Promise.all([
-      connectMcp({ store }),
-      connectMcp({ store, env: { HIVE_AGENT: 'agent-2' } }),
-    ]);
+    const hive = await openTestHive();
+    const connection = { env: { HIVE_AGENT: 'agent-2' }, connection_id: 'connection-2' };
+    const [agent, other] = [await callInProcess(hive), await callInProcess(hive, 'agent', { connection })];
     const ask_id = await asked(agent);
     await expect(other.call('hivemind_note', { ask_id, note: NOTE })).rejects.toThrow(
       /not_allowed: ask-\w+ is a question of agent-1: only its asker adds notes/,
@@ -193,8 +192,8 @@ describe('the answer of a human who', () => {
   async function settled(
     way: (at: { hive: OpenedHive; ask_id: string; claim: () => Promise<unknown> }) => Promise<unknown>,
   ): Promise<{ prompt: Prompt; next: string }> {
-    const store = tempStore();
-    const [hive, agent] = await Promise.all([openTestHive(store), connectMcp({ store })]);
+    const hive = await openTestHive();
+    const agent = await callInProcess(hive);
     const desk = await serveInProcess(hive);
     const ask_id = await asked(agent);
     const claim = () => desk.request('prompt/claim', { ask_id, by: HUMAN.by });
