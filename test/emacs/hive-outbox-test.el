@@ -181,7 +181,7 @@
         (hive-test-wait 5 (null (hive-outbox-entries 'pending))))
       (should (= 1 (length told)))
       (should (equal (hive-outbox-entry-code (car told)) "prompt_not_found"))
-      (should (string-match-p "no prompt" (hive-outbox-entry-text (car told))))
+      (should (string-match-p "no question" (hive-outbox-entry-text (car told))))
       (should (= 1 (length (hive-test-answers))))
       ;; It is still there after a restart, with its text, and is not sent again.
       (hive-outbox-close)
