@@ -85,19 +85,6 @@ buffer, and the echo area says so."
                       (error-message-string oops))
        nil))))
 
-(defun hive-draft-free (id)
-  "Return the draft with ID, or nil if it is being typed in another Emacs now."
-  (unless (stringp (file-locked-p (hive-compose--file id))) (hive-compose-draft id)))
-
-(defun hive-draft-lock (id)
-  "Keep the draft with ID, which is being typed here, from other Emacs."
-  (let ((file (hive-compose--file id)) (create-lockfiles t))
-    (unless (file-locked-p file) (ignore-errors (lock-file file)))))
-
-(defun hive-draft-unlock (id)
-  "Let other Emacs have the draft with ID."
-  (ignore-errors (unlock-file (hive-compose--file id))))
-
 (defun hive-compose--with-id (id)
   "Return the id under which the settings of the draft with ID are saved."
   (concat id "-with"))
@@ -153,7 +140,7 @@ buffer has saved it.")
 
 (defun hive-draft-read (id)
   "Return the draft with ID, which this buffer will save, or nil."
-  (let ((draft (hive-draft-free id)))
+  (let ((draft (hive-compose-draft id)))
     (setq hive-compose--known
           (list id (or draft "") (or (hive-compose-draft (hive-compose--with-id id)) "") nil))
     draft))

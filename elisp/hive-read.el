@@ -475,10 +475,8 @@ handle, or what was typed if it is not one."
 ;; Typed text stays a draft until the answer is in the outbox: the human may
 ;; leave the minibuffer, Emacs may end, or a later step may fail.
 
+(autoload 'hive-compose-draft "hive-compose")
 (autoload 'hive-compose-keep "hive-compose")
-(autoload 'hive-draft-free "hive-compose")
-(autoload 'hive-draft-lock "hive-compose")
-(autoload 'hive-draft-unlock "hive-compose")
 (autoload 'hive-draft-watch "hive-compose")
 (autoload 'hive-draft-settings "hive-compose")
 (autoload 'hive-draft-id "hive-compose")
@@ -518,8 +516,8 @@ without an option becomes that draft, unless there is one."
          (as-draft (lambda (text)
                      (if settings (unless (string-blank-p text) text)
                        (hive-read--as-draft prompt text))))
-         (own (hive-draft-free id))
-         (draft (funcall as-draft (or own (hive-draft-free from) "")))
+         (own (hive-compose-draft id))
+         (draft (funcall as-draft (or own (hive-compose-draft from) "")))
          (known (or draft ""))
          (hive-read-typed draft)
          (hive-read--keep
@@ -531,12 +529,10 @@ without an option becomes that draft, unless there is one."
                          (hive-draft-write id text (if own known "") (if (string-empty-p text) "" with) with))
                 ;; If it was there without an option, it has moved.
                 (unless own (hive-compose-keep from "" known))
-                (hive-draft-lock id)
                 (setq known text own t)))))
          (done nil))
     (unwind-protect (setq done (funcall answer))
-      (funcall hive-read--keep (if (eq done 'answered) "" (or hive-read-typed "")))
-      (hive-draft-unlock id))))
+      (funcall hive-read--keep (if (eq done 'answered) "" (or hive-read-typed ""))))))
 
 (defun hive-read-noted (read)
   "Call READ, and note what is typed in the minibuffer that it opens.

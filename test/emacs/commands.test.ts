@@ -2,7 +2,7 @@
  * Every command of the human's day, typed with real keys in a real terminal, over a real store. One Emacs is typed
  * at from the first test to the last, as on a day: to start one for each file of commands would cost seconds.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { giveNotice } from '../../src/application/notices.ts';
@@ -17,7 +17,7 @@ import {
   openHome,
   startsOverAfterFailure,
 } from '../support/emacs.ts';
-import { eventually, PATIENCE_MS, textOf } from '../support/wait.ts';
+import { PATIENCE_MS, textOf } from '../support/wait.ts';
 
 let home: Home;
 let emacs: EmacsTerminal;
@@ -385,29 +385,6 @@ describe('bad input', () => {
     await emacs.keys('Enter');
     await emacs.said(/was not accepted|is already answered by/);
     expect(await answerTo(id)).toMatchObject({ status: 'responded', decision: 'no' });
-    await other.close();
-  });
-
-  test('what is half-typed in one Emacs is a draft in another once it was left', async () => {
-    const drafts = join(home.folder, 'drafts');
-    const other = await home.emacs(`(setq hive-drafts-directory ${lisp(`${drafts}/`)})`);
-    const [id] = await asked({ question: 'Why?', options: ['because'] });
-    await other.until(/hive 1\b/);
-    await command('hive-respond');
-    await emacs.until(/asks: Why\?/);
-    await emacs.type('I am not sure');
-    const draft = join(drafts, `${id}.txt`);
-    await eventually(() => existsSync(draft), PATIENCE_MS, 'the draft on disk');
-    await command('hive-respond', other);
-    await other.until(/asks: Why\?(?!.*not sure)/);
-    await other.keys('C-g');
-    await other.until(/^(?![\s\S]*asks: Why)/);
-    await emacs.keys('C-g');
-    await emacs.until(/^(?![\s\S]*asks: Why)/);
-    await command('hive-respond', other);
-    await other.until(/asks: Why\?.*I am not sure$/m);
-    await other.keys('Enter');
-    expect(await answerTo(id)).toMatchObject({ decision: 'I am not sure' });
     await other.close();
   });
 
