@@ -13,8 +13,8 @@ import { HiveError } from '../../src/domain/errors.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
 import { ask, eventsOf, HUMAN, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
-import { connectMcp } from '../support/mcp-client.ts';
-import { isTold, type Loose, serveInProcess, startSidecar } from '../support/sidecar.ts';
+import { callInProcess } from '../support/mcp-in-process.ts';
+import { isTold, type Loose, serveInProcess } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -39,11 +39,11 @@ describe('{ask-id, decision, by} is an answer', () => {
   });
 
   test.each(['ask-id', 'ask_id', 'askId'])('with %s, as a notification, up to the agent', async (name) => {
-    const store = tempStore();
-    const sidecar = await startSidecar(store);
-    const agent = await connectMcp({ store });
+    const hive = await openTestHive();
+    const desk = await serveInProcess(hive);
+    const agent = await callInProcess(hive);
     const { ask_id } = await agent.call('hivemind_ask_async', { question: 'Go on?', urgency: 'low' });
-    sidecar.notify('hivemind-response', { [name]: ask_id, decision: 'yes', by: 'human' });
+    desk.notify('hivemind-response', { [name]: ask_id, decision: 'yes', by: 'human' });
     expect(await agent.call('hivemind_poll', { 'ask-id': ask_id, wait_ms: 10_000 })).toMatchObject({
       status: 'responded',
       decision: 'yes',
@@ -215,11 +215,11 @@ describe('an answer that cannot be accepted', () => {
   test('is shown by the doctor, in Emacs and in a shell, until its question is answered', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
-    const sidecar = await startSidecar(store);
+    const desk = await serveInProcess(hive);
     const ask_id = await question(hive);
-    sidecar.notify('hivemind-response', { ask_id, desicion: 'yes' });
-    await sidecar.seen(isTold('desk/notice'));
-    const { checks } = await sidecar.request('doctor/run', {});
+    desk.notify('hivemind-response', { ask_id, desicion: 'yes' });
+    await desk.seen(isTold('desk/notice'));
+    const { checks } = await desk.request('doctor/run', {});
     expect(checks.filter(({ name }: Loose) => name === 'Answer')).toMatchObject([
       {
         state: 'broken',

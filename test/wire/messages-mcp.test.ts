@@ -9,18 +9,21 @@
 import { describe, expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
-import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { type CallerInProcess, callInProcess } from '../support/mcp-in-process.ts';
 import { join, post, postUnverified } from '../support/messages.ts';
-import { startSidecar } from '../support/sidecar.ts';
+import { serveInProcess, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const BY = { by: 'ada' };
 
 describe('an agent', () => {
-  async function agent(store = tempStore()): Promise<{ store: string; caller: McpCaller }> {
-    const env = { CLAUDE_CODE_SESSION_ID: 'abc12-session', CLAUDE_PROJECT_DIR: '/demo' };
-    return { store, caller: await connectMcp({ store, env, client: 'claude-code' }) };
+  const env = { CLAUDE_CODE_SESSION_ID: 'abc12-session', CLAUDE_PROJECT_DIR: '/demo' };
+
+  async function agent(store = tempStore()): Promise<{ store: string; caller: CallerInProcess }> {
+    const options = { name: 'claude-code', connection: { env } };
+    return { store, caller: await callInProcess(await openTestHive(store), 'agent', options) };
   }
 
   test('sees the tools with their limits', async () => {
@@ -78,7 +81,7 @@ describe('an agent', () => {
     const nobody = '@All reached nobody: no other agent there takes mentions.';
     const { err } = await shell(store).hive('post', '@All anybody?');
     expect(err).toBe(`hive: ${nobody}\n`);
-    const desk = await startSidecar(store);
+    const desk = await serveInProcess(hive);
     expect(
       await desk.request('message/post', { body: '@All', project_dir: '/empty/.git', ...BY }),
     ).toMatchObject({ mentioned: [], unresolved: [{ handle: 'All', reason: 'nobody', sentence: nobody }] });
@@ -197,7 +200,7 @@ describe('an agent', () => {
   });
 
   test('without an identity is told how to get one', async () => {
-    const caller = await connectMcp({ store: tempStore(), env: {} });
+    const caller = await callInProcess(await openTestHive(), 'agent', { connection: { env: {} } });
     expect((await caller.call('hivemind_has_unprocessed_mentions'))['next']).toContain('HIVE_AGENT');
   });
 
@@ -219,7 +222,8 @@ describe('an agent', () => {
   });
 
   test('sees what a desk posts within a moment', async () => {
-    const { store, caller } = await agent();
+    const store = tempStore();
+    const caller = await connectMcp({ store, env, client: 'claude-code' });
     await caller.call('hivemind_status');
     const desk = await startSidecar(store);
     await desk.request('message/post', { ...BY, body: '@Claude-abc12 stop and look' });
