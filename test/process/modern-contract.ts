@@ -2,7 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { toolsFor } from '../../src/adapters/mcp/server.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
-import { connectModern, envelope, type ModernCarrier, type ModernMessage } from '../support/modern-client.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import {
+  connectModern,
+  envelope,
+  type ModernCaller,
+  type ModernCarrier,
+  type ModernMessage,
+} from '../support/modern-client.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -12,16 +19,44 @@ const SERVER = { 'io.modelcontextprotocol/serverInfo': expect.objectContaining({
 
 export function describeModernContract(carrier: ModernCarrier): void {
   describe(`over ${carrier}`, () => {
-    test('the server says what it is and what it offers', async () => {
-      const client = await connectModern(carrier, tempStore());
-      expect((await client.ask('server/discover')).result).toEqual({
-        resultType: 'complete',
-        supportedVersions: ['2026-07-28'],
-        capabilities: { tools: { listChanged: true }, resources: { subscribe: true, listChanged: true } },
-        instructions: expect.stringContaining('hivemind_ask_async'),
-        ttlMs: 300_000,
-        cacheScope: 'private',
-        _meta: SERVER,
+    describe('to a client that stays', () => {
+      let client: ModernCaller;
+      beforeFile(async () => {
+        client = await connectModern(carrier, tempStore());
+      });
+
+      test('the server says what it is and what it offers', async () => {
+        expect((await client.ask('server/discover')).result).toEqual({
+          resultType: 'complete',
+          supportedVersions: ['2026-07-28'],
+          capabilities: { tools: { listChanged: true }, resources: { subscribe: true, listChanged: true } },
+          instructions: expect.stringContaining('hivemind_ask_async'),
+          ttlMs: 300_000,
+          cacheScope: 'private',
+          _meta: SERVER,
+        });
+      });
+
+      test('a subscription to nothing that is offered ends at once', async () => {
+        const nothing = client.begin('subscriptions/listen', { notifications: { promptsListChanged: true } });
+        expect(await nothing.answer()).toMatchObject({ result: { resultType: 'complete' } });
+        expect(nothing.messages[0]).toMatchObject({ params: { notifications: {} } });
+      });
+
+      test.each([
+        ['a method that the revision no longer has', 'ping', {}, -32601],
+        ['a method that no revision has', 'tools/dance', {}, -32601],
+        ['a subscription that wants nothing', 'subscriptions/listen', {}, -32602],
+      ])('%s is refused', async (_what, method, params, code) => {
+        expect((await client.ask(method, params)).error).toMatchObject({ code, message: expect.any(String) });
+      });
+
+      test('a resource that does not exist is refused with its address', async () => {
+        const uri = 'hive://nothing/here';
+        expect((await client.ask('resources/read', { uri })).error).toMatchObject({
+          code: -32602,
+          data: { uri },
+        });
       });
     });
 
@@ -133,31 +168,6 @@ export function describeModernContract(carrier: ModernCarrier): void {
           resultType: 'complete',
           _meta: { 'io.modelcontextprotocol/subscriptionId': expect.anything() },
         },
-      });
-    });
-
-    test('a subscription to nothing that is offered ends at once', async () => {
-      const client = await connectModern(carrier, tempStore());
-      const nothing = client.begin('subscriptions/listen', { notifications: { promptsListChanged: true } });
-      expect(await nothing.answer()).toMatchObject({ result: { resultType: 'complete' } });
-      expect(nothing.messages[0]).toMatchObject({ params: { notifications: {} } });
-    });
-
-    test.each([
-      ['a method that the revision no longer has', 'ping', {}, -32601],
-      ['a method that no revision has', 'tools/dance', {}, -32601],
-      ['a subscription that wants nothing', 'subscriptions/listen', {}, -32602],
-    ])('%s is refused', async (_what, method, params, code) => {
-      const client = await connectModern(carrier, tempStore());
-      expect((await client.ask(method, params)).error).toMatchObject({ code, message: expect.any(String) });
-    });
-
-    test('a resource that does not exist is refused with its address', async () => {
-      const client = await connectModern(carrier, tempStore());
-      const uri = 'hive://nothing/here';
-      expect((await client.ask('resources/read', { uri })).error).toMatchObject({
-        code: -32602,
-        data: { uri },
       });
     });
 

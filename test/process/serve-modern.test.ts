@@ -7,11 +7,12 @@
  * @module-tag mcp
  * @module-tag http
  */
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { tokensOf } from '../../src/extensions/serve/tokens.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
+import { beforeFile } from '../support/lifetime.ts';
 import { envelope, modernHeaders, overHttp } from '../support/modern-client.ts';
-import { connectHttp, rawRequest, serve, serveHere } from '../support/serve.ts';
+import { connectHttp, rawRequest, type Served, serve, serveHere } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import { describeModernContract } from './modern-contract.ts';
@@ -29,30 +30,37 @@ const CALL = {
   params: { name: 'hivemind_status', arguments: {}, _meta: envelope() },
 };
 
-test.each([
-  ['the version is missing', LIST, { 'MCP-Protocol-Version': undefined }, -32020],
-  ['the version is another', LIST, { 'MCP-Protocol-Version': '2025-11-25' }, -32020],
-  ['the method is missing', LIST, { 'Mcp-Method': undefined }, -32020],
-  ['the method is another', LIST, { 'Mcp-Method': 'tools/call' }, -32020],
-  ['the name is missing', CALL, { 'Mcp-Name': undefined }, -32020],
-  ['the name is another', CALL, { 'Mcp-Name': 'hivemind_poll' }, -32020],
-  ['the envelope is missing', { ...LIST, params: {} }, {}, -32602],
-  [
-    'the capabilities are missing',
-    withEnvelope({ 'io.modelcontextprotocol/clientCapabilities': undefined }),
-    {},
-    -32602,
-  ],
-  ['the client is no object', withEnvelope({ 'io.modelcontextprotocol/clientInfo': 'me' }), {}, -32602],
-])('a request is refused where %s', async (_what, request, changed, code) => {
-  const { url, token } = await serve(tempStore());
-  const params = request.params as Json;
-  const all = { ...modernHeaders(token, request.method, params), ...changed };
-  const headers = Object.fromEntries(
-    Object.entries(all).filter(([, value]) => value !== undefined),
-  ) as Record<string, string>;
-  const { status, body } = await rawRequest(url, { headers, body: JSON.stringify(request) });
-  expect([status, JSON.parse(body)]).toMatchObject([400, { jsonrpc: '2.0', id: 7, error: { code } }]);
+describe('a request', () => {
+  let served: Served;
+  beforeFile(async () => {
+    served = await serve(tempStore());
+  });
+
+  test.each([
+    ['the version is missing', LIST, { 'MCP-Protocol-Version': undefined }, -32020],
+    ['the version is another', LIST, { 'MCP-Protocol-Version': '2025-11-25' }, -32020],
+    ['the method is missing', LIST, { 'Mcp-Method': undefined }, -32020],
+    ['the method is another', LIST, { 'Mcp-Method': 'tools/call' }, -32020],
+    ['the name is missing', CALL, { 'Mcp-Name': undefined }, -32020],
+    ['the name is another', CALL, { 'Mcp-Name': 'hivemind_poll' }, -32020],
+    ['the envelope is missing', { ...LIST, params: {} }, {}, -32602],
+    [
+      'the capabilities are missing',
+      withEnvelope({ 'io.modelcontextprotocol/clientCapabilities': undefined }),
+      {},
+      -32602,
+    ],
+    ['the client is no object', withEnvelope({ 'io.modelcontextprotocol/clientInfo': 'me' }), {}, -32602],
+  ])('is refused where %s', async (_what, request, changed, code) => {
+    const { url, token } = served;
+    const params = request.params as Json;
+    const all = { ...modernHeaders(token, request.method, params), ...changed };
+    const headers = Object.fromEntries(
+      Object.entries(all).filter(([, value]) => value !== undefined),
+    ) as Record<string, string>;
+    const { status, body } = await rawRequest(url, { headers, body: JSON.stringify(request) });
+    expect([status, JSON.parse(body)]).toMatchObject([400, { jsonrpc: '2.0', id: 7, error: { code } }]);
+  });
 });
 
 function withEnvelope(changed: Json) {
