@@ -12,7 +12,8 @@ import { userName } from '../../src/infrastructure/platform/paths.ts';
 import { shell } from '../support/cli.ts';
 import { ask, introduce, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { INITIALIZE, type Sidecar, startSidecar } from '../support/sidecar.ts';
+import { callInProcess } from '../support/mcp-in-process.ts';
+import { INITIALIZE, type Sidecar, serveInProcess, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -77,9 +78,9 @@ test('an agent asks one of two humans; the other sees it, is not offered it, and
 });
 
 test('an agent that asks an unknown human is told who is known', async () => {
-  const store = tempStore();
-  await sit(store, 'Ada');
-  const agent = await connectMcp({ store });
+  const hive = await openTestHive();
+  await serveInProcess(hive);
+  const agent = await callInProcess(hive);
   await expect(agent.call('hivemind_ask_async', { question: 'Deploy?', to: 'Adda' })).rejects.toThrow(
     /human_not_found: Nobody called "Adda" has been here.*"Ada"/,
   );
