@@ -13,7 +13,6 @@ const LONG = [
   'emacs/graphical',
   'process/folder-gone',
   'process/popups',
-  'security/planted-code',
 ];
 
 /** The order of vitest, but within each project the files of `LONG` come first. */
