@@ -362,7 +362,7 @@ requirement(
     const told = (await human.hive('mentions', '--session', 'Claude-sum01', '--json')).json();
     expect(told.summary).toEqual(summary);
     await emacs.show('(hive-check-mentions-of "Claude-sum01")');
-    await emacs.until(/Mentions of Claude-sum01: 3 in total, 1 done, 2 open/);
+    await emacs.until(/Mentions of .*: 3 in total, 1 done, 2 open[\s\S]*hive-mentions: Claude-sum01/);
   },
 );
 
@@ -391,7 +391,7 @@ requirement(
     expect(out).toContain('it was easy');
     expect(out).toContain('Claude-def34');
     await emacs.show('(hive-check-mentions-of "Claude-abc12")');
-    await emacs.until(/Mentions of Claude-abc12: /);
+    await emacs.until(/Mentions of .*: 1 in total[\s\S]*hive-mentions: Claude-abc12/);
     await emacs.evaluate(
       '(with-current-buffer "*hive-mentions: Claude-abc12*" (hive-check-mentions-toggle-history))',
     );

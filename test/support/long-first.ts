@@ -11,7 +11,6 @@ const LONG = [
   'faults/drawn',
   'emacs/ert',
   'emacs/graphical',
-  'process/folder-gone',
   'process/popups',
 ];
 
