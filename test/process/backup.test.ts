@@ -105,9 +105,16 @@ test('what backups and restores of killed processes left behind goes away when t
   };
   const id = '0123456789abcdef';
   for (const beside of [file, store]) left(beside, `yesterday.db.new-${id}`, 2);
+  // SQLite was killed while it copied.
+  const begun = join(dirname(file), `begun.db.new-${id}`);
+  writeFileSync(begun, Buffer.alloc(8_192));
+  utimesSync(begun, 1_000, 1_000);
   left(file, `today.db.new-${id}`, 0);
   left(file, `tomorrow.db.new-${id}`, 2);
   left(file, 'letter.new-draft', 2);
+  const foreign = join(dirname(file), `notes.new-${id}`);
+  writeFileSync(foreign, 'Not of Hive.');
+  utimesSync(foreign, 1_000, 1_000);
   // Somebody is still at work on this one.
   const other = new DatabaseSync(join(dirname(file), `tomorrow.db.new-${id}`));
   onTestFinished(() => other.close());
@@ -115,6 +122,7 @@ test('what backups and restores of killed processes left behind goes away when t
   expect((await shell(store).hive('store', 'backup', file)).code).toBe(0);
   expect(namesIn(dirname(file)).filter((name) => !/-(?:wal|shm)$/.test(name))).toEqual([
     'letter.new-draft',
+    `notes.new-${id}`,
     'today.db',
     `today.db.new-${id}`,
     `tomorrow.db.new-${id}`,

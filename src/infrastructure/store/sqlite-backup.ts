@@ -8,6 +8,7 @@ import {
   linkSync,
   openSync,
   readdirSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -121,15 +122,28 @@ function removeOldDrafts(folder: string): void {
   for (const draft of readdirSync(folder).filter((name) => DRAFT.test(name))) {
     const path = join(folder, draft);
     try {
+      if (!isBegun(path)) checkHeader(path);
       const { mtimeMs, nlink } = statSync(path);
       // biome-ignore lint/plugin: the time of a file is compared, which the same clock has set
       const isOld = Date.now() - mtimeMs > ABANDONED_MS;
       // A second name of a finished file is removed without opening that file.
       if (isOld && (nlink > 1 || isUnused(path))) removeDraft(path);
     } catch {
-      // Gone in the meantime, or another user's.
+      // Gone in the meantime, another user's, or no store at all.
     }
   }
+}
+
+/** Whether a copy was begun here: SQLite writes the beginning of the first page last. */
+function isBegun(path: string): boolean {
+  const header = Buffer.alloc(100);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, header);
+  } finally {
+    closeSync(file);
+  }
+  return header.every((byte) => byte === 0);
 }
 
 /** Opens the store by another name, under which it has no log: it is not known yet whether the log belongs to the file. */
