@@ -391,7 +391,7 @@ requirement(
     expect(out).toContain('it was easy');
     expect(out).toContain('Claude-def34');
     await emacs.show('(hive-check-mentions-of "Claude-abc12")');
-    await emacs.until(/Mentions of .*: 1 in total[\s\S]*hive-mentions: Claude-abc12/);
+    await emacs.until(/Mentions of .*: \d+ in total[\s\S]*hive-mentions: Claude-abc12/);
     await emacs.evaluate(
       '(with-current-buffer "*hive-mentions: Claude-abc12*" (hive-check-mentions-toggle-history))',
     );
