@@ -7,7 +7,7 @@ import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, type Reply, type Script, startModel } from './support/anthropic.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
-import { runClaude } from './support/claude.ts';
+import { runClaude, transcriptsOf } from './support/claude.ts';
 import { openClaude } from './support/claude-terminal.ts';
 import { openWorld, turnsOf, type World } from './support/world.ts';
 
@@ -157,6 +157,8 @@ describe('claude --continue in a second terminal', () => {
     const { hive, claude, ...rest } = await open(() => ({ text: 'all done' }));
     await claude.say('first words');
     await claude.until(/all done/);
+    // The client writes its transcript after it has drawn the reply.
+    await eventually(() => transcriptsOf(rest).includes('all done'), 20_000, 'the transcript');
     await openClaude(rest, ['--continue']);
     const refused = async () =>
       (await hive.notices.list(5)).filter(({ data }) => data['notice'] === 'other_process');

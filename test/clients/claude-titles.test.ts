@@ -1,19 +1,10 @@
 /** Client suite: what a session is called follows the real Claude Code, within one event. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/wait.ts';
 import { startModel } from './support/anthropic.ts';
+import { transcriptsOf } from './support/claude.ts';
 import { openClaude } from './support/claude-terminal.ts';
 import { openWorld } from './support/world.ts';
-
-/** The text of every file below a folder. */
-function textBelow(folder: string): string {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
-    .join('\n');
-}
 
 describe('the interactive Claude Code', () => {
   test('its session is called as /rename says, with the next event', async () => {
@@ -40,8 +31,7 @@ describe('the interactive Claude Code', () => {
     const claude = await openClaude({ ...world, model, env });
     await claude.say('The delivery date on the page of an order is wrong');
     await claude.until(/reply 1/);
-    const transcripts = join(world.folder, '.claude/projects');
-    await eventually(() => textBelow(transcripts).includes('"ai-title"'), 20_000, 'the title');
+    await eventually(() => transcriptsOf(world).includes('"ai-title"'), 20_000, 'the title');
     await claude.say('second words');
     await claude.until(/reply 2/);
     await eventually(async () => (await hive.sessions.list()).some(({ title }) => title === 'Delivery date'));

@@ -1,5 +1,5 @@
 /** The real Claude Code, headless, with Hive's MCP server and hooks, against a scripted model. */
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { HookWay, ServerSetting } from '../../../src/domain/installation.ts';
 import type { Role } from '../../../src/domain/tokens.ts';
@@ -122,4 +122,14 @@ export async function runClaude(
   const child = spawnChild(run.clients.claude, args, claudeEnvironment(run));
   child.process.stdin.end();
   return JSON.parse(await outputOf(child)) as ClaudeResult;
+}
+
+/** The transcripts of every session so far, one after the other. The client writes them a moment after it has drawn a reply. */
+export function transcriptsOf({ folder }: { folder: string }): string {
+  const projects = join(folder, '.claude/projects');
+  if (!existsSync(projects)) return '';
+  return readdirSync(projects, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => readFileSync(join(projects, name), 'utf8'))
+    .join('\n');
 }
