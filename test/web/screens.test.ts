@@ -85,7 +85,11 @@ const SCREENS: Screen[] = [
   { name: 'a permission', path: () => `ask/${world.permission}`, shows: text('This phone may deny') },
   { name: 'an answered question', path: () => `ask/${world.answered}`, shows: text(/Answered by/) },
   { name: 'an expired question', path: () => `ask/${world.expired}`, shows: text(/expired without/) },
-  { name: 'a question that is not there', path: () => 'ask/ask-0000000000000000', shows: text(/no question/i) },
+  {
+    name: 'a question that is not there',
+    path: () => 'ask/ask-0000000000000000',
+    shows: text(/no question/i),
+  },
   { name: 'agents', path: () => 'agents', shows: text('Interrupt') },
   {
     name: 'an interrupt',
