@@ -42,15 +42,20 @@ import {
 // ---- A prompt as a row ----
 // Its columns, those that may change, and its checksum.
 
-/** The columns that may change after a prompt is asked, besides its status. */
-const MUTABLE = {
-  notes: 'json',
+/** What is stored of an answer, in a prompt and on its own. */
+const ANSWER = {
   decision: 'plain',
   selected: 'json',
   comment: 'plain',
   by: 'plain',
   via: 'plain',
   attested: 'boolean',
+} as const;
+
+/** The columns that may change after a prompt is asked, besides its status. */
+const MUTABLE = {
+  notes: 'json',
+  ...ANSWER,
   response_id: 'plain',
   cancel_reason: 'plain',
   late_response: 'json',
@@ -227,12 +232,7 @@ const ESCALATE = statement(
 const responses = table<StoredResponse>('responses', {
   response_id: 'plain',
   ask_id: 'plain',
-  decision: 'plain',
-  selected: 'json',
-  comment: 'plain',
-  by: 'plain',
-  via: 'plain',
-  attested: 'boolean',
+  ...ANSWER,
   responded_at: 'plain',
   outcome: 'plain',
   signature: 'plain',
