@@ -293,7 +293,7 @@ test('sessions are listed with their titles, and the handles by which they are m
   const { person, alice } = await shells();
   await alice.hive('post', '@bobby');
   const { out } = await person.hive('sessions');
-  expect(out).toMatch(/^TITLE +HANDLE/);
+  expect(out).toMatch(/^TITLE +HANDLE +STATE +SEEN +SOURCE +MENTIONS +ROLES +PROJECT +DOING\n/);
   expect(out).toMatch(/^bobby +bobby +active .* 1 /m);
   const { sessions } = (await person.hive('sessions', '--json')).json();
   expect(sessions.find((one: { handle: string }) => one.handle === 'bobby')).toMatchObject({
