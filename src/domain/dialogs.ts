@@ -4,9 +4,9 @@
  * answer. The first answer wins, wherever it is given. Pure: no clock, no ids, no I/O.
  */
 
-import { isBlank, revealedSource, skeletonOf, spelledLine, spelledOut } from './display.ts';
+import { revealedSource, spelledLine, spelledOut } from './display.ts';
 import { type EditCall, type EditTools, editShown, type ShownEdit } from './edits.ts';
-import { decideForm, type FormDialog, formHeader, formPrompts, mcpForm } from './forms.ts';
+import { canBePrompt, decideForm, type FormDialog, formHeader, formPrompts, mcpForm } from './forms.ts';
 import {
   type DialogAnswer,
   type HookClient,
@@ -561,31 +561,12 @@ function readQuestions(tool: Pick<HookTool, 'input'>): Question[] {
   const questions = questionsIn(tool);
   const texts = new Set(questions.map(({ text }) => text));
   // The answers go back keyed by the text of their question.
-  const usable = texts.size === questions.length && questions.every(isUsable);
-  return usable ? questions : [];
-}
-
-/** Whether a question can become a prompt. If not, only the client's own dialog asks it. */
-function isUsable({ text, header, options }: Question): boolean {
-  return (
-    !isBlank(text) &&
-    text.length <= PROMPT_LIMITS.question &&
-    (header ?? '').length <= PROMPT_LIMITS.header &&
-    options.length <= PROMPT_LIMITS.options &&
-    options.every(isUsableOption) &&
+  if (texts.size !== questions.length) return [];
+  const canBeShown = ({ text, header, options }: Question): boolean =>
+    canBePrompt({ question: text, header, options }) &&
     !isTooLong(options) &&
-    fits(previewsOf(options) ?? '') &&
-    // A person cannot choose between options that look alike.
-    new Set(options.map(({ label }) => skeletonOf(label))).size === options.length
-  );
-}
-
-function isUsableOption({ label, description }: PromptOption): boolean {
-  return (
-    !isBlank(label) &&
-    label.length <= PROMPT_LIMITS.optionLabel &&
-    (description ?? '').length <= PROMPT_LIMITS.optionDescription
-  );
+    fits(previewsOf(options) ?? '');
+  return questions.every(canBeShown) ? questions : [];
 }
 
 /** The previews of the options, each below its label; null where there are none. */

@@ -4,7 +4,7 @@
  * numbers, booleans and choices. Pure.
  */
 
-import { skeletonOf } from './display.ts';
+import { isBlank, skeletonOf } from './display.ts';
 import type { DialogAnswer } from './hooks.ts';
 import { objectIn, objectsIn, type Raw, textIn } from './json.ts';
 import { type AskRequest, keptLabel, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
@@ -124,7 +124,9 @@ export function formPrompts(dialog: FormDialog): AskRequest[] {
   } as const;
   const fields = fieldsOf(dialog);
   if (fields.length === 0) {
-    return [{ ...shared, question: message, options: [ACCEPT, DECLINE], allow_free_text: false }];
+    const options = [ACCEPT, DECLINE].map((label) => ({ label, description: null }));
+    const agreement = { ...shared, question: message, options, allow_free_text: false };
+    return canBePrompt(agreement) ? [agreement] : [];
   }
   const prompts = fields.map((field) => {
     const { schema, required, name, own_words } = field;
@@ -142,16 +144,32 @@ export function formPrompts(dialog: FormDialog): AskRequest[] {
       allow_free_text: choices.length === 0 || own_words !== null,
     };
   });
-  return prompts.every(isUsable) ? prompts : [];
+  return prompts.every(canBePrompt) ? prompts : [];
 }
 
-/** Whether a field can become a prompt. If not, only the client shows the form. */
-function isUsable({ question, options }: { question: string; options: readonly PromptOption[] }): boolean {
+/** Whether a question of a client can become a prompt, with options that do not look alike. If not, only the client asks it. */
+export function canBePrompt({
+  question,
+  header,
+  context,
+  options,
+}: Pick<AskRequest, 'question' | 'header' | 'context'> & { options: readonly PromptOption[] }): boolean {
   return (
+    !isBlank(question) &&
     question.length <= PROMPT_LIMITS.question &&
+    (header ?? '').length <= PROMPT_LIMITS.header &&
+    Buffer.byteLength(context ?? '') <= PROMPT_LIMITS.contextBytes &&
     options.length <= PROMPT_LIMITS.options &&
-    options.every(({ label }) => label.length <= PROMPT_LIMITS.optionLabel) &&
+    options.every(isUsable) &&
     new Set(options.map(({ label }) => skeletonOf(label))).size === options.length
+  );
+}
+
+function isUsable({ label, description }: PromptOption): boolean {
+  return (
+    !isBlank(label) &&
+    label.length <= PROMPT_LIMITS.optionLabel &&
+    (description ?? '').length <= PROMPT_LIMITS.optionDescription
   );
 }
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { decideForm, type FormDialog, formFrom, formPrompts, mcpForm } from '../../src/domain/forms.ts';
 import type { Raw } from '../../src/domain/json.ts';
-import type { AskRequest, Prompt } from '../../src/domain/prompts.ts';
+import { type AskRequest, PROMPT_LIMITS, type Prompt } from '../../src/domain/prompts.ts';
 import { newPrompt } from '../support/new-prompt.ts';
 
 const ASKER = {
@@ -172,6 +172,13 @@ test('a form that a desk cannot show is not asked there', () => {
   expect(formPrompts(form({ a: { type: 'string', enum: many } }))).toEqual([]);
   expect(formPrompts(form({ a: { type: 'string', enum: ['Allow', 'Аllow'] } }))).toEqual([]);
   expect(formPrompts(form({ a: { type: 'string', enum: ['a', 'b'.repeat(501)] } }))).toEqual([]);
+  expect(formPrompts(form({ a: { type: 'string', enum: ['a', ' '] } }))).toEqual([]);
+  const explained = { const: 'a', description: 'b'.repeat(PROMPT_LIMITS.optionDescription + 1) };
+  expect(formPrompts(form({ a: { type: 'string', oneOf: [explained] } }))).toEqual([]);
+  const page = { mode: 'url', url: 'https://example.org/x', mcp_server_name: 'github' };
+  expect(formPrompts(mcpForm({ ...page, message: '' }) as FormDialog)).toEqual([]);
+  const long = `${page.url}${'x'.repeat(PROMPT_LIMITS.contextBytes)}`;
+  expect(formPrompts(mcpForm({ ...page, message: 'Sign in', url: long }) as FormDialog)).toEqual([]);
 });
 
 test('a page to open has no fields: the human says whether they agree', () => {
