@@ -32,7 +32,6 @@ export const ERROR_CODES = [
   'store_unsafe',
   'store_foreign',
   'sqlite_too_old',
-  'resync_required',
   'cancelled',
   'internal',
 ] as const;
