@@ -28,6 +28,8 @@
 
 (declare-function hive-batch-insert "hive-batch")
 (declare-function hive-prompt-show "hive-prompt")
+(declare-function hive-respond-lost-p "hive-respond")
+(declare-function hive-respond-settled-since "hive-respond")
 (declare-function hive-respond-undo-delay "hive-respond")
 
 ;; The answer to a permission makes an agent act.  So a permission is labelled
@@ -123,10 +125,17 @@ these are the first lines, at most that wide, and how many follow."
 
 (defun hive-read-with-details (prompt read)
   "Call READ; if PROMPT is long, show it in a buffer in the meantime.
-The buffer also shows what the agent adds while the human types."
+The buffer also shows what the agent adds while the human types, and the
+minibuffer says if the question is settled elsewhere."
   (let* ((question (plist-get prompt :question))
-         (buffer nil)
-         (look (lambda () (hive-read--show-new-notes prompt buffer))))
+         (buffer nil) (minibuffer nil)
+         (look (lambda ()
+                 (hive-read--show-new-notes prompt buffer)
+                 (hive-read--tell-fate prompt minibuffer)))
+         ;; A minibuffer that is opened within this one has another buffer.
+         (setup (lambda ()
+                  (unless (buffer-live-p minibuffer) (setq minibuffer (current-buffer)))
+                  (hive-read--tell-fate prompt minibuffer))))
     (unwind-protect
         (progn
           (when (or (plist-get prompt :context) (plist-get prompt :batch) (hive-read-notes prompt)
@@ -138,11 +147,34 @@ The buffer also shows what the agent adds while the human types."
                                       display-buffer-pop-up-window)
                                      (window-height . hive-read--fit)))
             (when (hive-rpc-true-p prompt :context_truncated)
-              (hive-read--fetch prompt buffer))
-            (unless (plist-get prompt :batch) (add-hook 'hive-changed-hook look)))
+              (hive-read--fetch prompt buffer)))
+          (unless (plist-get prompt :batch)
+            (add-hook 'hive-changed-hook look)
+            (add-hook 'minibuffer-setup-hook setup))
           (funcall read))
       (remove-hook 'hive-changed-hook look)
+      (remove-hook 'minibuffer-setup-hook setup)
+      (hive-read--forget-fate minibuffer)
       (hive-text-close buffer))))
+
+(defun hive-read--tell-fate (prompt minibuffer)
+  "Say behind what is typed in MINIBUFFER if PROMPT was settled meanwhile."
+  (let ((fate (hive-respond-settled-since prompt)))
+    (when (and fate (buffer-live-p minibuffer))
+      (hive-read--forget-fate minibuffer)
+      (with-current-buffer minibuffer
+        (let ((overlay (make-overlay (point-max) (point-max) nil t t))
+              (text (if (hive-respond-lost-p prompt)
+                        (hive-words "  [already %s; your answer would not be accepted]" fate)
+                      (hive-words "  [already %s; your answer would be stored as late]" fate))))
+          ;; The cursor stays before it.
+          (overlay-put overlay 'after-string (propertize text 'face 'hive-warning 'cursor t))
+          (overlay-put overlay 'hive-fate t))))))
+
+(defun hive-read--forget-fate (minibuffer)
+  "Remove the overlay of `hive-read--tell-fate' from MINIBUFFER, if that lives."
+  (when (buffer-live-p minibuffer)
+    (with-current-buffer minibuffer (remove-overlays nil nil 'hive-fate t))))
 
 (defun hive-read--fit (window)
   "Fit WINDOW to its buffer, with the lines that a long prompt takes from it."

@@ -456,6 +456,33 @@ Return what was there, newest first."
       (should (equal (car kill-ring) "my careful answer"))
       (should (equal (plist-get (car (hive-test-answers)) :decision) "my careful answer")))))
 
+(ert-deftest hive-respond-the-minibuffer-says-at-once-that-a-question-is-settled ()
+  (dolist (case '(("responded" "  [already answered by Bob; your answer would not be accepted]")
+                  ("expired" "  [already expired; your answer would be stored as late]")))
+    (dolist (options (list nil hive-respond-test-options))
+      (pcase-let ((`(,status ,text) case))
+        (hive-test-with-desk nil
+          (hive-test-connect)
+          (let ((id (plist-get (hive-test-call 'fake/ask (list :question "When?" :options options)) :ask_id))
+                (shown (lambda ()
+                         (mapcar (lambda (overlay) (overlay-get overlay 'after-string))
+                                 (overlays-in (point-max) (point-max)))))
+                (hooks minibuffer-setup-hook)
+                (seen nil))
+            (hive-test-wait 5 (hive-prompts))
+            (hive-respond-test-typing
+                `(("When?" . ,(lambda ()
+                                (insert "to")
+                                (should-not (funcall shown))
+                                (hive-test-call 'fake/change
+                                                (list :ask_id id :status status :by "Bob" :decision "no"))
+                                (hive-test-wait 5 (funcall shown))
+                                (insert "morrow")
+                                (setq seen (funcall shown)))))
+              (hive-respond))
+            (should (equal (list text) (mapcar #'substring-no-properties seen)))
+            (should (equal hooks minibuffer-setup-hook))))))))
+
 ;;;; What is settled
 
 (defun hive-respond-test-settled (&rest fields)
