@@ -380,7 +380,13 @@ first; they are applied again on top.  Settled prompts stay known."
 ;; during the fetch are applied on top of it.
 
 (defvar hive-model--arrivals nil
-  "During a fetch, a cons whose cdr is what arrived since, newest first.")
+  "During a fetch, a cons whose cdr is what arrived since, newest first.
+Its car is `outdated' if the snapshot may be older than what is known by now.")
+
+(defun hive-model-outdate ()
+  "Fetch the snapshot again that is being fetched, if one is.
+The store has changed since, and the news of that may come later."
+  (when hive-model--arrivals (setcar hive-model--arrivals 'outdated)))
 
 (defun hive-model--receive (prompt)
   "Take PROMPT, from a notification."
@@ -440,9 +446,10 @@ A newer refresh has ARRIVALS of its own, which ends this fetch."
              (hive-model--fetch next pages arrivals)
            (setq hive-model--arrivals nil
                  hive-model--delay hive-model--first-delay)
-           (hive-model-replace (apply #'append (mapcar (lambda (page) (append page nil))
-                                                       (nreverse pages)))
-                               (reverse (cdr arrivals)))))))
+           (if (eq 'outdated (car arrivals)) (hive-model-refresh)
+             (hive-model-replace (apply #'append (mapcar (lambda (page) (append page nil))
+                                                         (nreverse pages)))
+                                 (reverse (cdr arrivals))))))))
    :error
    (lambda (err)
      (when (eq arrivals hive-model--arrivals)

@@ -564,9 +564,11 @@ When that is done, this is called again."
   (setq hive-outbox--entries (delq entry hive-outbox--entries)
         hive-outbox--delay 1)
   ;; If the news that it is settled comes later, keep it out of the pending ones.
-  (let ((prompt (hive-model-prompt (hive-outbox-entry-ask-id entry))))
+  (let* ((id (hive-outbox-entry-ask-id entry))
+         (prompt (hive-model-prompt id)))
+    (when (and id (not prompt)) (hive-model-outdate))
     (unless (and prompt (hive-prompt-pending-p prompt))
-      (hive-model-set-answered (hive-outbox-entry-ask-id entry) nil)))
+      (hive-model-set-answered id nil)))
   (hive-outbox--append-record entry (hive-outbox-entry-closing entry))
   (hive-rpc-run-hook 'hive-outbox-stored-functions entry result))
 

@@ -23,6 +23,30 @@
       (should (equal (cdr ids) (mapcar (lambda (answer) (plist-get answer :ask_id)) (hive-test-answers))))
       (should-not (hive-outbox-test-files)))))
 
+;; The store reads the snapshot, stores the answer, and replies to both in the other order.
+(ert-deftest hive-outbox-a-question-whose-answer-is-stored-is-not-asked-by-an-older-snapshot ()
+  (hive-outbox-test-offline
+    (hive-outbox-test-left (hive-outbox-test-dead-pid) 1700000000 (hive-outbox-test-record "a"))
+    (let ((replies nil) (hive-sidecar-info '(:store_id "store-1")))
+      (cl-letf (((symbol-function 'hive-rpc-request)
+                 (lambda (method _params &rest callbacks)
+                   (push (cons method (plist-get callbacks :success)) replies)))
+                ((symbol-function 'hive-sidecar-connected-p) #'always))
+        (cl-flet ((reply (method result)
+                    (let ((oldest (assq method (reverse replies))))
+                      (setq replies (delq oldest replies))
+                      (funcall (cdr oldest) result)))
+                  (snapshot (&rest ids)
+                    (list :prompts (vconcat (mapcar (lambda (id) (hive-test-prompt :ask_id id)) ids)))))
+          (hive-outbox-connected)
+          (hive-model-refresh)
+          (reply 'hivemind-response (list :ask_id "a" :accepted t :decision "yes"))
+          (reply 'prompt/list (snapshot "a" "b"))
+          (should-not (hive-prompts))
+          (reply 'prompt/list (snapshot "b"))
+          (should (equal '("b") (mapcar (lambda (prompt) (plist-get prompt :ask_id)) (hive-prompts))))
+          (should-not replies))))))
+
 (ert-deftest hive-outbox-leaves-the-file-of-a-living-emacs-alone ()
   (hive-outbox-test-offline
     (let ((process (start-process "alive" nil "sleep" "60")))
