@@ -5,7 +5,7 @@
 import { hasAsciiTwin } from './display.ts';
 import { fill } from './patterns.ts';
 import { absolute, isInside, isPathAllowed, leadsTo, NOWHERE, type Place } from './places.ts';
-import { type ShellPart, type ShellWord, shellParts } from './shell-words.ts';
+import { isAssignment, KEYWORDS, type ShellPart, type ShellWord, shellParts } from './shell-words.ts';
 
 /** Whether a rule begins with a folder and a star, so that its program may be any file in that folder. */
 export function runsFromFolder(pattern: string): boolean {
@@ -31,13 +31,17 @@ export function isCommandAllowed(pattern: string, command: string, place: Place)
 
 function isLineAllowed(wanted: readonly ShellPart[], given: readonly ShellPart[], place: Place): boolean {
   if (wanted.length !== given.length || (hasStar(wanted) && !beginPlainly(given))) return false;
-  const commands = commandsOf(wanted);
+  const [commands, others] = [commandsOf(wanted), commandsOf(given)];
   // A `cd` may fail, so the rest must be allowed in each directory in which it might run.
-  let places: readonly Place[] = [place, ...placesOfValues(place, new Set(commandsOf(given)))];
+  let places: readonly Place[] = [place, ...placesOfValues(place, new Set(others))];
   return wanted.every((part, index) => {
     const other = given[index];
     const words = commands[index] ?? [];
     if (other === undefined || part.operator !== other.operator) return false;
+    // `'A=./b' npm test` sets no variable: it runs a program of that name.
+    if (programAt(words) !== programAt(others[index] ?? [])) return false;
+    if (part.words.some(({ means }, at) => means === 'keyword' && other.words[at]?.means !== means))
+      return false;
     const isCommand = !followsRedirection(wanted, index);
     if (isCommand && !isTameProgram(words, other.words)) return false;
     const inside = placesAfter(places, words, CHANGES_IN_PART);
@@ -95,7 +99,7 @@ function textsOf(words: readonly ShellWord[]): string[] {
 
 /** The index of the program among the words of a command: after its variables. */
 function programAt(words: readonly ShellWord[]): number {
-  return words.findIndex(({ pieces }) => !isAssignment(pieces[0] ?? ''));
+  return words.findIndex(({ means }) => means !== 'variable');
 }
 
 /** Whether the program that a star matches does not run what another star matches: `* run *` does not allow `uv run x`. */
@@ -131,13 +135,6 @@ export function commandsOf(parts: readonly ShellPart[]): readonly (readonly Shel
   });
 }
 
-/** After these shell keywords, the program is not the first word. */
-const KEYWORDS = new Set(
-  'if then elif else while until do for case select function coproc repeat foreach noglob nocorrect'.split(
-    ' ',
-  ),
-);
-
 /** Whether the program of each command is its first word, with no keyword or redirection before it. */
 export function beginPlainly(parts: readonly ShellPart[]): boolean {
   return parts.every(({ words, operator }, index) => {
@@ -145,7 +142,7 @@ export function beginPlainly(parts: readonly ShellPart[]): boolean {
     if (followsRedirection(parts, index))
       return words.length === 1 || !/^&/.test(parts[index - 1]?.operator ?? '');
     if (KEYWORDS.has(words[0]?.pieces[0] ?? '')) return false;
-    return !isRedirection(operator) || words.some(({ pieces }) => !isAssignment(pieces[0] ?? ''));
+    return !isRedirection(operator) || words.some(({ means }) => means !== 'variable');
   });
 }
 
@@ -478,13 +475,14 @@ export function programWithOpenCode(words: readonly ShellWord[]): string | null 
       ({ pieces }, at) => at >= start && pieces.length > 1 && (files || !isFolderNamed(pieces[0] ?? '')),
     );
   for (let at = 0; at < words.length; ) {
-    const program = (texts[at] ?? '').replace(/^.*\//s, '');
-    if (isAssignment(program)) {
+    const written = texts[at] ?? '';
+    if (isAssignment(written)) {
       // Many variables name a program: GIT_SSH_COMMAND, PAGER.
-      if ((words[at]?.pieces.length ?? 0) > 1) return texts[at] ?? program;
+      if ((words[at]?.pieces.length ?? 0) > 1) return written;
       at += 1;
       continue;
     }
+    const program = written.replace(/^.*\//s, '');
     const isIn = (known: ReadonlySet<string>): boolean =>
       known.has(program) || known.has(unversioned(program));
     const follows = RUNS_WHAT_FOLLOWS.get(program) ?? [];
@@ -538,8 +536,4 @@ function unversioned(program: string): string {
  */
 function isBesideTheProgram(word: string): boolean {
   return isAssignment(word) || /^(?:[\d.]+[smhd]?|-[a-z]?\d+|-[ioe]L|-[0eimnpvz]|--)$/.test(word);
-}
-
-function isAssignment(word: string): boolean {
-  return /^[A-Za-z_]\w*\+?=/.test(word);
 }

@@ -9,6 +9,8 @@ import { onDemand } from './text.ts';
 /** A word without its quotes. In a rule, stars separate its pieces; any other word has one piece. */
 export interface ShellWord {
   pieces: readonly string[];
+  /** Its meaning where a program may be. In quotes, `if` and `A=./b` are the names of programs. */
+  means: 'variable' | 'keyword' | 'name';
 }
 
 /** A group of words, and the operator after them: `;`, `&&`, `|`, `>`, a line end. */
@@ -28,12 +30,32 @@ const plainWord = onDemand(() => /[\p{L}\p{M}\p{N}_./:@%+,=-]+/uy);
 const afterLetter = onDemand(() => /(?<=[\p{L}\p{N}~^])[~^]+/uy);
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/;
 
+/** After these shell keywords, the program is not the first word. */
+export const KEYWORDS: ReadonlySet<string> = new Set(
+  'if then elif else while until do for case select function coproc repeat foreach noglob nocorrect'.split(
+    ' ',
+  ),
+);
+
+/** Whether a word begins with the name of a variable and `=`. */
+export function isAssignment(word: string): boolean {
+  return /^[A-Za-z_]\w*\+?=/.test(word);
+}
+
+/** `unquoted`: the beginning of the word, up to its first quote; null if it has no quotes. */
+function meaningOf([first = '', ...stars]: readonly string[], unquoted: string | null): ShellWord['means'] {
+  if (isAssignment(unquoted ?? first)) return 'variable';
+  return unquoted === null && stars.length === 0 && KEYWORDS.has(first) ? 'keyword' : 'name';
+}
+
 /** The parts of a command line; null if it is not understood. With `stars`, an unquoted `*` is a rule's star. */
 export function shellParts(text: string, { stars = false } = {}): ShellPart[] | null {
   if (/\p{Default_Ignorable_Code_Point}/u.test(text)) return null;
   const parts: ShellPart[] = [];
   let words: ShellWord[] = [];
   let word: string[] | null = null;
+  /** The beginning of the word, up to its first quote. */
+  let unquoted: string | null = null;
   let at = 0;
   const take = (pattern: RegExp): string | null => {
     pattern.lastIndex = at;
@@ -47,8 +69,9 @@ export function shellParts(text: string, { stars = false } = {}): ShellPart[] | 
     word[word.length - 1] += more;
   };
   const endWord = (): void => {
-    if (word !== null) words.push({ pieces: word });
+    if (word !== null) words.push({ pieces: word, means: meaningOf(word, unquoted) });
     word = null;
+    unquoted = null;
   };
   while (at < text.length) {
     const begins = word === null;
@@ -76,6 +99,7 @@ export function shellParts(text: string, { stars = false } = {}): ShellPart[] | 
     } else if (character === "'" || character === '"' || character === '\\') {
       const quoted = readQuoted(text, at, character);
       if (quoted === null) return null;
+      unquoted ??= word?.[0] ?? '';
       add(quoted.text);
       at = quoted.end;
     } else return null;

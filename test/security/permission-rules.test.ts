@@ -101,6 +101,60 @@ describe('the examples of the documentation hold', () => {
   });
 });
 
+describe('a rule that sets a variable', () => {
+  const allowed = (input: string, command: string): boolean => {
+    const { rules } = readRules([{ decision: 'allow', tool: 'Bash', input }], 'a test');
+    const tool = { name: 'Bash', input: { command }, use_id: null, response: null, own: null };
+    return rulesForTool(rules, tool, place).length > 0;
+  };
+
+  test.each([
+    "'PAGER=./src' git log",
+    'PAGER"="./src git log',
+    'PAGER\\=./src git log',
+    "''PAGER=./src git log",
+  ])('allows no program that has the name of the variable: %s', (command) => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'PAGER=.'));
+    writeFileSync(join(folder, 'PAGER=./src'), '#!/bin/sh\necho ran\n', { mode: 0o700 });
+    const { stdout } = spawnSync('sh', ['-c', command], { cwd: folder, encoding: 'utf8' });
+    expect(stdout).toBe('ran\n');
+    for (const input of ['PAGER=./src git log', 'PAGER=./src git log*'])
+      expect([input, allowed(input, command)]).toEqual([input, false]);
+  });
+
+  test('and a keyword allows no command on which its condition has no effect', () => {
+    const input = 'if false\nthen\necho ran\nfi';
+    const command = "'if' false\n\\then\necho ran\n''fi";
+    const ran = (line: string): string => spawnSync('sh', ['-c', line], { encoding: 'utf8' }).stdout;
+    expect([ran(input), ran(command)]).toEqual(['', 'ran\n']);
+    expect([allowed(input, input), allowed(input, `${input} `), allowed(input, command)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test('allows it in quotes where a shell still takes it for a variable', () => {
+    for (const command of ["PAGER='./src' git log", 'PAGER=./"src" git log', 'PAGER=""./src git log'])
+      expect([command, allowed('PAGER=./src git log*', command)]).toEqual([command, true]);
+    expect(allowed("'PAGER=./src' git log *", "'PAGER=./src' git log x")).toBe(true);
+    expect(allowed("'PAGER=./src' git log *", 'PAGER=./src git log x')).toBe(false);
+  });
+
+  test.each(['PAGER=./* git log', 'CC=./cc env *', 'A=b PYTHONPATH=./src python *', 'CC=/bin/cc > log sh *'])(
+    'is not used if a path in it hides that a star may be a program: %s',
+    (input) => {
+      expect(readRules([{ decision: 'allow', tool: 'Bash', input }], 'a test').problems).toHaveLength(1);
+    },
+  );
+
+  test('allows no program that runs a word where a star stands for the program', () => {
+    expect(allowed('A=./b * run *', 'A=./b npm run x')).toBe(true);
+    expect(allowed('A=./b * run *', 'A=./b uv run x')).toBe(false);
+  });
+});
+
 test('a star after cd matches only in the directory that the rule names', () => {
   for (const one of ['docs', 'sub']) mkdirSync(join(here, 'moved', one), { recursive: true });
   symlinkSync('/etc/passwd', join(here, 'moved/docs/x'));
