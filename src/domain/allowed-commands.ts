@@ -467,6 +467,25 @@ function isRunByStar({ pieces: [first = '', ...stars] }: ShellWord, follows: rea
   return stars.length > 0 && follows.includes(first.replace(/=.*/s, ''));
 }
 
+/** Where, among the words of a command, the command may begin that its program runs: `timeout 60 *`, `find src -exec *`. */
+export function commandStarts(words: readonly string[]): number[] {
+  const program = programIn(words[0]);
+  const behind = words.findIndex((word) => RUNS_WHAT_FOLLOWS.get(program)?.includes(word) === true);
+  if (behind !== -1) return [behind + 1];
+  return isKnown(RUNS_A_WORD, program) || isKnown(RUNS_ANY_WORD, program)
+    ? words.map((_, at) => at).slice(1)
+    : [];
+}
+
+/** The name of a program, without its folder. */
+function programIn(word = ''): string {
+  return word.replace(/^.*\//s, '');
+}
+
+function isKnown(programs: ReadonlySet<string>, program: string): boolean {
+  return programs.has(program) || programs.has(unversioned(program));
+}
+
 /** The program in a rule's command that could read what a star matches as a program or as code; null if none could. */
 export function programWithOpenCode(words: readonly ShellWord[]): string | null {
   const texts = textsOf(words);
@@ -482,9 +501,8 @@ export function programWithOpenCode(words: readonly ShellWord[]): string | null 
       at += 1;
       continue;
     }
-    const program = written.replace(/^.*\//s, '');
-    const isIn = (known: ReadonlySet<string>): boolean =>
-      known.has(program) || known.has(unversioned(program));
+    const program = programIn(written);
+    const isIn = (known: ReadonlySet<string>): boolean => isKnown(known, program);
     const follows = RUNS_WHAT_FOLLOWS.get(program) ?? [];
     if (words.some((word, index) => index > at && isRunByStar(word, follows))) return program;
     const before_next = texts.findIndex((text, index) => index > at && follows.includes(text));

@@ -1,4 +1,5 @@
 /** The texts that a denying permission rule is compared with: everything in the agent's input that the rule could mean. */
+import { commandStarts } from './allowed-commands.ts';
 import type { HookTool } from './hooks.ts';
 import { STAR } from './patterns.ts';
 import { asWritten, atHome, type Place } from './places.ts';
@@ -18,10 +19,11 @@ export function deniableTexts({ input }: HookTool, place: Place): string[] {
     for (const one of wholeCommands(line)) {
       const command = one.trimStart().replace(BEFORE_PROGRAM, '');
       texts.add(inOneLine(withoutQuotes(one)));
-      for (const reading of [command, ...withoutFirstOptions(command)]) {
-        const plain = inOneLine(withoutQuotes(reading));
-        texts.add(plain).add(plain.replace(/^\S*\//, ''));
-      }
+      for (const inner of [command, ...commandsIn(command)])
+        for (const reading of [inner, ...withoutFirstOptions(inner)]) {
+          const plain = inOneLine(withoutQuotes(reading));
+          texts.add(plain).add(plain.replace(/^\S*\//, ''));
+        }
     }
   }
   for (const path of new Set(pathsIn(input))) for (const file of filesMeant(path, place)) texts.add(file);
@@ -85,6 +87,26 @@ function* withoutFirstOptions(command: string): Generator<string> {
   }
 }
 
+/**
+ * The command without its redirections, and the commands that its program may run: `timeout 60 git push` runs `git push`. Which of
+ * the next words begins that command is not known, so there is one text for each.
+ */
+function* commandsIn(command: string): Generator<string> {
+  if (command.length > LONGEST_COMMAND) return;
+  const all = command.match(WORD) ?? [];
+  const words = all.filter((word, at) => !REDIRECTION.test(word) && !/^\d*[<>&|]+$/.test(all[at - 1] ?? ''));
+  if (words.length < all.length) yield words.join(' ');
+  for (const start of commandStarts(words.map(withoutQuotes)).slice(0, MOST_STARTS)) {
+    const [program = '', ...more] = words.slice(start);
+    // `bash -c "cd x && git push"`: what is in quotes are commands.
+    if (/\s/.test(program)) for (const one of wholeCommands(withoutQuotes(program))) yield one.trimStart();
+    else yield [program, ...more].join(' ');
+  }
+}
+
+const REDIRECTION = /^\d*(?:&>|[<>])/;
+const MOST_STARTS = 8;
+
 const WORD = /(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])+/gs;
 const MOST_OPTIONS = 16;
 /** Each reading has almost the length of the command. */
@@ -122,7 +144,7 @@ function isOfRedirection(line: string, at: number): boolean {
 
 /** Words that may stand before the program of a command: keywords and commands of a shell, variables, redirections. */
 const BEFORE_PROGRAM =
-  /^(?:(?:[!{]|if|then|elif|else|while|until|do|time(?:\s+-p)?|coproc|command|builtin|exec|env|nohup|sudo)\s+|[A-Za-z_]\w*\+?=(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])*\s+|\d*(?:&?>>?|>\||[<>]&|<)\s*\S+\s+)+/s;
+  /^(?:(?:[!{]|if|then|elif|else|while|until|do|time(?:\s+-p)?|coproc|command|builtin|exec|env|nohup|sudo)\s+(?![-\s])|[A-Za-z_]\w*\+?=(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])*\s+|\d*(?:&?>>?|>\||[<>]&|<)\s*\S+\s+)+/s;
 
 /**
  * The files that an input names: text that begins like a path with a folder, arguments named like a path, and files of a patch.

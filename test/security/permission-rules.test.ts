@@ -320,6 +320,50 @@ describe('a rule that denies files', () => {
   });
 });
 
+describe('a rule that denies a command', () => {
+  const isDenied = (command: string, input = 'git push*'): boolean => {
+    const { rules } = readRules([{ decision: 'deny', tool: 'Bash', input }], 'a test');
+    const call = { name: 'Bash', input: { command }, use_id: null, response: null, own: null };
+    return rulesForTool(rules, call, place).length > 0;
+  };
+
+  test.each([
+    'timeout 60 git push',
+    'timeout -s KILL 60 git -C . push',
+    'nice -n 5 git push',
+    'sudo  -u ada git push origin',
+    'env -i A=b git push',
+    'command -p git push',
+    'stdbuf -oL nice git push',
+    'bash -c "git push"',
+    "bash -lc 'cd x && git -C . push origin'",
+    'eval "git push"',
+    'echo origin | xargs -n 1 git push',
+    'find . -maxdepth 1 -exec git push {} \\;',
+    'git submodule foreach git push',
+    'cd x && git 2>/dev/null push',
+    'git >log push',
+    'git > log -C . push',
+    'ssh host git push',
+  ])('denies it where another program runs it, and around a redirection: %s', (command) =>
+    expect(isDenied(command)).toBe(true),
+  );
+
+  test.each([
+    'timeout 60 git pull',
+    'echo git push',
+    'grep -rn "git push" docs',
+    'git commit -m "do not git push"',
+    'git log > push',
+    'cat git > x push',
+  ])('does not deny what only names it: %s', (command) => expect(isDenied(command)).toBe(false));
+
+  test('takes time that grows with the length of the command only', () => {
+    for (const text of ['env ', 'env -a ', '>x ', 'find -exec ', '"env'])
+      expect(isDenied(`${text.repeat(100_000)}x`)).toBe(false);
+  });
+});
+
 test.each(['', 'ada'])('the home directory of a rule is the one of the system where HOME is %j', (home) => {
   vi.stubEnv('HOME', home);
   onTestFinished(() => void vi.unstubAllEnvs());
