@@ -298,7 +298,13 @@ export function indented(text: string): string {
   return marked(INDENT, text);
 }
 
-const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;
+/** Not one of the names that begin a line of Hive's own (`factsOf`). */
+const PLAIN_NAME = /^(?!(?:Tool|Directory)$)[A-Za-z_][\w-]*$/;
+
+/** The name of an argument or of another field, in quotes if it could be taken for words of Hive. */
+export function fieldName(name: string): string {
+  return PLAIN_NAME.test(name) ? name : spelledOut(JSON.stringify(name));
+}
 
 /** Each argument by its name, whether Hive knows it or not. */
 function argumentLines(input: Raw): string {
@@ -307,8 +313,7 @@ function argumentLines(input: Raw): string {
 
 function argumentLine([name, value]: [string, unknown]): string {
   const [first, ...more] = spelledOut(JSON.stringify(value, null, JSON_INDENT) ?? 'null').split('\n');
-  const called = PLAIN_NAME.test(name) ? name : spelledOut(JSON.stringify(name));
-  return [`${called}: ${first}`, ...more.map((line) => `${INDENT}${line}`)].join('\n');
+  return [`${fieldName(name)}: ${first}`, ...more.map((line) => `${INDENT}${line}`)].join('\n');
 }
 
 /** Whether a desk can show all of it. A desk must not allow what it cannot show (invariant 13). */

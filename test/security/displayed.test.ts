@@ -128,6 +128,23 @@ describe('a permission shows everything that it permits', () => {
     expect(prompt?.context?.match(/^Directory: .*$/gm)).toEqual([`Directory: ${JSON.stringify(cwd)}`]);
   });
 
+  test('not even where a field of a call, or an option, has such a name', async () => {
+    const names = ['Directory: /safe', 'Directory', 'Tool', DESCRIPTION, 'All 3 occurrences are replaced.'];
+    const said = Object.fromEntries(names.map((name) => [name, 1]));
+    const { context } = await shown('mcp__x__y', said);
+    const acp = overAcp({ toolCall: { ...WORK, ...said } }).context;
+    for (const [text, own] of [
+      [context ?? '', [`Tool: mcp__x__y`, `Directory: ${BASH['cwd']}`]],
+      [acp, ['Tool: other', 'Directory: /src', DESCRIPTION]],
+    ] as const) {
+      expect(text.match(/^(?:Tool|Directory|The agent|All) ?.*$/gm)).toEqual(own);
+      for (const name of names) expect(text).toContain(`${JSON.stringify(name)}: 1`);
+    }
+    const option = { optionId: 'a', name: 'Allow\nDirectory: /safe', kind: 'allow_once' };
+    const dialog = permissionOf({ options: [option], toolCall: WORK }, new ToolCalls(), '/src');
+    expect(dialog === null ? null : editorPrompts(dialog)).toEqual([]);
+  });
+
   test('no plan is like another one, whatever its lines are', async () => {
     const own = "The agent's own description of it:";
     const plans = ['Add tests', `Add tests\n\n${own}\nrm -rf ~`, 'Add tests\n\nDirectory: /x'];

@@ -6,6 +6,7 @@
 import {
   DESCRIPTION,
   factsOf,
+  fieldName,
   fits,
   indented,
   isTooLong,
@@ -110,12 +111,16 @@ function permissionPrompts(dialog: EditorPermission): AskRequest[] {
   ];
 }
 
-/** Two options that look alike would be refused; without options there is nothing to choose. */
+/**
+ * Two options that look alike would be refused; without options there is nothing to choose. A label with a line break could begin a
+ * line like one of Hive.
+ */
 function areUsable(options: readonly EditorOption[]): boolean {
   return (
     options.length > 0 &&
     options.length <= PROMPT_LIMITS.options &&
     options.every(({ label }) => keptLabel(label) !== '' && label.length <= PROMPT_LIMITS.optionLabel) &&
+    options.every(({ label }) => !/[\n\r\u2028\u2029]/.test(keptLabel(label))) &&
     new Set(options.map(({ label }) => skeletonOf(keptLabel(label)))).size === options.length
   );
 }
@@ -140,7 +145,7 @@ function textOf({ tool, notes, changes, rest, cwd }: EditorPermission): {
       ].join('\n')}`,
   );
   const others = Object.entries(rest).map(
-    ([name, value]) => `${spelledLine(name)}: ${spelledOut(JSON.stringify(value) ?? 'null')}`,
+    ([name, value]) => `${fieldName(name)}: ${spelledOut(JSON.stringify(value) ?? 'null')}`,
   );
   const facts = factsOf(tool.name, cwd);
   const words = [...notes, ...(summary.description === null ? [] : [summary.description])];
