@@ -369,7 +369,7 @@ cancel) and the questions to which they did it."
              ((and (eq key ?C) (hive-prompt-ended-p prompt))
               (setq done (cons 'cancel (hive-cancel-ended))))
              ((eq key ?o) (hive-next--show shown) (setq done 'leave))
-             ((eq key ??) (setq new t) (describe-function #'hive-next))
+             ((eq key ??) (setq new t) (hive-next--show-keys shown))
              ((and (eq key ?A) (hive-next--ruled-p prompt)) (hive-rule-for prompt) (setq done 'leave))
              ((memq key '(?q ?\e ?\C-g escape)) (setq done 'leave))
              (t (setq done (hive-next--stray key))))))
@@ -378,6 +378,37 @@ cancel) and the questions to which they did it."
       (mapc #'hive-respond-release (if (eq done 'answered) (cl-set-difference batch shown) batch)))
     (cond ((consp done) done)
           ((not (eq done 'leave)) (cons done shown)))))
+
+;;;;; What the keys do
+
+(defconst hive-next--meanings
+  '(("1 …" "answer with this option; where several may be chosen, choose it or not")
+    ("RET" "answer in your own words; where several may be chosen, send them")
+    ("e" "answer in your own words, together with the options that are chosen")
+    ("+" "then the key of an option: answer with it and with your own words")
+    ("SPC" "show the whole question in a side window, and scroll it")
+    ("DEL" "scroll it back")
+    ("TAB" "skip the question")
+    ("s" "snooze it")
+    ("*" "questions shown together: show only the first; again: show all of them")
+    ("u" "take your last answer back while it is delayed; later: correct it")
+    ("o" "quit, and open the question in a buffer")
+    ("A" "a client's permission: quit, and show the rule that would allow it")
+    ("C" "the session has ended: cancel all questions of ended sessions")
+    ("q" "quit; any key that types nothing, such as C-x, quits and does its work"))
+  "What each key does, in lines of less than 80 columns.")
+
+(defun hive-next--show-keys (shown)
+  "Show what the keys do in place of SHOWN, until a key is pressed.
+Windows are left alone, unless the echo area has no room."
+  (let ((key (hive-keys-read
+              (concat (mapconcat (pcase-lambda (`(,key ,meaning))
+                                   (concat (propertize (format " %-3s " key) 'face 'hive-next-key)
+                                           " " (hive-words meaning) "\n"))
+                                 hive-next--meanings "")
+                      (propertize (hive-words "Any key goes back to the question") 'face 'hive-shadow))
+              nil nil (lambda () (hive-next--news shown)))))
+    (when (eq key 'cut) (describe-function #'hive-next))))
 
 (defun hive-next--ruled-p (prompt)
   "Return non-nil if a rule can allow PROMPT: rules answer clients, not agents."
@@ -660,7 +691,7 @@ S-SPC scrolls back.  o quits too, and opens the question in a
 buffer, where \\<hive-prompt-mode-map>\\[hive-prompt-next-question] goes to the next one.  u takes your last
 answer back while it is delayed (see `hive-undo-seconds'), and corrects it
 later.  A quits as well, and shows the rule that would allow a
-client's permission from now on.  ? shows this text.  Questions of sessions
+client's permission from now on.  ? shows the keys.  Questions of sessions
 that have ended come last; C cancels all of them.
 
 Questions that ask for the same thing are shown together, with everything

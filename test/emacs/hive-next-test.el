@@ -346,10 +346,28 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (hive-next-test-keys (list hive-next-test-permission) (list ?A)
         (should (= 1 (length ruled)))))))
 
-(ert-deftest hive-next-help-is-shown-beside-the-question-which-stays ()
+(ert-deftest hive-next-shows-what-the-keys-do-in-place-of-the-question-until-a-key-is-pressed ()
   (let (described)
     (cl-letf (((symbol-function 'describe-function) (lambda (function) (setq described function))))
-      (hive-next-test-keys (list (list :options hive-next-test-options)) (list ?? ?2)
+      ;; The 1 that leaves the keys answers nothing.
+      (hive-next-test-keys (list (list :options hive-next-test-options)) (list ?? ?1 ?2)
+        (pcase-let ((`(,question ,keys ,again) shown))
+          (should (equal question again))
+          ;; All of it fits into the echo area of a terminal of 80 columns and 24 lines.
+          (should (<= (length (split-string keys "\n")) 16))
+          (dolist (line (split-string keys "\n")) (should (< (string-width line) 80)))
+          (dolist (word (remove "? keys" (split-string (hive-next--help (hive-test-prompt :options hive-next-test-options)) "  ")))
+            (should (string-match-p (concat "^ " (regexp-quote (car (split-string word))) " ") keys)))
+          (should (string-suffix-p "Any key goes back to the question" keys)))
+        ;; Afterwards the question is new on the screen.
+        (should (equal '(t nil t) (nreverse news)))
+        (should-not described)
+        (should (equal ["no"] (plist-get (car (hive-next-test-stored 1)) :selected)))))))
+
+(ert-deftest hive-next-shows-the-keys-in-a-help-buffer-where-the-echo-area-has-no-room ()
+  (let (described)
+    (cl-letf (((symbol-function 'describe-function) (lambda (function) (setq described function))))
+      (hive-next-test-keys (list (list :options hive-next-test-options)) (list ?? 'cut ?2)
         (should (eq described 'hive-next))
         (should (equal ["no"] (plist-get (car (hive-next-test-stored 1)) :selected)))))))
 
