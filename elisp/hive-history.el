@@ -188,7 +188,7 @@ was found into a file, as Org or Markdown.
 
 (defun hive-history--row (entry)
   "Return the row of ENTRY."
-  (list entry
+  (list (plist-get entry :id)
         (vector (hive-history-export-time (plist-get entry :at))
                 (hive-history--author entry)
                 (hive-text-line (plist-get entry :project) 30)
@@ -330,7 +330,8 @@ Nothing is fetched yet: that is what reverting the buffer does."
 (defun hive-history-open ()
   "Open the question or the message at point."
   (interactive nil hive-history-mode)
-  (let ((entry (or (tabulated-list-get-id) (hive-fail "There is no entry on this line"))))
+  (let ((entry (or (hive-find :id (tabulated-list-get-id) hive-history--entries)
+                   (hive-fail "There is no entry on this line"))))
     (if (equal (plist-get entry :kind) "message")
         (hive-history--show-message entry)
       ;; The rest is fetched.  Looking it up here does not mark it as seen.

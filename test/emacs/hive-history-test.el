@@ -96,6 +96,23 @@
     (should-not (cl-some (lambda (record) (plist-get record :seen)) (hive-test-state)))
     (should-error (hive-history-older) :type 'user-error)))
 
+(ert-deftest hive-history-point-stays-on-an-entry-that-was-answered-since ()
+  (let ((search (lambda (&rest fields)
+                  (list :entries (vector (hive-history-test-entry :id "p1" :text "First?")
+                                         (append fields (hive-history-test-entry :id "p2" :text "Second?")))
+                        :next_cursor nil))))
+    (hive-history-test nil nil
+      (hive-test-call 'fake/result (list :method "history/search"
+                                         :result (funcall search :status "pending" :decision nil)))
+      (hive-history "")
+      (hive-history-test-shown "pending +Second")
+      (goto-char (point-min))
+      (forward-line 1)
+      (hive-test-call 'fake/result (list :method "history/search" :result (funcall search)))
+      (hive-history-again)
+      (hive-history-test-shown "answered +Second")
+      (should (looking-at-p ".*Second")))))
+
 (ert-deftest hive-history-moments-are-dates-or-ages ()
   (should (equal "" (hive-history--moment " ")))
   (should-error (hive-history--moment "yesterday") :type 'user-error)
