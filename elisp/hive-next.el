@@ -173,6 +173,23 @@ With WHOLE, do not shorten it."
                   (t "\n"))
             (propertize key 'face 'hive-shadow))))
 
+(defun hive-next--wrapped (text)
+  "Return TEXT with its lines broken at blanks, as the echo area does not.
+Emacs breaks words that are longer than a row."
+  (with-temp-buffer
+    (insert text)
+    (goto-char (point-min))
+    (while (not (eobp))
+      ;; The last column may be a continuation mark.
+      (move-to-column (1- (car (hive-display-room))))
+      (cond ((eolp) (forward-line 1))
+            ((progn (forward-char)
+                    (or (search-backward " " (min (point) (+ 5 (line-beginning-position))) t)
+                        (search-forward " " (line-end-position) t)))
+             (replace-match "\n    "))
+            (t (forward-line 1))))
+    (buffer-string)))
+
 (defun hive-next--help (prompt &optional first)
   "Return the lines that explain the other keys for PROMPT, FIRST one before them."
   (seq-reduce
@@ -250,9 +267,10 @@ With SAID, what its agent said last comes beneath the question."
   "Return the choices of PROMPT in full, one a line; CHOSEN are labels."
   (mapconcat (lambda (choice)
                (let ((description (plist-get (cdr choice) :description)))
-                 (concat (hive-next--choice-text choice chosen t)
-                         (if description (concat ": " (hive-text-inert description)) "")
-                         "\n")))
+                 (hive-next--wrapped
+                  (concat (hive-next--choice-text choice chosen t)
+                          (if description (concat ": " (hive-text-inert description)) "")
+                          "\n"))))
              (hive-next--choices prompt) ""))
 
 (defun hive-next--choices-line (prompt chosen)
@@ -603,8 +621,9 @@ a key that leaves, and nil if they go back."
 DESCRIPTION is that of its option, or nil."
   (let* ((prompt (car batch))
          (said (lambda (width)
-                 (concat (propertize (hive-text-line decision width) 'face 'hive-next-chosen)
-                         (if description (concat ": " (hive-text-line description width)) "")
+                 (concat (hive-next--wrapped
+                          (concat (propertize (hive-text-line decision width) 'face 'hive-next-chosen)
+                                  (if description (concat ": " (hive-text-line description width)) "")))
                          (propertize (if (cdr batch) (hive-words "\nRET or y gives this answer to all %d   n goes back" (length batch))
                                        (hive-words "\nRET or y gives this answer   n goes back"))
                                      'face 'hive-shadow))))

@@ -59,6 +59,23 @@ Within BODY, `shown' are the texts that were shown, in order, and
         (should (cl-every (lambda (line) (< (string-width line) columns)) lines))
         (should (equal keys (split-string (string-join lines "  ") "  ")))))))
 
+(ert-deftest hive-next-breaks-a-long-description-between-words ()
+  (let* ((description "From now on, for every file below this directory, whichever agent asks for it")
+         (long (make-string 50 ?x))
+         (prompt (hive-test-prompt :options (vector (list :label "Allow" :description description)
+                                                    (list :label "Deny" :description (concat "See " long " first")))))
+         (lines (lambda (text)
+                  (cl-letf (((symbol-function 'hive-display-room) (lambda () '(40 . 20))))
+                    (split-string (funcall text) "\n" t))))
+         (choices (funcall lines (lambda () (hive-next--whole-choices prompt nil))))
+         (confirmation (funcall lines (lambda () (hive-next--confirm-text (list prompt) "Allow" description)))))
+    (should (equal '(" 1  Allow: From now on, for every file" "    below this directory, whichever" "    agent asks for it")
+                   (seq-take choices 3)))
+    ;; What is longer than a row is broken by Emacs.
+    (should (equal (list " 2  Deny: See" (concat "    " long) "    first") (nthcdr 3 choices)))
+    (should (eq 'hive-next-key (get-text-property 1 'face (car choices))))
+    (should (member "Allow: From now on, for every file" confirmation))))
+
 (defun hive-next-test-stored (count)
   "Wait until COUNT answers are stored and return them."
   (hive-test-wait 5 (= (length (hive-test-answers)) count))
