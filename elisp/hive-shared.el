@@ -306,7 +306,9 @@ Without this, `display-buffer-use-some-window' may use another frame."
 ;;;; The mode
 
 (defcustom hive-shared-position 'right
-  "Where `hive-shared' shows the shared buffer."
+  "Where `hive-shared' shows the shared buffer.
+A window that is narrower than `split-width-threshold' is not split
+into two that are side by side; Emacs then chooses another window."
   :type '(choice (const :tag "Right of this window" right)
                  (const :tag "Left of this window" left)
                  (const :tag "In this window" current))
@@ -497,14 +499,14 @@ Those that are held come first."
         (current-buffer))))
 
 (defun hive-shared-display (buffer position)
-  "Show BUFFER at POSITION, left, right or current, and select it."
+  "Show BUFFER at POSITION, left, right or current, and select it.
+Where this window is too narrow for two of them (`split-width-threshold'),
+Emacs chooses another one."
   (pop-to-buffer buffer
-                 (pcase position
-                   ('current '(display-buffer-same-window))
-                   ('left '((display-buffer-reuse-window display-buffer-in-direction)
-                            (direction . left)))
-                   (_ '((display-buffer-reuse-window display-buffer-in-direction)
-                        (direction . right)))))
+                 (cond ((eq position 'current) '(display-buffer-same-window))
+                       ((or (window-in-direction position) (window-splittable-p (selected-window) t))
+                        `((display-buffer-reuse-window display-buffer-in-direction)
+                          (direction . ,position)))))
   buffer)
 
 ;;;###autoload

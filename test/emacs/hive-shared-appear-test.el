@@ -35,6 +35,27 @@
     (hive-test-wait 5 (> (hive-mentions-count) before))
     (hive-test-wait 5 (null hive-shared--timer))))
 
+(ert-deftest hive-shared-appear/opens-beside-this-window-only-where-emacs-would-split-it ()
+  (hive-shared-appear-test
+    (let ((buffer (hive-shared-buffer (hive-place-of))) (window-min-width 2) (whole (frame-width)))
+      (cl-flet ((open (threshold position)
+                  (save-window-excursion
+                    (let ((split-width-threshold threshold))
+                      (hive-shared-display buffer position)
+                      (list (window-left-column) (window-total-width))))))
+        (should (eq buffer (window-buffer (progn (hive-shared-display buffer 'current) (selected-window)))))
+        (switch-to-buffer "*scratch*")
+        (should (< 0 (car (open whole 'right))))
+        (should (equal 0 (car (open whole 'left))))
+        (should (< (cadr (open whole 'left)) whole))
+        ;; Two windows of half the width would be too narrow.
+        (dolist (position '(right left))
+          (should (equal (list 0 whole) (open (1+ whole) position)))
+          (should (equal (list 0 whole) (open nil position))))
+        ;; A window that is there already is taken.
+        (split-window-right)
+        (should (< 0 (car (open nil 'right))))))))
+
 (ert-deftest hive-shared-appear/nothing-is-shown-unless-it-is-wanted ()
   (hive-shared-appear-test
     (should-not (default-value 'hive-shared-on-mention))

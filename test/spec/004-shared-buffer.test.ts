@@ -442,7 +442,7 @@ requirement(
       return [Number(left), Number(windows)];
     };
     await emacs.evaluate(
-      "(setq hive-shared-position (eval (car (get 'hive-shared-position 'standard-value)) t))",
+      "(setq split-width-threshold 80 hive-shared-position (eval (car (get 'hive-shared-position 'standard-value)) t))",
     );
     const [right, beside] = await column();
     expect(right).toBeGreaterThan(0);
