@@ -404,14 +404,13 @@ An answer to the earlier text does not count for the new one."
 
 (defun hive-agent-shell--answered-here (data)
   "Withdraw the dialog that was answered according to DATA, of an event."
-  (let ((open (assoc (map-elt data :request-id) hive-agent-shell--keys)))
-    (when open
-      (setq hive-agent-shell--keys (delq open hive-agent-shell--keys))
-      (pcase-let ((`(,_request ,key ,options . ,_) open))
-        (if (map-elt data :cancelled)
-            (hive-editor-close key "interrupted")
-          (hive-editor-close key "answered_elsewhere"
-                             (hive-agent-shell--label options (map-elt data :option-id))))))))
+  (when-let* ((open (assoc (map-elt data :request-id) hive-agent-shell--keys)))
+    (setq hive-agent-shell--keys (delq open hive-agent-shell--keys))
+    (pcase-let ((`(,_request ,key ,options . ,_) open))
+      (if (map-elt data :cancelled)
+          (hive-editor-close key "interrupted")
+        (hive-editor-close key "answered_elsewhere"
+                           (hive-agent-shell--label options (map-elt data :option-id)))))))
 
 (defun hive-agent-shell--over (reason)
   "Note that the turn of this buffer is over for REASON, and its dialogs with it."

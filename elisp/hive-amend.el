@@ -65,11 +65,10 @@
 
 (defun hive-amend-delayed-text (key)
   "Return what is delayed and for how long, and that KEY takes it back; or nil."
-  (let ((delayed (hive-amend-delayed)))
-    (when delayed
-      (hive-words "%s will be sent to %s in %d s; %s takes it back"
-                  (hive-amend--decision (car delayed)) (hive-amend--named delayed)
-                  (ceiling (- (hive-outbox-entry-delayed-until (car delayed)) (hive-now))) key))))
+  (when-let* ((delayed (hive-amend-delayed)))
+    (hive-words "%s will be sent to %s in %d s; %s takes it back"
+                (hive-amend--decision (car delayed)) (hive-amend--named delayed)
+                (ceiling (- (hive-outbox-entry-delayed-until (car delayed)) (hive-now))) key)))
 
 (defun hive-amend-take-back (delayed)
   "Take back the entries DELAYED; return the questions that are pending again."

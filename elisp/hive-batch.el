@@ -320,9 +320,8 @@ A decision that may grant a permission is confirmed first."
                             'face 'bold)
                 "\n" (hive-batch-text (list prompt))
                 (hive-read-options-text prompt) "\n\n")))
-    (let ((permissions (cl-remove-if-not #'hive-permission-p batch)))
-      (when permissions
-        (hive-display-track (car permissions) begin (point) (cdr permissions))))))
+    (when-let* ((permissions (cl-remove-if-not #'hive-permission-p batch)))
+      (hive-display-track (car permissions) begin (point) (cdr permissions)))))
 
 (defvar hive-batch-mode-map
   (let ((map (make-sparse-keymap)))
@@ -365,13 +364,12 @@ A decision that may grant a permission is confirmed first."
   (hive-read-fetch
    prompt
    (lambda (whole)
-     (let ((buffer (get-buffer "*hive batch*")))
-       (when buffer
-         (hive-batch--print
-          buffer
-          (mapcar (lambda (one)
-                    (if (equal (plist-get one :ask_id) (plist-get whole :ask_id)) whole one))
-                  (buffer-local-value 'hive-batch--current buffer))))))))
+     (when-let* ((buffer (get-buffer "*hive batch*")))
+       (hive-batch--print
+        buffer
+        (mapcar (lambda (one)
+                  (if (equal (plist-get one :ask_id) (plist-get whole :ask_id)) whole one))
+                (buffer-local-value 'hive-batch--current buffer)))))))
 
 (defun hive-batch-answer-shown ()
   "Answer all questions of this buffer with one decision."

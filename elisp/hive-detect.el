@@ -102,27 +102,25 @@ ORIGIN says where it came from, as in `hive-post-send'."
   "Delete the block with the id ID, which was stored with RESULT.
 It is now shown among the messages.  Keep it if it was edited since,
 or if it was not posted because an equal message existed."
-  (let ((overlay (hive-detect--overlay id)))
-    (when overlay
-      (with-current-buffer (overlay-buffer overlay)
-        (let ((beg (overlay-start overlay)) (end (overlay-end overlay))
-              (text (overlay-get overlay 'hive-text)))
-          (delete-overlay overlay)
-          (save-restriction
-            (widen)
-            (when (and (equal id (plist-get (plist-get result :message) :message_id))
-                       (equal text (buffer-substring-no-properties beg end)))
-              (hive-shared-cut beg end))))))))
+  (when-let* ((overlay (hive-detect--overlay id)))
+    (with-current-buffer (overlay-buffer overlay)
+      (let ((beg (overlay-start overlay)) (end (overlay-end overlay))
+            (text (overlay-get overlay 'hive-text)))
+        (delete-overlay overlay)
+        (save-restriction
+          (widen)
+          (when (and (equal id (plist-get (plist-get result :message) :message_id))
+                     (equal text (buffer-substring-no-properties beg end)))
+            (hive-shared-cut beg end)))))))
 
 (defun hive-detect--block-rejected (id why)
   "Show WHY the block with the id ID was rejected; its text stays."
-  (let ((overlay (hive-detect--overlay id)))
-    (when overlay
-      (overlay-put overlay 'after-string
-                   (propertize (hive-words "[not posted: %s]\n" why) 'face 'hive-critical))
-      (hive-announce
-       "A message found in %s could not be stored: %s" (buffer-name (overlay-buffer overlay)) why)
-      t)))
+  (when-let* ((overlay (hive-detect--overlay id)))
+    (overlay-put overlay 'after-string
+                 (propertize (hive-words "[not posted: %s]\n" why) 'face 'hive-critical))
+    (hive-announce
+     "A message found in %s could not be stored: %s" (buffer-name (overlay-buffer overlay)) why)
+    t))
 
 (add-hook 'hive-post-stored-functions #'hive-detect--stored)
 (add-hook 'hive-post-rejected-functions #'hive-detect--block-rejected)

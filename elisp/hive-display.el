@@ -201,10 +201,9 @@ further permissions, whose text it has as well."
 (defun hive-display-open-p (buffer)
   "Return non-nil if BUFFER has a text that was not displayed in full."
   (and (buffer-live-p buffer)
-       (let ((prompt (buffer-local-value 'hive-display--prompt buffer)))
-         (and prompt
-              (not (cl-every #'hive-display-digest
-                             (cons prompt (buffer-local-value 'hive-display--others buffer))))))))
+       (and-let* ((prompt (buffer-local-value 'hive-display--prompt buffer)))
+         (not (cl-every #'hive-display-digest
+                        (cons prompt (buffer-local-value 'hive-display--others buffer)))))))
 
 (defun hive-display-record ()
   "Note which texts are on the screen now."

@@ -146,10 +146,9 @@ Each with the version in which it was seen, and what is called after it.")
 
 (defun hive-eca--withdraw (id &optional decision)
   "Withdraw the dialog ID of this buffer, answered here with DECISION."
-  (let ((open (assoc id hive-eca--keys)))
-    (when open
-      (setq hive-eca--keys (delq open hive-eca--keys))
-      (hive-editor-close (cdr open) "answered_elsewhere" decision))))
+  (when-let* ((open (assoc id hive-eca--keys)))
+    (setq hive-eca--keys (delq open hive-eca--keys))
+    (hive-editor-close (cdr open) "answered_elsewhere" decision)))
 
 (defun hive-eca--approve (session chat-id id answer)
   "Give ANSWER of a desk to the tool call ID in the chat CHAT-ID of SESSION."
@@ -196,8 +195,8 @@ Each with the version in which it was seen, and what is called after it.")
   (hive-editor-end hive-eca--agent (if hive-eca--stopped "cancelled" "end_turn"))
   (setq hive-eca--keys nil
         hive-eca--stopped nil)
-  (let ((text (pop hive-eca--later)))
-    (when text (hive-rpc-later #'hive-eca--say-in (current-buffer) text))))
+  (when-let* ((text (pop hive-eca--later)))
+    (hive-rpc-later #'hive-eca--say-in (current-buffer) text)))
 
 (defun hive-eca--say-in (buffer text)
   "Give the agent of BUFFER TEXT as a prompt."

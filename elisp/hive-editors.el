@@ -150,8 +150,8 @@ Its buffer stays, and may start another process."
      (append (list :session_id (hive-editor-id (hive-editors--dialog-agent dialog)) :key key)
              (hive-editors--dialog-params dialog))
      :success (lambda (result)
-                (let ((answer (plist-get result :answer)))
-                  (when answer (hive-editors--answered key answer)))))))
+                (when-let* ((answer (plist-get result :answer)))
+                  (hive-editors--answered key answer))))))
 
 (defun hive-editor-open (agent key params answer)
   "Offer a dialog of AGENT at the desks, with PARAMS of `dialog/open'.
@@ -176,19 +176,18 @@ DECISION is what was answered in its buffer."
 
 (defun hive-editors--answered (key answer)
   "Give the agent the ANSWER of a desk to the dialog KEY, once."
-  (let ((dialog (gethash key hive-editors--dialogs)))
-    (when dialog
-      ;; Answering calls back; by then this dialog must already be closed.
-      (remhash key hive-editors--dialogs)
-      (condition-case oops
-          (progn (funcall (hive-editors--dialog-answer dialog) answer)
-                 (hive-editors--tell 'dialog/handed (list :key key)))
-        (error
-         (hive-rpc-log "the answer to %s could not be given: %S" key oops)
-         (hive-announce
-          "Hive could not give the answer to %s; its buffer shows whether the dialog is still open"
-          (hive-text-line (hive-editor-client (hive-editors--dialog-agent dialog))
-                          40)))))))
+  (when-let* ((dialog (gethash key hive-editors--dialogs)))
+    ;; Answering calls back; by then this dialog must already be closed.
+    (remhash key hive-editors--dialogs)
+    (condition-case oops
+        (progn (funcall (hive-editors--dialog-answer dialog) answer)
+               (hive-editors--tell 'dialog/handed (list :key key)))
+      (error
+       (hive-rpc-log "the answer to %s could not be given: %S" key oops)
+       (hive-announce
+        "Hive could not give the answer to %s; its buffer shows whether the dialog is still open"
+        (hive-text-line (hive-editor-client (hive-editors--dialog-agent dialog))
+                        40))))))
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'dialog/answered)) params)
   "Give an agent the answer of a desk, in PARAMS."

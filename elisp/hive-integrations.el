@@ -159,8 +159,8 @@ With RESET, count from the beginning.  For `next-error-function'."
   (when reset (goto-char (point-min)))
   (dotimes (_ (abs count))
     (unless (hive-diff-next (< count 0)) (hive-fail "There are no more hunks")))
-  (let ((window (get-buffer-window)))
-    (when window (set-window-point window (point))))
+  (when-let* ((window (get-buffer-window)))
+    (set-window-point window (point)))
   (hive-diff-visit))
 
 ;;;; Context menus
@@ -280,13 +280,12 @@ You can add it to `project-switch-commands' and `project-prefix-map';
 
 (defun hive-integrations--embark-target ()
   "Return the question at point as a target of Embark, or nil."
-  (let ((prompt (pcase major-mode
-                  ('hive-list-mode (and (null (cdr (hive-list-at-point)))
-                                        (car (hive-list-at-point))))
-                  ('hive-prompt-mode (hive-prompt-shown)))))
-    (when prompt
-      `(hive-question ,(hive-read-question-line prompt)
-                      ,(line-beginning-position) . ,(line-end-position)))))
+  (when-let* ((prompt (pcase major-mode
+                        ('hive-list-mode (and (null (cdr (hive-list-at-point)))
+                                              (car (hive-list-at-point))))
+                        ('hive-prompt-mode (hive-prompt-shown)))))
+    `(hive-question ,(hive-read-question-line prompt)
+                    ,(line-beginning-position) . ,(line-end-position))))
 
 (with-eval-after-load 'embark
   (set-keymap-parent hive-question-map embark-general-map)

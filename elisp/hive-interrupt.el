@@ -121,12 +121,11 @@ A list that was cut short lacks the sessions that were silent longest."
   (clrhash hive-interrupt--running)
   (clrhash hive-interrupt--newest)
   (dolist (session sessions)
-    (let ((turn (plist-get session :turn)))
-      (when turn
-        (hive-interrupt--remember
-         (append turn (list :agent (plist-get session :handle)
-                            :agent_title (plist-get session :title)
-                            :project (plist-get session :project))))))))
+    (when-let* ((turn (plist-get session :turn)))
+      (hive-interrupt--remember
+       (append turn (list :agent (plist-get session :handle)
+                          :agent_title (plist-get session :title)
+                          :project (plist-get session :project)))))))
 
 (defun hive-interrupt--sidecar ()
   "Forget every turn when Hive is turned off."
@@ -257,15 +256,14 @@ buffer shows, or the agent whose terminal or buffer it is."
 
 (defun hive-interrupt--session-of-buffer ()
   "Return the id of the session whose terminal or buffer is current, or nil."
-  (let ((ours (or (hive-terminal-buffers) hive-agent-buffer-functions)))
-    (when ours
-      (cl-loop for session in (hive-model-sessions)
-               for id = (plist-get session :session_id)
-               when (eq (current-buffer)
-                        (or (run-hook-with-args-until-success 'hive-agent-buffer-functions id)
-                            (and (equal (plist-get session :machine) (system-name))
-                                 (hive-terminal-buffer (plist-get session :pid)))))
-               return id))))
+  (when (or (hive-terminal-buffers) hive-agent-buffer-functions)
+    (cl-loop for session in (hive-model-sessions)
+             for id = (plist-get session :session_id)
+             when (eq (current-buffer)
+                      (or (run-hook-with-args-until-success 'hive-agent-buffer-functions id)
+                          (and (equal (plist-get session :machine) (system-name))
+                               (hive-terminal-buffer (plist-get session :pid)))))
+             return id)))
 
 (defun hive-interrupt--annotation (turn)
   "Return the text after the title of the agent of TURN, for completion."

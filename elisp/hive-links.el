@@ -98,9 +98,8 @@ so is what a mailto address has after the mailbox."
 (defun hive-links--differs-p (words host)
   "Return non-nil if WORDS, of a link, may name a host other than HOST."
   (or (> (length words) 200)
-      (let ((named (hive-links--named-host words)))
-        (and named
-             (not (equal (string-remove-prefix "www." named) (string-remove-prefix "www." host)))))))
+      (and-let* ((named (hive-links--named-host words)))
+        (not (equal (string-remove-prefix "www." named) (string-remove-prefix "www." host))))))
 
 (defun hive-links--plain-p (text host)
   "Return non-nil if HOST is what the address TEXT has as its host."

@@ -357,8 +357,8 @@ These are headings, questions and rows."
       (mapc #'add (hive-list--rows)))
     (when (and agents (null order))
       (pcase-dolist (`(,key . ,_) hive-list--status-sections)
-        (let ((section (gethash key sections)))
-          (when section (push (cons key section) order)))))
+        (when-let* ((section (gethash key sections)))
+          (push (cons key section) order))))
     (dolist (item hive-list--lines)
       (when (hive-list-section-p item) (puthash (hive-list-section-key item) item headings)))
     (let (items)
@@ -481,13 +481,12 @@ These are SIGN, AGENT, HANDLE, CLIENT, PROJECT, BRANCH, KIND, AGE and TEXT."
         (setq tabulated-list-sort-key nil)
         (hive-list--set-format))))
   (tabulated-list-init-header)
-  (let ((filter (hive-list--filter-text)))
-    (when filter
-      (setq header-line-format
-            (list header-line-format
-                  ;; A percent sign in a header line is a directive.
-                  (propertize (string-replace "%" "%%" (hive-words "  only %s" filter))
-                              'face 'hive-list-filter))))))
+  (when-let* ((filter (hive-list--filter-text)))
+    (setq header-line-format
+          (list header-line-format
+                ;; A percent sign in a header line is a directive.
+                (propertize (string-replace "%" "%%" (hive-words "  only %s" filter))
+                            'face 'hive-list-filter)))))
 
 (defun hive-list--face (prompt)
   "Return the face of the row of PROMPT."

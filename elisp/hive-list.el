@@ -259,15 +259,14 @@ A search continues from the number of a position."
 
 (defun hive-list--changed ()
   "Update the buffer, or if that must wait, note that it is stale."
-  (let ((buffer (get-buffer hive-list-name)))
-    (when buffer
-      (with-current-buffer buffer
-        (cond ((hive-list--wait-p) (setq hive-list--stale t))
-              ;; A search or a fetch covers many changes.
-              ((or hive-list--filter (not (hive-list-live-p))) (hive-list--later))
-              (t (hive-list--update)
-                 ;; The lines that stayed have the ages of when they were printed.
-                 (hive-list--later)))))))
+  (when-let* ((buffer (get-buffer hive-list-name)))
+    (with-current-buffer buffer
+      (cond ((hive-list--wait-p) (setq hive-list--stale t))
+            ;; A search or a fetch covers many changes.
+            ((or hive-list--filter (not (hive-list-live-p))) (hive-list--later))
+            (t (hive-list--update)
+               ;; The lines that stayed have the ages of when they were printed.
+               (hive-list--later))))))
 
 (defun hive-list--later (&optional fetch)
   "Update the buffer soon; call FETCH then, if it is not nil."
@@ -276,12 +275,11 @@ A search continues from the number of a position."
 
 (defun hive-list--agents-changed (&optional fetch)
   "Update the buffer soon if agents are in it; call FETCH then, if it is not nil."
-  (let ((buffer (get-buffer hive-list-name)))
-    (when buffer
-      (with-current-buffer buffer
-        (when (hive-list-agents-p)
-          (if (get-buffer-window nil t) (hive-list--later fetch)
-            (setq hive-list--stale t)))))))
+  (when-let* ((buffer (get-buffer hive-list-name)))
+    (with-current-buffer buffer
+      (when (hive-list-agents-p)
+        (if (get-buffer-window nil t) (hive-list--later fetch)
+          (setq hive-list--stale t))))))
 
 (defun hive-list--turn-changed (_turn)
   "Update the buffer soon, as a turn changed."

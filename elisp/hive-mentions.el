@@ -276,18 +276,17 @@ what was done.  Call THEN when that is stored."
   "Insert, below NOTICE, buttons for each loop that it reports.
 A loop that is over needs no decision."
   (dolist (pair (append (plist-get notice :pairs) nil))
-    (let ((loop (cl-find (sort (append (plist-get pair :sessions) nil) #'string<) hive-loops :test #'equal
-                         :key (lambda (one) (sort (list (plist-get one :first_session_id)
-                                                        (plist-get one :second_session_id))
-                                                  #'string<)))))
-      (when loop
-        (insert "  " (hive-loop-text loop) ":")
-        (pcase-dolist (`(,_key ,label . ,act) hive-mentions--loop-actions)
-          (insert " ")
-          (insert-text-button (format "[%s]" (hive-words label))
-                              'follow-link t
-                              'action (lambda (_) (funcall act loop))))
-        (insert "\n")))))
+    (when-let* ((loop (cl-find (sort (append (plist-get pair :sessions) nil) #'string<) hive-loops :test #'equal
+                               :key (lambda (one) (sort (list (plist-get one :first_session_id)
+                                                              (plist-get one :second_session_id))
+                                                        #'string<)))))
+      (insert "  " (hive-loop-text loop) ":")
+      (pcase-dolist (`(,_key ,label . ,act) hive-mentions--loop-actions)
+        (insert " ")
+        (insert-text-button (format "[%s]" (hive-words label))
+                            'follow-link t
+                            'action (lambda (_) (funcall act loop))))
+      (insert "\n"))))
 
 ;;;; The buffer: header line
 

@@ -143,10 +143,9 @@ RANK is that of the most urgent one, or nil."
 
 (defun hive-mode-line--first ()
   "Return a line on the most urgent question, or nil."
-  (let ((first (hive-prompts-first)))
-    (when first
-      (hive-words "%s asks: %s" (hive-text-agent-in first 40)
-                  (hive-text-line (plist-get first :question) 60)))))
+  (when-let* ((first (hive-prompts-first)))
+    (hive-words "%s asks: %s" (hive-text-agent-in first 40)
+                (hive-text-line (plist-get first :question) 60))))
 
 (defun hive-mode-line--help (waiting blocked ended mentions unread away)
   "Return the tooltip of the mode line.

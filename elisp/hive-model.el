@@ -186,14 +186,13 @@ They come first, so the others are not looked at."
 (defun hive-prompts-rank ()
   "Return the rank of the most urgent question that counts, or nil if none does.
 Among those that block, and among the others, the most urgent is first."
-  (let ((first (hive-prompts-first)))
-    (when first
-      (let ((other (and (hive-prompt-blocked-p first)
-                        (cl-find-if (lambda (prompt)
-                                      (and (not (hive-prompt-blocked-p prompt))
-                                           (hive-model--counts-p prompt)))
-                                    (hive-prompts)))))
-        (min (hive-prompt-rank first) (if other (hive-prompt-rank other) 2))))))
+  (when-let* ((first (hive-prompts-first)))
+    (let ((other (and (hive-prompt-blocked-p first)
+                      (cl-find-if (lambda (prompt)
+                                    (and (not (hive-prompt-blocked-p prompt))
+                                         (hive-model--counts-p prompt)))
+                                  (hive-prompts)))))
+      (min (hive-prompt-rank first) (if other (hive-prompt-rank other) 2)))))
 
 (defun hive-prompts-first ()
   "Return the human's first pending prompt that counts, or nil."
@@ -230,9 +229,8 @@ Those of sessions that have ended come last."
 
 (defun hive-prompts-alike-p (batch)
   "Return non-nil if all questions of BATCH, a list, are alike."
-  (let ((alike (plist-get (car batch) :alike)))
-    (and alike
-         (cl-every (lambda (prompt) (equal alike (plist-get prompt :alike))) (cdr batch)))))
+  (and-let* ((alike (plist-get (car batch) :alike)))
+    (cl-every (lambda (prompt) (equal alike (plist-get prompt :alike))) (cdr batch))))
 
 ;;;; Hooks
 

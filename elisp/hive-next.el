@@ -563,12 +563,11 @@ usually does.  Return as `hive-next--undo'."
 (defun hive-next--read-event (seconds)
   "Return the key that is pressed within SECONDS, or nil.
 Like `read-key', it knows the keys that a terminal sends as sequences."
-  (let ((event (read-event nil nil seconds)))
-    (when event
-      (push event unread-command-events)
-      (let ((key (read-key)))
-        (setq hive-next--raw (this-single-command-raw-keys))
-        (hive-next--whole key hive-next--raw)))))
+  (when-let* ((event (read-event nil nil seconds)))
+    (push event unread-command-events)
+    (let ((key (read-key)))
+      (setq hive-next--raw (this-single-command-raw-keys))
+      (hive-next--whole key hive-next--raw))))
 
 (defun hive-next--typed-p (key)
   "Return non-nil if KEY types something: a character, RET, TAB or DEL."

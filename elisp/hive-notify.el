@@ -243,8 +243,8 @@ If an answer from this Emacs was rejected, its outbox has reported it."
 
 (defun hive-notify--keep (notices)
   "Keep the newest of NOTICES, newest first."
-  (let ((last (nthcdr (1- hive-notify--kept) notices)))
-    (when last (setcdr last nil)))
+  (when-let* ((last (nthcdr (1- hive-notify--kept) notices)))
+    (setcdr last nil))
   (setq hive-notify--list notices)
   (hive-notify-refresh))
 
@@ -271,14 +271,13 @@ If an answer from this Emacs was rejected, its outbox has reported it."
 
 (defun hive-notify--show ()
   "Print the notices into their buffer, if there is one."
-  (let ((buffer (get-buffer hive-notify--name)))
-    (when buffer
-      (with-current-buffer buffer
-        (hive-text-reprint
-         (lambda ()
-           (unless hive-notify--list (insert (hive-words "There are no notices.") "\n"))
-           (mapc #'hive-notify--insert hive-notify--list)
-           (hive-wrap-heed (point-min) (point-max))))))))
+  (when-let* ((buffer (get-buffer hive-notify--name)))
+    (with-current-buffer buffer
+      (hive-text-reprint
+       (lambda ()
+         (unless hive-notify--list (insert (hive-words "There are no notices.") "\n"))
+         (mapc #'hive-notify--insert hive-notify--list)
+         (hive-wrap-heed (point-min) (point-max)))))))
 
 (defun hive-notify--insert (notice)
   "Insert NOTICE, with what was sent if that is known."

@@ -178,14 +178,13 @@
 
 (defun hive-outreach--update (item)
   "Show the new state of ITEM, if the buffer exists."
-  (let ((buffer (get-buffer hive-outreach--name)))
-    (when buffer
-      (with-current-buffer buffer
-        (when hive-outreach--arrivals (push item (cdr hive-outreach--arrivals)))
-        (hive-outreach--take item)
-        ;; Alone it would look as if there was nothing before it.
-        (when (and hive-outreach--stale (null hive-outreach--arrivals)) (hive-outreach--fetch)))
-      (hive-outreach--soon))))
+  (when-let* ((buffer (get-buffer hive-outreach--name)))
+    (with-current-buffer buffer
+      (when hive-outreach--arrivals (push item (cdr hive-outreach--arrivals)))
+      (hive-outreach--take item)
+      ;; Alone it would look as if there was nothing before it.
+      (when (and hive-outreach--stale (null hive-outreach--arrivals)) (hive-outreach--fetch)))
+    (hive-outreach--soon)))
 
 (defun hive-outreach--take (item)
   "Put ITEM among the items of this buffer, in place of its former state."
@@ -251,11 +250,10 @@ older ones, \\[revert-buffer] fetches them again.
 
 (defun hive-outreach--print ()
   "Print the buffer; positions stay in their items."
-  (let ((buffer (get-buffer hive-outreach--name)))
-    (when buffer
-      (with-current-buffer buffer
-        (hive-text-reprint #'hive-outreach--insert-all)
-        (set-buffer-modified-p nil)))))
+  (when-let* ((buffer (get-buffer hive-outreach--name)))
+    (with-current-buffer buffer
+      (hive-text-reprint #'hive-outreach--insert-all)
+      (set-buffer-modified-p nil))))
 
 (defun hive-outreach--insert-all ()
   "Insert the items of this buffer."

@@ -271,20 +271,19 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
 
 (defun hive-phone--refresh ()
   "Fetch the phones and print them, if their list exists."
-  (let ((buffer (get-buffer hive-phone--list)))
-    (when buffer
-      (with-current-buffer buffer
-        (hive-rpc-fetch
-         'phone/list nil
-         :then (lambda (result)
-                 (setq hive-phone--phones (append (plist-get result :phones) nil)
-                       tabulated-list-entries (mapcar #'hive-phone--entry hive-phone--phones))
-                 (tabulated-list-print t)
-                 (hive-text-say-empty
-                  (unless tabulated-list-entries
-                    (substitute-command-keys
-                     (hive-words "\\<hive-phone-list-mode-map>No phone is paired.  \\[hive-phone] pairs one.")))))
-         :failure 'from-sidecar)))))
+  (when-let* ((buffer (get-buffer hive-phone--list)))
+    (with-current-buffer buffer
+      (hive-rpc-fetch
+       'phone/list nil
+       :then (lambda (result)
+               (setq hive-phone--phones (append (plist-get result :phones) nil)
+                     tabulated-list-entries (mapcar #'hive-phone--entry hive-phone--phones))
+               (tabulated-list-print t)
+               (hive-text-say-empty
+                (unless tabulated-list-entries
+                  (substitute-command-keys
+                   (hive-words "\\<hive-phone-list-mode-map>No phone is paired.  \\[hive-phone] pairs one.")))))
+       :failure 'from-sidecar))))
 
 (defun hive-phone--at-point ()
   "Return the phone on this line."

@@ -212,12 +212,11 @@ Events with the same words are one, at the place and time of the first."
 (defun hive-prompt--insert-said (prompt)
   "Insert what the agent of PROMPT said last, while it waits for the answer.
 It is below what a permission displays: nothing of it is allowed."
-  (let ((said (and (hive-prompt-unanswered-p prompt)
-                   (hive-turns-said (plist-get prompt :session_id)))))
-    (when said
-      (hive-prompt--heading (hive-words "Its last words"))
-      (hive-markdown-insert (hive-text-inert said) (min 79 (or (hive-wrap-room) 79)))
-      (insert "\n"))))
+  (when-let* ((said (and (hive-prompt-unanswered-p prompt)
+                         (hive-turns-said (plist-get prompt :session_id)))))
+    (hive-prompt--heading (hive-words "Its last words"))
+    (hive-markdown-insert (hive-text-inert said) (min 79 (or (hive-wrap-room) 79)))
+    (insert "\n")))
 
 (defun hive-prompt--insert-others ()
   "Insert the other questions of this agent."
@@ -571,13 +570,12 @@ It is written only when you say so."
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'desk/open_prompt)) params)
   "Show the question in PARAMS, whose popup the human clicked."
-  (let ((prompt (hive-model-prompt (plist-get params :ask_id))))
-    (when prompt
-      ;; Do not select it: keys in flight belong to another window.
-      (if (hive-prompt--frame-p)
-          (display-buffer (hive-prompt-buffer prompt))
-        (setq hive-prompt--clicked (plist-get prompt :ask_id))
-        (add-hook 'server-after-make-frame-hook #'hive-prompt--show-clicked)))))
+  (when-let* ((prompt (hive-model-prompt (plist-get params :ask_id))))
+    ;; Do not select it: keys in flight belong to another window.
+    (if (hive-prompt--frame-p)
+        (display-buffer (hive-prompt-buffer prompt))
+      (setq hive-prompt--clicked (plist-get prompt :ask_id))
+      (add-hook 'server-after-make-frame-hook #'hive-prompt--show-clicked))))
 
 (defun hive-prompt--frame-p ()
   "Return non-nil unless this is a daemon without a frame that anybody sees."

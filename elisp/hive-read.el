@@ -214,8 +214,8 @@ minibuffer says if the question is settled elsewhere."
   (insert (hive-text-inert (plist-get prompt :question)) "\n")
   ;; Above the context, which may be long.
   (dolist (note (hive-read-notes prompt)) (insert "\n" note "\n"))
-  (let ((context (plist-get prompt :context)))
-    (when context (insert "\n" (hive-diff-text (hive-text-inert context)) "\n")))
+  (when-let* ((context (plist-get prompt :context)))
+    (insert "\n" (hive-diff-text (hive-text-inert context)) "\n"))
   (when (hive-permission-p prompt)
     (insert "\n" (hive-read-options-text prompt) "\n")
     (hive-display-track prompt (point-min) (point-max)))
@@ -414,8 +414,8 @@ If LINE has lost its property, it is the first with this text.  Signal a
 A batch is its first question with the list as :batch."
   (let ((batches (make-hash-table :test #'equal)))
     (dolist (prompt (reverse waiting))
-      (let ((alike (plist-get prompt :alike)))
-        (when alike (push prompt (gethash alike batches)))))
+      (when-let* ((alike (plist-get prompt :alike)))
+        (push prompt (gethash alike batches))))
     (cl-loop for prompt in waiting
              for batch = (gethash (plist-get prompt :alike) batches)
              when (and (cdr batch) (eq prompt (car batch)))

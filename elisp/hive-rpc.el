@@ -491,8 +491,8 @@ The sentence says what to do."
 (defun hive-sidecar-demand ()
   "Signal a `user-error' with a sentence unless the sidecar is connected.
 For commands that would otherwise report an empty list."
-  (let ((absence (hive-sidecar-absence)))
-    (when absence (user-error "%s" absence))))
+  (when-let* ((absence (hive-sidecar-absence)))
+    (user-error "%s" absence)))
 
 ;;;; Start and handshake
 

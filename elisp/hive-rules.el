@@ -102,9 +102,8 @@
 
 (defun hive-rule--insert-trial (trial)
   "Insert TRIAL: what the rule would have answered."
-  (let ((problem (plist-get trial :problem)))
-    (when problem
-      (insert "\n" (propertize (hive-text-line problem 400) 'face 'hive-critical) "\n")))
+  (when-let* ((problem (plist-get trial :problem)))
+    (insert "\n" (propertize (hive-text-line problem 400) 'face 'hive-critical) "\n"))
   (insert "\n"
           (hive-words "In the last %s days it would have answered" (plist-get trial :days)) "\n  ")
   (let ((denied (plist-get trial :denied)))
@@ -273,8 +272,8 @@ written before you say so."
            (hive-rule--print))
    :failure 'from-sidecar
    :problem (lambda (_sentence _err)
-              (let ((window (get-buffer-window)))
-                (when window (quit-window t window))))))
+              (when-let* ((window (get-buffer-window)))
+                (quit-window t window)))))
 
 ;;;; All rules
 
@@ -411,8 +410,8 @@ line in the file, are on the screen."
 
 (defun hive-rules--refresh-shown ()
   "Refresh the list if it exists."
-  (let ((buffer (get-buffer hive-rules--name)))
-    (when buffer (with-current-buffer buffer (hive-rules-refresh)))))
+  (when-let* ((buffer (get-buffer hive-rules--name)))
+    (with-current-buffer buffer (hive-rules-refresh))))
 
 (defun hive-rules-visit ()
   "Visit the rule on this line in its file; open a proposal."

@@ -96,8 +96,8 @@ with `auth-source-pick-first-password'."
 
 (defun hive-seat--state (state)
   "Show what the human should know of STATE, which the sidecar returned."
-  (let ((text (plist-get state :text)))
-    (when text (hive-announce 'from-sidecar (hive-text-line text 300)))))
+  (when-let* ((text (plist-get state :text)))
+    (hive-announce 'from-sidecar (hive-text-line text 300))))
 
 (defun hive-seat--connected ()
   "Show the state of the key of this seat."

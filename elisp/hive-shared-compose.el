@@ -109,9 +109,8 @@ It mentions the author if that is an agent."
 
 (defun hive-shared-compose--problems (result)
   "Return a sentence on the problems in RESULT of a post, or nil."
-  (let ((unresolved (append (plist-get result :unresolved) nil)))
-    (when unresolved
-      (mapconcat (lambda (one) (hive-text-line (plist-get one :sentence) 400)) unresolved " "))))
+  (when-let* ((unresolved (append (plist-get result :unresolved) nil)))
+    (mapconcat (lambda (one) (hive-text-line (plist-get one :sentence) 400)) unresolved " ")))
 
 (defun hive-shared-compose--post-stored (entry result)
   "Handle the post in ENTRY, which was stored with RESULT."

@@ -99,17 +99,16 @@ It is a cons: how many, and the seq of the first.")
 (defun hive-shared-fit (&rest _)
   "Make the line as wide as the narrowest window of this buffer.
 This changes only how it is displayed, not its text."
-  (let ((room (and hive-shared--start (hive-wrap-room))))
-    (when room
-      (hive-shared-silently
-        (let* ((beg (text-property-any (point-min) (point-max) 'hive-edge 'rule))
-               (dashes (and beg (+ beg (length hive-shared--rule-words)))))
-          (when beg
-            (put-text-property dashes (1- (next-single-property-change
-                                           beg 'hive-edge nil (point-max)))
-                               'display
-                               (make-string (max 0 (- room (length hive-shared--rule-words)))
-                                            ?-))))))))
+  (when-let* ((room (and hive-shared--start (hive-wrap-room))))
+    (hive-shared-silently
+      (let* ((beg (text-property-any (point-min) (point-max) 'hive-edge 'rule))
+             (dashes (and beg (+ beg (length hive-shared--rule-words)))))
+        (when beg
+          (put-text-property dashes (1- (next-single-property-change
+                                         beg 'hive-edge nil (point-max)))
+                             'display
+                             (make-string (max 0 (- room (length hive-shared--rule-words)))
+                                          ?-)))))))
 
 (defun hive-shared-prepare ()
   "Set up this buffer, still without messages."
@@ -195,33 +194,31 @@ Text that was typed into it is part of the region.  Search from FROM."
 (defun hive-shared-adorn (message &optional from)
   "Update the note after the heading of MESSAGE.
 Search for it from FROM."
-  (let ((region (hive-shared-region message from)))
-    (when region
-      (save-excursion
-        (save-restriction
-          (widen)
-          (goto-char (car region))
-          (let ((note (hive-shared--note message))
-                (end (line-end-position)))
-            (dolist (overlay (overlays-in (car region) end))
-              (when (overlay-get overlay 'hive-note) (delete-overlay overlay)))
-            (when note
-              (let ((overlay (make-overlay (car region) end nil t nil)))
-                (overlay-put overlay 'hive-note t)
-                (overlay-put overlay 'evaporate t)
-                (overlay-put overlay 'after-string note)))))))))
+  (when-let* ((region (hive-shared-region message from)))
+    (save-excursion
+      (save-restriction
+        (widen)
+        (goto-char (car region))
+        (let ((note (hive-shared--note message))
+              (end (line-end-position)))
+          (dolist (overlay (overlays-in (car region) end))
+            (when (overlay-get overlay 'hive-note) (delete-overlay overlay)))
+          (when note
+            (let ((overlay (make-overlay (car region) end nil t nil)))
+              (overlay-put overlay 'hive-note t)
+              (overlay-put overlay 'evaporate t)
+              (overlay-put overlay 'after-string note))))))))
 
 (defun hive-shared-hide (message &optional from)
   "Hide MESSAGE unless it is in the visible thread.
 Search for it from FROM."
-  (let ((region (hive-shared-region message from)))
-    (when region
-      (hive-shared-silently
-        (put-text-property (car region) (cdr region) 'invisible
-                           (and hive-shared-narrowed
-                                (not (equal hive-shared-narrowed
-                                            (hive-shared-thread-of message)))
-                                'hive-elsewhere))))))
+  (when-let* ((region (hive-shared-region message from)))
+    (hive-shared-silently
+      (put-text-property (car region) (cdr region) 'invisible
+                         (and hive-shared-narrowed
+                              (not (equal hive-shared-narrowed
+                                          (hive-shared-thread-of message)))
+                              'hive-elsewhere)))))
 
 ;;;; Adding and removing messages
 
@@ -556,8 +553,8 @@ session has is only in the list of sessions."
         (hive-rpc-once hive-shared--together #'hive-shared--fetch-sessions))
     (dolist (buffer (hive-shared-buffers))
       (with-current-buffer buffer
-        (let ((message (hive-shared-message (plist-get mention :message_id))))
-          (when message (hive-shared-adorn message)))))))
+        (when-let* ((message (hive-shared-message (plist-get mention :message_id))))
+          (hive-shared-adorn message))))))
 
 (defun hive-shared--fetch-sessions ()
   "Fetch the sessions, with how many mentions hold them."
@@ -584,10 +581,9 @@ session has is only in the list of sessions."
   (hive-shared-silently
     (let ((pos (point-min)))
       (while (setq pos (next-single-property-change pos 'hive-name))
-        (let ((name (get-text-property pos 'hive-name)))
-          (when name
-            (put-text-property pos (next-single-property-change pos 'hive-name nil (point-max))
-                               'font-lock-face (hive-shared-mention-face name))))))))
+        (when-let* ((name (get-text-property pos 'hive-name)))
+          (put-text-property pos (next-single-property-change pos 'hive-name nil (point-max))
+                             'font-lock-face (hive-shared-mention-face name)))))))
 
 (add-hook 'hive-model-sessions-changed-hook #'hive-shared--sessions-changed)
 

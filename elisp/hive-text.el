@@ -455,10 +455,9 @@ equal ID.  Parts do not nest."
 (defun hive-text--button ()
   "Return the identity of the button at point, or nil.
 That is the address of a link, else the text from the line to its end."
-  (let ((button (button-at (point))))
-    (when button
-      (or (button-get button 'hive-address)
-          (buffer-substring-no-properties (line-beginning-position) (button-end button))))))
+  (when-let* ((button (button-at (point))))
+    (or (button-get button 'hive-address)
+        (buffer-substring-no-properties (line-beginning-position) (button-end button)))))
 
 (defun hive-text--place (position)
   "Return the place of POSITION, for `hive-text--position'.
