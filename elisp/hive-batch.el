@@ -324,10 +324,8 @@ A decision that may grant a permission is confirmed first."
       (hive-display-track (car permissions) begin (point) (cdr permissions)))))
 
 (defvar hive-batch-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map "a" #'hive-batch-answer-shown)
-    (define-key map (kbd "RET") #'hive-batch-answer-shown)
-    map)
+  (hive-keymap "a" #'hive-batch-answer-shown
+               "RET" #'hive-batch-answer-shown)
   "Keymap of `hive-batch-mode'.")
 
 (define-derived-mode hive-batch-mode special-mode "Hive-Batch"

@@ -229,13 +229,11 @@ One that is open in a buffer stays."
 (add-hook 'hive-outbox-stored-functions #'hive-compose--stored)
 
 (defvar hive-compose-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "C-c C-c") #'hive-compose-send)
-    (define-key map (kbd "C-c C-k") #'hive-compose-put-aside)
-    (define-key map (kbd "C-c C-q") #'hive-compose-quote)
-    (define-key map (kbd "C-c C-t") #'hive-compose-insert-template)
-    (define-key map (kbd "C-c C-o") #'hive-compose-choose)
-    map)
+  (hive-keymap "C-c C-c" #'hive-compose-send
+               "C-c C-k" #'hive-compose-put-aside
+               "C-c C-q" #'hive-compose-quote
+               "C-c C-t" #'hive-compose-insert-template
+               "C-c C-o" #'hive-compose-choose)
   "Keymap of `hive-compose-mode'.")
 
 (define-derived-mode hive-compose-mode text-mode "Hive-Answer"

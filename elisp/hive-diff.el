@@ -167,11 +167,9 @@ first characters of its lines."
 ;;;; Moving
 
 (defvar hive-diff-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "RET") #'hive-diff-visit)
-    (define-key map [mouse-2] #'hive-diff-visit-click)
-    (define-key map "E" #'hive-diff-ediff)
-    map)
+  (hive-keymap "RET" #'hive-diff-visit
+               "<mouse-2>" #'hive-diff-visit-click
+               "E" #'hive-diff-ediff)
   "Keymap on a diff.")
 
 (defun hive-diff-activate (beg end)

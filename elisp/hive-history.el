@@ -147,19 +147,16 @@ That is the mode line of a file, and links of Org."
 (defvar-local hive-history--nothing (hive-words 'loading) "Why no entry is shown, in words.")
 
 (defvar hive-history-mode-map
-  (let ((map (make-sparse-keymap)) (filters (make-sparse-keymap)))
-    (define-key map (kbd "RET") #'hive-history-open)
-    (define-key map "s" #'hive-history)
-    (define-key map "g" #'hive-history-again)
-    (define-key map ">" #'hive-history-older)
-    (define-key map "e" #'hive-history-export)
-    (define-key filters "a" #'hive-history-by-agent)
-    (define-key filters "p" #'hive-history-by-project)
-    (define-key filters "s" #'hive-history-since)
-    (define-key filters "u" #'hive-history-until)
-    (define-key filters "/" #'hive-history-by-nothing)
-    (define-key map "/" filters)
-    map)
+  (hive-keymap "RET" #'hive-history-open
+               "s" #'hive-history
+               "g" #'hive-history-again
+               ">" #'hive-history-older
+               "e" #'hive-history-export
+               "/ a" #'hive-history-by-agent
+               "/ p" #'hive-history-by-project
+               "/ s" #'hive-history-since
+               "/ u" #'hive-history-until
+               "/ /" #'hive-history-by-nothing)
   "Keymap of `hive-history-mode'.")
 
 (define-derived-mode hive-history-mode tabulated-list-mode "Hive-History"

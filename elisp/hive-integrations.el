@@ -204,12 +204,10 @@ With RESET, count from the beginning.  For `next-error-function'."
 ;;;; repeat-mode
 
 (defvar hive-shared-repeat-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map "n" #'hive-shared-next-mention)
-    (define-key map "p" #'hive-shared-previous-mention)
-    (define-key map "b" #'hive-shared-page-back)
-    (define-key map "f" #'hive-shared-page-forward)
-    map)
+  (hive-keymap "n" #'hive-shared-next-mention
+               "p" #'hive-shared-previous-mention
+               "b" #'hive-shared-page-back
+               "f" #'hive-shared-page-forward)
   "Keys that repeat the last motion in a shared buffer, in `repeat-mode'.")
 
 (map-keymap (lambda (_key command) (put command 'repeat-map 'hive-shared-repeat-map))
@@ -268,14 +266,12 @@ You can add it to `project-switch-commands' and `project-prefix-map';
     (hive-terminal-visit (plist-get prompt :session_id) (hive-text-title prompt))))
 
 (defvar hive-question-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "RET") #'hive-question-show)
-    (define-key map "a" #'hive-question-answer)
-    (define-key map "s" #'hive-question-snooze)
-    (define-key map "c" #'hive-question-cancel)
-    (define-key map "i" #'hive-question-interrupt)
-    (define-key map "j" #'hive-question-terminal)
-    map)
+  (hive-keymap "RET" #'hive-question-show
+               "a" #'hive-question-answer
+               "s" #'hive-question-snooze
+               "c" #'hive-question-cancel
+               "i" #'hive-question-interrupt
+               "j" #'hive-question-terminal)
   "Actions of Embark on a question.")
 
 (defun hive-integrations--embark-target ()

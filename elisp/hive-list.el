@@ -203,10 +203,7 @@ AGENT is a title or a handle; the beginning is enough."
 See `hive-keys-map'.")
 
 (defvar hive-list-mode-map
-  (let ((map (hive-keys-map hive-list-keys)))
-    (define-key map "?" #'hive-list-menu)
-    (define-key map "q" #'hive-list-quit)
-    map)
+  (hive-keys-map hive-list-keys "?" #'hive-list-menu "q" #'hive-list-quit)
   "Keymap of `hive-list-mode'.")
 
 (defvar-local hive-list--fetches nil "Functions that the next update calls to fetch something.")

@@ -393,10 +393,7 @@ A loop that is over needs no decision."
 See `hive-keys-map'.")
 
 (defvar hive-check-mentions-mode-map
-  (let ((map (hive-keys-map hive-mentions-keys)))
-    (define-key map (kbd "RET") #'hive-check-mentions-reply)
-    (define-key map "?" #'hive-mentions-menu)
-    map)
+  (hive-keys-map hive-mentions-keys "RET" #'hive-check-mentions-reply "?" #'hive-mentions-menu)
   "Keymap of `hive-check-mentions-mode'.")
 
 (define-derived-mode hive-check-mentions-mode special-mode "Hive-Mentions"

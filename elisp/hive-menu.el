@@ -66,9 +66,7 @@
 
 ;;;###autoload (autoload 'hive-prefix-map "hive-menu" nil t 'keymap)
 (defvar hive-prefix-map
-  (let ((map (hive-keys-map hive-menu--rows)))
-    (define-key map "m" #'hive)
-    map)
+  (hive-keys-map hive-menu--rows "m" #'hive)
   "Keymap of Hive's commands, for a prefix key of your choice.")
 (fset 'hive-prefix-map hive-prefix-map)
 

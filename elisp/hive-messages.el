@@ -241,11 +241,23 @@ found before it was used for the first time, too."
       (autoload-do-load map 'hive-prefix-map)))
   (substitute-command-keys text))
 
-(defun hive-keys-map (rows)
+(defun hive-keymap (&rest bindings)
+  "Return a keymap with BINDINGS, keys and commands in turn.
+It is `define-keymap' of Emacs 29: :parent in place of a key gives the
+parent of the keymap."
+  (let ((map (make-sparse-keymap)))
+    (while bindings
+      (let ((key (pop bindings)) (value (pop bindings)))
+        (if (eq key :parent) (set-keymap-parent map value)
+          (define-key map (kbd key) value))))
+    map))
+
+(defun hive-keys-map (rows &rest bindings)
   "Return a keymap with the keys of ROWS, which a menu has as well.
+It also has BINDINGS, which are as for `hive-keymap'.
 A row has groups, a group has a title and commands, each with its key
 and its label.  Titles and labels are as for `hive-words'."
-  (let ((map (make-sparse-keymap)))
+  (let ((map (apply #'hive-keymap bindings)))
     (dolist (row rows map)
       (pcase-dolist (`(,_title . ,commands) row)
         (pcase-dolist (`(,key ,_label ,command) commands)

@@ -114,11 +114,9 @@ In a small frame it is half of that frame.")
 (put 'hive-mode-line-text 'risky-local-variable t)
 
 (defvar hive-mode-line-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map [mode-line mouse-1] #'hive-next)
-    (define-key map [mode-line mouse-2] #'hive-interrupt)
-    (define-key map [mode-line mouse-3] #'hive-list)
-    map)
+  (hive-keymap "<mode-line> <mouse-1>" #'hive-next
+               "<mode-line> <mouse-2>" #'hive-interrupt
+               "<mode-line> <mouse-3>" #'hive-list)
   "Keymap of Hive in the mode line.")
 
 (defun hive-mode-line--face (rank mentions)

@@ -203,13 +203,11 @@
 ;;;; The mode
 
 (defvar hive-outreach-mode-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map (make-composed-keymap button-buffer-map special-mode-map))
-    (define-key map "n" #'hive-outreach-next)
-    (define-key map "p" #'hive-outreach-previous)
-    (define-key map "k" #'hive-outreach-choose-kind)
-    (define-key map ">" #'hive-outreach-older)
-    map)
+  (hive-keymap :parent (make-composed-keymap button-buffer-map special-mode-map)
+               "n" #'hive-outreach-next
+               "p" #'hive-outreach-previous
+               "k" #'hive-outreach-choose-kind
+               ">" #'hive-outreach-older)
   "Keymap of `hive-outreach-mode'.")
 
 (define-derived-mode hive-outreach-mode special-mode "Hive-Outreach"

@@ -40,12 +40,10 @@ A camera reads it only if its blocks are lighter than the rest."
 (defvar-local hive-phone--phrase nil "The phrase that this phone shows, or nil.")
 
 (defvar hive-phone-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "c") #'hive-phone-compare)
-    (define-key map (kbd "w") #'hive-phone-copy)
-    (define-key map (kbd "s") #'hive-phone-serve)
-    (define-key map (kbd "+") #'hive-phone)
-    map)
+  (hive-keymap "c" #'hive-phone-compare
+               "w" #'hive-phone-copy
+               "s" #'hive-phone-serve
+               "+" #'hive-phone)
   "Keymap of `hive-phone-mode'.")
 
 (define-derived-mode hive-phone-mode special-mode "Hive-Phone"
@@ -225,11 +223,9 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
 (defvar-local hive-phone--phones nil "The phones of the list.")
 
 (defvar hive-phone-list-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "k") #'hive-phone-revoke)
-    (define-key map (kbd "a") #'hive-phone-allow)
-    (define-key map (kbd "+") #'hive-phone)
-    map)
+  (hive-keymap "k" #'hive-phone-revoke
+               "a" #'hive-phone-allow
+               "+" #'hive-phone)
   "Keymap of `hive-phone-list-mode'.")
 
 (define-derived-mode hive-phone-list-mode tabulated-list-mode "Hive-Phones"

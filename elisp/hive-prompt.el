@@ -335,12 +335,12 @@ It is below what a permission displays: nothing of it is allowed."
 See `hive-keys-map'.")
 
 (defvar hive-prompt-mode-map
-  (let ((map (hive-keys-map hive-prompt-keys)))
-    (set-keymap-parent map (make-composed-keymap button-buffer-map special-mode-map))
-    ;; On a button, the keymap of the button is first.
-    (define-key map (kbd "RET") #'hive-prompt-answer)
-    (define-key map (kbd "<backtab>") #'hive-prompt-backtab)
-    (define-key map (kbd "?") #'hive-prompt-menu)
+  (let ((map (hive-keys-map hive-prompt-keys
+                            :parent (make-composed-keymap button-buffer-map special-mode-map)
+                            ;; On a button, the keymap of the button is first.
+                            "RET" #'hive-prompt-answer
+                            "<backtab>" #'hive-prompt-backtab
+                            "?" #'hive-prompt-menu)))
     (dotimes (n 9)
       (define-key map (number-to-string (1+ n)) #'hive-prompt-choose))
     map)

@@ -614,11 +614,9 @@ DEFAULT is what an empty answer means; TYPED is the initial input."
   (minibuffer-with-setup-hook
       (lambda ()
         ;; Free text may contain spaces and question marks.
-        (let ((map (make-sparse-keymap)))
-          (set-keymap-parent map (current-local-map))
-          (define-key map " " #'self-insert-command)
-          (define-key map "?" #'self-insert-command)
-          (use-local-map map)))
+        (use-local-map (hive-keymap :parent (current-local-map)
+                                    "SPC" #'self-insert-command
+                                    "?" #'self-insert-command)))
     (let ((completion-ignore-case t))
       (completing-read prompt-line table nil strict typed 'hive-read-history default))))
 

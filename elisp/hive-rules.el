@@ -67,12 +67,10 @@
 (defvar-local hive-rule--written nil "Non-nil if the rule is in the file already.")
 
 (defvar hive-rule-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "e") #'hive-rule-edit)
-    (define-key map (kbd "x") #'hive-rule-set-end)
-    (define-key map (kbd "p") #'hive-rule-toggle-project)
-    (define-key map (kbd "RET") #'hive-rule-write)
-    map)
+  (hive-keymap "e" #'hive-rule-edit
+               "x" #'hive-rule-set-end
+               "p" #'hive-rule-toggle-project
+               "RET" #'hive-rule-write)
   "Keymap of `hive-rule-mode'.")
 
 (define-derived-mode hive-rule-mode special-mode "Hive-Rule"
@@ -282,14 +280,12 @@ written before you say so."
 (defvar-local hive-rules--list nil "The rules and proposals, as the sidecar sent them.")
 
 (defvar hive-rules-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "RET") #'hive-rules-visit)
-    (define-key map (kbd "n") #'hive-rules-next)
-    (define-key map (kbd "p") #'hive-rules-previous)
-    (define-key map (kbd "t") #'hive-rules-try)
-    (define-key map (kbd "k") #'hive-rules-revoke)
-    (define-key map (kbd "d") #'hive-rules-dismiss)
-    map)
+  (hive-keymap "RET" #'hive-rules-visit
+               "n" #'hive-rules-next
+               "p" #'hive-rules-previous
+               "t" #'hive-rules-try
+               "k" #'hive-rules-revoke
+               "d" #'hive-rules-dismiss)
   "Keymap of `hive-rules-mode'.")
 
 (define-derived-mode hive-rules-mode special-mode "Hive-Rules"

@@ -141,10 +141,8 @@ It mentions the author if that is an agent."
 ;;;; Posting from the minibuffer
 
 (defvar hive-post-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map minibuffer-local-map)
-    (define-key map (kbd "TAB") #'completion-at-point)
-    map)
+  (hive-keymap :parent minibuffer-local-map
+               "TAB" #'completion-at-point)
   "Keymap while a message is typed in the minibuffer.")
 
 (defun hive-post-read (prompt place &optional to)

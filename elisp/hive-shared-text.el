@@ -401,7 +401,7 @@ Code blocks and quoted lines mention nobody."
   "Make the addresses between BEG and END, in messages, buttons."
   (hive-shared-silently (hive-links-activate beg end)))
 
-(defvar hive-shared-heading-map (make-sparse-keymap)
+(defvar hive-shared-heading-map (hive-keymap "RET" 'hive-shared-reply)
   "Keymap on the heading of a message.")
 
 (defun hive-shared-heading-face (message)
@@ -449,13 +449,11 @@ next to it does not inherit that."
 
 (defun hive-shared--button (label help command)
   "Return LABEL as a button with HELP, to call COMMAND on its message."
-  (let ((map (make-sparse-keymap)))
-    (define-key map [mouse-1]
-                (lambda (event)
-                  (interactive "e")
-                  (mouse-set-point event)
-                  (call-interactively command)))
-    (propertize label 'face 'link 'mouse-face 'highlight 'help-echo help 'keymap map)))
+  (propertize label 'face 'link 'mouse-face 'highlight 'help-echo help
+              'keymap (hive-keymap "<mouse-1>" (lambda (event)
+                                                 (interactive "e")
+                                                 (mouse-set-point event)
+                                                 (call-interactively command)))))
 
 (defun hive-shared--marks (message parent)
   "Return the properties of MESSAGE to note, as short strings.

@@ -315,32 +315,28 @@ into two that are side by side; Emacs then chooses another window."
   :group 'hive-shared)
 
 (defvar hive-shared-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "C-c C-c") #'hive-shared-post)
-    (define-key map (kbd "C-c C-k") #'hive-shared-discard)
-    (define-key map (kbd "C-c C-r") #'hive-shared-reply)
-    (define-key map (kbd "C-c C-d") #'hive-shared-done)
-    (define-key map (kbd "C-c C-u") #'hive-shared-toggle-urgent)
-    (define-key map (kbd "C-c C-y") #'hive-shared-insert-template)
-    (define-key map (kbd "C-c C-n") #'hive-shared-next-mention)
-    (define-key map (kbd "C-c C-p") #'hive-shared-previous-mention)
-    (define-key map (kbd "C-c C-t") #'hive-shared-narrow)
-    (define-key map (kbd "C-c C-o") #'hive-shared-open-thread)
-    (define-key map (kbd "C-c C-b") #'hive-shared-page-back)
-    (define-key map (kbd "C-c C-f") #'hive-shared-page-forward)
-    (define-key map (kbd "C-c C-l") #'hive-shared-latest)
-    (define-key map (kbd "C-c C-s") #'hive-shared-save)
-    ;; A file name would take the buffer over.
-    (define-key map [remap save-buffer] #'hive-shared-save)
-    (define-key map [remap write-file] #'hive-shared-save)
-    (define-key map (kbd "M-n") #'hive-shared-next-message)
-    (define-key map (kbd "M-p") #'hive-shared-previous-message)
-    (define-key map (kbd "TAB") #'completion-at-point)
-    (define-key map [mouse-2] #'hive-shared-paste-click)
-    map)
+  (hive-keymap "C-c C-c" #'hive-shared-post
+               "C-c C-k" #'hive-shared-discard
+               "C-c C-r" #'hive-shared-reply
+               "C-c C-d" #'hive-shared-done
+               "C-c C-u" #'hive-shared-toggle-urgent
+               "C-c C-y" #'hive-shared-insert-template
+               "C-c C-n" #'hive-shared-next-mention
+               "C-c C-p" #'hive-shared-previous-mention
+               "C-c C-t" #'hive-shared-narrow
+               "C-c C-o" #'hive-shared-open-thread
+               "C-c C-b" #'hive-shared-page-back
+               "C-c C-f" #'hive-shared-page-forward
+               "C-c C-l" #'hive-shared-latest
+               "C-c C-s" #'hive-shared-save
+               ;; A file name would take the buffer over.
+               "<remap> <save-buffer>" #'hive-shared-save
+               "<remap> <write-file>" #'hive-shared-save
+               "M-n" #'hive-shared-next-message
+               "M-p" #'hive-shared-previous-message
+               "TAB" #'completion-at-point
+               "<mouse-2>" #'hive-shared-paste-click)
   "Keymap of `hive-shared-mode'.")
-
-(define-key hive-shared-heading-map (kbd "RET") #'hive-shared-reply)
 
 (define-derived-mode hive-shared-mode text-mode "Hive-Shared"
   "Major mode of the buffer in which agents and you talk.

@@ -206,9 +206,7 @@ NAME returns what to show for the name of one."
 ;;;; Commands
 
 (defvar hive-stats-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "d") #'hive-stats-set-days)
-    map)
+  (hive-keymap "d" #'hive-stats-set-days)
   "Keymap of `hive-stats-mode'.")
 
 (define-derived-mode hive-stats-mode special-mode "Hive-Stats"
