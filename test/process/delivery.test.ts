@@ -98,23 +98,6 @@ describe('undisturbed', () => {
     await at.agent.call('hivemind_poll', { ask_id });
     expect(await trail(at.hive, ask_id)).toEqual([]);
   });
-
-  test('a late answer is handed over although the expiry had been collected', async () => {
-    const at = await scene();
-    const ask_id = await asked(at.agent);
-    await at.hive.prompts.cancel(ask_id, HUMAN, 'human');
-    await open(at.agent);
-    expect(await open(at.agent)).toEqual([]);
-    await at.hive.prompts.respond({ ask_id, decision: 'late yes', actor: HUMAN });
-    const [late] = await open(at.agent);
-    expect(late).toMatchObject({
-      ask_id,
-      status: 'cancelled',
-      late_response: { decision: 'late yes', by: 'ada' },
-    });
-    expect(late?.['next']).toMatch(/answered late/);
-    expect(await open(at.agent)).toEqual([]);
-  });
 });
 
 describe('disturbed', () => {
@@ -127,16 +110,6 @@ describe('disturbed', () => {
     expect(await open(next)).toMatchObject([{ ask_id, decision: 'yes', repeated: true }]);
     expect(await open(next)).toEqual([]);
     expect(await trail(at.hive, ask_id)).toEqual(['prompt/handed', 'prompt/handed', 'prompt/collected']);
-  });
-
-  test('a call of the next child proves nothing about what the killed one had handed over', async () => {
-    const at = await processes();
-    const ask_id = await answered(at);
-    await open(at.agent);
-    await at.agent.crash();
-    const next = await connectMcp({ store: at.store });
-    await next.call('hivemind_status');
-    expect(await open(next)).toMatchObject([{ ask_id, repeated: true }]);
   });
 
   /** An answered prompt whose poll has handed it over in the store, and not yet returned to the client. */
@@ -197,15 +170,6 @@ describe('disturbed', () => {
     await call('hivemind_status');
     expect((await real.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
   });
-
-  test('an answer that nobody fetched waits for the next child', async () => {
-    const at = await processes();
-    const ask_id = await answered(at);
-    await at.agent.crash();
-    const [waiting] = await open(await connectMcp({ store: at.store }));
-    expect(waiting).toMatchObject({ ask_id, decision: 'yes' });
-    expect(waiting).not.toHaveProperty('repeated');
-  });
 });
 
 describe('another session', () => {
@@ -251,15 +215,5 @@ describe('another session', () => {
     expect(await next.call('hivemind_poll', { ask_id })).toMatchObject({ decision: 'yes' });
     await next.call('hivemind_status');
     expect(await trail(hive, ask_id)).toEqual(['prompt/handed', 'prompt/collected']);
-  });
-});
-
-test('an answer can be amended until it is handed over, and the amended one is handed over', async () => {
-  const at = await scene();
-  const ask_id = await answered(at);
-  await at.hive.prompts.amend({ ask_id, decision: 'no', actor: HUMAN });
-  expect(await open(at.agent)).toMatchObject([{ decision: 'no', amended: true }]);
-  await expect(at.hive.prompts.amend({ ask_id, decision: 'yes', actor: HUMAN })).rejects.toMatchObject({
-    code: 'prompt_not_amendable',
   });
 });

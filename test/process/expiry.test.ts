@@ -10,7 +10,6 @@ import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { callInProcess } from '../support/mcp-in-process.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -52,19 +51,6 @@ describe('with one process alive', () => {
       ({ method, params }) =>
         method === 'prompt/changed' && params.ask_id === later.ask_id && params.status === 'expired',
     );
-  });
-
-  test('the asker that waits for it is notified at once', async () => {
-    const hive = await openTestHive();
-    hive.startExpiry();
-    const agent = await callInProcess(hive);
-    const { ask_id } = await agent.call('hivemind_ask_async', {
-      question: 'Soon?',
-      timeout_ms: 1_000,
-    });
-    const result = await agent.call('hivemind_poll', { ask_id, wait_ms: 25_000 });
-    expect(result).toMatchObject({ status: 'expired' });
-    expect(result).not.toHaveProperty('decision');
   });
 });
 

@@ -164,20 +164,6 @@ describe('an agent over MCP', () => {
     await hive.turns.end(turn.turn_id);
   });
 
-  test('a question belongs to the turn it is asked in, and is cancelled with it', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    const agent = await callInProcess(await openTestHive(store));
-    await agent.call('hivemind_status');
-    const turn = await hive.turns.start({ session_id: AGENT });
-    const { ask_id } = await agent.call('hivemind_ask_async', { question: 'May I?' });
-    expect((await hive.prompts.get(String(ask_id))).turn_id).toBe(turn.turn_id);
-    await hive.turns.end(turn.turn_id, { aborted: 'interrupted', by: 'ada' });
-    const polled = await agent.call('hivemind_poll', { ask_id });
-    expect(polled).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted' });
-    expect(polled).not.toHaveProperty('decision');
-  });
-
   test('a coordinator stops another agent and gets the outcome', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);

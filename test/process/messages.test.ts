@@ -11,8 +11,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { childEnvironment, spawnScript } from '../support/children.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
 import { everything, postTogether } from '../support/many-processes.ts';
-import { connectMcp } from '../support/mcp-client.ts';
-import { join, post } from '../support/messages.ts';
+import { join } from '../support/messages.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -49,35 +48,5 @@ describe('kill -9', () => {
       expect(mentioned.toSorted()).toEqual(ids.toSorted());
       expect((await told(hive, 'message/posted')).filter((id) => ids.includes(id))).toEqual(ids);
     }
-  });
-
-  test('of a reader: mentions that it had read and not processed wait for the next', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    const reader = { store, env: { HIVE_AGENT: 'reader' } };
-    const first = await connectMcp(reader);
-    await first.call('hivemind_has_unprocessed_mentions');
-    await post(hive, 'human', '@reader one', { scope: 'all' });
-    await post(hive, 'human', '@reader two', { scope: 'all' });
-    const read = await first.call('hivemind_get_unprocessed_mentions');
-    await first.crash();
-    const second = await connectMcp(reader);
-    const again = await second.call('hivemind_get_unprocessed_mentions');
-    expect(again['count']).toBe(2);
-    const idsOf = (result: Record<string, unknown>): unknown[] =>
-      (result['mentions'] as { mention_id: string }[]).map((mention) => mention.mention_id);
-    expect(idsOf(again)).toEqual(idsOf(read));
-  });
-
-  test('of a follower of the feed: another continues from its cursor and misses nothing', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    const ada = await join(hive, 'abc12-session');
-    await post(hive, ada, 'one');
-    const page = await hive.messages.read({ limit: 10 });
-    await post(hive, ada, 'two');
-    const next = await openTestHive(store);
-    const { items } = await next.messages.read({ limit: 10, after: page.next_cursor });
-    expect(items.map((message) => message.body)).toEqual(['two']);
   });
 });

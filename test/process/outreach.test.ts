@@ -7,18 +7,16 @@
  * @module-tag mcp
  */
 
-import { hostname } from 'node:os';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
 import { startBareBus } from '../support/desktop.ts';
-import { ENDED } from '../support/ended-process.ts';
-import { eventsOf, introduction, openTestHive } from '../support/hive.ts';
+import { eventsOf, openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { raceForCredit } from '../support/many-processes.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { type CallerInProcess, callInProcess } from '../support/mcp-in-process.ts';
-import { agent, attended, creditsOf, leaveCredits } from '../support/outreach.ts';
+import { agent, creditsOf, leaveCredits } from '../support/outreach.ts';
 import { isTold, type RpcClient, serveInProcess, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -58,27 +56,6 @@ describe('an agent over MCP', () => {
     expect(report['next']).toContain('the main session of this project');
   });
 
-  test('a ping and a card of one turn are both shown', async () => {
-    const { desk, caller } = await deskAndAgent();
-    await caller.call('hivemind_ping_user', { message: 'Deployed.' });
-    await caller.call('hivemind_send_card', { title: 'Build' });
-    for (const kind of ['ping', 'card'])
-      await desk.seen(
-        ({ method, params }) =>
-          method === 'outreach/changed' && params.kind === kind && params.status === 'shown',
-      );
-  });
-
-  test.each([
-    ['main', 'the main session'],
-    ['fork', 'an interactive fork'],
-  ] as const)('a ping from %s is refused, and says where it belongs', async (source, where) => {
-    const caller = await callInProcess(await openTestHive(), 'agent', { connection: { source } });
-    await expect(caller.call('hivemind_ping_user', { message: 'x' })).rejects.toThrow(
-      `only available in background sessions, and this is ${where}`,
-    );
-  });
-
   test.each([
     ['main', null],
     ['bg', 'bg'],
@@ -88,22 +65,6 @@ describe('an agent over MCP', () => {
     const card = await caller.call('hivemind_send_card', { title: 'Tasks' });
     expect([card['source'], card['footer'] ?? null]).toEqual([source, footer]);
     expect(card).not.toHaveProperty('ask_id');
-  });
-
-  test('bad input is refused with the field and its limit', async () => {
-    const caller = await background(await openTestHive());
-    const fields = Array.from({ length: 26 }, (_, n) => ({ name: `${n}`, value: 'v' }));
-    await expect(caller.call('hivemind_send_card', { title: 'x', fields })).rejects.toThrow(
-      '26 fields: at most 25',
-    );
-    await expect(caller.call('hivemind_send_card', { title: '' })).rejects.toThrow('title is empty');
-    await expect(caller.call('hivemind_send_card', { title: 'x', color: 'mauve' })).rejects.toThrow(/color/);
-    await expect(caller.call('hivemind_ping_user', { message: 'x'.repeat(501) })).rejects.toThrow(
-      'at most 500',
-    );
-    await expect(caller.call('hivemind_report_updates', { message: 'x'.repeat(8_193) })).rejects.toThrow(
-      '8 KB',
-    );
   });
 });
 
@@ -129,100 +90,6 @@ describe('Emacs', () => {
     const { outreach } = await desk.request('outreach/list', {});
     expect(outreach.map(({ status }: { status: string }) => status)).toEqual(['suppressed', 'shown']);
     expect((await desk.request('outreach/list', { kind: 'card' })).outreach).toEqual([]);
-  });
-
-  test("answers a card's button as it answers any prompt, and the agent polls it", async () => {
-    const { desk, caller } = await deskAndAgent();
-    const { ask_id } = await caller.call('hivemind_send_card', {
-      title: 'Deploy?',
-      actions: [{ label: 'Now', ask: 'Deploy it.' }, { label: 'Later' }],
-    });
-    const card = await desk.seen((frame) => frame.method === 'outreach/received');
-    expect(card.params).toMatchObject({
-      kind: 'card',
-      ask_id,
-      actions: [
-        { label: 'Now', ask: 'Deploy it.' },
-        { label: 'Later', ask: null },
-      ],
-    });
-    await desk.seen((frame) => frame.method === 'hivemind-ask' && frame.params.ask_id === ask_id);
-    const answer = { ask_id, selected: ['Now'], by: 'ada', response_id: 'r1' };
-    expect(await desk.request('hivemind-response', answer)).toMatchObject({ accepted: true });
-    expect(await caller.call('hivemind_poll', { ask_id })).toMatchObject({
-      status: 'responded',
-      decision: 'Now',
-    });
-  });
-
-  test('configures a session, and gets its settings; they apply to agents at once', async () => {
-    const { desk, caller } = await deskAndAgent();
-    await caller.call('hivemind_status');
-    const { sessions } = await desk.request('session/list', {});
-    expect(sessions).toMatchObject([
-      { session_id: 'agent-1', source: 'bg', source_fixed: false, unprocessed_mentions: 0 },
-    ]);
-    const changes = {
-      source: 'main',
-      gate: 'off',
-      roles: ['reviewer'],
-      shared: false,
-      allow_ping: false,
-      report_policy: 'always',
-    };
-    const { session } = await desk.request('session/configure', {
-      session_id: sessions[0].handle,
-      ...changes,
-    });
-    expect(session).toMatchObject({
-      source: 'main',
-      source_fixed: true,
-      gate: 'off',
-      roles: ['reviewer'],
-      shared: false,
-      outreach: { allow_ping: false, report_policy: 'always' },
-    });
-    await desk.seen(({ method, params }) => method === 'session/changed' && params.source === 'main');
-    await expect(caller.call('hivemind_ping_user', { message: 'x' })).rejects.toThrow(
-      'only available in background',
-    );
-    await desk.request('session/configure', { session_id: 'agent-1', source: null, allow_ping: null });
-    await expect(
-      desk.request('session/configure', { session_id: 'agent-1', report_policy: 'never' }),
-    ).rejects.toThrow('invalid_input');
-    await expect(desk.request('session/configure', { session_id: 'nobody' })).rejects.toThrow(
-      'session_not_found',
-    );
-    await expect(
-      desk.request('session/configure', { session_id: 'agent-1', roles: ['two words'] }),
-    ).rejects.toThrow('A role is one word');
-  });
-
-  test('sets the defaults of all sessions with its preferences', async () => {
-    const { desk, caller } = await deskAndAgent();
-    const { preferences } = await desk.request('desk/preferences', { outreach: { allow_ping: false } });
-    expect(preferences.outreach).toEqual({ allow_ping: false, report_policy: 'on_ping' });
-    await expect(caller.call('hivemind_ping_user', { message: 'x', critical: true })).rejects.toThrow(
-      'allow_ping',
-    );
-    await desk.request('desk/preferences', { outreach: { allow_ping: null } });
-    await caller.call('hivemind_ping_user', { message: 'x' });
-    await expect(desk.request('desk/preferences', { outreach: { budget: 3 } })).rejects.toThrow(
-      'There is no outreach setting "budget"',
-    );
-  });
-
-  test('is notified of an agent whose process died with unreported output', async () => {
-    const store = tempStore();
-    const hive = await attended(await openTestHive(store));
-    const dead = introduction({ session_id: 'agent-1', source: 'bg', machine: hostname(), pid: ENDED });
-    await hive.outreach.ping({ message: 'Deployed.' }, await hive.sessions.introduce(dead));
-    const desk = await startSidecar(store, { env: NO_DESKTOP });
-    const found = async (): Promise<boolean> => (await eventsOf(hive, 'stop/let_go')).length === 1;
-    await eventually(found, 5_000, 'the sweep at the start');
-    await desk.end();
-    const [notice] = await eventsOf(hive, 'desk/notice');
-    expect(notice?.data['text']).toContain('ended with unreported output: ping "Deployed."');
   });
 });
 

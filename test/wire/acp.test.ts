@@ -77,34 +77,6 @@ describe('a permission', () => {
       expect(prompt?.context).toContain(text);
   });
 
-  test('answered at a desk, the agent gets that option, and the editor removes its dialog', async () => {
-    const { client, agent } = await beginAcp(hive);
-    agent.send(permission(100));
-    const [prompt] = await atTheDesk();
-    await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
-    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('once') });
-    expect(await client.until(({ method }) => method === '$/cancel_request')).toMatchObject({
-      params: { requestId: 100 },
-    });
-    // The editor answers anyway, and that answer does not reach the agent.
-    client.send({ id: 100, result: selected('no') });
-    client.send({ id: 4, method: 'x' });
-    await agent.until(({ id }) => id === 4);
-    expect(agent.got.filter(({ id }) => id === 100)).toHaveLength(1);
-  });
-
-  test('answered in the editor, the question at the desk is withdrawn', async () => {
-    const { client, agent } = await beginAcp(hive);
-    agent.send(permission(100));
-    const [prompt] = await atTheDesk();
-    client.send({ id: 100, result: selected('no') });
-    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('no') });
-    expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({
-      status: 'cancelled',
-      cancel_reason: 'answered_elsewhere',
-    });
-  });
-
   test('a call that an earlier update described is shown as it was described', async () => {
     const { client, agent } = await beginAcp(hive);
     const update = {

@@ -361,21 +361,3 @@ test('a form is prompts, and their answers are its content', async () => {
   await answerDialog(hive, prompts[0].ask_id, 'Safe');
   expect(await answered('f')).toEqual({ kind: 'form', action: 'accept', content: { how: 'x' } });
 });
-
-test('if a desk and a buffer answer at once, exactly one wins, and the other is told', async () => {
-  const wins = { desk: 0, buffer: 0 };
-  for (let n = 0; n < 100; n += 1) {
-    const { ask_id } = await opened(`race-${n}`);
-    const close = { key: `race-${n}`, reason: 'answered_elsewhere', decision: 'Reject' };
-    const first = n % 2 === 0;
-    const closing = first ? emacs.request('dialog/close', close) : null;
-    const answering = answerDialog(hive, ask_id, 'Allow');
-    const { accepted } = await (closing ?? emacs.request('dialog/close', close));
-    const { outcome, prompt } = await answering;
-    expect(accepted).toBe(outcome !== 'accepted');
-    expect(prompt.status).toBe(accepted ? 'cancelled' : 'responded');
-    wins[accepted ? 'buffer' : 'desk'] += 1;
-  }
-  expect(wins.desk + wins.buffer).toBe(100);
-  expect(await pending()).toEqual([]);
-});

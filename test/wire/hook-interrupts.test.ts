@@ -126,15 +126,6 @@ describe('Claude Code', () => {
     expect(late.outcome).toBe('late');
   });
 
-  test('a turn that ends by itself first is reported as completed, and no guard holds it', async () => {
-    const hive = await openTestHive();
-    const client = claude(hive);
-    await client.prompt('p1');
-    const { reply } = await interruptStored(hive);
-    expect(await client.stop('p1')).toBe('');
-    expect(await reply).toMatchObject({ outcome: 'completed', abort_reason: null, by: null });
-  });
-
   test('the next prompt tells the session once: who, when, with which note', async () => {
     const hive = await openTestHive();
     const client = claude(hive);
@@ -160,16 +151,6 @@ describe('Claude Code', () => {
     expect(await client.start('resume')).toContain('was interrupted by ada');
     expect(await client.start('resume')).toContain('This may have reached you before');
     expect(await client.prompt('p2')).toBe('');
-  });
-
-  test('Esc while somebody waits: the outcome comes from the transcript, and says who', async () => {
-    const hive = await openTestHive();
-    const tail = recordedTail('esc-tool-stream-early-mcp');
-    const id = '9a0e9700-0000-4000-8000-000000000001';
-    await claude(hive, { settings: { readTail: tail } }).prompt(id);
-    await interruptStored(hive);
-    await claude(hive, { settings: { readTail: tail } }).prompt('p2');
-    expect(await endsOf(hive)).toEqual(['interrupted by terminal', 'in_progress']);
   });
 });
 

@@ -8,9 +8,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { OpenedHive } from '../../src/open-hive.ts';
 import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld } from '../support/gate.ts';
-import { HUMAN, introduction, noticesOf, prefer } from '../support/hive.ts';
+import { introduction, noticesOf, prefer } from '../support/hive.ts';
 import { fire, said } from '../support/hooks.ts';
 
 describe('which calls are gated', () => {
@@ -90,9 +89,6 @@ describe('which calls are gated', () => {
 });
 
 describe('modes', () => {
-  const held = async (hive: OpenedHive): Promise<boolean> =>
-    (await fire(hive, gatedBash())).includes('"deny"');
-
   test('reminders show four mentions at a time, each once, and say how many are left; a prompt repeats them', async () => {
     const { hive, mention } = await gatedWorld();
     await prefer(hive, { gate: 'remind' });
@@ -108,36 +104,6 @@ describe('modes', () => {
     expect(await shown(gatedBash())).toEqual(numbers(9, 10));
     expect(await shown(gatedBash())).toEqual([]);
   });
-
-  test('reminders come once and hold nothing, except for an urgent mention', async () => {
-    const { hive, mention } = await gatedWorld();
-    await prefer(hive, { gate: 'remind' });
-    await mention('hello @me');
-    expect(await fire(hive, gatedBash())).toContain('hello');
-    expect(await fire(hive, gatedBash())).toBe('');
-    await mention('now @me', { priority: 'urgent' });
-    expect(await held(hive)).toBe(true);
-  });
-
-  test('the setting of the session wins over the global one', async () => {
-    const { hive, handle, mention } = await gatedWorld();
-    await mention('hello @me');
-    await hive.sessions.configure(handle, { gate: 'off' }, HUMAN);
-    expect(await fire(hive, gatedBash())).toBe('');
-    await hive.sessions.configure(handle, { gate: 'block' }, HUMAN);
-    await prefer(hive, { gate: 'off' });
-    expect(await held(hive)).toBe(true);
-  });
-});
-
-test('a batch of parallel calls is denied call by call and counted as one step', async () => {
-  const { hive, mention } = await gatedWorld();
-  await mention('hello @me');
-  const printed = await Promise.all(
-    [1, 2, 3, 4, 5, 6].map((n) => fire(hive, gatedBash(`echo ${n}`, { tool_use_id: `t${n}` }))),
-  );
-  expect(printed.every((one) => one.includes('"deny"'))).toBe(true);
-  expect(await hive.store.read((tx) => tx.gates.get(GATED_SESSION))).toMatchObject({ steps: 1, denials: 6 });
 });
 
 test('after five steps without progress the gate only reminds, and the human is notified once', async () => {

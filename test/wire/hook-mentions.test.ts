@@ -8,10 +8,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Author, humanAuthor } from '../../src/domain/messages.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
-import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld, otherAgent } from '../support/gate.ts';
+import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld } from '../support/gate.ts';
 import { noticesOf, prefer } from '../support/hive.ts';
 import { fire, said } from '../support/hooks.ts';
 
@@ -82,14 +81,6 @@ describe('the Quick Test of the seed: a mention, then a tool', () => {
     });
     expect(await fire(hive, gatedBash())).toBe('');
   });
-});
-
-test('a broadcast reaches every session of the project except its author', async () => {
-  const { hive } = await gatedWorld();
-  const author = await otherAgent(hive);
-  await hive.messages.post({ body: '@All found a vulnerability', author });
-  expect(await fire(hive, gatedBash())).toContain('found a vulnerability');
-  expect(await hive.mentions.unprocessed(author.session_id ?? '', null)).toEqual([]);
 });
 
 describe('a prompt typed to the agent', () => {
@@ -177,18 +168,6 @@ describe('with a strict gate', () => {
       });
   });
 
-  test.each([
-    ['/hive:ask-human shall we?'],
-    ['/check-mentions-later'],
-    ['see /post'],
-    ['/posting'],
-    ['go on'],
-  ])('any other prompt is refused: %j', async (prompt) => {
-    const { hive, mention } = await gatedWorld();
-    await mention('hello @me');
-    expect((await send(hive, prompt)).refused).toBe(true);
-  });
-
   test('five prompts in a row are refused; then they pass, and the human is notified once', async () => {
     const { hive, mention } = await gatedWorld();
     await mention('hello @me');
@@ -212,17 +191,6 @@ describe('with a strict gate', () => {
     expect(await fire(hive, gatedBash())).toContain('"deny"');
   });
 
-  test('a mention that the loop guard has released refuses nothing', async () => {
-    const { hive, mention } = await gatedWorld();
-    for (let n = 0; n < 6; n += 1) await mention(`hello ${n} @me`);
-    await clear(hive);
-    await mention('once too often @me');
-    expect(await send(hive, 'go on')).toMatchObject({
-      refused: false,
-      context: expect.stringContaining('once too often'),
-    });
-  });
-
   test('a refused prompt begins no turn and hands nothing over', async () => {
     const { hive, mention } = await gatedWorld();
     await fire(hive, gatedEvent('Stop', { background_tasks: [] }));
@@ -234,32 +202,6 @@ describe('with a strict gate', () => {
   });
 });
 
-test('two agents collaborate: the reply processes the mention it answers, and mentions its author', async () => {
-  const { hive, handle, mention } = await gatedWorld();
-  await mention('Review the security of my login function @me', { expects_reply: true });
-  expect(await fire(hive, gatedBash())).toContain('Review the security');
-  const [asked] = await hive.mentions.unprocessed(GATED_SESSION, null);
-  const me: Author = {
-    kind: 'agent',
-    session_id: GATED_SESSION,
-    handle,
-    title: 'demo',
-    project: 'demo',
-    project_dir: '/demo/.git',
-    via: 'mcp',
-  };
-  const author = await otherAgent(hive);
-  await hive.messages.post({
-    body: `I will, right after mine. @${author.handle}`,
-    reply_to: asked?.message_id,
-    author: me,
-  });
-  expect(await fire(hive, gatedBash())).not.toContain('"deny"');
-  expect(await hive.mentions.unprocessed(author.session_id ?? '', null)).toMatchObject([
-    { from_handle: handle },
-  ]);
-});
-
 test('a mention of the session before /clear holds the one that continues it', async () => {
   const { hive, mention } = await gatedWorld();
   await mention('hello @me');
@@ -267,16 +209,6 @@ test('a mention of the session before /clear holds the one that continues it', a
   const next = { session_id: 'next-session', hook_event_name: 'SessionStart', source: 'clear', cwd: '/p' };
   await fire(hive, next);
   expect(await fire(hive, { ...gatedBash(), session_id: 'next-session' })).toContain('"deny"');
-});
-
-test("a human's message is a mention like any other", async () => {
-  const { hive, handle } = await gatedWorld();
-  await hive.messages.post({
-    body: `@${handle} stop and look`,
-    author: humanAuthor('emacs', null),
-    scope: 'all',
-  });
-  expect(await fire(hive, gatedBash())).toContain('stop and look');
 });
 
 test.each([

@@ -54,16 +54,6 @@ describe("the human's own rules", () => {
     );
   });
 
-  test('a rule that denies wins, with its note', async () => {
-    const rules = withRules(
-      { decision: 'allow', tool: '*' },
-      { decision: 'deny', tool: 'Bash', input: '*npm*', name: 'no npm', note: 'use pnpm' },
-    );
-    expect(said(await fire(hive, BASH, rules))?.hookSpecificOutput).toEqual(
-      permissionDecision({ behavior: 'deny', message: 'no npm denied this. no npm says: use pnpm' }),
-    );
-  });
-
   test('never answer a question, nor a plan', async () => {
     const rules = withRules({ decision: 'allow', tool: '*' });
     const questions = recordedEvent('claude-code/PermissionRequest-AskUserQuestion.json');

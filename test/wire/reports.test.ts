@@ -114,17 +114,6 @@ describe('undisturbed', () => {
     ]);
   });
 
-  test.each([
-    ['SessionStart', (main: Awaited<ReturnType<typeof mainOf>>) => main.start('resume')],
-    ['UserPromptSubmit', (main: Awaited<ReturnType<typeof mainOf>>) => main.prompt('p1')],
-    ['PostToolUse', (main: Awaited<ReturnType<typeof mainOf>>) => main.post('p1', 't1')],
-  ])('%s carries it', async (_name, event) => {
-    const hive = await openTestHive();
-    const main = await mainOf(hive);
-    await send(hive, 'Hello.');
-    expect(context(await event(main))).toContain('Hello.');
-  });
-
   test('ten at once and a count of the rest; none is dropped', async () => {
     const hive = await openTestHive();
     const main = await mainOf(hive);
@@ -196,25 +185,6 @@ describe('who reads it', () => {
 });
 
 describe('whatever is killed', () => {
-  test('the reporter after its report: it is on disk', async () => {
-    const hive = await openTestHive();
-    const main = await mainOf(hive);
-    await send(hive, 'My last words.');
-    await hive.store.write(async (tx) => {
-      const session = await tx.sessions.get('bg-1');
-      if (session !== undefined) await tx.sessions.upsert({ ...session, state: 'ended', ended_at: tx.now });
-    });
-    expect(context(await main.prompt('p1'))).toContain('My last words.');
-  });
-
-  test('the hook before it commits: nothing was handed over', async () => {
-    const hive = await openTestHive();
-    const main = await mainOf(hive);
-    await send(hive, 'Hello.');
-    // A hook that is killed inside its transaction leaves nothing; the next finds what the first found.
-    expect(context(await main.prompt('p1'))).not.toContain('repeated');
-  });
-
   test('the hook between commit and print: the next events prove nothing, and then it is handed over again', async () => {
     const hive = await openTestHive();
     const main = await mainOf(hive);

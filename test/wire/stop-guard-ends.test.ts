@@ -76,23 +76,3 @@ describe('remind', () => {
     expect(await agent.stop('p1')).toBe('');
   });
 });
-
-describe('a turn', () => {
-  test('the count of blocks is reset at the next', async () => {
-    const hive = await openTestHive();
-    const agent = claude(hive, { env: HEADLESS });
-    await agent.start();
-    for (const turn of ['p1', 'p2']) {
-      await agent.prompt(turn);
-      await ping(hive, 'session-1', turn);
-      const held = [
-        await agent.stop(turn),
-        await agent.stop(turn, true),
-        await agent.stop(turn, true),
-        await agent.stop(turn, true),
-      ];
-      expect(held.map((text) => text !== '')).toEqual([true, true, true, false]);
-    }
-    expect(await noticesOf(hive)).toHaveLength(2);
-  });
-});

@@ -56,16 +56,6 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again, held }) =>
     expect(await stops(await start())).toBe('');
   });
 
-  test('output that nobody saw requires no report; output that may still be shown does', async () => {
-    const hive = await start();
-    await ping(hive, session);
-    expect(await stops(hive)).toContain('have not reported it');
-    const [sent] = (await hive.outreach.list({ limit: 1 })).items;
-    await hive.outreach.settle(sent?.outreach_id ?? '', { status: 'unseen', reason: 'there is no screen' });
-    expect(await stops(hive, again)).toBe('');
-    expect(await noticesOf(hive)).toEqual([]);
-  });
-
   test('unreported output holds it, with exactly these bytes', async () => {
     const hive = await start();
     await ping(hive, session);
@@ -100,25 +90,6 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again, held }) =>
     });
   });
 
-  test('stop_hook_active of somebody else changes nothing', async () => {
-    const hive = await start();
-    await ping(hive, session);
-    expect(heldWith(await stops(hive, again))).toContain('have not reported it');
-  });
-
-  test.each([
-    ['freely', false],
-    ['remind', false],
-    ['blocked', false],
-    ['always', true],
-    ['on_ping', true],
-  ] as const)('report_policy %s holds unreported output: %s', async (report_policy, holds) => {
-    const hive = await start();
-    await hive.sessions.configure(session, { report_policy }, HUMAN);
-    await ping(hive, session);
-    expect((await stops(hive)) !== '').toBe(holds);
-  });
-
   test.each([
     ['its real flags', true],
     ['a client that never sets stop_hook_active', false],
@@ -135,32 +106,6 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again, held }) =>
     await ping(hive, session);
     expect(await turn('first', 1)).toBe(1);
     expect(await turn('second', 10)).toBe(3);
-  });
-
-  test('always: a session without output owes a report too, and may stop after three holds', async () => {
-    const hive = await start();
-    await hive.sessions.configure(session, { report_policy: 'always' }, HUMAN);
-    const printed: string[] = [];
-    for (let n = 0; n < 50; n += 1) printed.push(await stops(hive, again));
-    expect(printed.filter((text) => text !== '')).toHaveLength(3);
-    expect(printed[0]).toContain('asks for a report each turn');
-    expect(await noticesOf(hive)).toHaveLength(1);
-  });
-
-  test('main sessions and forks are never held for reports', async () => {
-    const hive = await start();
-    for (const source of ['main', 'fork'] as const) {
-      await hive.sessions.configure(session, { source, report_policy: 'always' }, HUMAN);
-      await hive.outreach.card({ title: 'Build' }, await hive.sessions.resolve(session));
-      expect(await stops(hive)).toBe('');
-    }
-  });
-
-  test('turned off, it holds nothing', async () => {
-    const hive = await start();
-    await ping(hive, session);
-    await prefer(hive, { stop_guard: false });
-    expect(await fire(hive, recorded(client, stop), { client, env })).toBe('');
   });
 
   test('an answer holds it, is not in the reason, and is handed over by the poll that the reason names', async () => {
@@ -194,18 +139,6 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again, held }) =>
     expect(await noticesOf(hive)).toEqual([
       `${name} without fetching what became of ${prompt.ask_id} although it was held 3 times. It comes with its next message. ${name} with an urgent mention unprocessed although it was held 3 times.`,
     ]);
-  });
-
-  test('questions that nobody answered hold it too, and say so', async () => {
-    const hive = await start();
-    const asker = await hive.sessions.resolve(session);
-    for (const question of ['Which port?', 'Which host?']) {
-      const { prompt } = await hive.prompts.ask({ question }, asker);
-      await hive.prompts.cancel(prompt.ask_id, HUMAN, 'human');
-    }
-    expect(heldWith(await stops(hive))).toBe(
-      'Questions of yours were settled without an answer: call hivemind_poll {}. Act on the result, then stop.',
-    );
   });
 
   test('an urgent mention holds it and names the call; a normal one does not', async () => {

@@ -297,32 +297,6 @@ describe('a mention', () => {
     expect(await eventsOf(hive, 'session/woken')).toHaveLength(2);
   });
 
-  test.each<[string, () => Promise<unknown>]>([
-    ['was read', () => hive.mentions.unprocessed(SESSION, 'mcp:1')],
-    [
-      'was processed',
-      async () =>
-        hive.mentions.process({
-          session_id: SESSION,
-          all: true,
-          actor: actorOf(await hive.sessions.resolve(SESSION)),
-        }),
-    ],
-  ])('that %s wakes nobody', async (_what, deal) => {
-    await mention();
-    await deal();
-    expect(await stateOf(wait())).toBe(RUNS);
-  });
-
-  test('does not disturb a working agent, and wakes it when it has stopped', async () => {
-    await claude(hive).prompt('p2');
-    const waiter = wait();
-    await mention();
-    expect(await stateOf(waiter)).toBe(RUNS);
-    await claude(hive).stop('p2');
-    expect(await waiter).toContain('mentioned you');
-  });
-
   test('of the human wakes as well, and reports an answer that has come', async () => {
     await answer();
     await post(hive, 'human', '@Claude-sessi see there');
