@@ -7,11 +7,16 @@ import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
+import { copyNewStore } from '../support/new-store.ts';
 import { tempStore } from '../support/temp.ts';
 import { describeStoreContract } from './store-contract.ts';
 
 describeStoreContract('SQLite', {
-  freshAddress: async () => tempStore(),
+  async freshAddress() {
+    const path = tempStore();
+    await copyNewStore(path);
+    return path;
+  },
   missingAddress: async () => tempStore(),
   async openDriver(address, options) {
     await prepareSqliteFile(address);

@@ -14,6 +14,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { trusting } from './human-file.ts';
 import { whenFinished } from './lifetime.ts';
+import { copyNewStore } from './new-store.ts';
 import { tempStore } from './temp.ts';
 import { eventually } from './wait.ts';
 
@@ -42,6 +43,7 @@ export async function openTestHive(
   store: string = tempStore(),
   log: Logger = recordingLog(),
 ): Promise<OpenedHive> {
+  await copyNewStore(store);
   const hive = await openHive({ store, env: trusting({ seats: [SEAT] }), log });
   whenFinished(() => hive.close());
   hive.seats.useKey(SEAT_SECRET);
