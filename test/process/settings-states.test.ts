@@ -65,25 +65,17 @@ function hooked({ folder }: Home): string[] {
 test.each<[state: string, text: string | null]>([
   ['is not there', null],
   ['is empty', ''],
-  ['is an empty object', '{}'],
-  ['is an empty object over several lines', '{\n\n}\n'],
   [
     'has hooks of others, comments and commas that JSON does not have',
     '{\n  // Mine.\n  "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "say done" },] },], },\n}\n',
   ],
-  ['has empty hooks', '{"hooks":{}}'],
   [
     'has a permission rule for another server',
     '{"permissions":{"allow":["mcp__github"],"deny":["Bash(rm *)"]}}\n',
   ],
   ['ends its lines with CR LF', '{\r\n\t"model": "opus"\r\n}\r\n'],
   ['has a byte order mark', '\uFEFF{"model":"opus"}\n'],
-  [
-    'is one long line without an end',
-    `{"env":{${Array.from({ length: 400 }, (_, n) => `"V${n}":"${'x'.repeat(40)}"`).join(',')}}}`,
-  ],
   ['has keys and text of other scripts', '{"语言":"日本語 \\u00e9 \\ud83d\\ude00"}\n'],
-  ['turns all hooks off', '{"disableAllHooks":true}\n'],
 ])('one that %s is set up, and restored to the byte', async (_state, text) => {
   const place = home(text);
   const before = everything(place.folder);
@@ -110,8 +102,6 @@ test('one that is a link stays a link, and what it leads to is restored to the b
 test.each<[state: string, text: string]>([
   ['is no JSON', '{"model": "opus"'],
   ['is a list', '[]'],
-  ['is a text', '"opus"'],
-  ['has a list in the place of the hooks', '{"hooks":[]}'],
   ['has a text in the place of the hooks of an event', '{"hooks":{"Stop":"say done"}}'],
   ['has a text in the place of the permission rules', '{"permissions":{"allow":"Bash"}}'],
   ['is not UTF-8 text', '\u0000\u0001'],

@@ -1,6 +1,6 @@
 /**
- * What a model writes the first time, as recorded or as it plausibly would, against the real `hive mcp`. A right call
- * works. A wrong one is refused with a call in the refusal, and that call works.
+ * What a model writes the first time, as recorded or as it plausibly would. A right call works. A wrong one is refused with a
+ * call in the refusal, and that call works.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
-import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
+import { type CallerInProcess, callInProcess } from '../support/mcp-in-process.ts';
 import { attended } from '../support/outreach.ts';
 import { tempStore } from '../support/temp.ts';
 
@@ -26,7 +26,7 @@ const teaches = (tool: string, args: Args, right: Args | string): FirstCall => (
 
 interface Scene {
   hive: OpenedHive;
-  agent: McpCaller;
+  agent: CallerInProcess;
   /** The placeholders for the ids of this scene in the calls. */
   ids: Readonly<Record<string, string>>;
 }
@@ -39,8 +39,10 @@ async function scene(): Promise<Scene> {
   // Settled, so that no wait lasts.
   const settled = await ask(hive, { question: 'Settled?', urgency: 'low' });
   await hive.prompts.respond({ ask_id: settled.ask_id, decision: 'yes', actor: HUMAN });
-  const agent = await connectMcp({ store, coordinates: true, args: ['--source', 'bg'] });
-  const other = await connectMcp({ store, env: { HIVE_AGENT: 'agent-2' } });
+  const agent = await callInProcess(hive, 'coordinator', { connection: { source: 'bg' } });
+  const other = await callInProcess(await openTestHive(store), 'agent', {
+    connection: { env: { HIVE_AGENT: 'agent-2' }, connection_id: 'connection-2' },
+  });
   const own = await agent.call('hivemind_ask_async', { question: 'Mine?', urgency: 'low' });
   const theirs = await ask(hive, { question: 'Theirs?', urgency: 'low' });
   await other.call('hivemind_post', { body: '@agent-1 look at this' });

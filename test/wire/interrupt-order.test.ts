@@ -12,7 +12,7 @@ import type { Turn } from '../../src/domain/turns.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, openTestHive } from '../support/hive.ts';
 import { beginTurn, INTERRUPTED, interruptStored, requestStored } from '../support/interrupts.ts';
-import { connectMcp } from '../support/mcp-client.ts';
+import { callInProcess } from '../support/mcp-in-process.ts';
 import { type Frame, type RpcClient, serveInProcess, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -71,7 +71,7 @@ test('a real sidecar, several requests at once for a turn that another process e
 test('turn/interrupt_all is answered after the end of every turn', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
-  const sidecar = await startSidecar(store);
+  const sidecar = await serveInProcess(await openTestHive(store));
   for (let n = 0; n < 10; n += 1) {
     const turns = [await beginTurn(hive, `a-${n}`, 'test'), await beginTurn(hive, `b-${n}`, 'test')];
     const reply = sidecar.request('turn/interrupt_all', {});
@@ -81,13 +81,13 @@ test('turn/interrupt_all is answered after the end of every turn', async () => {
     const frame = sidecar.frames.findLast(isReply(({ outcomes }) => outcomes !== undefined));
     expect(turns.map(({ turn_id }) => knownAt(sidecar, frame, turn_id))).toEqual(ABORTED(2));
   }
-  await sidecar.end();
 });
 
 test('every desk is notified of the end before its own reply, also if the turn completed first', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
-  const desks = [await startSidecar(store), await startSidecar(store)];
+  const serve = async () => serveInProcess(await openTestHive(store));
+  const desks = [await serve(), await serve()];
   for (let n = 0; n < 10; n += 1) {
     const turn = await beginTurn(hive);
     const replies = desks.map((desk) => desk.request('turn/interrupt', { session_id: turn.session_id }));
@@ -99,7 +99,6 @@ test('every desk is notified of the end before its own reply, also if the turn c
       expect(knownAt(desk, frame, turn.turn_id)).toBe('completed');
     }
   }
-  await Promise.all(desks.map((desk) => desk.end()));
 });
 
 test('a desk that has not sent initialized gets no notification, and its reply does not wait for one', async () => {
@@ -118,7 +117,7 @@ test('a desk that has not sent initialized gets no notification, and its reply d
 test('hivemind_interrupt: a coordinator learns that the questions were cancelled before it learns that the turn is over', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
-  const coordinator = await connectMcp({ store, coordinates: true });
+  const coordinator = await callInProcess(await openTestHive(store), 'coordinator');
   const heard: string[] = [];
   coordinator.client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
     heard.push(params.uri);
@@ -140,7 +139,7 @@ test('hivemind_interrupt: a coordinator learns that the questions were cancelled
 test('without a subscription hivemind_interrupt follows nothing', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
-  const coordinator = await connectMcp({ store, coordinates: true });
+  const coordinator = await callInProcess(await openTestHive(store), 'coordinator');
   const turn = await beginTurn(hive);
   const { reply } = await interruptStored(hive);
   const second = coordinator.call('hivemind_interrupt', { session: turn.session_id });
