@@ -19,7 +19,7 @@ async function collect() {
     const errors = [...unhandledErrors, ...testModules.flatMap((module) => module.errors())];
     if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
     const tests = testModules.flatMap((module) => [...module.children.allTests()]);
-    const records = tests.flatMap((test) => test.meta().requirement ?? []);
+    const records = tests.flatMap((test) => test.meta().requirements ?? []);
     return records.sort((a, b) => numberOf(a) - numberOf(b));
   } finally {
     await vitest.close();
@@ -71,7 +71,7 @@ function page(records) {
   return `${[
     '# Specification',
     'Written by `npm run format` from the tests in `test/spec`. Do not edit it by hand.',
-    'Hive was specified by five documents and a design card. Each was written for another program: an editor, a bot, a terminal client. Each requirement in them is one test, under the number given here, that drives the real program: an MCP client, a JSON-RPC client, hook events, the command line, the library, an Emacs in a terminal, popups on a desktop. Renamed tools and fields are listed in [concepts.md](../concepts.md).',
+    'Hive was specified by five documents and a design card. Each was written for another program: an editor, a bot, a terminal client. Each requirement in them is tested under the number given here; a test may show several that belong to one scene. The tests drive the real program: an MCP client, a JSON-RPC client, hook events, the command line, the library, an Emacs in a terminal, popups on a desktop. Renamed tools and fields are listed in [concepts.md](../concepts.md).',
     [
       row('', 'requirements', ...Object.values(VERDICTS)),
       row(...Array(2 + Object.keys(VERDICTS).length).fill('---')),

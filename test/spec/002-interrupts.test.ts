@@ -150,23 +150,39 @@ const answer = (ask_id: string, decision: string): Promise<Loose> => {
 };
 
 requirement(
-  {
-    id: '002-01',
-    title: 'An interrupt ends the turn with an event that carries the reason.',
-    source: 'Emit TurnAborted on interrupt, carrying a reason',
-    lives: ['`turn/changed`', '`hive log`'],
-    verdict: 'neutral',
-    because:
-      'The event is `turn/changed` with `state: "aborted"` and `abort_reason`, because one event tells every change of a turn.',
-  },
+  [
+    {
+      id: '002-01',
+      title: 'An interrupt ends the turn with an event that carries the reason.',
+      source: 'Emit TurnAborted on interrupt, carrying a reason',
+      lives: ['`turn/changed`', '`hive log`'],
+      verdict: 'neutral',
+      because:
+        'The event is `turn/changed` with `state: "aborted"` and `abort_reason`, because one event tells every change of a turn.',
+    },
+    {
+      id: '002-16',
+      title: 'The agent’s own terminal shows that the turn was interrupted.',
+      source: 'TUI: on_error("Turn interrupted")',
+      lives: ['PreToolUse hook (`stopReason`)'],
+      verdict: 'neutral',
+      because:
+        'The words are the client’s to show: Claude Code shows the `stopReason`, which says who and why.',
+    },
+  ],
   async () => {
     const frames = since();
-    const { reply } = await interrupted(await begin());
+    const { reply, printed } = await interrupted(await begin(), { note: 'wrong branch' });
     const told = frames()
       .filter(aborted)
       .map(({ params }) => params);
     expect(told.find(({ turn_id }) => turn_id === reply.turn_id)).toMatchObject({
       abort_reason: 'interrupted',
+    });
+    expect(printed).toMatchObject({
+      continue: false,
+      stopReason: 'Interrupted by Ada. Note: wrong branch',
+      hookSpecificOutput: { permissionDecision: 'deny' },
     });
     const { out } = await human.hive('log');
     expect(out).toMatch(new RegExp(`turn/changed[^\\n]*${reply.turn_id}`));
@@ -195,13 +211,22 @@ requirement(
 );
 
 requirement(
-  {
-    id: '002-03',
-    title: 'A turn that a new prompt displaces is aborted as replaced.',
-    source: 'Replacing a running task: current.abort(TurnAbortReason::Replaced)',
-    lives: ['Claude Code hooks', 'Codex hooks', '`turns.start` of hive-sidecar', 'docs/turns.md'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '002-03',
+      title: 'A turn that a new prompt displaces is aborted as replaced.',
+      source: 'Replacing a running task: current.abort(TurnAbortReason::Replaced)',
+      lives: ['Claude Code hooks', 'Codex hooks', '`turns.start` of hive-sidecar', 'docs/turns.md'],
+      verdict: 'works',
+    },
+    {
+      id: '002-15',
+      title: 'People read that the task was replaced by a new one.',
+      source: '"task aborted: replaced by a new task"',
+      lives: ['`sentence` of a turn', '`M-x hive`'],
+      verdict: 'works',
+    },
+  ],
   async () => {
     // A prompt that is sent now, while Claude Code's model thinks; a review that Codex is asked for while it works.
     const claude = (n: number): string => `9a0e9700-0000-4000-8000-00000000000${n}`;
@@ -218,7 +243,10 @@ requirement(
       { ...first, turn_id: codex(2) },
       { ...first, prompt: 'Review it.', turn_id: codex(3) },
     ]);
-    expect((await displaced('replacer')).abort_reason).toBe('replaced');
+    expect(await displaced('replacer')).toMatchObject({
+      abort_reason: 'replaced',
+      sentence: 'task aborted: replaced by a new task',
+    });
   },
 );
 
@@ -277,37 +305,34 @@ requirement(
 );
 
 requirement(
-  {
-    id: '002-06',
-    title: 'Aborting a permission to run a command interrupts the turn.',
-    source: 'ExecApproval { decision: Abort } => interrupt_task()',
-    lives: ['`Abort` of a permission', 'PermissionRequest hook'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '002-06',
+      title: 'Aborting a permission to run a command interrupts the turn.',
+      source: 'ExecApproval { decision: Abort } => interrupt_task()',
+      lives: ['`Abort` of a permission', 'PermissionRequest hook'],
+      verdict: 'works',
+    },
+    {
+      id: '002-07',
+      title: 'So does aborting a permission to edit a file.',
+      source: 'PatchApproval { decision: Abort } => interrupt_task()',
+      lives: ['`Abort` of a permission', 'PermissionRequest hook'],
+      verdict: 'works',
+    },
+  ],
   async () => {
-    const work = await begin();
-    const { prompt, printed } = await permission(work, 'Bash', { command: 'npm test' });
-    await answer(prompt.ask_id, 'Abort');
-    expect((await printed).hookSpecificOutput.decision).toMatchObject({ behavior: 'deny', interrupt: true });
-    expect(await turn()).toMatchObject({ state: 'aborted', abort_reason: 'interrupted', by: 'Ada' });
-  },
-);
-
-requirement(
-  {
-    id: '002-07',
-    title: 'So does aborting a permission to edit a file.',
-    source: 'PatchApproval { decision: Abort } => interrupt_task()',
-    lives: ['`Abort` of a permission', 'PermissionRequest hook'],
-    verdict: 'works',
-  },
-  async () => {
-    const work = await begin();
     const edit = { file_path: '/demo/a.ts', old_string: 'a', new_string: 'b' };
-    const { prompt, printed } = await permission(work, 'Edit', edit);
-    await answer(prompt.ask_id, 'Abort');
-    expect((await printed).hookSpecificOutput.decision).toMatchObject({ behavior: 'deny', interrupt: true });
-    expect(await turn()).toMatchObject({ state: 'aborted', abort_reason: 'interrupted', by: 'Ada' });
+    for (const [tool, input] of [
+      ['Bash', { command: 'npm test' }],
+      ['Edit', edit],
+    ] as const) {
+      const { prompt, printed } = await permission(await begin(), tool, input);
+      await answer(prompt.ask_id, 'Abort');
+      const { decision } = (await printed).hookSpecificOutput;
+      expect(decision).toMatchObject({ behavior: 'deny', interrupt: true });
+      expect(await turn()).toMatchObject({ state: 'aborted', abort_reason: 'interrupted', by: 'Ada' });
+    }
   },
 );
 
@@ -352,30 +377,51 @@ async function typed(): Promise<void> {
 }
 
 requirement(
-  {
-    id: '002-09',
-    title: 'The reply to an interrupt waits until the turn has ended.',
-    source: 'Defer MCP interrupt responses until TurnAborted',
-    lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt`'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '002-09',
+      title: 'The reply to an interrupt waits until the turn has ended.',
+      source: 'Defer MCP interrupt responses until TurnAborted',
+      lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt`'],
+      verdict: 'works',
+    },
+    {
+      id: '002-13',
+      title: 'Any number of requests can wait for one turn, and all are answered.',
+      source: 'Don’t assume a single pending interrupt: a Vec of request ids',
+      lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt`'],
+      verdict: 'works',
+    },
+    {
+      id: '002-18',
+      title: 'An interrupt is an outcome and no error.',
+      source: 'Don’t emit EventMsg::Error for interrupts',
+      lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt`'],
+      verdict: 'works',
+    },
+  ],
   async () => {
+    const frames = since();
     const work = await begin();
     let replies = 0;
-    const waiting = [interrupt(), coordinator.use('hivemind_interrupt', { session: abc.handle })].map(
-      async (reply) => {
-        const { outcome } = await reply;
-        replies += 1;
-        return outcome;
-      },
-    );
-    await requested(2);
+    const asked = [
+      ...[interrupt(), interrupt(), interrupt({ by: 'Grace' })],
+      coordinator.use('hivemind_interrupt', { session: abc.handle }),
+    ];
+    for (const reply of asked) void reply.then(() => (replies += 1));
+    const { done } = human.start('interrupt', abc.handle);
+    await requested(5);
     // Other requests are answered in the meantime.
     await desk.request('prompt/list', {});
     await coordinator.use('hivemind_status');
     expect(replies).toBe(0);
     await work.tool();
-    expect(await Promise.all(waiting)).toEqual(['aborted', 'aborted']);
+    const all: Loose[] = await Promise.all(asked);
+    expect(new Set(all.map(({ interrupt_id }) => interrupt_id)).size).toBe(4);
+    for (const reply of all) expect(reply).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted' });
+    expect(await done).toMatchObject({ code: 0 });
+    expect((await turn()).interrupts.map(({ state }: Loose) => state)).toEqual(Array(5).fill('answered'));
+    expect(frames().filter(({ error }) => error !== undefined)).toEqual([]);
   },
 );
 
@@ -424,97 +470,39 @@ requirement(
 );
 
 requirement(
-  {
-    id: '002-12',
-    title: 'The reply names the reason.',
-    source: 'InterruptConversationResponse { abortReason }',
-    lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt --json`'],
-    verdict: 'neutral',
-    because: 'It is `abort_reason`: every field of Hive is written in snake_case, on every wire.',
-  },
+  [
+    {
+      id: '002-12',
+      title: 'The reply names the reason.',
+      source: 'InterruptConversationResponse { abortReason }',
+      lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt --json`'],
+      verdict: 'neutral',
+      because: 'It is `abort_reason`: every field of Hive is written in snake_case, on every wire.',
+    },
+    {
+      id: '002-14',
+      title: 'People read that the task was interrupted.',
+      source: '"task interrupted"',
+      lives: ['`turn/interrupt` (`sentence`)', '`hive interrupt`', 'Emacs’ echo area'],
+      verdict: 'better',
+      because: 'The sentence says by whom: several people and agents can interrupt, also at the terminal.',
+    },
+  ],
   async () => {
     const { reply } = await interrupted(await begin());
     expect(reply).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted' });
     expect(reply).not.toHaveProperty('abortReason');
-    const work = await begin();
-    const { done } = human.start('interrupt', abc.handle, '--json');
-    await requested();
-    await work.tool();
-    expect((await done).json()).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted' });
-  },
-);
-
-requirement(
-  {
-    id: '002-13',
-    title: 'Any number of requests can wait for one turn, and all are answered.',
-    source: 'Don’t assume a single pending interrupt: a Vec of request ids',
-    lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt`'],
-    verdict: 'works',
-  },
-  async () => {
-    const work = await begin();
-    const replies = [interrupt(), interrupt(), interrupt({ by: 'Grace' })];
-    const agents = coordinator.use('hivemind_interrupt', { session: abc.handle });
-    await requested(4);
-    await work.tool();
-    const all: Loose[] = await Promise.all([...replies, agents]);
-    expect(new Set(all.map(({ interrupt_id }) => interrupt_id)).size).toBe(4);
-    for (const reply of all) expect(reply).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted' });
-    expect((await turn()).interrupts.map(({ state }: Loose) => state)).toEqual(Array(4).fill('answered'));
-  },
-);
-
-requirement(
-  {
-    id: '002-14',
-    title: 'People read that the task was interrupted.',
-    source: '"task interrupted"',
-    lives: ['`turn/interrupt` (`sentence`)', '`hive interrupt`', 'Emacs’ echo area'],
-    verdict: 'better',
-    because: 'The sentence says by whom: several people and agents can interrupt, also at the terminal.',
-  },
-  async () => {
-    const { reply } = await interrupted(await begin());
     expect(reply.sentence).toBe('task interrupted by Ada');
-    const work = await begin();
-    const { done } = human.start('interrupt', abc.handle, '--by', 'Grace');
-    await requested();
-    await work.tool();
-    expect((await done).out).toBe(`${await abc.title()}: task interrupted by Grace\n`);
-  },
-);
-
-requirement(
-  {
-    id: '002-15',
-    title: 'People read that the task was replaced by a new one.',
-    source: '"task aborted: replaced by a new task"',
-    lives: ['`sentence` of a turn', '`M-x hive`'],
-    verdict: 'works',
-  },
-  async () => {
-    expect((await displaced('displaced')).sentence).toBe('task aborted: replaced by a new task');
-  },
-);
-
-requirement(
-  {
-    id: '002-16',
-    title: 'The agent’s own terminal shows that the turn was interrupted.',
-    source: 'TUI: on_error("Turn interrupted")',
-    lives: ['PreToolUse hook (`stopReason`)'],
-    verdict: 'neutral',
-    because:
-      'The words are the client’s to show: Claude Code shows the `stopReason`, which says who and why.',
-  },
-  async () => {
-    const { printed } = await interrupted(await begin(), { note: 'wrong branch' });
-    expect(printed).toMatchObject({
-      continue: false,
-      stopReason: 'Interrupted by Ada. Note: wrong branch',
-      hookSpecificOutput: { permissionDecision: 'deny' },
-    });
+    const fromShell = async (...more: string[]): Promise<string> => {
+      const work = await begin();
+      const { done } = human.start('interrupt', abc.handle, ...more);
+      await requested();
+      await work.tool();
+      return (await done).out;
+    };
+    const told = JSON.parse(await fromShell('--json'));
+    expect(told).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted' });
+    expect(await fromShell('--by', 'Grace')).toBe(`${await abc.title()}: task interrupted by Grace\n`);
   },
 );
 
@@ -550,27 +538,6 @@ async function nextTold(): Promise<{ say: string; stop(): Promise<Loose> }> {
   const { hookSpecificOutput } = await abc.hook('UserPromptSubmit', { prompt: 'go on', prompt_id });
   return { say: hookSpecificOutput?.additionalContext ?? '', stop: () => abc.hook('Stop', { prompt_id }) };
 }
-
-requirement(
-  {
-    id: '002-18',
-    title: 'An interrupt is an outcome and no error.',
-    source: 'Don’t emit EventMsg::Error for interrupts',
-    lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt`'],
-    verdict: 'works',
-  },
-  async () => {
-    const frames = since();
-    const work = await begin();
-    const asked = [interrupt(), coordinator.use('hivemind_interrupt', { session: abc.handle })];
-    const { done } = human.start('interrupt', abc.handle);
-    await requested(3);
-    await work.tool();
-    for (const one of await Promise.all(asked)) expect(one).toMatchObject({ outcome: 'aborted' });
-    expect(await done).toMatchObject({ code: 0 });
-    expect(frames().filter(({ error }) => error !== undefined)).toEqual([]);
-  },
-);
 
 requirement(
   {

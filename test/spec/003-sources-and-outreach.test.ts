@@ -116,17 +116,29 @@ requirement(
 );
 
 requirement(
-  {
-    id: '003-03',
-    title: 'A tool pings the human.',
-    source: 'ping_user',
-    lives: ['`hivemind_ping_user`'],
-    verdict: 'neutral',
-    because: 'All tools of Hive begin with `hivemind_`.',
-  },
+  [
+    {
+      id: '003-03',
+      title: 'A tool pings the human.',
+      source: 'ping_user',
+      lives: ['`hivemind_ping_user`'],
+      verdict: 'neutral',
+      because: 'All tools of Hive begin with `hivemind_`.',
+    },
+    {
+      id: '003-07',
+      title: 'The agent reads that its message was sent.',
+      source: '"Message sent."',
+      lives: ['`hivemind_ping_user` (`status`, `next`)'],
+      verdict: 'neutral',
+      because:
+        'The result is structured: `status: "sent"`, and in `next` what the agent is to do before it stops.',
+    },
+  ],
   async () => {
-    const { outreach_id, status, source } = await ping(await background());
+    const { outreach_id, status, source, next } = await ping(await background());
     expect({ status, source }).toEqual({ status: 'sent', source: 'bg' });
+    expect(next).toMatch(/^Sent\. .*hivemind_report_updates/);
     const { params } = await desk.seen(
       isTold('outreach/received', (item) => item.outreach_id === outreach_id),
     );
@@ -135,27 +147,24 @@ requirement(
 );
 
 requirement(
-  {
-    id: '003-04',
-    title: 'A main session cannot ping.',
-    source: 'test_ping_user_blocked_on_main: "only available in background forks"',
-    lives: ['`hivemind_ping_user`'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '003-04',
+      title: 'A main session cannot ping.',
+      source: 'test_ping_user_blocked_on_main: "only available in background forks"',
+      lives: ['`hivemind_ping_user`'],
+      verdict: 'works',
+    },
+    {
+      id: '003-05',
+      title: 'Nor can an interactive fork.',
+      source: 'test_ping_user_blocked_on_interactive_fork',
+      lives: ['`hivemind_ping_user`'],
+      verdict: 'works',
+    },
+  ],
   async () => {
     expect(await refusal(ping(main))).toMatch(/only available in background sessions.*main session/);
-  },
-);
-
-requirement(
-  {
-    id: '003-05',
-    title: 'Nor can an interactive fork.',
-    source: 'test_ping_user_blocked_on_interactive_fork',
-    lives: ['`hivemind_ping_user`'],
-    verdict: 'works',
-  },
-  async () => {
     expect(await refusal(ping(fork))).toMatch(/only available in background sessions.*fork/);
   },
 );
@@ -179,23 +188,6 @@ requirement(
       title: expect.stringContaining(`[bg] ${await popping.title()}`),
       body: 'check your tasks',
     });
-  },
-);
-
-requirement(
-  {
-    id: '003-07',
-    title: 'The agent reads that its message was sent.',
-    source: '"Message sent."',
-    lives: ['`hivemind_ping_user` (`status`, `next`)'],
-    verdict: 'neutral',
-    because:
-      'The result is structured: `status: "sent"`, and in `next` what the agent is to do before it stops.',
-  },
-  async () => {
-    const { status, next } = await ping(await background());
-    expect(status).toBe('sent');
-    expect(next).toMatch(/^Sent\. .*hivemind_report_updates/);
   },
 );
 
@@ -272,43 +264,43 @@ requirement(
 );
 
 requirement(
-  {
-    id: '003-11',
-    title: 'A tool sends the human a card.',
-    source: 'discord_embed',
-    lives: ['`hivemind_send_card`', '`M-x hive-outreach`'],
-    verdict: 'neutral',
-    because: 'It is called a card, because it is shown in Emacs and not on Discord.',
-  },
+  [
+    {
+      id: '003-12',
+      title: 'A card has a title, a description, a color, fields and buttons.',
+      source: 'EmbedConfig(title, description, color, fields, buttons)',
+      lives: ['`hivemind_send_card`'],
+      verdict: 'works',
+    },
+    {
+      id: '003-11',
+      title: 'A tool sends the human a card.',
+      source: 'discord_embed',
+      lives: ['`hivemind_send_card`', '`M-x hive-outreach`'],
+      verdict: 'neutral',
+      because: 'It is called a card, because it is shown in Emacs and not on Discord.',
+    },
+    {
+      id: '003-13',
+      title: 'A card without a color has a default.',
+      source: 'color=args.get("color", "blue")',
+      lives: ['`hivemind_send_card` (`color`)', '`M-x hive-outreach`'],
+      verdict: 'neutral',
+      because: 'Its title is plain bold: blue says "for information", and only the agent can know that.',
+    },
+  ],
   async () => {
-    const { outreach_id, status } = await card(main, 'A card of main');
-    expect(status).toBe('sent');
-    const { params } = await desk.seen(
-      isTold('outreach/received', (item) => item.outreach_id === outreach_id),
-    );
-    expect(params).toMatchObject({ kind: 'card', title: 'A card of main' });
-  },
-);
-
-requirement(
-  {
-    id: '003-12',
-    title: 'A card has a title, a description, a color, fields and buttons.',
-    source: 'EmbedConfig(title, description, color, fields, buttons)',
-    lives: ['`hivemind_send_card`'],
-    verdict: 'works',
-  },
-  async () => {
-    const { outreach_id, ask_id } = await card(main, 'Deploy', {
+    const { outreach_id, ask_id, status } = await card(main, 'Deploy', {
       description: 'All green.',
       color: 'green',
       fields: [{ name: 'Failed', value: '0', inline: true }],
       buttons: [{ label: 'ok', ask: 'Deploy it?' }],
     });
-    const { params } = await desk.seen(
-      isTold('outreach/received', (item) => item.outreach_id === outreach_id),
-    );
-    expect(params).toMatchObject({
+    expect(status).toBe('sent');
+    const received = async (id: string): Promise<Loose> =>
+      (await desk.seen(isTold('outreach/received', (item) => item.outreach_id === id))).params;
+    expect(await received(outreach_id)).toMatchObject({
+      kind: 'card',
       title: 'Deploy',
       description: 'All green.',
       color: 'green',
@@ -318,24 +310,8 @@ requirement(
     });
     const { prompt } = await desk.request('prompt/get', { ask_id });
     expect(prompt.options.map(({ label }: Loose) => label)).toEqual(['ok']);
-  },
-);
-
-requirement(
-  {
-    id: '003-13',
-    title: 'A card without a color has a default.',
-    source: 'color=args.get("color", "blue")',
-    lives: ['`hivemind_send_card` (`color`)', '`M-x hive-outreach`'],
-    verdict: 'neutral',
-    because: 'Its title is plain bold: blue says "for information", and only the agent can know that.',
-  },
-  async () => {
-    const { outreach_id } = await card(main, 'Colorless');
-    const { params } = await desk.seen(
-      isTold('outreach/received', (item) => item.outreach_id === outreach_id),
-    );
-    expect(params.color).toBeNull();
+    const colorless = await card(main, 'Colorless');
+    expect((await received(colorless.outreach_id)).color).toBeNull();
   },
 );
 
@@ -369,25 +345,26 @@ async function footers(source: 'bg' | 'fork'): Promise<void> {
 }
 
 requirement(
-  {
-    id: '003-15',
-    title: 'A card of a background session has the footer bg.',
-    source: 'test_embed_footer_bg_fork',
-    lives: ['`hivemind_send_card` (`footer`)', '`M-x hive-outreach`', 'the popup of a card'],
-    verdict: 'works',
+  [
+    {
+      id: '003-15',
+      title: 'A card of a background session has the footer bg.',
+      source: 'test_embed_footer_bg_fork',
+      lives: ['`hivemind_send_card` (`footer`)', '`M-x hive-outreach`', 'the popup of a card'],
+      verdict: 'works',
+    },
+    {
+      id: '003-16',
+      title: 'A card of an interactive fork has the footer fork.',
+      source: 'test_embed_footer_interactive_fork',
+      lives: ['`hivemind_send_card` (`footer`)', '`M-x hive-outreach`', 'the popup of a card'],
+      verdict: 'works',
+    },
+  ],
+  async () => {
+    await footers('bg');
+    await footers('fork');
   },
-  () => footers('bg'),
-);
-
-requirement(
-  {
-    id: '003-16',
-    title: 'A card of an interactive fork has the footer fork.',
-    source: 'test_embed_footer_interactive_fork',
-    lives: ['`hivemind_send_card` (`footer`)', '`M-x hive-outreach`', 'the popup of a card'],
-    verdict: 'works',
-  },
-  () => footers('fork'),
 );
 
 requirement(
@@ -413,40 +390,37 @@ requirement(
 );
 
 requirement(
-  {
-    id: '003-18',
-    title: 'A button of a card answers it.',
-    source: 'view = build_view(config.buttons)',
-    lives: ['the popup of a card', '`M-x hive-outreach`', '`hivemind_poll`'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '003-18',
+      title: 'A button of a card answers it.',
+      source: 'view = build_view(config.buttons)',
+      lives: ['the popup of a card', '`M-x hive-outreach`', '`hivemind_poll`'],
+      verdict: 'works',
+    },
+    {
+      id: '003-19',
+      title: 'The popup of a card with buttons shows its text.',
+      source: 'channel.send(embed=embed, view=view)',
+      lives: ['the popup of a card'],
+      verdict: 'works',
+    },
+  ],
   async () => {
     const bg = await poppingUp();
-    const { ask_id } = await card(bg, 'Deploy', { actions: [{ label: 'ok' }, { label: 'later' }] });
-    await popup();
+    const { ask_id } = await card(bg, 'Deploy', {
+      description: 'All 40 tests pass.',
+      actions: [{ label: 'ok' }, { label: 'later' }],
+    });
+    const { body, actions } = await popup();
+    expect(body).toContain('Deploy');
+    expect(body).toContain('All 40 tests pass.');
+    expect(actions.join()).toContain('ok');
     await desktop.press('ok');
     expect(await bg.use('hivemind_poll', { ask_id, wait_ms: 10_000 })).toMatchObject({
       status: 'responded',
       decision: 'ok',
     });
-  },
-);
-
-requirement(
-  {
-    id: '003-19',
-    title: 'The popup of a card with buttons shows its text.',
-    source: 'channel.send(embed=embed, view=view)',
-    lives: ['the popup of a card'],
-    verdict: 'works',
-  },
-  async () => {
-    const bg = await poppingUp();
-    await card(bg, 'Deploy', { description: 'All 40 tests pass.', actions: [{ label: 'ok' }] });
-    const { body, actions } = await popup();
-    expect(body).toContain('Deploy');
-    expect(body).toContain('All 40 tests pass.');
-    expect(actions.join()).toContain('ok');
   },
 );
 
@@ -500,125 +474,88 @@ const HELD = {
 };
 
 requirement(
-  {
-    id: '003-22',
-    title: 'After a ping a background session owes a report.',
-    source: 'test_bg_output_flag_set_on_ping',
-    lives: ['Stop hook'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '003-22',
+      title: 'After a ping a background session owes a report.',
+      source: 'test_bg_output_flag_set_on_ping',
+      lives: ['Stop hook'],
+      verdict: 'works',
+    },
+    {
+      id: '003-23',
+      title: 'After a card it owes one, too.',
+      source: '_bg_output_sent_var.set(True) in discord_embed',
+      lives: ['Stop hook'],
+      verdict: 'works',
+    },
+    {
+      id: '003-24',
+      title: 'A report settles what was owed.',
+      source: 'test_bg_output_flag_cleared_on_report',
+      lives: ['`hivemind_report_updates`', 'Stop hook'],
+      verdict: 'works',
+    },
+    {
+      id: '003-28',
+      title: 'A background session with output that it has not reported is held, and reads what to call.',
+      source: 'test_stop_hook_blocks_stop_in_bg_with_unreported_output',
+      lives: ['Stop hook'],
+      verdict: 'works',
+    },
+    {
+      id: '003-29',
+      title: 'The Stop hook answers in the form that holds the session.',
+      source: '{"systemMessage": …}, continue_ to be verified',
+      lives: ['Stop hook'],
+      verdict: 'better',
+      because:
+        'The document’s form holds nothing: Claude Code shows a systemMessage to the human and stops. Additional context of the Stop holds it, and its terminal reports no problem.',
+    },
+  ],
   async () => {
     const bg = await background();
-    await ping(bg);
-    expect(await stop(bg)).toEqual(HELD);
-  },
-);
-
-requirement(
-  {
-    id: '003-23',
-    title: 'After a card it owes one, too.',
-    source: '_bg_output_sent_var.set(True) in discord_embed',
-    lives: ['Stop hook'],
-    verdict: 'works',
-  },
-  async () => {
-    const bg = await background();
+    await ping(bg, 'The build is red.');
+    const printed = await stop(bg);
+    expect(printed).toEqual(HELD);
+    expect(printed.hookSpecificOutput.additionalContext).toMatch(
+      /ping "The build is red\."[\s\S]*hivemind_report_updates \{"message"/,
+    );
+    await report(bg);
+    expect(await stop(bg)).toEqual({});
     await card(bg);
     expect(await stop(bg)).toEqual(HELD);
   },
 );
 
 requirement(
-  {
-    id: '003-24',
-    title: 'A report settles what was owed.',
-    source: 'test_bg_output_flag_cleared_on_report',
-    lives: ['`hivemind_report_updates`', 'Stop hook'],
-    verdict: 'works',
-  },
-  async () => {
-    const bg = await background();
-    await ping(bg);
-    await report(bg);
-    expect(await stop(bg)).toEqual({});
-  },
-);
-
-requirement(
-  {
-    id: '003-25',
-    title: 'A main session may stop.',
-    source: 'test_stop_hook_allows_stop_on_main',
-    lives: ['Stop hook'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '003-25',
+      title: 'A main session may stop.',
+      source: 'test_stop_hook_allows_stop_on_main',
+      lives: ['Stop hook'],
+      verdict: 'works',
+    },
+    {
+      id: '003-26',
+      title: 'A background session that has shown nothing may stop.',
+      source: 'test_stop_hook_allows_stop_in_bg_no_output',
+      lives: ['Stop hook'],
+      verdict: 'works',
+    },
+    {
+      id: '003-27',
+      title: 'An interactive fork may stop.',
+      source: 'require_report_hook: not in_bg_fork()',
+      lives: ['Stop hook'],
+      verdict: 'works',
+    },
+  ],
   async () => {
     await card(main, 'Shown by main');
-    expect(await stop(main)).toEqual({});
-  },
-);
-
-requirement(
-  {
-    id: '003-26',
-    title: 'A background session that has shown nothing may stop.',
-    source: 'test_stop_hook_allows_stop_in_bg_no_output',
-    lives: ['Stop hook'],
-    verdict: 'works',
-  },
-  async () => {
-    expect(await stop(await background())).toEqual({});
-  },
-);
-
-requirement(
-  {
-    id: '003-27',
-    title: 'An interactive fork may stop.',
-    source: 'require_report_hook: not in_bg_fork()',
-    lives: ['Stop hook'],
-    verdict: 'works',
-  },
-  async () => {
     await card(fork, 'Shown by a fork');
-    expect(await stop(fork)).toEqual({});
-  },
-);
-
-requirement(
-  {
-    id: '003-28',
-    title: 'A background session with output that it has not reported is held, and reads what to call.',
-    source: 'test_stop_hook_blocks_stop_in_bg_with_unreported_output',
-    lives: ['Stop hook'],
-    verdict: 'works',
-  },
-  async () => {
-    const bg = await background();
-    await ping(bg, 'The build is red.');
-    const { hookSpecificOutput } = await stop(bg);
-    expect(hookSpecificOutput.additionalContext).toMatch(
-      /ping "The build is red\."[\s\S]*hivemind_report_updates \{"message"/,
-    );
-  },
-);
-
-requirement(
-  {
-    id: '003-29',
-    title: 'The Stop hook answers in the form that holds the session.',
-    source: '{"systemMessage": …}, continue_ to be verified',
-    lives: ['Stop hook'],
-    verdict: 'better',
-    because:
-      'The document’s form holds nothing: Claude Code shows a systemMessage to the human and stops. Additional context of the Stop holds it, and its terminal reports no problem.',
-  },
-  async () => {
-    const bg = await background();
-    await ping(bg);
-    const printed = await stop(bg);
-    expect(printed).toEqual(HELD);
+    for (const agent of [main, fork, await background()]) expect(await stop(agent)).toEqual({});
   },
 );
 

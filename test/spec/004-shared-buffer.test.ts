@@ -63,15 +63,25 @@ const insert = (text: string): Promise<string> =>
 const block = (handle: string, body: string): string => `## 2026-01-11 18:00:00 ${handle}\n\n${body}\n`;
 
 requirement(
-  {
-    id: '004-01',
-    title: 'One agent writes, another one notices it.',
-    source:
-      '一方の Claude が他方の Claude に書き込み、それを検知 (one Claude writes to another, which detects it)',
-    lives: ['`hivemind_post`', 'PreToolUse hook', 'PostToolUse hook'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '004-01',
+      title: 'One agent writes, another one notices it.',
+      source:
+        '一方の Claude が他方の Claude に書き込み、それを検知 (one Claude writes to another, which detects it)',
+      lives: ['`hivemind_post`', 'PreToolUse hook', 'PostToolUse hook'],
+      verdict: 'works',
+    },
+    {
+      id: '004-04',
+      title: 'A mention reaches an agent in the middle of its work.',
+      source: 'バッファへの書き込みをリアルタイムで検知し…通知 (writes are detected in real time)',
+      lives: ['PreToolUse hook'],
+      verdict: 'works',
+    },
+  ],
   async () => {
+    expect((await def.tries()).verdict).toBe('pass');
     await post(abc, '@Claude-def34 The login is done, please review src/auth/login.ts');
     const { verdict, text } = await def.tries();
     expect(verdict).toBe('deny');
@@ -121,21 +131,6 @@ requirement(
 
 requirement(
   {
-    id: '004-04',
-    title: 'A mention reaches an agent in the middle of its work.',
-    source: 'バッファへの書き込みをリアルタイムで検知し…通知 (writes are detected in real time)',
-    lives: ['PreToolUse hook'],
-    verdict: 'works',
-  },
-  async () => {
-    expect((await def.tries()).verdict).toBe('pass');
-    await post(abc, '@Claude-def34 while you work');
-    expect((await def.tries()).verdict).toBe('deny');
-  },
-);
-
-requirement(
-  {
     id: '004-05',
     title: 'A mention reaches an agent that idles.',
     source: '該当する Claude セッションに確実に通知を届ける (deliver notifications reliably)',
@@ -158,16 +153,26 @@ requirement(
 );
 
 requirement(
-  {
-    id: '004-06',
-    title: 'A message has a heading with its time and its author.',
-    source: '## YYYY-MM-DD HH:MM:SS Claude-{id}',
-    lives: ['`M-x hive-shared`', '`hive messages --format shared`'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '004-06',
+      title: 'A message has a heading with its time and its author.',
+      source: '## YYYY-MM-DD HH:MM:SS Claude-{id}',
+      lives: ['`M-x hive-shared`', '`hive messages --format shared`'],
+      verdict: 'works',
+    },
+    {
+      id: '004-25',
+      title: 'The file has a title.',
+      source: '# Shared Buffer',
+      lives: ['`hive messages --format shared`'],
+      verdict: 'works',
+    },
+  ],
   async () => {
     await post(abc, 'under a heading');
     const { out } = await human.hive('messages', '--format', 'shared');
+    expect(out).toMatch(/^# Shared Buffer/m);
     expect(out).toMatch(/^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d Claude-abc12\n\nunder a heading$/m);
     await emacs.calm();
     await openHere();
@@ -177,18 +182,33 @@ requirement(
 );
 
 requirement(
-  {
-    id: '004-07',
-    title: 'An agent is called by the first five characters of its session id.',
-    source: 'Claude ID: session_id の最初の5文字 (first 5 characters)',
-    lives: ['handles'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '004-07',
+      title: 'An agent is called by the first five characters of its session id.',
+      source: 'Claude ID: session_id の最初の5文字 (first 5 characters)',
+      lives: ['handles'],
+      verdict: 'works',
+    },
+    {
+      id: '004-14',
+      title: 'Each registered session is found by its name.',
+      source: 'registered_sessions[claude_id] = {…}',
+      lives: ['handles', '`hivemind_sessions`'],
+      verdict: 'better',
+      because:
+        'In the document a second session with the same five characters takes the place of the first; here it gets a longer name.',
+    },
+  ],
   async () => {
     expect(abc.handle).toBe('Claude-abc12');
-    const twin = await startAgent(store, 'abc12-sibling');
-    expect(twin.handle).toMatch(/^Claude-abc12\W?\w/);
-    expect(twin.handle).not.toBe(abc.handle);
+    const [one, other] = [await startAgent(store, 'same1-first'), await startAgent(store, 'same1-second')];
+    expect(one.handle).toBe('Claude-same1');
+    expect(other.handle).toMatch(/^Claude-same1\W?\w/);
+    await post(abc, `@${one.handle} the first`);
+    await post(abc, `@${other.handle} the second`);
+    expect((await waiting(one)).map(({ body }) => body)).toEqual([`@${one.handle} the first`]);
+    expect((await waiting(other)).map(({ body }) => body)).toEqual([`@${other.handle} the second`]);
   },
 );
 
@@ -322,26 +342,6 @@ requirement(
     await fireHook(store, { ...session, hook_event_name: 'SessionEnd', reason: 'other' });
     expect(await listed()).toBe(false);
     expect(await listed('--ended')).toBe(true);
-  },
-);
-
-requirement(
-  {
-    id: '004-14',
-    title: 'Each registered session is found by its name.',
-    source: 'registered_sessions[claude_id] = {…}',
-    lives: ['handles', '`hivemind_sessions`'],
-    verdict: 'better',
-    because:
-      'In the document a second session with the same five characters takes the place of the first; here it gets a longer name.',
-  },
-  async () => {
-    const [one, other] = [await startAgent(store, 'same1-first'), await startAgent(store, 'same1-second')];
-    expect(one.handle).not.toBe(other.handle);
-    await post(abc, `@${one.handle} the first`);
-    await post(abc, `@${other.handle} the second`);
-    expect((await waiting(one)).map(({ body }) => body)).toEqual([`@${one.handle} the first`]);
-    expect((await waiting(other)).map(({ body }) => body)).toEqual([`@${other.handle} the second`]);
   },
 );
 
@@ -578,19 +578,6 @@ requirement(
     await openHere();
     await emacs.until(/write below/);
     expect(says(await emacs.text(shared))).toEqual(['@Claude-', '@All', '@Human', '@reviewer']);
-  },
-);
-
-requirement(
-  {
-    id: '004-25',
-    title: 'The file has a title.',
-    source: '# Shared Buffer',
-    lives: ['`hive messages --format shared`'],
-    verdict: 'works',
-  },
-  async () => {
-    expect((await human.hive('messages', '--format', 'shared')).out).toMatch(/^# Shared Buffer/m);
   },
 );
 

@@ -1,6 +1,6 @@
 /**
- * One requirement of a source document and the test that holds Hive to it. The record is the metadata of
- * the test, and docs/internals/specification.md is written from these records (scripts/specification.mjs).
+ * Requirements of a source document and the test that holds Hive to them: one, or several that are parts of one scene. The
+ * records are the metadata of the test, and docs/internals/specification.md is written from them (scripts/specification.mjs).
  */
 import { it } from 'vitest';
 
@@ -22,11 +22,16 @@ export type Requirement = Told & Verdict;
 
 declare module 'vitest' {
   interface TaskMeta {
-    requirement?: Requirement;
+    requirements?: readonly Requirement[];
   }
 }
 
-export function requirement(record: Requirement, proof: () => Promise<void> | void, timeout?: number): void {
-  const options = { meta: { requirement: record }, ...(timeout === undefined ? {} : { timeout }) };
-  it(`${record.id} ${record.title}`, options, proof);
+export function requirement(
+  record: Requirement | readonly [Requirement, ...Requirement[]],
+  proof: () => Promise<void> | void,
+  timeout?: number,
+): void {
+  const requirements: readonly Requirement[] = 'id' in record ? [record] : record;
+  const options = { meta: { requirements }, ...(timeout === undefined ? {} : { timeout }) };
+  it(requirements.map(({ id, title }) => `${id} ${title}`).join(' '), options, proof);
 }
