@@ -159,17 +159,21 @@ export function canBePrompt({
     question.length <= PROMPT_LIMITS.question &&
     (header ?? '').length <= PROMPT_LIMITS.header &&
     Buffer.byteLength(context ?? '') <= PROMPT_LIMITS.contextBytes &&
-    options.length <= PROMPT_LIMITS.options &&
-    options.every(isUsable) &&
-    new Set(options.map(({ label }) => skeletonOf(label))).size === options.length
+    canBeOptions(options)
   );
 }
 
-function isUsable({ label, description }: PromptOption): boolean {
+/** Whether a prompt can have these options: none is too long, and all of them can be told apart. */
+export function canBeOptions(options: readonly Pick<PromptOption, 'label' | 'description'>[]): boolean {
   return (
-    !isBlank(label) &&
-    label.length <= PROMPT_LIMITS.optionLabel &&
-    (description ?? '').length <= PROMPT_LIMITS.optionDescription
+    options.length <= PROMPT_LIMITS.options &&
+    options.every(({ label, description }) => {
+      const isShort =
+        label.length <= PROMPT_LIMITS.optionLabel &&
+        (description ?? '').length <= PROMPT_LIMITS.optionDescription;
+      return isShort && !isBlank(keptLabel(label));
+    }) &&
+    new Set(options.map(({ label }) => skeletonOf(keptLabel(label)))).size === options.length
   );
 }
 

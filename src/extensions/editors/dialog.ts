@@ -13,8 +13,8 @@ import {
   marked,
   summarizeTool,
 } from '../../domain/dialogs.ts';
-import { revealedSource, skeletonOf, spelledLine, spelledOut } from '../../domain/display.ts';
-import { decideForm, type FormDialog, formPrompts } from '../../domain/forms.ts';
+import { revealedSource, spelledLine, spelledOut } from '../../domain/display.ts';
+import { canBeOptions, decideForm, type FormDialog, formPrompts } from '../../domain/forms.ts';
 import type { HookTool } from '../../domain/hooks.ts';
 import { objectIn, type Raw, textIn } from '../../domain/json.ts';
 import { digestOfCall } from '../../domain/permissions.ts';
@@ -111,17 +111,12 @@ function permissionPrompts(dialog: EditorPermission): AskRequest[] {
   ];
 }
 
-/**
- * Two options that look alike would be refused; without options there is nothing to choose. A label with a line break could begin a
- * line like one of Hive.
- */
+/** Without options there is nothing to choose. A label with a line break could begin a line like one of Hive. */
 function areUsable(options: readonly EditorOption[]): boolean {
   return (
     options.length > 0 &&
-    options.length <= PROMPT_LIMITS.options &&
-    options.every(({ label }) => keptLabel(label) !== '' && label.length <= PROMPT_LIMITS.optionLabel) &&
-    options.every(({ label }) => !/[\n\r\u2028\u2029]/.test(keptLabel(label))) &&
-    new Set(options.map(({ label }) => skeletonOf(keptLabel(label)))).size === options.length
+    canBeOptions(options) &&
+    options.every(({ label }) => !/[\n\r\u2028\u2029]/.test(keptLabel(label)))
   );
 }
 
