@@ -10,7 +10,7 @@ import { askIdsOfRun } from './run-calls.ts';
 /** The reason for cancelling a dialog that was answered in its terminal. */
 export const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;
 
-/** The reason for cancelling a dialog whose client is gone: nobody answered it. */
+/** The reason for cancelling a dialog that nobody answered: its client is gone, or went on by itself. */
 export const GONE = { by: 'terminal', via: 'terminal', reason: 'unknown' } as const;
 
 /** Thrown out of a transaction that needs the end of the transcript. */
@@ -42,14 +42,16 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   const own = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
   const waiting = own.filter(({ dialog, status }) => dialog && status === 'pending');
   if (waiting.length === 0) return null;
-  const { dialogsEndedBy, mayHaveReturned } = await import('../domain/dialogs.ts');
+  const { dialogsEndedBy, mayHaveReturned, wasLeftUnanswered } = await import('../domain/dialogs.ts');
   // The transcript of a subagent is another file, which its hooks do not name.
   const reads = event.agent_id === null && mayHaveReturned(event, waiting, tx.now).length > 0;
   if (reads && returned === undefined) throw new TranscriptNeeded();
   // The client is gone with its dialogs: a closed window is not an answer.
   const isGone = event.name === 'SessionEnd' || event.name === 'SessionStart';
   const ofRun = await askIdsOfRun(hook.tx, hook.settings.env);
-  for (const prompt of dialogsEndedBy(event, waiting, { now: tx.now, returned: returned ?? null }))
-    if (!ofRun.has(prompt.ask_id)) await recordCancel(tx, prompt, isGone ? GONE : ELSEWHERE);
+  for (const prompt of dialogsEndedBy(event, waiting, { now: tx.now, returned: returned ?? null })) {
+    const why = isGone || wasLeftUnanswered(event, prompt) ? GONE : ELSEWHERE;
+    if (!ofRun.has(prompt.ask_id)) await recordCancel(tx, prompt, why);
+  }
   return null;
 };

@@ -772,3 +772,13 @@ export function dialogsEndedBy(
   // Several calls of one step may have the same first line, and the others are still open. Of equal calls, only one is over.
   return same.filter((prompt) => dialog.kind !== 'permission' || isAbout(prompt, dialog.tool)).slice(0, 1);
 }
+
+/**
+ * Whether the client closed a question by itself, because nobody had answered it in the time that its person has set
+ * (`askUserQuestionTimeout`). Questions of the same dialog that had been answered by then were sent.
+ */
+export function wasLeftUnanswered({ name, tool }: HookEvent, { question }: Prompt): boolean {
+  const response = name === 'PostToolUse' && tool?.name === QUESTIONS ? objectIn(tool.response) : null;
+  if (response === null || typeof response['afkTimeoutMs'] !== 'number') return false;
+  return !Object.keys(objectIn(response['answers']) ?? {}).some((asked) => cleanText(asked) === question);
+}

@@ -17,6 +17,7 @@ const ASKED = recordedEvent('claude-code/PermissionRequest-AskUserQuestion.json'
 const BEFORE = recordedEvent('claude-code/PreToolUse-AskUserQuestion.json');
 const FORM = recordedEvent('claude-code/Elicitation-form.json');
 const PAGE = recordedEvent('claude-code/Elicitation-url.json');
+const OVER = recordedEvent('claude-code/PostToolUse-AskUserQuestion-by-terminal.json');
 const questions = (ASKED['tool_input'] as { questions: unknown[] }).questions;
 
 let hive: OpenedHive;
@@ -111,6 +112,19 @@ describe('AskUserQuestion', () => {
     expect(await printed).toBe('');
     for (const { ask_id } of prompts)
       expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+  });
+
+  test('that its client closes by itself counts as answered only where somebody had answered', async () => {
+    const { prompts, printed } = await fireDialog(hive, ASKED);
+    const { answers: _, ...response } = OVER['tool_response'] as Record<string, unknown>;
+    // As recorded with 2.1.330 and askUserQuestionTimeout, which sends what was selected by then.
+    const left = { ...response, answers: { 'Which parts?': 'API' }, afkTimeoutMs: 60_000 };
+    await fire(hive, { ...OVER, tool_response: left });
+    expect(await printed).toBe('');
+    const reasons = await Promise.all(
+      prompts.map(async ({ ask_id }) => (await hive.prompts.get(ask_id)).cancel_reason),
+    );
+    expect(reasons).toEqual(['unknown', 'answered_elsewhere']);
   });
 
   test('without a dialog PreToolUse answers it', async () => {
