@@ -774,11 +774,20 @@ export function dialogsEndedBy(
 }
 
 /**
- * Whether the client closed a question by itself, because nobody had answered it in the time that its person has set
- * (`askUserQuestionTimeout`). Questions of the same dialog that had been answered by then were sent.
+ * Whether a client closed this question by itself, because nobody had answered in time: Claude Code after the time that its person
+ * has set (`askUserQuestionTimeout`), Codex after two minutes outside its plan mode. What had been answered by then was sent.
  */
 export function wasLeftUnanswered({ name, tool }: HookEvent, { question }: Prompt): boolean {
-  const response = name === 'PostToolUse' && tool?.name === QUESTIONS ? objectIn(tool.response) : null;
-  if (response === null || typeof response['afkTimeoutMs'] !== 'number') return false;
-  return !Object.keys(objectIn(response['answers']) ?? {}).some((asked) => cleanText(asked) === question);
+  if (name !== 'PostToolUse' || tool === null) return false;
+  // By a process, Codex sends it as text.
+  const response = typeof tool.response === 'string' ? objectInText(tool.response) : objectIn(tool.response);
+  const answers = objectIn(response?.['answers']);
+  if (answers === null) return false;
+  if (tool.name === CODEX_QUESTIONS) {
+    const asked = objectsIn(objectIn(tool.input)?.['questions']);
+    const own = asked.find((raw) => cleanText(textIn(raw, 'question') ?? '') === question);
+    return own !== undefined && answers[String(own['id'])] === undefined;
+  }
+  if (tool.name !== QUESTIONS || typeof response?.['afkTimeoutMs'] !== 'number') return false;
+  return !Object.keys(answers).some((asked) => cleanText(asked) === question);
 }

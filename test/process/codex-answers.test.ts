@@ -14,7 +14,12 @@ import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const ASKS = recordedEvent('codex/PreToolUse-request_user_input.json');
-const AFTER = { ...ASKS, hook_event_name: 'PostToolUse', tool_response: '{"answers":{}}' };
+const ended = (answers: string) => ({
+  ...ASKS,
+  hook_event_name: 'PostToolUse',
+  tool_response: `{"answers":${answers}}`,
+});
+const AFTER = ended('{"color":{"answers":["Red"]}}');
 const DIALOG = (
   JSON.parse(readFileSync(join(ROOT, 'test/wire/fixtures/codex/control-socket.json'), 'utf8')) as {
     dialog: { from: string; message: Message }[];
@@ -89,6 +94,17 @@ describe('a question that Codex asks by itself', () => {
       status: 'cancelled',
       cancel_reason: 'answered_elsewhere',
       by: 'terminal',
+    });
+  });
+
+  test('that Codex closes by itself, because nobody answered in time, does not count as answered', async () => {
+    const { hive, hook, prompts } = await scene(standingDialog);
+    await hook(ASKS);
+    const [prompt] = await prompts();
+    await hook(ended('{}'));
+    expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({
+      status: 'cancelled',
+      cancel_reason: 'unknown',
     });
   });
 
