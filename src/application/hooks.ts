@@ -39,7 +39,7 @@ import { deliverReports, remindOfReports } from './reports.ts';
 import { noticeRoom } from './room.ts';
 import type { TitleReport } from './sessions.ts';
 import { preferencesAt } from './settings.ts';
-import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf } from './turns.ts';
+import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf, whereNow } from './turns.ts';
 import { markedAsBlocking } from './waits.ts';
 import type { Ids, Logger, Processes } from './world.ts';
 
@@ -87,7 +87,8 @@ const READ_AGAIN = Symbol('the transcript is behind');
 async function transcriptLag(tx: ReadTx, event: HookEvent, { readTail }: HookSettings): Promise<number> {
   const { session_id, agent_id, client_turn_id } = event;
   if (agent_id !== null || client_turn_id === null || !isOfTurn(event)) return 0;
-  const turn = await tx.turns.current(session_id);
+  const running = await tx.turns.current(session_id);
+  const turn = running === undefined ? undefined : whereNow(running, event);
   if (turn === undefined || turn.client_turn_id === null || turn.client_turn_id === client_turn_id) return 0;
   if (turn.transcript_path === null) return 0;
   const prompted = isHumanPrompt(event);

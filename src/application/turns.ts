@@ -351,6 +351,16 @@ export async function endFromTranscript(
     : null;
 }
 
+/**
+ * The turn with the transcript that the event names. A client moves the transcript of a session with its directory, also during
+ * a turn (EnterWorktree, /cd of Claude Code), and the one that was named at the beginning is gone.
+ */
+export function whereNow(turn: Turn, { agent_id, transcript_path }: HookEvent): Turn {
+  // A subagent's hooks name its parent's transcript.
+  if (agent_id !== null || transcript_path === null || transcript_path === turn.transcript_path) return turn;
+  return { ...turn, transcript_path };
+}
+
 // ---- Hook handlers (docs/turns.md) ----
 // The first handler finds the turn of an event and begins it. The last but one ends it, because a Stop that is held ends
 // nothing.
@@ -380,7 +390,8 @@ export const beginTurns: HookHandler = async (context) => {
   if (isForeign(context) || context.verdict.block !== null) return null;
   const { session_id } = session;
   const kind = KINDS[event.name];
-  const current = (await tx.turns.current(session_id)) ?? null;
+  const running = await tx.turns.current(session_id);
+  const current = running === undefined ? null : whereNow(running, event);
   if (kind === undefined) {
     if (current !== null && showsThatNothingRuns(event)) await endAsFound(context, current, event.name);
     return null;
@@ -463,7 +474,7 @@ export const endTurns: HookHandler = async (context) => {
     case 'PostToolUseFailure':
     case 'PermissionDenied':
     case 'PostToolBatch': {
-      const changed = afterTool(turn, event, verdict.deny !== null, tx.now);
+      const changed = afterTool(whereNow(turn, event), event, verdict.deny !== null, tx.now);
       if (changed !== turn) await tx.turns.update(changed);
       break;
     }
@@ -507,9 +518,10 @@ function afterTool(turn: Turn, event: HookEvent, denied: boolean, now: string): 
  * Ends the running turn with its session. The event's own turn id is ignored, because it is not that of the running turn
  * (recorded).
  */
-async function endWithSession({ tx, session, settings }: HookContext): Promise<void> {
-  const current = await tx.turns.current(session.session_id);
-  if (current === undefined) return;
+async function endWithSession({ tx, event, session, settings }: HookContext): Promise<void> {
+  const running = await tx.turns.current(session.session_id);
+  if (running === undefined) return;
+  const current = whereNow(running, event);
   const end = await endFromTranscript(tx, current, settings.readTail);
   await recordTurnEnd(tx, current, end ?? ENDED_WITH_SESSION);
 }

@@ -1,4 +1,5 @@
 /** Client suite 6: steering, Esc, /clear, /compact and --resume with a question open: who it is, which turn, where the answer goes. */
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -18,14 +19,14 @@ interface Run extends World {
   claude: ChatTerminal;
 }
 
-async function open(script: Script): Promise<Run> {
+async function open(script: Script, allowed?: string): Promise<Run> {
   const world = await openWorld({ wake: 'off' });
   const { hive: _, ...rest } = world;
   const model = await startModel(script);
   return {
     ...world,
     model,
-    claude: await openClaude({ ...rest, model }),
+    claude: await openClaude({ ...rest, model, ...(allowed === undefined ? {} : { allowed }) }),
   };
 }
 
@@ -74,6 +75,26 @@ describe('the interactive Claude Code', () => {
     await run.claude.say('third words');
     await run.claude.until(/reply 4/);
     expect(run.model.everything().split(`${prompt?.ask_id} (asked`)).toHaveLength(2);
+  });
+
+  test('Esc in a worktree that the turn has entered, which moves the transcript: the turn is interrupted', async () => {
+    const run = await open((_request, step) => {
+      if (step === 1) return { calls: [{ name: 'EnterWorktree', input: { name: 'other' } }] };
+      return step === 2 ? { calls: [bash('tail -f /dev/null')] } : { text: `reply ${step}` };
+    }, 'Bash EnterWorktree');
+    for (const args of [
+      ['init'],
+      ['-c', 'user.name=a', '-c', 'user.email=a', 'commit', '--allow-empty', '-m', 'a'],
+    ])
+      execFileSync('git', args, { cwd: run.folder, stdio: 'ignore' });
+    await run.claude.say('first words');
+    await toolRuns(run, 'Bash');
+    await run.claude.keys('Escape');
+    await run.claude.until(/Interrupted[\s\S]*\? for shortcuts/);
+    await run.claude.say('second words');
+    await run.claude.until(/reply 3/);
+    await eventually(async () => !(await turnsOf(run.hive)).includes('in_progress'));
+    expect(await turnsOf(run.hive)).toEqual(['aborted interrupted terminal', 'completed']);
   });
 
   test('a prompt sent now while the model thinks: the running turn is replaced, and the model is told that', async () => {

@@ -40,6 +40,24 @@ describe('Esc in the terminal', () => {
       expect(JSON.parse(text).hookSpecificOutput.hookEventName).toBe('UserPromptSubmit');
   });
 
+  test('is found in the transcript where a tool of the turn, or what was typed after Esc, has moved it to', async () => {
+    const hive = await openTestHive();
+    const read = recordedTail('esc-tool-stream-early-mcp');
+    let moves = 0;
+    for (const event of recordedSequence('claude-code/esc-tui.jsonl')) {
+      if (['PreToolUse', 'UserPromptSubmit'].includes(String(event['hook_event_name']))) moves += 1;
+      const now = `${String(event['transcript_path'])}-${moves}`;
+      const readTail = (path: string): string | null => (path === now ? read() : null);
+      await fire(hive, { ...event, transcript_path: now }, { settings: { readTail } });
+    }
+    expect((await endsOf(hive, FIRST)).filter((end) => end !== 'completed')).toEqual([
+      'interrupted by terminal',
+      'interrupted by terminal',
+      'replaced',
+      'interrupted by terminal',
+    ]);
+  });
+
   test('without a transcript nothing says how those turns ended', async () => {
     const { hive } = await replay('esc-tui');
     expect((await endsOf(hive, FIRST)).filter((end) => end !== 'completed')).toEqual([
