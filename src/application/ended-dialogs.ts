@@ -1,9 +1,14 @@
 /** The hook handler that closes dialogs that the client has already closed. Most events close none and cost at most one read. */
 
+import { lose } from '../domain/delivery.ts';
 import { mayEndDialogs, type ReturnedCalls } from '../domain/dialogs.ts';
 import type { HookEvent } from '../domain/hooks.ts';
-import { OPEN_LIMIT } from '../domain/prompts.ts';
-import type { HookHandler, HookSettings } from './hook-context.ts';
+import { mayAllow } from '../domain/permissions.ts';
+import { OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
+import { labelled } from '../domain/sources.ts';
+import { hookCarrier } from './delivery.ts';
+import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
+import { giveNotice } from './notices.ts';
 import { recordCancel } from './prompts.ts';
 import { askIdsOfRun } from './run-calls.ts';
 
@@ -39,9 +44,10 @@ export async function withReturnedCalls<T>(
 export const cancelEndedDialogs: HookHandler = async (hook) => {
   const { tx, event, session, returned } = hook;
   if (!mayEndDialogs(event)) return null;
-  const own = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
-  const waiting = own.filter(({ dialog, status }) => dialog && status === 'pending');
-  if (waiting.length === 0) return null;
+  const own = (await tx.prompts.openOf(session.session_id, OPEN_LIMIT)).filter(({ dialog }) => dialog);
+  const waiting = own.filter(({ status }) => status === 'pending');
+  const refused = hasRun(event) ? own.filter(isRefused) : [];
+  if (waiting.length === 0 && refused.length === 0) return null;
   const { dialogsEndedBy, mayHaveReturned, wasLeftUnanswered } = await import('../domain/dialogs.ts');
   // The transcript of a subagent is another file, which its hooks do not name.
   const reads = event.agent_id === null && mayHaveReturned(event, waiting, tx.now).length > 0;
@@ -49,9 +55,40 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   // The client is gone with its dialogs: a closed window is not an answer.
   const isGone = event.name === 'SessionEnd' || event.name === 'SessionStart';
   const ofRun = await askIdsOfRun(hook.tx, hook.settings.env);
-  for (const prompt of dialogsEndedBy(event, waiting, { now: tx.now, returned: returned ?? null })) {
+  const shown = { now: tx.now, returned: returned ?? null };
+  const ended = dialogsEndedBy(event, waiting, shown);
+  for (const prompt of ended) {
     const why = isGone || wasLeftUnanswered(event, prompt) ? GONE : ELSEWHERE;
     if (!ofRun.has(prompt.ask_id)) await recordCancel(tx, prompt, why);
   }
-  return null;
+  // Of equal calls, the one whose dialog was still pending has run.
+  const [overruled] = ended.length > 0 ? [] : dialogsEndedBy(event, refused, shown);
+  return overruled === undefined || ofRun.has(overruled.ask_id) ? null : reportOverruled(hook, overruled);
 };
+
+function hasRun({ name }: HookEvent): boolean {
+  return name === 'PostToolUse' || name === 'PostToolUseFailure';
+}
+
+function isRefused(prompt: Prompt): boolean {
+  return prompt.kind === 'permission' && prompt.status === 'responded' && !mayAllow(prompt, prompt);
+}
+
+/**
+ * A call has run although a desk refused it. No hook reports that the terminal has allowed a call, so its dialog stayed at the
+ * desks while the call ran, and the client ignored the answer of the hook: the agent has not read it.
+ */
+async function reportOverruled({ tx, session }: HookContext, prompt: Prompt): Promise<{ context: string[] }> {
+  const { session_id } = session;
+  const { ask_id, question } = prompt;
+  const delivery = await tx.deliveries.get(ask_id);
+  if (delivery?.carrier === hookCarrier(session_id)) await tx.deliveries.put(lose(delivery));
+  await giveNotice(tx, {
+    severity: 'warning',
+    session_id,
+    text: `Your refusal came too late: the call of ${labelled(session)} had been allowed in its terminal, and it has run. The agent gets your answer now. It was: ${question}`,
+    data: { ask_id },
+  });
+  const late = `The human refused this call (${ask_id}) at another place, after it had been allowed in your terminal.`;
+  return { context: [late] };
+}

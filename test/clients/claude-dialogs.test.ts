@@ -1,10 +1,10 @@
 /** Client suite 5: what the real Claude Code asks in its terminal, answered at a desk, at the terminal, or not at all. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventsOf, noticesOf } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
-import type { ToolUse } from './support/anthropic.ts';
+import { bash, type ToolUse } from './support/anthropic.ts';
 import { answer, asked, COLORS, PROCEED, run, WRITES } from './support/claude-dialogs.ts';
 
 const QUESTIONS: ToolUse = {
@@ -79,6 +79,22 @@ describe('a permission that Claude Code asks for', () => {
       cancel_reason: 'answered_elsewhere',
       by: 'terminal',
     });
+  });
+
+  test('is allowed at the terminal, and refused at the desk while the call runs: its human learns that, and the model reads it', async () => {
+    const { hive, model, claude, folder } = await run(
+      bash('touch made.txt; until [ -e go ]; do sleep 0.1; done'),
+    );
+    const [prompt] = await asked(hive);
+    await claude.answer(PROCEED, 'Enter');
+    await eventually(() => existsSync(join(folder, 'made.txt')), 20_000);
+    await answer(hive, prompt, { decision: 'not here' });
+    // The hook has printed the refusal, which the client ignores.
+    await eventually(async () => (await hive.prompts.get(prompt?.ask_id ?? '')).handed_at !== null);
+    writeFileSync(join(folder, 'go'), '');
+    await claude.until(/all done/);
+    expect(model.told()).toMatch(/refused this call[\s\S]*not here/);
+    expect(await noticesOf(hive)).toEqual([expect.stringMatching(/^Your refusal came too late/)]);
   });
 
   test('is refused with Esc at the terminal, and the desk is told', async () => {

@@ -14,7 +14,7 @@ import { RETURNED_TAIL_BYTES } from '../../src/domain/dialogs.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { HUMAN, openTestHive, prefer } from '../support/hive.ts';
+import { HUMAN, noticesOf, openTestHive, prefer } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
 import { tempStore } from '../support/temp.ts';
 import { turnsOf } from '../support/turns.ts';
@@ -260,6 +260,25 @@ describe('a permission prompt of Claude Code', () => {
       by: 'terminal',
       via: 'terminal',
     });
+  });
+
+  test('refused while the call runs, because its terminal had allowed it: the human learns that, and the agent gets the words', async () => {
+    const events = recordedSequence('claude-code/permission-terminal-yes-first.jsonl');
+    const at = events.findIndex(({ hook_event_name }) => hook_event_name === 'PermissionRequest');
+    for (const raw of events.slice(0, at)) await fire(hive, raw);
+    const { prompts, printed } = await fireDialog(hive, events[at] ?? {});
+    const ask_id = prompts[0]?.ask_id ?? '';
+    await answerDialog(hive, ask_id, 'Deny', 'use /tmp instead');
+    expect(await printed).toContain('use /tmp instead');
+    const told = await fire(hive, events[at + 1] ?? {});
+    expect(said(told)?.hookSpecificOutput?.['additionalContext']).toMatch(
+      /refused this call.*after it had been allowed[\s\S]*Answer to ask-.*Deny \(comment: use \/tmp instead\)/,
+    );
+    expect(await noticesOf(hive)).toEqual([
+      expect.stringMatching(/^Your refusal came too late: .*it has run.*Run echo one > f\.txt\?$/),
+    ]);
+    for (const raw of events.slice(at + 2)) expect(await fire(hive, raw)).toBe('');
+    expect((await hive.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
   });
 
   test.each([
