@@ -24,6 +24,7 @@ import {
   refusalToSpeak,
   reported,
   type Speaker,
+  sessionBehind,
   text,
   toolUseKey,
 } from './identity.ts';
@@ -103,7 +104,7 @@ export function createCallers(
         const known =
           own ?? (await byHooks(tx, hooks_id, evidence)) ?? (await byProcess(tx, evidence, processes));
         const introduced = known === undefined ? await tx.sessions.get(introduction.session_id) : undefined;
-        const claimed = known ?? introduced;
+        const claimed = known ?? (await sessionBehind(tx, introduction.session_id, introduced));
         // If the session's own client started us, no other session can be closer. This decides most calls.
         if (claimed !== undefined && (claimed.pid !== evidence.parent_pid || claimed.pid === null))
           refuse(await refusalToSpeak(tx, claimed, speakerOf(evidence), processes));

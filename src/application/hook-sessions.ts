@@ -16,6 +16,7 @@ import {
   provenClient,
   refusalToSpeak,
   type Speaker,
+  sessionBehind,
   toolUseKey,
   withParent,
 } from './identity.ts';
@@ -125,12 +126,14 @@ async function knownRoot(
   processes: Processes,
 ): Promise<Session | undefined> {
   const known = await tx.sessions.get(event.session_id);
-  if (known === undefined) return undefined;
-  const refusal = await refusalToSpeak(tx, known, speaker, processes);
+  const claimed = await sessionBehind(tx, event.session_id, known);
+  if (claimed === undefined) return undefined;
+  const refusal = await refusalToSpeak(tx, claimed, speaker, processes);
   if (refusal !== null) {
     const refused = new HiveError('not_allowed', refusal);
-    throw isRemote(machine) ? refused : new NoticedRefusal(refused, (later) => noticeOther(later, known));
+    throw isRemote(machine) ? refused : new NoticedRefusal(refused, (later) => noticeOther(later, claimed));
   }
+  if (known === undefined) return undefined;
   const pid = event.pid ?? known.pid;
   const session = { ...known, pid, machine, source: sourceNow(known, event) };
   if (known.state === 'ended' && event.name !== 'SessionEnd')

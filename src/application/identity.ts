@@ -218,9 +218,26 @@ export async function provenClient(
 }
 
 /**
+ * The session whose process decides who may speak under this id. A subagent has no process of its own: it runs in that of the
+ * session that its id names (`SESSION:AGENT_ID`), also before anybody has introduced it. Undefined if neither is known.
+ */
+export async function sessionBehind(
+  tx: ReadTx,
+  session_id: string,
+  known: Session | undefined,
+): Promise<Session | undefined> {
+  if (known !== undefined && known.pid !== null) return known;
+  for (let end = session_id.lastIndexOf(':'); end > 0; end = session_id.lastIndexOf(':', end - 1)) {
+    const host = await tx.sessions.get(session_id.slice(0, end));
+    if (host !== undefined) return host;
+  }
+  return known;
+}
+
+/**
  * Why this process may not speak for this session, as a sentence; null if it may. While a session's client process runs, only its
- * descendants may speak for it, except other agents that it started. Nothing is known about a session without a running process,
- * so anybody may resume it.
+ * descendants may speak for it, and for its subagents, except other agents that it started. Nothing is known about a session
+ * without a running process, so anybody may resume it.
  */
 export async function refusalToSpeak(
   tx: ReadTx,
@@ -229,6 +246,8 @@ export async function refusalToSpeak(
   processes: Processes,
 ): Promise<string | null> {
   const { session_id, handle, machine, pid } = session;
+  const behind = await sessionBehind(tx, session_id, session);
+  if (behind !== undefined && behind !== session) return refusalToSpeak(tx, behind, speaker, processes);
   if (machine !== speaker.machine)
     return isRemote(machine) || isRemote(speaker.machine)
       ? `The session ${session_id} is not of ${speaker.machine}.`

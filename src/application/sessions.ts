@@ -36,7 +36,7 @@ import {
 } from '../domain/sessions.ts';
 import { ENDED_WITH_SESSION } from '../domain/turns.ts';
 import { type StandingParts, standingOf } from './coordinators.ts';
-import { refusalToSpeak, runsStill, sessionsAmong, withParent } from './identity.ts';
+import { refusalToSpeak, runsStill, sessionBehind, sessionsAmong, withParent } from './identity.ts';
 import { noticingRefusals } from './notices.ts';
 import { passReportsOn, reconcileUnreported } from './outreach.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
@@ -134,7 +134,7 @@ export function createSessions(store: Store, processes: Processes, standing?: St
 
     refusalToSpeak: (session_id, { machine, pid }) =>
       store.read(async (tx) => {
-        const session = await tx.sessions.get(session_id);
+        const session = await sessionBehind(tx, session_id, await tx.sessions.get(session_id));
         if (session === undefined) return null;
         return refusalToSpeak(tx, session, { machine, pid, above: processes.ancestors(pid) }, processes);
       }),

@@ -115,6 +115,28 @@ describe('a hook is believed only below the client process of its session', () =
     expect(await handed()).toBeNull();
   });
 
+  test('nor takes the answer to a question of that subagent, under its own id', async () => {
+    const { store, hive, a, b } = await twoAgents();
+    await a.hook({ hook_event_name: 'SubagentStart', session_id: A, agent_id: 'x1', agent_type: 'general' });
+    const subagent = await hive.sessions.resolve(`${A}:x1`);
+    const { prompt: asked } = await hive.prompts.ask({ question: 'Which key?' }, subagent);
+    const { ask_id } = asked;
+    await hive.prompts.respond({ ask_id, decision: 'the secret key', actor: HUMAN });
+    const forged = await forge(b, prompt(`${A}:x1`), b.pid);
+    expect(forged).toMatchObject({ code: 0, out: '' });
+    expect(forged.err).toContain(`The session ${A} is Claude-aaaaa's. It runs in process ${a.pid}`);
+    const codex = await connectMcp({ store, env: {}, client: 'codex-mcp-client' });
+    const meta = { sessionId: A, threadId: 'x1' };
+    await expect(codex.call('hivemind_poll', { ask_id }, { meta })).rejects.toThrow('not_allowed');
+    const env = { CODEX_SESSION_ID: A, CODEX_THREAD_ID: 'x1' };
+    expect((await b.shell(`"$NODE" "$HIVE" poll ${ask_id}`, { env })).err).toContain(`process ${a.pid}`);
+    expect((await hive.prompts.get(ask_id)).handed_at).toBeNull();
+    const tool = { hook_event_name: 'PostToolUse', session_id: A, agent_id: 'x1', tool_name: 'Bash' };
+    expect((await a.hook({ ...tool, tool_input: { command: 'ls' }, tool_use_id: 't1' })).out).toContain(
+      'the secret key',
+    );
+  });
+
   test('a session whose process has ended can be resumed by another process', async () => {
     const { hive, a, b, answer } = await twoAgents();
     await answer();
@@ -238,6 +260,28 @@ describe('no variable makes one agent another', () => {
     const meta = { sessionId: A, threadId: A };
     await expect(codex.call('hivemind_poll', { ask_id }, { meta })).rejects.toThrow('not_allowed');
     expect(await handed()).toBeNull();
+  });
+
+  test('nobody asks, posts or uses up quotas as a subagent of another agent', async () => {
+    const { store, hive, a, b } = await twoAgents();
+    const codex = await connectMcp({ store, env: {}, client: 'codex-mcp-client' });
+    const meta = { sessionId: A, threadId: 'x' };
+    await expect(codex.call('hivemind_ask_async', { question: 'Really A?' }, { meta })).rejects.toThrow(
+      'not_allowed',
+    );
+    for (const env of [{ HIVE_AGENT: `${A}:x` }, { HIVE_AGENT: `${A}:x`, HIVE_PARENT: A }]) {
+      const server = await connectMcp({ store, env });
+      await expect(server.call('hivemind_ask_async', { question: 'Really A?' })).rejects.toThrow(
+        'not_allowed',
+      );
+    }
+    const thread = { CODEX_SESSION_ID: A, CODEX_THREAD_ID: 'x' };
+    for (const env of [thread, { HIVE_AGENT: `${A}:x`, HIVE_PARENT: A }]) {
+      const posted = await b.shell('"$NODE" "$HIVE" post "I am of A"', { env });
+      expect(posted.err).toContain(`It runs in process ${a.pid}`);
+    }
+    expect(await hive.sessions.find(`${A}:x`)).toBeUndefined();
+    expect((await a.shell('"$NODE" "$HIVE" post "I am of A"', { env: thread })).code).toBe(0);
   });
 
   test('nobody can claim an id that Hive makes: the shell of a person keeps its answers', async () => {
