@@ -226,7 +226,7 @@ export async function sessionBehind(
   session_id: string,
   known: Session | undefined,
 ): Promise<Session | undefined> {
-  if (known !== undefined && known.pid !== null) return known;
+  if (isRemote(session_id) || (known !== undefined && known.pid !== null)) return known;
   for (let end = session_id.lastIndexOf(':'); end > 0; end = session_id.lastIndexOf(':', end - 1)) {
     const host = await tx.sessions.get(session_id.slice(0, end));
     if (host !== undefined) return host;

@@ -205,9 +205,9 @@ export function sourceAfter(known: Session, reported: Source): Source {
 
 /**
  * `cli-` and `agent-USER@HOST`: shells; `connection-`: a client without identity; `editor-`: an agent in an editor; `token:`: a
- * remote agent.
+ * remote agent. A session `token` would be taken for the one whose subagents the remote agents are.
  */
-const MADE_BY_HIVE = /^(?:cli-|connection-|editor-|token:|quota:|agent-[^@]*@)/i;
+const MADE_BY_HIVE = /^(?:cli-|connection-|editor-|(?:token|quota)(?::|$)|agent-[^@]*@)/i;
 
 /** The id of an agent in an editor, as `hive acp` or an Emacs makes it. */
 export const EDITOR_SESSION = /^editor-[\w-]{1,64}$/;

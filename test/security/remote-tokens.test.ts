@@ -80,6 +80,22 @@ describe('ids sent over HTTP belong to their token', () => {
     expect((await hive.prompts.get(asked.ask_id)).handed_at).toBeNull();
   });
 
+  test('a local agent whose name begins the ids of remote ones takes none of their answers and ends none of their work', async () => {
+    const served = await serve(tempStore());
+    const hive = await openTestHive(served.store);
+    const file = tokenFileOf(served);
+    await runRemoteHook(served, FAR_START, file);
+    const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.resolve(FAR));
+    const { ask_id } = asked;
+    await hive.prompts.respond({ ask_id, decision: 'the secret key', actor: HUMAN });
+    for (const name of ['token', 'token:default']) {
+      const local = await connectMcp({ store: served.store, env: { HIVE_AGENT: name } });
+      await expect(local.call('hivemind_poll', { ask_id })).rejects.toThrow('not_allowed');
+    }
+    expect((await hive.prompts.get(ask_id)).handed_at).toBeNull();
+    expect((await runRemoteHook(served, prompt('far-1'), file)).out).toContain('the secret key');
+  });
+
   test('the agent of a token is never a local agent of the same name', async () => {
     const { served, token, hive } = await withToken(tempStore(), 'laptop', '--agent', 'reviewer');
     const local = await connectMcp({ store: served.store, env: { HIVE_AGENT: 'reviewer' } });
