@@ -22,6 +22,7 @@ import {
   isTitle,
   isUnchanged,
   keepsProcess,
+  lookOf,
   matchHandle,
   refusalOfTitle,
   refusalToSet,
@@ -440,12 +441,17 @@ async function chooseName(tx: WriteTx, named: Named, before?: Session): Promise<
   const parent = parent_session_id === null ? undefined : await tx.sessions.get(parent_session_id);
   // A name inherited through the parent's environment was meant for the parent.
   if (parent !== undefined && session_id !== name && isNamed(parent.handle, base)) return null;
-  const held = new Map((await tx.sessions.handles()).map((one) => [foldHandle(one.handle), one]));
+  const handles = await tx.sessions.handles();
+  const held = new Map(handles.map((one) => [foldHandle(one.handle), one]));
+  const living = handles.filter(
+    (one) => one.alive && one.session_id !== session_id && one.session_id !== before?.session_id,
+  );
+  const looks = new Set(living.map(({ handle }) => lookOf(handle)));
   for (const handle of givenCandidates(base)) {
+    if (looks.has(lookOf(handle))) continue;
     const owner = held.get(foldHandle(handle));
     if (owner === undefined || owner.session_id === session_id) return handle;
-    const isEnding = !owner.alive || owner.session_id === before?.session_id;
-    const other = isEnding ? await tx.sessions.get(owner.session_id) : undefined;
+    const other = await tx.sessions.get(owner.session_id);
     if (other === undefined || hasOwnHandle(other)) continue;
     await recordSession(tx, 'session/changed', { ...other, handle: await ownHandle(tx, other) });
     return handle;

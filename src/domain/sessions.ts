@@ -313,9 +313,14 @@ export function* givenCandidates(base: string): Generator<string> {
   for (let n = 2; ; n += 1) yield `${base}-${n}`;
 }
 
-/** Whether a handle is taken by `@Human` or `@All`. */
+/** The look of a handle, without case: full-width and other forms of its letters, and letters that look like them, are the same. */
+export function lookOf(handle: string): string {
+  return foldHandle(skeletonOf(handle));
+}
+
+/** Whether a handle looks like `@Human`, `@All`, or the mark of an author that is not known. */
 export function isReserved(handle: string): boolean {
-  return [HUMAN_HANDLE, EVERYONE].some((name) => foldHandle(name) === foldHandle(handle));
+  return [HUMAN_HANDLE, EVERYONE, UNVERIFIED_HANDLE].some((name) => lookOf(name) === lookOf(handle));
 }
 
 /** Whether this handle was made from that name: it is the name, or the name with a number. */

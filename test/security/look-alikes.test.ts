@@ -13,7 +13,7 @@ import { isBlank, isHidden, revealed, revealedSource, spelledOut } from '../../s
 import type { HookEvent } from '../../src/domain/hooks.ts';
 import { plainBody, plainTitle } from '../../src/infrastructure/desktop/notify-send.ts';
 import { shell } from '../support/cli.ts';
-import { ask, openTestHive } from '../support/hive.ts';
+import { ask, introduction, openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { tempStore } from '../support/temp.ts';
 import { everyCharacter } from '../support/unicode.ts';
@@ -385,6 +385,34 @@ describe('in the command of a permission', () => {
   test('takes linear time', () => {
     for (const part of ['\u00a0', '\u6771', '\u6771 ', 'a\u0430', '\u0441\u043e', '\u0441 ', '✨', 'e\u0301'])
       expect(spelledOut(part.repeat(50_000)).length).toBeGreaterThanOrEqual(50_000);
+  });
+});
+
+describe('the handle of a session', () => {
+  const named = async (...names: string[]): Promise<string[]> => {
+    const hive = await openTestHive(tempStore());
+    const handles: string[] = [];
+    for (const [n, name] of names.entries())
+      handles.push(
+        (await hive.sessions.introduce(introduction({ session_id: `id-${n}`, client: 'claude-code', name })))
+          .handle,
+      );
+    return handles;
+  };
+
+  test('is none that looks like the human, everybody, or the mark of an unknown author', async () => {
+    const names = ['\uff28uman', '\u{1d407}uman', 'Hum\u0251n', 'Hum\u0430n', '\uff21ll', 'Unverified'];
+    for (const handle of await named(...names)) expect(handle).toMatch(/^Claude-/);
+    expect(await named('Humann', 'Ali', 'unverified-1')).toEqual(['Humann', 'Ali', 'unverified-1']);
+  });
+
+  test('looks like that of no other living session', async () => {
+    expect(await named('reviewer', '\uff52eviewer', 'review\u0435r', 'Reviewer')).toEqual([
+      'reviewer',
+      '\uff52eviewer-2',
+      'review\u0435r-3',
+      'Reviewer-4',
+    ]);
   });
 });
 
