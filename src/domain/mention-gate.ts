@@ -8,7 +8,7 @@ import type { MentionInFull, UnprocessedCount } from './mentions.ts';
 import { authorName, UNVERIFIED_WARNING } from './messages.ts';
 import type { GateMode, NotifyHeld } from './preferences.ts';
 import { labelled, type Source } from './sources.ts';
-import { excerpt } from './text.ts';
+import { excerpt, quoted } from './text.ts';
 import { timeAfter } from './times.ts';
 
 /** The gate's state for one session. */
@@ -161,7 +161,10 @@ export function describeMentions(mentions: readonly MentionInFull[], count: numb
     first.body.length > FIRST_BODY
       ? `${first.body.slice(0, FIRST_BODY).toWellFormed()}… (cut; hivemind_get_unprocessed_mentions returns it in full)`
       : first.body;
-  const lines = [`${authorName(first)} mentioned you${urgent} at ${first.at} [${first.mention_id}]:`, body];
+  const lines = [
+    `${authorName(first)} mentioned you${urgent} at ${first.at} [${first.mention_id}]:`,
+    quoted(body),
+  ];
   for (const mention of rest.slice(0, IN_SHORT))
     lines.push(`Also ${authorName(mention)} [${mention.mention_id}]: ${excerpt(mention.body, EXCERPT)}`);
   if (count > MENTIONS_LISTED) lines.push(`+${count - MENTIONS_LISTED} more`);

@@ -11,7 +11,7 @@ import { atMost, boundedBytes, boundedOptional, required, visible } from './limi
 import type { SuppressReason } from './preferences.ts';
 import { type Bucket, MINUTE_MS, nextCreditAt, rate, takeCredit } from './rates.ts';
 import { type Source, sourceLabel } from './sources.ts';
-import { cleanText, excerpt } from './text.ts';
+import { cleanText, excerpt, quoted } from './text.ts';
 
 export type OutreachKind = 'ping' | 'card' | 'report';
 /**
@@ -439,7 +439,7 @@ export function describeReport(report: Outreach, repeated: boolean): string {
   const { outreach_id, agent, source, created_at, message } = report;
   const label = sourceLabel(source);
   const again = repeated ? ' (repeated: this may have reached you before)' : '';
-  return `Report from ${agent}${label === null ? '' : ` (${label})`} at ${created_at} [${outreach_id}]${again}:\n${message ?? ''}`;
+  return `Report from ${agent}${label === null ? '' : ` (${label})`} at ${created_at} [${outreach_id}]${again}:\n${quoted(message ?? '')}`;
 }
 
 /** How many of these texts fit into the context in addition to the text already written. */

@@ -16,7 +16,7 @@ import { HiveError, invalidInput } from './errors.ts';
 import { atMost, bounded, boundedBytes, boundedOptional, required } from './limits.ts';
 import type { Session } from './sessions.ts';
 import { calledBy, type Source } from './sources.ts';
-import { cleanOptional, cleanText, excerpt } from './text.ts';
+import { cleanOptional, cleanText, excerpt, LINE_BREAK, quoted } from './text.ts';
 import { DAY_MS, timeAfter } from './times.ts';
 
 /** A prompt leaves `pending` once. `expired` and `cancelled` carry no decision. */
@@ -513,10 +513,12 @@ function describeDecision({
   responded_at,
 }: Pick<Prompt, 'kind' | 'decision' | 'comment' | 'by' | 'via' | 'attested' | 'responded_at'>): string {
   const text = decision ?? '';
+  // Of several lines of a coordinator, one could look like an answer of the human.
+  const whole = via === 'mcp' && LINE_BREAK.test(text) ? `\n${quoted(text)}\n` : text;
   const shown =
     text.length > SHOWN_ANSWER
       ? `${excerpt(text, SHOWN_ANSWER)} (cut; hivemind_poll returns it in full)`
-      : text;
+      : whole;
   return `${shown}${comment === null ? '' : ` (comment: ${excerpt(comment, 500)})`}. By ${by} via ${via} at ${responded_at}.${attested ? '' : ` ${unattestedText(kind)}`}`;
 }
 

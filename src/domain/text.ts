@@ -70,6 +70,16 @@ export function searchText(...parts: (string | null | undefined)[]): string {
     .trim();
 }
 
+export const LINE_BREAK: RegExp = /\r\n|[\n\r\u2028\u2029]/;
+
+/** The text of an agent within a text of Hive that a model reads: no line of it can be taken for one of Hive's. */
+export function quoted(text: string): string {
+  return text
+    .split(LINE_BREAK)
+    .map((line) => `> ${line}`)
+    .join('\n');
+}
+
 /** The first `length` characters on one line, with an ellipsis where text was left out. */
 export function excerpt(text: string, length: number): string {
   const whole = text.trim();

@@ -151,7 +151,7 @@ describe('reports as they are read', () => {
   test('say who sent them, from where, and whether they may have been read before', () => {
     const item = { ...report('All done.'), outreach_id: 'report-1' };
     expect(describeReport(item, false)).toBe(
-      `Report from Claude-abc12 (bg) at ${NOW} [report-1]:\nAll done.`,
+      `Report from Claude-abc12 (bg) at ${NOW} [report-1]:\n> All done.`,
     );
     expect(describeReport(item, true)).toContain('(repeated: this may have reached you before)');
   });

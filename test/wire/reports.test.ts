@@ -101,7 +101,7 @@ describe('undisturbed', () => {
     const main = await mainOf(hive);
     const id = await send(hive, 'All tests pass.');
     const printed = context(await main.prompt('p1'));
-    expect(printed).toContain(`[${id}]:\nAll tests pass.`);
+    expect(printed).toContain(`[${id}]:\n> All tests pass.`);
     expect(printed).toMatch(/^Report from Claude-bg1 \(bg\) at /);
     expect(await statusOf(hive, id)).toBe('sent');
     for (let n = 0; n < 3; n += 1) expect(context(await main.post('p1', `t${n}`))).toBe('');
