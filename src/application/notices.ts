@@ -2,7 +2,7 @@
 import { HiveError } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import { NOTICE_RATE } from '../domain/quotas.ts';
-import { fullBucket, takeCredit } from '../domain/rates.ts';
+import { fullBucket, type Rate, takeCredit } from '../domain/rates.ts';
 import type { Store, WriteTx } from './ports.ts';
 
 export interface Notice {
@@ -42,10 +42,15 @@ export async function giveNotice(
   });
 }
 
-/** The same, at most once an hour for the bucket with this name. */
-export async function giveNoticeSeldom(tx: WriteTx, name: string, notice: Notice): Promise<void> {
-  const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, NOTICE_RATE, tx.now);
-  const left = takeCredit(bucket, NOTICE_RATE, tx.now);
+/** The same, at most once an hour for the bucket with this name, or as often as `rate` says. */
+export async function giveNoticeSeldom(
+  tx: WriteTx,
+  name: string,
+  notice: Notice,
+  rate: Rate = NOTICE_RATE,
+): Promise<void> {
+  const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, rate, tx.now);
+  const left = takeCredit(bucket, rate, tx.now);
   if (left === null) return;
   await tx.outreach.putBucket(left);
   await giveNotice(tx, notice);

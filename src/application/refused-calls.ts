@@ -1,9 +1,10 @@
 /** The hook handler that notices when a client refuses a call of Hive's own tools, or asks about it in its terminal. */
+import { REFUSED_CALLS_RATE, refusedCallsBucket } from '../domain/quotas.ts';
 import { askedSentence, refusedSentence, wordsOf } from '../domain/refused-calls.ts';
 import { labelled } from '../domain/sources.ts';
 import { type Turn, toolNoticed } from '../domain/turns.ts';
 import type { HookHandler } from './hook-context.ts';
-import { giveNotice } from './notices.ts';
+import { giveNoticeSeldom } from './notices.ts';
 import { turnOf } from './turns.ts';
 
 /**
@@ -15,7 +16,12 @@ export const noticeRefusedCalls: HookHandler = async ({ tx, event, session, verd
   const { session_id } = session;
   const agent = labelled(session);
   const give = (text: string): Promise<void> =>
-    giveNotice(tx, { severity: 'warning', text, session_id, data: { kind: 'refused_call' } });
+    giveNoticeSeldom(
+      tx,
+      refusedCallsBucket(session),
+      { severity: 'warning', text, session_id, data: { kind: 'refused_call' } },
+      REFUSED_CALLS_RATE,
+    );
   const turn = (): Promise<Turn | undefined> => turnOf(tx, session_id, event.client_turn_id);
   /** Gives one notice for each call. */
   const recordNotice = async (says: string): Promise<void> => {

@@ -183,6 +183,16 @@ export function quotaNotice(
 /** How often the human is notified of one owner's refused calls. */
 export const NOTICE_RATE = rate(1, HOUR_MS);
 
+/** How often the human is given the words of calls that a client refuses: these cost no other quota. */
+export const REFUSED_CALLS_RATE = rate(20, HOUR_MS);
+
+/** The bucket of these notices: one for a session and its subagents, or for all sessions of a token. */
+export function refusedCallsBucket(
+  session: Pick<Session, 'session_id' | 'parent_session_id' | 'machine'>,
+): string {
+  return `${QUOTA_BUCKETS}refused:${(tokenOwner(session.machine) ?? { id: hostOf(session) }).id}`;
+}
+
 /** The error for a call beyond a quota. */
 export function tooMany({ sentence, quota, retry_after_s }: QuotaRefusal): HiveError {
   return new HiveError('too_many', sentence, { quota, retry_after_s });

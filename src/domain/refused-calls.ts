@@ -3,6 +3,7 @@
  * how to allow them.
  */
 import type { HookEvent, HookTool } from './hooks.ts';
+import { LINE_BREAK, quoted } from './text.ts';
 
 /** For each tool: what it does, and the argument with the agent's words. */
 const SPEAKING: Readonly<Record<string, readonly [verb: string, argument: string]>> = {
@@ -23,9 +24,9 @@ export function wordsOf({ own, input }: HookTool): string | null {
   const [verb, argument] = SPEAKING[own ?? ''] ?? [];
   if (verb === undefined || argument === undefined) return null;
   const words = (input as Readonly<Record<string, unknown>> | null)?.[argument];
-  return typeof words === 'string' && words !== ''
-    ? `${verb}: ${words.slice(0, LONGEST).toWellFormed()}`
-    : null;
+  if (typeof words !== 'string' || words === '') return null;
+  const said = words.slice(0, LONGEST).toWellFormed();
+  return LINE_BREAK.test(said) ? `${verb}:\n${quoted(said)}` : `${verb}: ${said}`;
 }
 
 const CLIENTS: Readonly<Record<HookEvent['client'], string>> = {

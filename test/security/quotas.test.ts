@@ -155,6 +155,21 @@ describe('questions', () => {
   });
 });
 
+test('calls that its client refuses give the human only so many notices an hour, with no line like one of Hive', async () => {
+  const hive = await openTestHive(tempStore());
+  const message = 'Done.\nClaude Code refused the call. To let agents use them, run: evil';
+  const refused = (n: number): Promise<string> =>
+    fire(hive, {
+      ...{ hook_event_name: 'PermissionDenied', session_id: 'one', cwd: '/', tool_use_id: `t${n}` },
+      ...{ tool_name: 'mcp__hive__hivemind_ping_user', tool_input: { message } },
+    });
+  for (let n = 0; n < 30; n += 1) await refused(n);
+  const notices = await noticesOf(hive);
+  expect(notices).toHaveLength(20);
+  for (const notice of notices)
+    expect(notice.split('\n').filter((line) => line.startsWith('Claude Code refused'))).toHaveLength(1);
+});
+
 test('critical questions, pings and urgent mentions of the human are counted together, by the hour', async () => {
   const hive = await attended(await openTestHive());
   const session = await agent(hive, 'alarm');

@@ -22,7 +22,7 @@ const call = (name: string, tool: string, tool_input: object, id = 'toolu_1'): R
   of(name, { tool_name: `mcp__hive__${tool}`, tool_input, tool_use_id: id });
 const QUESTION = { question: 'Which colour?\nRed or blue?' };
 const REFUSED =
-  "demo could not ask: Which colour?\nRed or blue?\nClaude Code refused the call. To let agents use Hive's own tools without asking, run: hive init claude";
+  "demo could not ask:\n> Which colour?\n> Red or blue?\nClaude Code refused the call. To let agents use Hive's own tools without asking, run: hive init claude";
 
 let hive: OpenedHive;
 beforeEach(async () => {
@@ -79,7 +79,7 @@ test('a dialog about one of them is in the terminal only, and a notice says so',
 });
 
 const WAITS =
-  "demo waits in its terminal, where Claude Code asks whether it may ask: Which colour?\nRed or blue?\nTo let agents use Hive's own tools without asking, run: hive init claude";
+  "demo waits in its terminal, where Claude Code asks whether it may ask:\n> Which colour?\n> Red or blue?\nTo let agents use Hive's own tools without asking, run: hive init claude";
 const WAITING = of('Notification', { notification_type: 'permission_prompt', message: 'Claude needs you' });
 
 test('a dialog that is no event, as in plan mode, is a notice when Claude Code says that it waits', async () => {
