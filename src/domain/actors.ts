@@ -40,6 +40,8 @@ export interface RuleActor {
 interface AnswerablePrompt {
   session_id: string;
   kind: 'question' | 'permission';
+  /** Whether its client shows it as a dialog of its own, and tells its model that the person has answered it. */
+  dialog?: boolean;
 }
 
 /** A human, an agent, or a rule. */
@@ -67,6 +69,8 @@ export const NO_COORDINATOR: string =
 export function refusalToAnswer(actor: Actor, prompt: AnswerablePrompt): string | null {
   if (actor.kind === 'agent') {
     if (prompt.kind === 'permission') return 'A permission is answered by the human, never by an agent.';
+    if (prompt.dialog === true)
+      return "A dialog of an agent's client is answered by the human: the client tells its model that the human has answered.";
     if (actor.session_id === prompt.session_id)
       return 'A session cannot answer its own question. Its human will answer it.';
     if (actor.ancestors.includes(prompt.session_id))

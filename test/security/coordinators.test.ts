@@ -16,8 +16,10 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { childEnvironment, HIVE, spawnChild } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { answerRequests, letCoordinate, seated } from '../support/coordinators.ts';
+import { fireDialog, openDesk } from '../support/dialogs.ts';
 import { endedProcess } from '../support/ended-process.ts';
 import { ask, HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { recordedEvent } from '../support/hooks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
 import { tempStore } from '../support/temp.ts';
@@ -207,6 +209,24 @@ test('a coordinator does not answer what its own process tree asks, above it or 
   });
   expect((structuredContent as { prompts: Prompt[] }).prompts.map((one) => one.ask_id)).toEqual([ask_id]);
   expect(await answers(client, ask_id)).toBe('accepted');
+});
+
+test('a coordinator answers no dialog of a client, which would tell its model that the human had answered', async () => {
+  const hive = await openTestHive();
+  await openDesk(hive);
+  const client = await connectInProcess(hive, 'coordinator');
+  for (const asked of ['PermissionRequest-AskUserQuestion', 'Elicitation-form']) {
+    const { prompts, printed } = await fireDialog(hive, recordedEvent(`claude-code/${asked}.json`));
+    expect(prompts.length).toBeGreaterThan(0);
+    for (const { ask_id } of prompts) expect(await answers(client, ask_id)).toContain('dialog');
+    const { structuredContent } = await client.callTool({
+      name: 'hivemind_await_ask',
+      arguments: { timeout_ms: 0 },
+    });
+    expect(structuredContent).toMatchObject({ prompts: [] });
+    await hive.prompts.cancel(prompts[0]?.ask_id ?? '', HUMAN, 'human');
+    expect(await printed).not.toContain('allow');
+  }
 });
 
 test('what a session of its own processes asked stays unanswered when that session has ended', async () => {
