@@ -315,7 +315,7 @@ export function* givenCandidates(base: string): Generator<string> {
 
 /** The look of a handle, without case: full-width and other forms of its letters, and letters that look like them, are the same. */
 export function lookOf(handle: string): string {
-  return foldHandle(skeletonOf(handle));
+  return foldHandle(skeletonOf(handle.slice(0, LONGEST_COMPARED)));
 }
 
 /** Whether a handle looks like `@Human`, `@All`, or the mark of an author that is not known. */
