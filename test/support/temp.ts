@@ -33,9 +33,13 @@ export function copyFolder(from: string, to: string): void {
   execFileSync('cp', ['-a', `${from}/.`, to]);
 }
 
-/** Removes what ending processes wrote while their folder was removed. Call it once no process is left. */
+/**
+ * Removes what ending processes wrote while their folder was removed. Call it once no process is left. A worker runs many
+ * files: each has only its own folders to remove.
+ */
 export async function removeAgain(): Promise<void> {
   for (const folder of given) await removeFolder(folder);
+  given.clear();
 }
 
 /** A path for a store that does not exist yet. */
