@@ -12,8 +12,7 @@ import { userName } from '../../src/infrastructure/platform/paths.ts';
 import { shell } from '../support/cli.ts';
 import { ask, introduce, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { callInProcess } from '../support/mcp-in-process.ts';
-import { INITIALIZE, type Sidecar, serveInProcess, startSidecar } from '../support/sidecar.ts';
+import { INITIALIZE, type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -75,15 +74,6 @@ test('an agent asks one of two humans; the other sees it, is not offered it, and
   );
   const answer = { ask_id, decision: 'yes', by: 'Ada', response_id: 'response-1' };
   expect(await ada.request('hivemind-response', answer)).toMatchObject({ accepted: true });
-});
-
-test('an agent that asks an unknown human is told who is known', async () => {
-  const hive = await openTestHive();
-  await serveInProcess(hive);
-  const agent = await callInProcess(hive);
-  await expect(agent.call('hivemind_ask_async', { question: 'Deploy?', to: 'Adda' })).rejects.toThrow(
-    /human_not_found: Nobody called "Adda" has been here.*"Ada"/,
-  );
 });
 
 test('a popup appears only at the desks of those it concerns, and everywhere once it is escalated', async () => {

@@ -471,10 +471,7 @@ describe('what a project or an editor sets for its own Node', () => {
   };
 
   it.each([
-    ['a loader of a project', { NODE_OPTIONS: '--import tsx-of-a-project' }],
-    ['a preload that an update of the editor has removed', { NODE_OPTIONS: '--require /nowhere/boot.js' }],
     ['a preload that prints', { NODE_OPTIONS: '--require HOME/boot.cjs' }],
-    ['an option that no Node has', { NODE_OPTIONS: '--no-such-option' }],
     ['the measuring of tests', { NODE_V8_COVERAGE: 'HOME/coverage' }],
   ])('%s reaches neither the hooks nor the server that init writes', async (_what, variables) => {
     const { folder, person } = home({ 'boot.cjs': 'console.log("noise");' });

@@ -13,7 +13,6 @@ import { type Child, childEnvironment, outputOf, spawnHive, spawnScript } from '
 import { shell } from '../support/cli.ts';
 import { introduction, openTestHive } from '../support/hive.ts';
 import { beginTurn, fireHookProcess, requestStored } from '../support/interrupts.ts';
-import { connectMcp } from '../support/mcp-client.ts';
 import { callInProcess } from '../support/mcp-in-process.ts';
 import { serveInProcess, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
@@ -162,26 +161,6 @@ describe('an agent over MCP', () => {
     void hive.interrupts.interrupt({ session: AGENT, timeout_ms: 0, actor: human() });
     expect(await call).toMatchObject({ status: 'interrupted', interrupted_by: 'ada' });
     await hive.turns.end(turn.turn_id);
-  });
-
-  test('a coordinator stops another agent and gets the outcome', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    const turn = await beginTurn(hive, AGENT, 'test');
-    const boss = await connectMcp({ store, coordinates: true, env: { HIVE_AGENT: 'boss' } });
-    const call = boss.call('hivemind_interrupt', { session: 'agent-1', note: 'plan changed' });
-    await requestStored(hive, turn);
-    await hive.turns.end(turn.turn_id, { aborted: 'interrupted' });
-    expect(await call).toMatchObject({ outcome: 'aborted', by: 'boss', cancelled_prompts: 0 });
-
-    const next = await beginTurn(hive, AGENT, 'test');
-    const unconfirmed = await boss.call('hivemind_interrupt', { session: 'agent-1', wait_ms: 0 });
-    expect(unconfirmed).toMatchObject({ outcome: 'unconfirmed', turn_id: next.turn_id });
-    expect(unconfirmed['next']).toContain(String(unconfirmed['interrupt_id']));
-    await hive.turns.end(next.turn_id);
-    const { interrupt_id } = unconfirmed;
-    const waited = await boss.call('hivemind_interrupt', { session: 'agent-1', interrupt_id });
-    expect(waited).toMatchObject({ outcome: 'completed' });
   });
 });
 

@@ -9,25 +9,6 @@ import { eventually } from '../support/wait.ts';
 const NAME = { HIVE_AGENT: 'frontend-tests' };
 
 describe('a name', () => {
-  it('is one session in every process, and filters lists and history, in full or by its first letters', async () => {
-    const person = shell(tempStore());
-    const agent = person.as(NAME);
-    const ask_id = (await agent.hive('ask', 'Deploy?')).out.trim();
-    await person.as({ HIVE_AGENT: 'frontend-docs' }).hive('ask', 'Publish?');
-    await person.hive('respond', ask_id, 'yes');
-    expect((await agent.hive('poll', '--json')).json().prompts).toMatchObject([
-      { ask_id, agent: 'frontend-tests', decision: 'yes' },
-    ]);
-    const asked = async (name: string): Promise<string[]> =>
-      (await person.hive('list', '--status', 'all', '--agent', name, '--json'))
-        .json()
-        .prompts.map((prompt: { question: string }) => prompt.question);
-    expect(await asked('frontend-tests')).toEqual(['Deploy?']);
-    expect(await asked('frontend-t')).toEqual(['Deploy?']);
-    const history = await person.hive('history', '--agent', 'frontend-d', '--json');
-    expect(history.json().entries).toMatchObject([{ text: 'Publish?' }]);
-  });
-
   it('is the same name however a program writes its letters', async () => {
     const person = shell(tempStore());
     const asked = await person.as({ HIVE_AGENT: 'José'.normalize('NFD') }).hive('ask', 'Deploy?');
@@ -46,36 +27,6 @@ describe('a name', () => {
     const { sessions } = (await person.hive('sessions', '--json')).json();
     const [child] = sessions.filter(({ session_id }: { session_id: string }) => session_id === 'child');
     expect(child).toMatchObject({ parent_session_id: 'José'.normalize('NFC') });
-  });
-
-  it('is mentioned in full, and its mentions are found by its first letters', async () => {
-    const person = shell(tempStore());
-    await person.as(NAME).hive('post', 'here');
-    expect((await person.hive('post', '@frontend-tests: well?')).err).toContain('Mentioned: frontend-tests.');
-    expect((await person.hive('mentions', '--session', 'Frontend-T', '--json')).json()).toMatchObject({
-      handle: 'frontend-tests',
-      mentions: [{ body: '@frontend-tests: well?' }],
-    });
-  });
-
-  it('whose first letters match two has to be given in full', async () => {
-    const person = shell(tempStore());
-    for (const name of ['frontend-tests', 'frontend-docs'])
-      await person.as({ HIVE_AGENT: name }).hive('ask', '?');
-    for (const words of [
-      ['list', '--agent', 'front'],
-      ['history', '--agent', 'front'],
-      ['messages', '--from', '@front'],
-      ['mentions', '--session', 'front'],
-      ['interrupt', 'front'],
-      ['mentions', 'mute', 'front', 'frontend-docs'],
-    ]) {
-      const { code, err } = await person.hive(...words);
-      expect(err).toContain('"front" matches 2 sessions: frontend-docs, frontend-tests.');
-      expect(code).toBe(2);
-    }
-    const muted = await person.hive('mentions', 'mute', 'frontend-t', 'frontend-d');
-    expect(muted.out).toContain('frontend-tests and frontend-docs are muted');
   });
 
   it('that cannot be the handle is explained once; no agent can be called the human', async () => {

@@ -270,19 +270,6 @@ describe('the preferences of the human', () => {
     expect(answered).toMatchObject({ decision: 'deny', via: 'notification' });
   });
 
-  it('are refused with a sentence when they are unknown', async () => {
-    const desk = await startSidecar(tempStore(), { env: desktop.env });
-    await expect(desk.request('desk/preferences', { noise: 1 })).rejects.toThrow(
-      /There is no preference "noise"; there are notify_when, do_not_disturb/,
-    );
-    await expect(
-      desk.request('desk/preferences', { quiet_hours: { from: '25:00', to: '7' } }),
-    ).rejects.toThrow(/HH:MM/);
-    await expect(desk.request('desk/preferences', {})).resolves.toMatchObject({
-      preferences: { sound: false },
-    });
-  });
-
   it('pass each notification to a program of their own, as JSON on its stdin', async () => {
     const store = tempStore();
     const file = join(tempFolder(), 'told.json');

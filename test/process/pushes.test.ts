@@ -118,16 +118,6 @@ describe('a question', () => {
     expect(taken?.headers['topic']).toBe(ask_id);
   });
 
-  test('that is critical is urgent for the push service too', async () => {
-    const { hive, service, pushes } = await world();
-    await ask(hive, { urgency: 'critical' });
-    await pushes(1);
-    expect(service.received[0]).toMatchObject({
-      headers: { urgency: 'high' },
-      message: { show: { critical: true } },
-    });
-  });
-
   test('of low urgency is not pushed', async () => {
     const w = await world();
     const { ask_id } = await ask(w.hive, { urgency: 'low' });
@@ -180,16 +170,11 @@ test('a storm of 50 questions is one push', async () => {
   });
 });
 
-test.each<[string, PreferenceChanges, string]>([
-  ['quiet hours', { quiet_hours: { from: '00:00', to: '00:00' } }, 'quiet_hours'],
-  ['do-not-disturb', { do_not_disturb: true }, 'do_not_disturb'],
-  ['a muted project', { muted_projects: ['demo'] }, 'muted_project'],
-  ['notifications of what is urgent only', { notify_when: 'urgent' }, 'not_urgent'],
-  ['notifications that are never wanted', { notify_when: 'never' }, 'notify_never'],
-])('%s of its human keep a phone silent', async (_what, preferences, reason) => {
-  const w = await world({ preferences });
+// Which preferences keep a question silent is in test/unit/popups.test.ts, for phones as for the desktop.
+test('quiet hours of its human keep a phone silent', async () => {
+  const w = await world({ preferences: { quiet_hours: { from: '00:00', to: '00:00' } } });
   const { ask_id } = await ask(w.hive);
-  expect(await recorded(w.hive, ask_id)).toMatchObject({ outcome: 'suppressed', reason });
+  expect(await recorded(w.hive, ask_id)).toMatchObject({ outcome: 'suppressed', reason: 'quiet_hours' });
   expect(w.service.tried).toBe(0);
 });
 
@@ -290,19 +275,6 @@ describe('a ping, a card and a mention', () => {
     await w.hive.mentions.process({ session_id: 'human', mention_ids: [id], actor: HUMAN });
     await w.pushes(2);
     expect(w.service.received[1]?.message).toEqual({ show: null, close: [id] });
-  });
-
-  test('a mention that waited before the phone took notifications is pushed', async () => {
-    const hive = await openTestHive();
-    const { mentions } = await post(hive, await agent(hive, 'main-1', 'main'), '@Human look');
-    const service = await startPushService();
-    const sender = createWebPush({ keys: vapidKeys(`${tempFolder()}/push-key`), loopback: true });
-    const { url } = await serveInbox(hive, sender);
-    const device = await pairDevice(hive, url);
-    await devicesOf(hive).setPush(device.device_id, service.subscribe());
-    onTestFinished(startPhones(hive, sender, { name: 'inbox-1' }));
-    await eventually(() => service.received.length === 1);
-    expect(service.received[0]?.message.show?.tag).toBe(mentions[0]?.mention_id);
   });
 
   test('pings and cards that a desk has announced are not pushed, unless they are critical', async () => {
@@ -419,15 +391,6 @@ describe('while a desk of its human is attended', () => {
     await w.pushes(2);
     expect(w.service.received[1]?.message.show?.tag).toBe(ask_id);
   });
-
-  test('a phone of somebody else gets everything', async () => {
-    const w = await world();
-    const desk = await w.hive.desks.open({ seat: 'bob@other', pid: process.pid, client: 'test' });
-    onTestFinished(() => desk.close());
-    await desk.setFocused(true);
-    await ask(w.hive);
-    await w.pushes(1);
-  });
 });
 
 test.each([
@@ -487,18 +450,6 @@ describe('a push service', () => {
     const next = await ask(w.hive);
     expect(await recorded(w.hive, next.ask_id)).toMatchObject({ outcome: 'sent' });
     expect((await devicesOf(w.hive).find(w.device_id)).push_failed).toBeNull();
-  });
-
-  test.each<[string, PushService['answers'][number]]>([
-    ['429', { status: 429, retry_after: '0' }],
-    ['503', 503],
-    ['429 and a date', { status: 429, retry_after: new Date(0).toUTCString() }],
-  ])('that says %s is asked again', async (_what, answer) => {
-    const w = await world();
-    w.service.answers = [answer, answer];
-    const { ask_id } = await ask(w.hive);
-    expect(await recorded(w.hive, ask_id)).toMatchObject({ outcome: 'sent' });
-    expect(w.service.tried).toBe(3);
   });
 
   test('that does not answer is asked again', async () => {

@@ -103,37 +103,17 @@ describe('inside lists and objects', () => {
 
 describe('an argument that does not exist', () => {
   test.each<[string, Record<string, unknown>, string]>([
-    ['hivemind_poll', { ask: 'ask-1' }, 'Call hivemind_poll {"ask_id":"ask-1"}.'],
-    ['hivemind_poll', { id: 'ask-1', wait_ms: 5 }, 'Call hivemind_poll {"wait_ms":5,"ask_id":"ask-1"}.'],
     ['hivemind_poll', { ask_idd: 'ask-1' }, 'Call hivemind_poll {"ask_id":"ask-1"}.'],
-    ['hivemind_poll', { ask_id: 'a', timeout: 9 }, 'Call hivemind_poll {"ask_id":"a","wait_ms":9}.'],
-    [
-      'hivemind_ask_async',
-      { question: 'Go?', choices: ['a', 'b'] },
-      'Call hivemind_ask_async {"question":"Go?","options":["a","b"]}.',
-    ],
-    ['hivemind_ask_async', { prompt: 'Go?' }, 'Call hivemind_ask_async {"question":"Go?"}.'],
-    [
-      'hivemind_ask_async',
-      { question: 'Go?', priority: 'low' },
-      'Call hivemind_ask_async {"question":"Go?","urgency":"low"}.',
-    ],
     [
       'hivemind_ask_async',
       { question: 'Go?', options: [{ label: 'a', desc: 'b' }] },
       'Call hivemind_ask_async {"question":"Go?","options":[{"label":"a","description":"b"}]}.',
     ],
     [
-      'hivemind_respond',
-      { ask_id: 'a', answer: 'yes' },
-      'Call hivemind_respond {"ask_id":"a","decision":"yes"}.',
-    ],
-    [
       'hivemind_interrupt',
       { agent_id: 'Claude-abc12' },
       'Call hivemind_interrupt {"session":"Claude-abc12"}.',
     ],
-    ['hivemind_post', { message: 'Hello' }, 'Call hivemind_post {"body":"Hello"}.'],
     ['hivemind_read', { author: 'Human' }, 'Call hivemind_read {"from":"Human"}.'],
     ['hivemind_await_ask', { timeout: 5 }, 'Call hivemind_await_ask {"timeout_ms":5}.'],
   ])('%s %j is refused with the call that was meant', (name, written, call) => {

@@ -29,16 +29,7 @@ async function answersTo(hive: OpenedHive, ask_id: string): Promise<string[]> {
 }
 
 describe('{ask-id, decision, by} is an answer', () => {
-  test.each(['ask-id', 'ask_id', 'askId'])('with %s, as a request', async (name) => {
-    const hive = await openTestHive();
-    const desk = await serveInProcess(hive);
-    const ask_id = await question(hive);
-    const reply = await desk.request('hivemind-response', { [name]: ask_id, decision: 'yes', by: 'human' });
-    expect(reply).toMatchObject({ ask_id, accepted: true, decision: 'yes', by: 'human' });
-    expect(reply).not.toHaveProperty('ignored_params');
-  });
-
-  test.each(['ask-id', 'ask_id', 'askId'])('with %s, as a notification, up to the agent', async (name) => {
+  test.each(['ask-id', 'askId'])('with %s, as a notification, up to the agent', async (name) => {
     const hive = await openTestHive();
     const desk = await serveInProcess(hive);
     const agent = await callInProcess(hive);

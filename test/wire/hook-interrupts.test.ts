@@ -17,7 +17,7 @@ import { outputsAge } from '../support/ageing.ts';
 import { ROOT } from '../support/children.ts';
 import { fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { ask, HUMAN, noticesOf, openTestHive, prefer, whenWaiting } from '../support/hive.ts';
+import { HUMAN, noticesOf, openTestHive, prefer, whenWaiting } from '../support/hive.ts';
 import { fire, recordedSequence, said } from '../support/hooks.ts';
 import { interruptStored, PLEASE_STOP, STOP } from '../support/interrupts.ts';
 import { claude, endsOf, recordedTail, SESSION, turnsOf } from '../support/turns.ts';
@@ -104,26 +104,6 @@ describe('Claude Code', () => {
     expect(denials).toHaveLength(2);
     expect(await endsOf(hive, CONVERSATION)).toEqual(['interrupted by ada']);
     expect(await noticesOf(hive)).toEqual([]);
-  });
-
-  test('questions of the turn are cancelled with it, before anybody is told; others stay', async () => {
-    const hive = await openTestHive();
-    const client = claude(hive);
-    await client.prompt('p1');
-    const falls = await ask(hive, { question: 'falls?' });
-    const stays = await ask(hive, { question: 'stays?', when_turn_aborted: 'stays' });
-    const { reply } = await interruptStored(hive);
-    await client.pre('p1', 't1');
-    expect((await reply).cancelled_prompts).toEqual([falls.ask_id]);
-    expect(await hive.prompts.get(falls.ask_id)).toMatchObject({
-      status: 'cancelled',
-      cancel_reason: 'interrupted',
-      decision: null,
-      by: 'ada',
-    });
-    expect((await hive.prompts.get(stays.ask_id)).status).toBe('pending');
-    const late = await hive.prompts.respond({ ask_id: falls.ask_id, decision: 'yes', actor: HUMAN });
-    expect(late.outcome).toBe('late');
   });
 
   test('the next prompt tells the session once: who, when, with which note', async () => {

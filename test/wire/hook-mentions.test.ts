@@ -150,12 +150,7 @@ describe('with a strict gate', () => {
   });
 
   test.each([
-    ['/hive:check-mentions'],
-    ['/check-mentions'],
-    ['  /hive:check-mentions all of them'],
     ['/hive:post I can help with that @All'],
-    ['/post I can help with that @All'],
-    ['hive mentions process --all'],
     [expansionOf('check-mentions')],
     [expansionOf('post', 'hello @All')],
   ])('a prompt that clears mentions passes, together with the mention: %j', async (prompt) => {

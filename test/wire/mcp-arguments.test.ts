@@ -17,24 +17,6 @@ async function scene() {
   return { hive, agent: await callInProcess(hive) };
 }
 
-test('kebab case, camel case, and null for a missing value', async () => {
-  const { agent } = await scene();
-  const { ask_id } = await agent.call('hivemind_ask_async', {
-    question: 'Go on?',
-    options: null,
-    'timeout-ms': null,
-    multiSelect: false,
-    allow_free_text: null,
-    urgency: 'low',
-  });
-  await agent.call('hivemind_ask_async', { question: 'And this?', urgency: 'low' });
-  for (const spelling of ['ask-id', 'askId', 'ask_id', 'ASK_ID'])
-    expect(await agent.call('hivemind_poll', { [spelling]: ask_id, waitMs: null })).toMatchObject({
-      ask_id,
-      status: 'pending',
-    });
-});
-
 test('a question that was asked before says that nothing of it has changed', async () => {
   const { hive, agent } = await scene();
   const given = { question: 'Go on?', idempotency_key: 'k' };
@@ -46,14 +28,6 @@ test('a question that was asked before says that nothing of it has changed', asy
     /^This was asked before and stays as it was asked then; its status is pending\./,
   );
   expect((await hive.prompts.get(String(ask_id))).urgency).toBe('normal');
-});
-
-test('null for all arguments means none', async () => {
-  const { agent } = await scene();
-  const given = { name: 'hivemind_status', arguments: null };
-  const result = await agent.client.request({ method: 'tools/call', params: given }, CallToolResultSchema);
-  expect(result.isError).toBeUndefined();
-  expect(result.structuredContent).toMatchObject({ pending_total: 0 });
 });
 
 test('all arguments in one text are the arguments', async () => {
@@ -89,19 +63,6 @@ test('a poll with a misspelled argument hands over nothing, and says how to call
   }
   expect((await hive.prompts.get(String(ask_id))).handed_at).toBeNull();
   expect(await agent.call('hivemind_poll', { ask_id })).toMatchObject({ status: 'responded' });
-});
-
-test('what makes no difference is ignored, and the result says so', async () => {
-  const { agent } = await scene();
-  const asked = await agent.call('hivemind_ask_async', {
-    question: 'Go on?',
-    urgency: 'low',
-    agent_id: 'somebody-else',
-    mood: 'hopeful',
-  });
-  expect(asked).toMatchObject({ status: 'pending', ignored_arguments: ['agent_id', 'mood'] });
-  expect(asked['next']).toMatch(/Ignored.*"agent_id", "mood".*identified by your client/);
-  expect(asked['agent']).not.toContain('somebody');
 });
 
 test('what a call claims to be is shown as a claim, and is nobody’s identity', async () => {
@@ -144,24 +105,4 @@ test('a refusal says what was ignored as well', async () => {
   await expect(agent.call('hivemind_poll', { ask_id: 'ask-none', mood: 'hopeful' })).rejects.toThrow(
     /^prompt_not_found: .* Ignored, because this tool has no such argument: "mood"\.$/,
   );
-});
-
-test('buttons are accepted as the actions of a card, but no schema has that name', async () => {
-  const { hive, agent } = await scene();
-  const sent = await agent.call('hivemind_send_card', {
-    title: 'Deploy?',
-    buttons: [{ label: 'Go' }, { label: 'Wait', ask: null }],
-    fields: null,
-  });
-  const prompt = await hive.prompts.get(String(sent['ask_id']));
-  expect(prompt.options?.map(({ label }) => label)).toEqual(['Go', 'Wait']);
-  const { tools } = await agent.client.listTools();
-  const card = tools.find(({ name }) => name === 'hivemind_send_card');
-  expect(Object.keys(card?.inputSchema.properties ?? {})).toEqual([
-    'title',
-    'description',
-    'color',
-    'fields',
-    'actions',
-  ]);
 });

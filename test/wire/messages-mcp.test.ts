@@ -26,21 +26,6 @@ describe('an agent', () => {
     return { store, caller: await callInProcess(await openTestHive(store), 'agent', options) };
   }
 
-  test('sees the tools with their limits', async () => {
-    const { caller } = await agent();
-    const { tools } = await caller.client.listTools();
-    const named = tools.filter(({ name }) => /post|read|mention|sessions/.test(name));
-    expect(named.map(({ name, annotations }) => [name, annotations?.idempotentHint])).toEqual([
-      ['hivemind_post', false],
-      ['hivemind_read', true],
-      ['hivemind_has_unprocessed_mentions', true],
-      ['hivemind_get_unprocessed_mentions', true],
-      ['hivemind_process_mentions', false],
-      ['hivemind_sessions', true],
-    ]);
-    expect(named[0]?.inputSchema.required).toEqual(['body']);
-  });
-
   test('is told in every result what to do next', async () => {
     const { caller } = await agent();
     for (const name of ['has_unprocessed_mentions', 'get_unprocessed_mentions', 'read', 'sessions']) {
@@ -202,23 +187,6 @@ describe('an agent', () => {
   test('without an identity is told how to get one', async () => {
     const caller = await callInProcess(await openTestHive(), 'agent', { connection: { env: {} } });
     expect((await caller.call('hivemind_has_unprocessed_mentions'))['next']).toContain('HIVE_AGENT');
-  });
-
-  test('is refused invalid arguments, in a sentence', async () => {
-    const { caller } = await agent();
-    await expect(caller.call('hivemind_post', { body: '' })).rejects.toThrow(
-      'invalid_input: The message is empty',
-    );
-    await expect(caller.call('hivemind_post', { body: 'x'.repeat(40_000) })).rejects.toThrow('at most 32 KB');
-    await expect(caller.call('hivemind_post', { body: 'x', reply_to: 'msg-0' })).rejects.toThrow(
-      'message_not_found: There is no message msg-0',
-    );
-    await expect(caller.call('hivemind_process_mentions', {})).rejects.toThrow(
-      'give mention_ids, or all: true',
-    );
-    await expect(caller.call('hivemind_process_mentions', { mention_ids: ['x'] })).rejects.toThrow(
-      'mention_not_found',
-    );
   });
 
   test('sees what a desk posts within a moment', async () => {
