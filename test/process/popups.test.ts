@@ -15,16 +15,17 @@ import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import { NO_AUTHORITY } from '../../src/domain/trust.ts';
 import { createDesktopNotifier } from '../../src/infrastructure/desktop/notifier.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
-import type { OpenedHive } from '../../src/open-hive.ts';
-import { childEnvironment } from '../support/children.ts';
+import { type OpenedHive, openHive } from '../../src/open-hive.ts';
+import { childEnvironment, type Environment } from '../support/children.ts';
 import { type Desktop, startBareBus, useDesktop } from '../support/desktop.ts';
 import { leasedAt, refreshLeases } from '../support/fake-notifier.ts';
 import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
+import { whenFinished } from '../support/lifetime.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { agent, creditsOf } from '../support/outreach.ts';
 import { leased, recorded, type Trail, trail } from '../support/popup-trail.ts';
-import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
+import { INITIALIZE, type RpcClient, serveInProcess, startSidecar } from '../support/sidecar.ts';
 import { suspend } from '../support/suspend.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { clockPasses, eventually, textOf } from '../support/wait.ts';
@@ -42,6 +43,13 @@ const shown = (count: number): Promise<void> =>
   eventually(() => desktop.sent.length === count, 6_000, `${count} popups`);
 const onScreen = (count: number): Promise<void> =>
   eventually(async () => (await desktop.displayed()) === count, 3_000, `${count} popups on the screen`);
+
+/** A desk of this seat with its own hive and notifier, in this process: for what does not end with a process. */
+async function openDesk(store: string, env: Environment = desktop.env): Promise<RpcClient> {
+  const hive = await openHive({ store, env: childEnvironment(store, env), log: recordingLog() });
+  whenFinished(() => hive.close());
+  return serveInProcess(hive, thisSeat());
+}
 
 describe('with a desk and dunst', () => {
   it('a question pops up with its agent, project and buttons; a pressed button is the answer', async () => {
@@ -72,7 +80,7 @@ describe('with a desk and dunst', () => {
 
   it('a click on the body opens the prompt in that Emacs, and decides nothing', async () => {
     const store = tempStore();
-    const sidecar = await startSidecar(store, { env: desktop.env });
+    const sidecar = await openDesk(store);
     const hive = await openTestHive(store);
     const { ask_id } = await ask(hive);
     await onScreen(1);
@@ -85,7 +93,7 @@ describe('with a desk and dunst', () => {
 
   it('a popup is taken down when its prompt is answered elsewhere; closing one decides nothing', async () => {
     const store = tempStore();
-    await startSidecar(store, { env: desktop.env });
+    await openDesk(store);
     const hive = await openTestHive(store);
     const first = await ask(hive);
     await onScreen(1);
@@ -136,7 +144,7 @@ describe('with a desk and dunst', () => {
 
   it('a storm becomes one popup with its count, and is taken down with its last prompt', async () => {
     const store = tempStore();
-    await startSidecar(store, { env: desktop.env });
+    await openDesk(store);
     const hive = await openTestHive(store);
     const asked = await Promise.all(
       Array.from({ length: 12 }, (_, n) => ask(hive, { question: `Question ${n}?` })),
@@ -157,7 +165,7 @@ describe('with a desk and dunst', () => {
 
   it('hostile text is shown as text, and disables nothing', async () => {
     const store = tempStore();
-    await startSidecar(store, { env: desktop.env });
+    await openDesk(store);
     const hive = await openTestHive(store);
     const hostile = [
       '--urgency=critical\u0000<b>bold</b> & $(touch /tmp/owned) `id` \u202eevil\u202c',
@@ -231,7 +239,7 @@ describe('without a desk', () => {
 describe('the preferences of the human', () => {
   it('apply to the desk: the event log has what was suppressed and why; critical ones are shown', async () => {
     const store = tempStore();
-    const desk = await startSidecar(store, { env: desktop.env });
+    const desk = await openDesk(store);
     const hive = await openTestHive(store);
     const { preferences } = await desk.request('desk/preferences', { do_not_disturb: true });
     expect(preferences).toMatchObject({ do_not_disturb: true, notify_when: 'unfocused' });
@@ -254,7 +262,7 @@ describe('the preferences of the human', () => {
 
   it('give a permission buttons only when turned on', async () => {
     const store = tempStore();
-    const desk = await startSidecar(store, { env: desktop.env });
+    const desk = await openDesk(store);
     const hive = await openTestHive(store);
     const first = await ask(hive, { kind: 'permission', options: ['allow', 'deny'] });
     await shown(1);
@@ -273,11 +281,9 @@ describe('the preferences of the human', () => {
   it('pass each notification to a program of their own, as JSON on its stdin', async () => {
     const store = tempStore();
     const file = join(tempFolder(), 'told.json');
-    await startSidecar(store, {
-      env: {
-        ...desktop.env,
-        ...trusting({ notify_command: `cat > '${file}.part' && mv '${file}.part' '${file}'` }),
-      },
+    await openDesk(store, {
+      ...desktop.env,
+      ...trusting({ notify_command: `cat > '${file}.part' && mv '${file}.part' '${file}'` }),
     });
     const hive = await openTestHive(store);
     const { ask_id } = await ask(hive, { question: "It's $(id)?", options: ['a'] });
@@ -293,9 +299,12 @@ describe('the preferences of the human', () => {
 
 describe('when nothing can be shown', () => {
   describe('the event log says so, and the prompt is not affected', () => {
-    async function failing(env: Record<string, string>): Promise<Trail> {
+    // node-notifier starts what is on the PATH of its process: then that of a sidecar.
+    const sidecar = (store: string, env: Environment) => startSidecar(store, { env });
+
+    async function failing(env: Environment, open: typeof openDesk = openDesk): Promise<Trail> {
       const store = tempStore();
-      await startSidecar(store, { env });
+      await open(store, env);
       const hive = await openTestHive(store);
       const { ask_id } = await ask(hive);
       const line = await recorded(hive, ask_id);
@@ -318,7 +327,7 @@ describe('when nothing can be shown', () => {
     it('no daemon', async () => {
       const bus = await startBareBus();
       try {
-        expect(await failing(bus.env)).toMatchObject({
+        expect(await failing(bus.env, sidecar)).toMatchObject({
           outcome: 'failed',
           reason: expect.stringContaining('org.freedesktop.Notifications'),
         });
@@ -328,7 +337,7 @@ describe('when nothing can be shown', () => {
     });
 
     it('no notify-send', async () => {
-      const line = await failing({ ...desktop.env, PATH: pathWith('dbus-send') });
+      const line = await failing({ ...desktop.env, PATH: pathWith('dbus-send') }, sidecar);
       expect(line).toMatchObject({ outcome: 'failed', reason: expect.stringMatching(/notify-send/) });
     });
 
@@ -432,7 +441,7 @@ describe('when nothing can be shown', () => {
         'dbus-send': `: > '${asked}'; while [ ! -e '${gate}' ]; do sleep 0.05; done; exec /usr/bin/dbus-send "$@"`,
       });
       const store = tempStore();
-      await startSidecar(store, { env: { ...desktop.env, PATH } });
+      await openDesk(store, { ...desktop.env, PATH });
       const hive = await openTestHive(store);
       const { ask_id } = await ask(hive);
       await eventually(() => existsSync(asked), 10_000, 'the question to the server');
@@ -519,7 +528,7 @@ describe('several real processes of one seat', () => {
     const folder = tempFolder();
     const socket = /unix:path=([^,]+)/.exec(desktop.env['DBUS_SESSION_BUS_ADDRESS'] ?? '')?.[1] ?? '';
     symlinkSync(socket, join(folder, 'bus'));
-    await startSidecar(store, { env: { DBUS_SESSION_BUS_ADDRESS: '', XDG_RUNTIME_DIR: folder } });
+    await openDesk(store, { DBUS_SESSION_BUS_ADDRESS: '', XDG_RUNTIME_DIR: folder });
     const { ask_id } = await ask(hive, { question: 'Where?' });
     expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent', reason: null });
     await onScreen('demo');
@@ -549,7 +558,7 @@ describe('pings and cards', () => {
 
   test('a card shows its footer; one with buttons is the popup of its prompt, without a second one', async () => {
     const store = tempStore();
-    await startSidecar(store, { env: desktop.env });
+    await openDesk(store);
     const hive = await openTestHive(store);
     const fork = await agent(hive, 'fork-1', 'fork');
     await hive.outreach.card({ title: 'Build', description: 'All green.' }, fork);

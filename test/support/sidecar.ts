@@ -85,9 +85,9 @@ export async function startSidecar(
 }
 
 /** The same connection without a separate process, which is much faster; the handshake is done. */
-export async function serveInProcess(hive: OpenedHive): Promise<RpcClient> {
+export async function serveInProcess(hive: OpenedHive, seat = 'ada@test'): Promise<RpcClient> {
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
-  const place = { seat: 'ada@test', human: 'ada', pid: process.pid, check: async () => undefined };
+  const place = { seat, human: 'ada', pid: process.pid, check: async () => undefined };
   const extensions = await emacsExtensions();
   const options = { ...place, input, output, stop: stop.signal, extensions };
   const served = serveEmacs(hive, { ...options, ending: () => undefined });
