@@ -83,18 +83,6 @@ export function mentionsContract(engine: StoreEngine): void {
       expect(await eventsOf(hive, 'message/posted')).toEqual([]);
     });
 
-    test('distinguishes a session that has ended from one that never existed', async () => {
-      const hive = await open();
-      const [ada, bob] = await joinThree(hive);
-      await hive.store.write((tx) => tx.sessions.upsert({ ...bob, state: 'ended', ended_at: tx.now }));
-      const { unresolved } = await post(hive, ada, '@Claude-def34 @Claude-xyz @Claude-q');
-      expect(unresolved).toEqual([
-        { handle: 'Claude-def34', reason: 'ended', near: [] },
-        { handle: 'Claude-xyz', reason: 'unknown', near: ['Claude-xyz56'] },
-        { handle: 'Claude-q', reason: 'unknown', near: [] },
-      ]);
-    });
-
     test('reaches the session that continues the one it names', async () => {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);

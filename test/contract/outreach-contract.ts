@@ -80,18 +80,6 @@ export function outreachContract(engine: StoreEngine): void {
       expect(await hive.store.read((tx) => tx.outreach.unreported('bg-1'))).toEqual([]);
     });
 
-    test('a ping and a card of one turn are both sent', async () => {
-      const hive = await open();
-      const session = await agent(hive, 'bg-1');
-      await hive.outreach.ping({ message: 'Look' }, session);
-      await hive.outreach.card({ title: 'Build' }, session);
-      const { items } = await hive.outreach.list({ limit: 10 });
-      expect(items.map(({ kind, status }) => [kind, status])).toEqual([
-        ['card', 'sent'],
-        ['ping', 'sent'],
-      ]);
-    });
-
     test('all background sessions share one budget; critical ones are counted separately; a report is always possible', async () => {
       const hive = await leaveCredits(await open(), 5);
       for (let n = 1; n <= 5; n += 1)

@@ -19,7 +19,6 @@ import {
 import type { Notifier } from '../../src/application/world.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { type Popup, STORM } from '../../src/domain/popups.ts';
-import type { PreferenceChanges } from '../../src/domain/preferences.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import {
@@ -663,15 +662,10 @@ describe('mentions of the human', () => {
   });
 
   describe('it does not pop up', () => {
-    const reasons: [string, PreferenceChanges][] = [
-      ['in a muted project', { muted_projects: ['demo'] }],
-      ['of a muted agent', { muted_agents: ['Claude-abc12'] }],
-      ['when the seat wants none', { notify_when: 'never' }],
-      ['while it is not to be disturbed', { do_not_disturb: true }],
-    ];
-    test.each(reasons)('%s', async (_name, preferences) => {
+    // unit/popups.test.ts has the other preferences.
+    test('in a muted project', async () => {
       const here = await world();
-      await here.hive.desks.setPreferences(SEAT, preferences);
+      await here.hive.desks.setPreferences(SEAT, { muted_projects: ['demo'] });
       await here.desk();
       const { mentions } = await post(here.hive, here.ada, '@Human look');
       await outcomeIs('suppressed', here.hive, mentions[0]?.mention_id ?? '', SEAT);

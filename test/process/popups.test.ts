@@ -15,17 +15,16 @@ import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import { NO_AUTHORITY } from '../../src/domain/trust.ts';
 import { createDesktopNotifier } from '../../src/infrastructure/desktop/notifier.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
-import { type OpenedHive, openHive } from '../../src/open-hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { childEnvironment, type Environment } from '../support/children.ts';
 import { type Desktop, startBareBus, useDesktop } from '../support/desktop.ts';
 import { leasedAt, refreshLeases } from '../support/fake-notifier.ts';
 import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
-import { whenFinished } from '../support/lifetime.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { agent, creditsOf } from '../support/outreach.ts';
 import { leased, recorded, type Trail, trail } from '../support/popup-trail.ts';
-import { INITIALIZE, type RpcClient, serveInProcess, startSidecar } from '../support/sidecar.ts';
+import { INITIALIZE, openDeskHere, type RpcClient, startSidecar } from '../support/sidecar.ts';
 import { suspend } from '../support/suspend.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { clockPasses, eventually, textOf } from '../support/wait.ts';
@@ -44,12 +43,9 @@ const shown = (count: number): Promise<void> =>
 const onScreen = (count: number): Promise<void> =>
   eventually(async () => (await desktop.displayed()) === count, 3_000, `${count} popups on the screen`);
 
-/** A desk of this seat with its own hive and notifier, in this process: for what does not end with a process. */
-async function openDesk(store: string, env: Environment = desktop.env): Promise<RpcClient> {
-  const hive = await openHive({ store, env: childEnvironment(store, env), log: recordingLog() });
-  whenFinished(() => hive.close());
-  return serveInProcess(hive, thisSeat());
-}
+/** A desk in this process: for what does not end with a process. */
+const openDesk = (store: string, env: Environment = desktop.env): Promise<RpcClient> =>
+  openDeskHere(store, { env });
 
 describe('with a desk and dunst', () => {
   it('a question pops up with its agent, project and buttons; a pressed button is the answer', async () => {
@@ -302,7 +298,10 @@ describe('when nothing can be shown', () => {
     // node-notifier starts what is on the PATH of its process: then that of a sidecar.
     const sidecar = (store: string, env: Environment) => startSidecar(store, { env });
 
-    async function failing(env: Environment, open: typeof openDesk = openDesk): Promise<Trail> {
+    async function failing(
+      env: Environment,
+      open: (store: string, env: Environment) => Promise<unknown> = openDesk,
+    ): Promise<Trail> {
       const store = tempStore();
       await open(store, env);
       const hive = await openTestHive(store);

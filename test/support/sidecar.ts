@@ -2,8 +2,10 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
 import { emacsExtensions } from '../../src/cli/extensions.ts';
-import type { OpenedHive } from '../../src/open-hive.ts';
+import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
+import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { type Child, childEnvironment, type Environment, type Exit, spawnHive } from './children.ts';
+import { recordingLog } from './hive.ts';
 import { whenFinished } from './lifetime.ts';
 import { PATIENCE_MS } from './wait.ts';
 
@@ -85,7 +87,10 @@ export async function startSidecar(
 }
 
 /** The same connection without a separate process, which is much faster; the handshake is done. */
-export async function serveInProcess(hive: OpenedHive, seat = 'ada@test'): Promise<RpcClient> {
+export async function serveInProcess(
+  hive: OpenedHive,
+  { seat = 'ada@test', seat_key = null }: { seat?: string; seat_key?: string | null } = {},
+): Promise<RpcClient> {
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
   const place = { seat, human: 'ada', pid: process.pid, check: async () => undefined };
   const extensions = await emacsExtensions();
@@ -96,8 +101,18 @@ export async function serveInProcess(hive: OpenedHive, seat = 'ada@test'): Promi
     await served;
   });
   const client = createClient(input, output, () => 'see the log of the hive');
-  await shakeHands(client);
+  await shakeHands(client, seat_key);
   return client;
+}
+
+/** A desk of this seat with a hive of its own, which finds in this environment what a sidecar would. */
+export async function openDeskHere(
+  store: string,
+  { env = {}, seat_key = null }: { env?: Environment; seat_key?: string | null } = {},
+): Promise<RpcClient> {
+  const hive = await openHive({ store, env: childEnvironment(store, env), log: recordingLog() });
+  whenFinished(() => hive.close());
+  return serveInProcess(hive, { seat: thisSeat(), seat_key });
 }
 
 async function shakeHands(client: RpcClient, seat_key: string | null = null): Promise<void> {

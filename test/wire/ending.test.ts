@@ -34,30 +34,30 @@ describe.each(ENDINGS)('%s', (_how, end) => {
     expect(await hive.desks.online()).toEqual([]);
     expect(sidecar.child.stderr()).toBe('');
   });
+});
 
-  test('ends it while another process holds the store', async () => {
-    const store = tempStore();
-    const sidecar = await startSidecar(store);
-    const blocker = new DatabaseSync(store);
-    blocker.exec('BEGIN IMMEDIATE');
-    end(sidecar);
-    // The lock is held until it has ended.
-    await sidecar.child.exited;
-    blocker.exec('ROLLBACK');
-    blocker.close();
-  });
+test('it ends while another process holds the store', async () => {
+  const store = tempStore();
+  const sidecar = await startSidecar(store);
+  const blocker = new DatabaseSync(store);
+  blocker.exec('BEGIN IMMEDIATE');
+  sidecar.notify('exit');
+  // The lock is held until it has ended.
+  await sidecar.child.exited;
+  blocker.exec('ROLLBACK');
+  blocker.close();
+});
 
-  test('ends it while Emacs reads no more bytes', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    const sidecar = await startSidecar(store);
-    sidecar.child.process.stdout.pause();
-    for (let n = 0; n < 40; n += 1) await ask(hive, { question: 'x'.repeat(8_000), urgency: 'low' });
-    await moment(100);
-    const exited = new Promise<void>((resolve) => sidecar.child.process.once('exit', () => resolve()));
-    end(sidecar);
-    await exited;
-  });
+test('it ends while Emacs reads no more bytes', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const sidecar = await startSidecar(store);
+  sidecar.child.process.stdout.pause();
+  for (let n = 0; n < 40; n += 1) await ask(hive, { question: 'x'.repeat(8_000), urgency: 'low' });
+  await moment(100);
+  const exited = new Promise<void>((resolve) => sidecar.child.process.once('exit', () => resolve()));
+  void sidecar.end();
+  await exited;
 });
 
 const HELLO = { id: 1, method: 'initialize', params: INITIALIZE };

@@ -38,63 +38,6 @@ describe('Emacs', () => {
     expect((await desk.request('message/list', HERE)).messages).toHaveLength(1);
   });
 
-  test('posts as the human, and every desk is told of the message and of its mentions', async () => {
-    const { desk, ada } = await world();
-    const posted = await desk.request('message/post', {
-      ...HERE,
-      ...BY,
-      body: '@Claude-abc12 and @nobody, look',
-      priority: 'urgent',
-      reply_to: null,
-    });
-    expect(posted).toEqual({
-      message: {
-        message_id: expect.stringMatching(/^msg-[0-9a-z]{16}$/),
-        seq: 1,
-        at: expect.stringMatching(/Z$/),
-        session_id: null,
-        from_handle: 'Human',
-        agent_title: null,
-        author: 'human',
-        by: 'ada',
-        as_handle: null,
-        as_stamp: null,
-        project: 'demo',
-        project_dir: '/demo/.git',
-        thread: null,
-        reply_to: null,
-        priority: 'urgent',
-        expects_reply: false,
-        scope: 'project',
-        body: '@Claude-abc12 and @nobody, look',
-        hops: 0,
-        via: 'emacs',
-      },
-      existing: false,
-      mentioned: ['Claude-abc12'],
-      answered: [],
-      unresolved: [
-        {
-          handle: 'nobody',
-          reason: 'unknown',
-          near: [],
-          sentence: '@nobody reached nobody: nobody has that name.',
-        },
-      ],
-      not_held: [],
-    });
-    expect((await desk.seen(isTold('message/posted'))).params).toEqual(posted.message);
-    expect((await desk.seen(isTold('mention/changed'))).params).toMatchObject({
-      message_id: posted.message.message_id,
-      session_id: ada.session_id,
-      handle: 'Claude-abc12',
-      status: 'unprocessed',
-      priority: 'urgent',
-      body: '@Claude-abc12 and @nobody, look',
-      from_handle: 'Human',
-    });
-  });
-
   test('is told of what agents post, and of each change of a mention', async () => {
     const { desk, hive, ada, bob } = await world();
     const { mentions } = await post(hive, ada, '@Claude-def34');

@@ -15,7 +15,7 @@ import { answerDialog, fireDialog } from '../support/dialogs.ts';
 import { eventsOf, noticesOf, openTestHive, SEAT_SECRET } from '../support/hive.ts';
 import { type Client, fire, recordedEvent, said } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
-import { INITIALIZE, type Loose, type Sidecar, startSidecar } from '../support/sidecar.ts';
+import { type Loose, openDeskHere, type RpcClient, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import { expectGolden } from './golden.ts';
@@ -35,20 +35,18 @@ const findProject = () => ({ project: 'project', project_dir: '/home/user/projec
 
 interface Desk {
   hive: OpenedHive;
-  sidecar: Sidecar;
+  sidecar: RpcClient;
   file: string;
   /** A hook whose human has this file. */
   hook: Client;
 }
 
 /** A desk whose seat is registered, as the first one is. */
-async function openDesk(content: string = OWN): Promise<Desk> {
-  const env = trusting(content);
+async function openDesk(open: typeof openDeskHere = openDeskHere): Promise<Desk> {
+  const env = trusting(OWN);
   const store = tempStore();
   const hive = await openTestHive(store);
-  const sidecar = await startSidecar(store, { env, handshake: false });
-  await sidecar.request('initialize', { ...INITIALIZE, seat_key: SEAT_SECRET });
-  sidecar.notify('initialized');
+  const sidecar = await open(store, { env, seat_key: SEAT_SECRET });
   const human = async (cwd: string) => ({ trust: humanTrust(env), place: placeAt(cwd) });
   return {
     hive,
@@ -124,7 +122,7 @@ describe('nothing is written', () => {
   test('where the seat is not registered', async () => {
     const store = tempStore();
     const env = { XDG_CONFIG_HOME: tempFolder() };
-    const sidecar = await startSidecar(store, { env });
+    const sidecar = await openDeskHere(store, { env });
     await expect(sidecar.request('rule/add', { rule: NPM_TEST })).rejects.toThrow(
       /^not_allowed: Rules are changed only where what you allow counts/,
     );
@@ -133,7 +131,7 @@ describe('nothing is written', () => {
 
   test('nor is anything revoked there', async () => {
     const env = trusting(OWN);
-    const sidecar = await startSidecar(tempStore(), { env });
+    const sidecar = await openDeskHere(tempStore(), { env });
     const { rules } = await sidecar.request('rule/list');
     await expect(sidecar.request('rule/revoke', { rule_id: rules[0].rule_id })).rejects.toThrow(
       /^not_allowed/,
@@ -175,7 +173,7 @@ test('a question, and a permission that nobody understands, suggest no rule', as
 });
 
 test('what was always allowed is proposed once, at most once a day, and not again once it is dismissed', async () => {
-  const desk = await openDesk();
+  const desk = await openDesk(startSidecar);
   const { hive, sidecar } = desk;
   // The sidecar looks when it starts, and finds nothing yet.
   await eventually(async () => 'rule_proposals' in (await preferencesOf(hive)));

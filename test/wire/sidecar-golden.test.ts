@@ -9,7 +9,7 @@ import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import { ask, HUMAN, introduce, openTestHive, SEAT, SEAT_SECRET } from '../support/hive.ts';
 import { trustFileOf } from '../support/human-file.ts';
-import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
+import { INITIALIZE, openDeskHere, startSidecar } from '../support/sidecar.ts';
 import { suspend } from '../support/suspend.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { expectGolden, goldenNames } from './golden.ts';
@@ -167,11 +167,10 @@ describe('agents of other packages in Emacs', () => {
 
 test('a further seat is registered by a desk whose own key is, and by no other', async () => {
   const laptop = { name: 'ada@laptop', key: 'A'.repeat(43) };
-  const keyless = await startSidecar(tempStore());
+  const keyless = await openDeskHere(tempStore());
   await expect(keyless.request('seat/register', laptop)).rejects.toThrow(/A further key is registered in/);
   const env = { XDG_CONFIG_HOME: tempFolder() };
-  const sidecar = await startSidecar(tempStore(), { env, handshake: false });
-  await sidecar.request('initialize', { ...INITIALIZE, seat_key: SEAT_SECRET });
+  const sidecar = await openDeskHere(tempStore(), { env, seat_key: SEAT_SECRET });
   await exchange(sidecar, 'seat/register', laptop);
 });
 
@@ -179,9 +178,7 @@ test('a phone is paired at a desk, listed, let allow permissions, and revoked', 
   const store = tempStore();
   const hive = await openTestHive(store);
   const env = { XDG_CONFIG_HOME: tempFolder() };
-  const sidecar = await startSidecar(store, { env, handshake: false });
-  await sidecar.request('initialize', { ...INITIALIZE, seat_key: SEAT_SECRET });
-  sidecar.notify('initialized', {});
+  const sidecar = await openDeskHere(store, { env, seat_key: SEAT_SECRET });
   await expect(sidecar.request('phone/invite', {})).rejects.toThrow(/No inbox is served/);
   // What is random, and what is long, has the same form each time.
   const steady = { code: '7K3M-9Q2X', qr_svg: '<svg …>', qr_blocks: '█▀▀█ …', phrase: 'able acid also army' };

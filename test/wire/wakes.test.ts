@@ -247,8 +247,6 @@ describe('a mention', () => {
   const prefer = (key: string, value: unknown) => hive.settings.set(settingNamed(key), value, SEAT, 'cli');
 
   test.each<[string, string, object, Record<string, unknown>, boolean]>([
-    ['of everyone does not', '@All hello', {}, {}, false],
-    ['of everyone does when it is urgent', '@All hello', { priority: 'urgent' }, {}, true],
     ['of everyone and by name does', '@All hello, @Claude-sessi first', {}, {}, true],
     ['by a role does', '@reviewer hello', {}, {}, true],
     ['does not where the gate is off', '@Claude-sessi hello', { priority: 'urgent' }, { gate: 'off' }, false],
