@@ -89,8 +89,11 @@ describe('messages and mentions', () => {
   test('two who answer each other', async () => {
     const { hive, sidecar } = await connectDesk();
     const sessions = [(await introduce(hive)).handle, (await introduce(hive, 'other-session')).handle];
+    const loops = async (): Promise<unknown> => (await sidecar.request('mention/loops')).loops;
     await exchange(sidecar, 'mention/mute', { sessions });
+    expect(await loops()).toMatchObject([{ state: 'muted' }]);
     await exchange(sidecar, 'mention/allow', { sessions });
+    expect(await loops()).toEqual([]);
   });
 });
 
