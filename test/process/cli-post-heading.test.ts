@@ -100,17 +100,18 @@ test('a saved file is posted whole, without its introduction', async () => {
   ]);
 });
 
-test.each([
-  ['no heading', 'hello', 'does not begin with a heading'],
-  ['text before the heading', `hello\n\n${block('Claude-abc12', 'x')}`, 'does not begin with a heading'],
-  ['a heading without a message', '## 2026-01-11 18:00:00 Claude-abc12\n', 'no message below the heading'],
-  ['nothing', '\n', 'The text contains no block'],
-  ['a message that is too long', block('Claude-abc12', 'x'.repeat(33 * 1024)), 'too long'],
-])('%s is refused, and nothing is posted', async (_name, text, sentence) => {
+test('what is no block of a message is refused, and nothing is posted', async () => {
   const { person, ada } = await shells();
-  const refused = await fromStdin(ada, text);
-  expect(refused).toMatchObject({ code: 2, out: '' });
-  expect(refused.err).toContain(sentence);
+  for (const [what, text, sentence] of [
+    ['no heading', 'hello', 'does not begin with a heading'],
+    ['text before the heading', `hello\n\n${block('Claude-abc12', 'x')}`, 'does not begin with a heading'],
+    ['a heading without a message', '## 2026-01-11 18:00:00 Claude-abc12\n', 'no message below the heading'],
+    ['nothing', '\n', 'The text contains no block'],
+    ['a message that is too long', block('Claude-abc12', 'x'.repeat(33 * 1024)), 'too long'],
+  ] as const) {
+    const refused = await ada.hive('post', text, '--as-heading');
+    expect.soft(refused, what).toMatchObject({ code: 2, out: '', err: expect.stringContaining(sentence) });
+  }
   expect((await person.hive('messages', '--json')).json().messages).toEqual([]);
 });
 

@@ -366,6 +366,8 @@ test('a strict schema refuses what it does not know, and takes the rest in any s
     expect.stringMatching(/^There is no preference "colour"; there are notify_when/),
   ]);
   expect(given).toMatchObject({ notify_when: 'never', outreach: { allow_ping: false } });
+  const late = preferencesParams.safeParse({ quiet_hours: { from: '25:00', to: '07:00' } });
+  expect(late.error?.issues).toMatchObject([{ message: 'A time of day is written HH:MM, as in 22:30.' }]);
 });
 
 test('the keys of a record are data', () => {
