@@ -6,19 +6,26 @@
  * @module-tag sqlite
  * @module-tag emacs
  */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
-import { command as commandIn, type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
+import {
+  command as commandIn,
+  type EmacsTerminal,
+  type Home,
+  leavesNothingPending,
+  openHome,
+} from '../support/emacs.ts';
 import { PATIENCE_MS } from '../support/wait.ts';
 
 let home: Home;
 let emacs: EmacsTerminal;
 
-beforeEach(async () => {
+beforeAll(async () => {
   home = await openHome();
   emacs = await home.emacs();
 });
-afterEach(() => home.close());
+leavesNothingPending(() => emacs);
+afterAll(() => home.close());
 
 /** Asks them in this order, and waits until Emacs shows that they wait. */
 async function asked(...requests: AskRequest[]): Promise<string[]> {
@@ -132,35 +139,5 @@ describe('hive-respond', () => {
     await emacs.until(/chosen: lint, unit; empty RET sends/);
     await emacs.keys('Enter');
     expect(await answerTo(id)).toMatchObject({ selected: ['lint', 'unit'], comment: null });
-  });
-
-  test('half an option is sent only as what the human says it is', async () => {
-    const weeks = { options: [{ label: 'keep it a week' }, { label: 'drop it' }] };
-    const [first, second] = await asked(
-      { question: 'The table?', urgency: 'critical', ...weeks },
-      { ...PERMISSION, urgency: 'low' },
-    );
-    await command('hive-respond');
-    await emacs.until(/Answer \(2 pending, default Deployer: The table\?\):/);
-    await emacs.keys('Enter');
-    await emacs.until(/asks: The table\?/);
-    await emacs.type('Kee');
-    await emacs.keys('Enter');
-    await emacs.until(
-      /Which did you mean by "Kee"\? {2}\[1\] keep it a week {2}\[w\] send it as typed {2}\[e\] edit it/,
-    );
-    expect(await stored(first)).toMatchObject({ status: 'pending' });
-    await emacs.keys('1');
-    expect(await answerTo(first)).toMatchObject({ selected: ['keep it a week'] });
-    await command('hive-respond');
-    await emacs.until(/PERMISSION Deployer asks: Run rm -rf build/);
-    await emacs.type('den');
-    await emacs.keys('Enter');
-    await emacs.until(/mean by "den"\? {2}\[1\] Deny/);
-    await emacs.keys('e');
-    await emacs.until(/\) den$/m);
-    await emacs.type('y');
-    await emacs.keys('Enter');
-    expect(await answerTo(second)).toMatchObject({ selected: ['Deny'] });
   });
 });

@@ -5,19 +5,26 @@
  * @module-tag sqlite
  * @module-tag emacs
  */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AskRequest, Prompt } from '../../src/index.ts';
-import { command as commandIn, type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
+import {
+  command as commandIn,
+  type EmacsTerminal,
+  type Home,
+  leavesNothingPending,
+  openHome,
+} from '../support/emacs.ts';
 import { eventually, PATIENCE_MS, within } from '../support/wait.ts';
 
 let home: Home;
 let emacs: EmacsTerminal;
 
-beforeEach(async () => {
+beforeAll(async () => {
   home = await openHome();
   emacs = await home.emacs();
 });
-afterEach(() => home.close());
+leavesNothingPending(() => emacs);
+afterAll(() => home.close());
 
 async function permission(context: string): Promise<string> {
   const request: AskRequest = {
@@ -99,8 +106,7 @@ describe('a permission that is longer than the screen', () => {
   });
 
   test('is scrolled in a side window without a gap where the question takes much of the screen', async () => {
-    await emacs.close();
-    emacs = await home.emacs(undefined, { columns: 120, lines: 40 });
+    await emacs.resize({ columns: 120, lines: 40 });
     await permission(LONG);
     await command('hive-next');
     await emacs.answer(/^(?![\s\S]*\*hive: Deployer)[\s\S]*Too long to show here/, 'Space');
@@ -117,14 +123,7 @@ describe('a permission that is longer than the screen', () => {
     }
     await emacs.keys('BSpace');
     await emacs.until(new RegExp(`^-UUU.*\nline \\d+\n[\\s\\S]*^line ${last}\n-UUU`, 'm'));
-  });
-
-  test('is denied at once', async () => {
-    const id = await permission(LONG);
-    await command('hive-next');
-    await emacs.until(/Too long to show here/);
-    await emacs.answer(/Too long to show here/, '2');
-    expect(await answered(id)).toMatchObject({ selected: ['Deny'] });
+    await emacs.resize({ columns: 100, lines: 24 });
   });
 
   test('is not allowed by hive-respond before it was read', async () => {
@@ -157,8 +156,7 @@ test('a line that is cut at the edge of the window is not displayed', async () =
 
 describe('a permission that fits is allowed where it is shown', () => {
   test('by hive-respond, whose prompt takes two lines', async () => {
-    await emacs.close();
-    emacs = await home.emacs(undefined, { columns: 80, lines: 24 });
+    await emacs.resize({ columns: 80, lines: 24 });
     const { prompt } = await home.agent.prompts.ask({
       kind: 'permission',
       question: 'Run make with all of its targets, on all of the machines?',
@@ -173,24 +171,5 @@ describe('a permission that fits is allowed where it is shown', () => {
     await emacs.keys('Enter');
     await emacs.said(/Answered Deployer: Allow|Not sent/);
     expect(await answered(prompt.ask_id)).toMatchObject({ selected: ['Allow'] });
-  });
-
-  test('by hive-respond, beside its buffer', async () => {
-    const id = await permission('make clean\nmake');
-    await command('hive-respond');
-    await emacs.until(/make clean[\s\S]*PERMISSION Deployer asks: Run make\?/);
-    await emacs.type('Allow');
-    await emacs.keys('Enter');
-    await emacs.said(/Answered Deployer: Allow/);
-    expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
-  });
-
-  test('by hive-next, in the echo area', async () => {
-    const id = await permission('make all');
-    await command('hive-next');
-    await emacs.until(/make all/);
-    await emacs.answer(/TAB skip/, '1');
-    await emacs.answer(/RET or y gives/, 'y');
-    expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
   });
 });

@@ -8,30 +8,46 @@
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AskRequest, Prompt } from '../../src/index.ts';
-import { type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
+import { type EmacsTerminal, type Home, leavesNothingPending, lisp, openHome } from '../support/emacs.ts';
 import { PATIENCE_MS } from '../support/wait.ts';
 
 let home: Home;
+let emacs: EmacsTerminal;
 /** While there is such a file, Emacs shows a message again and again, as a compilation does. */
 let compiling: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   home = await openHome();
   compiling = join(home.folder, 'compiling');
-});
-afterEach(() => home.close());
-
-async function emacsWith(setup: string, lines = 24): Promise<EmacsTerminal> {
   const compile = `(run-at-time 0.2 0.2 (lambda () (when (file-exists-p ${lisp(compiling)}) (message "Compiled %d" (setq compiled (1+ compiled))))))`;
-  return home.emacs(`(progn (defvar compiled 0) (global-set-key [f5] 'hive-next) ${compile} ${setup})`, {
-    columns: 80,
-    lines,
-  });
+  emacs = await home.emacs(
+    `(progn (defvar compiled 0) (defvar heights nil) (global-set-key [f5] 'hive-next) (global-set-key [f6] 'hive) ${compile})`,
+    { columns: 80, lines: 24 },
+  );
+});
+leavesNothingPending(() => emacs);
+afterAll(() => home.close());
+
+async function evaluate(form: string): Promise<void> {
+  await emacs.keys('M-:');
+  await emacs.until(/Eval:$/m);
+  await emacs.type(form);
+  await emacs.keys('Enter');
 }
 
-async function asked(emacs: EmacsTerminal, request: AskRequest): Promise<string> {
+/** Gives Emacs so many windows of equal heights on so many lines, and answers so many seconds to be taken back. */
+async function layOut({ windows = 1, lines = 24, undo = 0 } = {}): Promise<void> {
+  await emacs.resize({ columns: 80, lines });
+  const split = '(let ((window-min-height 1)) (split-window-below) (balance-windows))'.repeat(windows - 1);
+  await evaluate(
+    `(progn (setq compiled 0 hive-undo-seconds ${undo}) ${split} (redisplay t) (setq heights (mapcar 'window-height (window-list))))`,
+  );
+  await emacs.until(new RegExp(`^\\((?:\\d+ ?){${windows}}\\)$`, 'm'));
+}
+
+async function asked(request: AskRequest): Promise<string> {
   const { prompt } = await home.agent.prompts.ask(request);
   await emacs.until(/hive 1\b/);
   return prompt.ask_id;
@@ -59,16 +75,14 @@ const echoArea = (screen: readonly string[]): string =>
     .join('\n')
     .trimEnd();
 
-const split = (windows: number): string =>
-  '(let ((window-min-height 1)) (split-window-below) (balance-windows))'.repeat(windows - 1);
 const NINE = [...Array.from({ length: 8 }, (_, n) => `echo step ${n + 1}`), 'rm -rf ~'].join('\n');
 
 test.each([
   ['another window', ['C-x', 'o']],
   ['itself', []],
 ])('with a minibuffer open and %s selected, the whole permission is shown', async (_name, keys) => {
-  const emacs = await emacsWith('nil');
-  const id = await asked(emacs, permission('make clean\nmake all'));
+  await layOut();
+  const id = await asked(permission('make clean\nmake all'));
   await emacs.keys('M-x');
   await emacs.until(/^M-x/m);
   await emacs.keys(...keys, 'F5');
@@ -83,14 +97,13 @@ test.each([
 
 describe('in low windows', () => {
   test.each([
-    [4, 19, 0],
     [4, 19, 3],
     [2, 12, 0],
   ])(
     '%i of them in %i lines, a permission that does not fit is shown in its buffer',
     async (windows, lines, undo) => {
-      const emacs = await emacsWith(`(progn ${split(windows)} (setq hive-undo-seconds ${undo}))`, lines);
-      const id = await asked(emacs, permission(NINE));
+      await layOut({ windows, lines, undo });
+      const id = await asked(permission(NINE));
       await emacs.keys('F5');
       const screen = await emacs.until(/\*hive: Deployer/);
       expect(echoArea(screen)).not.toMatch(/Run make\?|q quit/);
@@ -101,23 +114,20 @@ describe('in low windows', () => {
   );
 
   test('a permission that fits is allowed where it is shown: they shrink for it, and grow back', async () => {
-    const heights = '(setq heights (mapcar (function window-height) (window-list)))';
-    const emacs = await emacsWith(`(progn ${split(4)} (redisplay t) (defvar heights) ${heights})`);
-    const id = await asked(emacs, permission('make clean\nmake\nmake check\nmake install\nmake all'));
+    await layOut({ windows: 4 });
+    const id = await asked(permission('make clean\nmake\nmake check\nmake install\nmake all'));
     await emacs.keys('F5');
     await emacs.answer(/make clean[\s\S]*make all[\s\S]*TAB skip/, '1');
     await emacs.answer(/make clean[\s\S]*make all[\s\S]*RET or y gives/, 'y');
     expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
-    await emacs.keys('M-:');
-    await emacs.type('(equal heights (mapcar (function window-height) (window-list)))');
-    await emacs.keys('Enter');
+    await evaluate("(equal heights (mapcar 'window-height (window-list)))");
     await emacs.until(/^t$/m);
   });
 });
 
 test('a menu that is longer than its window says how to scroll it, and its keys are all there', async () => {
-  const emacs = await emacsWith('(global-set-key [f6] (quote hive))');
-  await asked(emacs, permission('make'));
+  await layOut();
+  await asked(permission('make'));
   // Below another window, as where nothing was set.
   await emacs.keys('F6');
   await emacs.until(/\*scratch\*[\s\S]*Needs you[\s\S]*\*hive\*/);
@@ -133,8 +143,8 @@ test('a menu that is longer than its window says how to scroll it, and its keys 
 
 describe('after another message', () => {
   test('no key answers a question until it was shown again', async () => {
-    const emacs = await emacsWith('(setq hive-undo-seconds 3)');
-    const id = await asked(emacs, permission('make all'));
+    await layOut({ undo: 3 });
+    const id = await asked(permission('make all'));
     await emacs.keys('F5');
     await emacs.until(/make all[\s\S]*TAB skip/);
     writeFileSync(compiling, '');
@@ -151,8 +161,8 @@ describe('after another message', () => {
   });
 
   test('no key confirms an answer', async () => {
-    const emacs = await emacsWith('nil');
-    const id = await asked(emacs, permission('make all'));
+    await layOut();
+    const id = await asked(permission('make all'));
     await emacs.keys('F5');
     await emacs.answer(/make all[\s\S]*TAB skip/, '1');
     await emacs.until(/RET or y gives/);

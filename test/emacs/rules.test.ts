@@ -7,13 +7,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog } from '../support/dialogs.ts';
 import { command as commandIn, type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
 import { openTestHive } from '../support/hive.ts';
 import { recordedEvent, said } from '../support/hooks.ts';
+import { beforeFile } from '../support/lifetime.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 /** The directory of the recorded client, which is no repository. */
@@ -23,13 +24,13 @@ let home: Home;
 let hive: OpenedHive;
 let emacs: EmacsTerminal;
 
-beforeEach(async () => {
+beforeFile(async () => {
   home = await openHome();
   hive = await openTestHive(home.store);
   emacs = await home.emacs(undefined, { columns: 80, lines: 24 });
   await emacs.said(/Registered this seat/);
 });
-afterEach(() => home.close());
+afterAll(() => home.close());
 
 const ask = (command: string) => {
   // The seat of this Emacs, which it has registered, signs what is allowed here.
@@ -85,20 +86,21 @@ test('A shows the rule with what it would have answered; RET writes it and also 
   expect(JSON.parse(written()).permission_rules).toBeUndefined();
 });
 
+// Of the three permissions above, and of this one.
 test('the statistics show in 80 columns how long agents waited and where they were answered', async () => {
   const { prompts, printed } = await ask('npm test');
   await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
   await printed;
   await command('hive-stats');
-  await emacs.until(/The last 7 days: 1 question, 1 answered in time\./);
+  await emacs.until(/The last 7 days: 4 questions, 4 answered in time\./);
   await emacs.keys('d');
   await emacs.until(/How many days \(default 7\):/);
   await emacs.type('2');
   await emacs.keys('Enter');
-  await emacs.until(/The last 2 days: 1 question/);
+  await emacs.until(/The last 2 days: 4 questions/);
   await emacs.keys('C-x', '1');
-  await emacs.until(/█+ 1$/m);
-  const screen = await emacs.until(/by kind +1 [\s\S]*permission\n[\s\S]*Answered in\n +1 {2}Emacs/);
+  await emacs.until(/█+ 4$/m);
+  const screen = await emacs.until(/by kind +4 [\s\S]*permission\n[\s\S]*Answered in\n +4 {2}Emacs/);
   const page = screen.filter((line) => !line.startsWith('-UUU'));
   expect(Math.max(...page.map((line) => line.length))).toBeLessThanOrEqual(80);
 });

@@ -51,6 +51,36 @@ export function startsOverAfterFailure(of: () => { home: Home; emacs: Terminal }
   });
 }
 
+/**
+ * What F12 does in each Emacs of a home: it leaves everything that reads keys, cancels what is pending as its human, and one window
+ * is left. It says when.
+ */
+const LEAVE = `(global-set-key [f12] (lambda () (interactive)
+  (run-at-time 0 nil (lambda ()
+    (dolist (prompt (hive-prompts))
+      (hive-rpc-request 'prompt/cancel (list :ask_id (plist-get prompt :ask_id) :by "Ada")))
+    (delete-other-windows) (switch-to-buffer "*scratch*") (message "left at %s" (float-time))))
+  (top-level)))`;
+
+/**
+ * For files whose tests share one Emacs, and end with questions that nobody has answered: these are cancelled after each test, and
+ * Emacs is left as it began. Called where `beforeAll` is.
+ */
+export function leavesNothingPending(of: () => Terminal): void {
+  afterEach(async () => {
+    const emacs = of();
+    const left = async () => /left at [\d.]+/.exec((await emacs.screen()).join('\n'))?.[0];
+    const before = await left();
+    // A quit throws away what is typed ahead.
+    await eventually(async () => {
+      await emacs.keys('C-g');
+      await emacs.keys('F12');
+      return within(async () => ![before, undefined].includes(await left()), 1_000);
+    });
+    await emacs.until(/^(?![\s\S]*hive \d)/);
+  });
+}
+
 /** A person's home with one store; several Emacsen may live in it, one after the other. */
 export interface EmptyHome {
   readonly folder: string;
@@ -162,6 +192,7 @@ export async function openEmptyHome(): Promise<EmptyHome> {
         `(add-hook 'hive-connected-hook (lambda () (write-region "" nil ${lisp(connected)} nil 0)))`,
         `(advice-add 'message :filter-return (lambda (text) (when text (ignore-errors ${keep})) text))`,
         setup,
+        LEAVE,
         "(require 'hive-mode)",
         '(hive-mode 1)',
         '(setq gc-cons-threshold 800000)',

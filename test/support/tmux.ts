@@ -29,6 +29,8 @@ export interface Terminal {
   watch(): Promise<(bytes: string) => void>;
   /** Opens a window behind this one, and does not select it; returns its process. Keys and the screen are of the selected one. */
   openWindow(name: string, command: readonly string[]): Promise<number>;
+  /** Gives the terminal another size, as a person who drags its corner. */
+  resize(size: { columns: number; lines: number }): Promise<void>;
   /** The process in the terminal. */
   pid(): Promise<number>;
   close(): Promise<void>;
@@ -134,6 +136,9 @@ export async function openTerminal(
     async openWindow(name, program) {
       const shown = ['-P', '-F', '#{pane_pid}'];
       return Number(await tmux('new-window', '-d', ...shown, '-n', name, '--', ...program));
+    },
+    async resize({ columns, lines }) {
+      await tmux('resize-window', '-x', String(columns), '-y', String(lines));
     },
     async pid() {
       return Number(await tmux('display-message', '-p', '#{pane_pid}'));
