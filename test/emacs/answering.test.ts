@@ -1,5 +1,5 @@
 /**
- * Answers given with real keys in a real terminal, and what becomes of them when something dies.
+ * Answers given and corrected with real keys in a real terminal, and what becomes of them when something dies.
  *
  * @module-tag one-winner
  * @module-tag undisturbed
@@ -19,6 +19,7 @@ import {
   openHome,
   startsOverAfterFailure,
 } from '../support/emacs.ts';
+import { eventsOf, openTestHive } from '../support/hive.ts';
 import { eventually, PATIENCE_MS } from '../support/wait.ts';
 
 let home: Home;
@@ -31,12 +32,12 @@ beforeAll(async () => {
 startsOverAfterFailure(() => ({ home, emacs }));
 afterAll(async () => home.close());
 
-/** Asks, and waits until Emacs shows that this many are pending. */
-async function ask(request: AskRequest, waiting = 1): Promise<string> {
+/** Asks, and waits until Emacs shows that this is pending. */
+async function ask(request: AskRequest): Promise<string> {
   // What was answered before is gone from the mode line: the count that comes is of this question.
-  await emacs.until(waiting === 1 ? /^(?![\s\S]*hive \d+\b)/ : new RegExp(`hive ${waiting - 1}\\b`));
+  await emacs.until(/^(?![\s\S]*hive \d+\b)/);
   const { prompt } = await home.agent.prompts.ask(request);
-  await emacs.until(new RegExp(`hive ${waiting}\\b`));
+  await emacs.until(/hive 1\b/);
   return prompt.ask_id;
 }
 
@@ -83,94 +84,48 @@ describe('hive-respond', () => {
     await emacs.keys('Tab', 'Enter');
     expect(await answerTo(ask_id)).toMatchObject({ decision: 'Yes, at once', selected: ['Yes, at once'] });
   });
-
-  test('free text instead of an option', async () => {
-    const ask_id = await ask({ question: 'Deploy?', options: OPTIONS });
-    await command('hive-respond');
-    await emacs.until(/your own words/);
-    await emacs.type('Why not wait?');
-    await emacs.keys('Enter');
-    expect(await answerTo(ask_id)).toMatchObject({ decision: 'Why not wait?', selected: [] });
-  });
-
-  test('several options', async () => {
-    const ask_id = await ask({
-      question: 'Which?',
-      options: OPTIONS,
-      multi_select: true,
-      allow_free_text: false,
-    });
-    await command('hive-respond');
-    await emacs.until(/RET adds one, empty RET sends/);
-    await emacs.type('Later');
-    await emacs.keys('Enter');
-    await emacs.until(/chosen: Later; empty RET sends/);
-    await emacs.type('Yes, at once');
-    await emacs.keys('Enter');
-    await emacs.until(/chosen: Later, Yes, at once; empty RET sends/);
-    await emacs.keys('Enter');
-    expect(await answerTo(ask_id)).toMatchObject({
-      decision: 'Yes, at once, Later',
-      selected: ['Yes, at once', 'Later'],
-    });
-  });
-
-  test('one of several questions; C-g leaves it as it was', async () => {
-    const low = await ask({ question: 'No hurry?', urgency: 'low' });
-    const critical = await ask({ question: 'The house burns?', urgency: 'critical' }, 2);
-    await command('hive-respond');
-    await emacs.until(/Answer \(2 pending, default /);
-    await emacs.keys('Enter');
-    await emacs.until(/asks: The house burns\?/);
-    await emacs.keys('C-g');
-    // A second later the question is announced there.
-    await emacs.until(/Quit|The house burns\? \(and 1 more\)/);
-    expect((await home.agent.prompts.get(critical)).status).toBe('pending');
-    await command('hive-respond');
-    await emacs.until(/Answer \(2 pending, default /);
-    await emacs.type('Deployer: No');
-    await emacs.keys('Tab', 'Enter');
-    await emacs.until(/asks: No hurry\?/);
-    await emacs.type('none');
-    await emacs.keys('Enter');
-    expect(await answerTo(low)).toMatchObject({ decision: 'none' });
-    await command('hive-respond');
-    await emacs.until(/asks: The house burns\?/);
-    await emacs.type('water');
-    await emacs.keys('Enter');
-    expect(await answerTo(critical)).toMatchObject({ decision: 'water' });
-  });
-
-  test('a long question with its context is shown beside the minibuffer', async () => {
-    const context = ['# What I found', ...Array.from({ length: 5 }, (_, i) => `line ${i}`)].join('\n');
-    const ask_id = await ask({ question: 'First line\nsecond line \u001b[31m', context });
-    await command('hive-respond');
-    await emacs.until(/second line \^\[\[31m[\s\S]*# What I found[\s\S]*asks: First line second line/);
-    await emacs.type('seen');
-    await emacs.keys('Enter');
-    expect(await answerTo(ask_id)).toMatchObject({ decision: 'seen' });
-    await emacs.said(/seen \(stored\)/);
-    await emacs.until(/^(?![\s\S]*What I found)/);
-  });
 });
 
-test('hive-list: a answers, c cancels', async () => {
-  const first = await ask({ question: 'First thing?' });
-  const second = await ask({ question: 'Second thing?' }, 2);
-  await command('hive-list');
-  await emacs.until(/Deployer .*First thing\?\n.*Deployer .*Second thing\?/);
-  await emacs.keys('C-n', 'a');
-  await emacs.until(/asks: Second thing\?/);
-  await emacs.type('done');
+test('hive-amend corrects chosen options and their comment, and the event log keeps both answers', async () => {
+  const typed = async (at: RegExp, text: string): Promise<void> => {
+    await emacs.until(at);
+    await emacs.type(text);
+    await emacs.keys('Enter');
+  };
+  /** Free text beside chosen options, given on purpose. */
+  const remarked = async (at: RegExp, text: string): Promise<void> => {
+    await typed(at, text);
+    await emacs.until(/Send it as a comment\?/);
+    await emacs.keys('y');
+  };
+  const ask_id = await ask({ question: 'When?', options: OPTIONS, multi_select: true });
+  await command('hive-respond');
+  await typed(/RET adds one/, 'No');
+  await remarked(/chosen: No;/, 'if nobody minds');
+  await emacs.said(/Answered Deployer: No \(stored\)/);
+  await command('hive-amend');
+  await emacs.until(/Correct which answer \(default /);
+  await emacs.type('Deployer: When?');
+  await emacs.keys('Tab', 'Enter');
+  await emacs.until(/Correct your answer to Deployer: /);
+  await typed(/RET adds one/, 'Later');
+  await remarked(/chosen: Later;/, 'after eight');
+  await emacs.until(/Comment \(empty for none\): if nobody minds\n.*after eight/);
+  await emacs.type(' "ä 漢字"');
   await emacs.keys('Enter');
-  expect(await answerTo(second)).toMatchObject({ decision: 'done' });
-  await emacs.until(/^(?![\s\S]*Second thing\?)/);
-  await emacs.keys('M-<', 'c');
-  await emacs.until(/Cancel Deployer.s question\?/);
-  await emacs.keys('y');
-  expect(await answerTo(first)).toMatchObject({ status: 'cancelled', cancel_reason: 'human' });
-  await emacs.said(/Cancelled Deployer.s question/);
-  await emacs.keys('q');
+  await emacs.said(/Corrected: Later \(stored\)/);
+  expect(await home.agent.prompts.get(ask_id)).toMatchObject({
+    status: 'responded',
+    selected: ['Later'],
+    comment: 'if nobody minds\nafter eight "ä 漢字"',
+    by: 'Ada',
+    via: 'emacs',
+    amended: true,
+  });
+  const trail = await eventsOf(await openTestHive(home.store), 'prompt/responded', 'prompt/amended');
+  const about = trail.filter(({ subject }) => subject === ask_id);
+  expect(about.map(({ data }) => data['decision'])).toEqual(['No', 'Later']);
+  expect(home.outboxFiles()).toEqual([]);
 });
 
 test('hive-doctor says that everything is right', async () => {
@@ -196,36 +151,17 @@ describe('when something dies', () => {
     await eventually(() => home.outboxFiles().length === 0);
   });
 
-  test('an answer that was queued survives the death of sidecar and Emacs', async () => {
-    const ask_id = await ask({ question: 'Anybody?' });
-    const sidecar = await home.sidecarPid();
-    process.kill(sidecar, 'SIGSTOP');
-    await command('hive-respond');
-    await emacs.until(/asks: Anybody\?/);
-    await emacs.type('me');
-    await emacs.keys('Enter');
-    await emacs.until(/Answer queued/);
-    process.kill(await emacs.pid(), 'SIGKILL');
-    process.kill(sidecar, 'SIGKILL');
-    expect((await home.agent.prompts.get(ask_id)).status).toBe('pending');
-    expect(home.outboxFiles()).toHaveLength(1);
-    emacs = await home.emacs();
-    expect(await answerTo(ask_id)).toMatchObject({ decision: 'me', by: 'Ada' });
-    await eventually(() => home.outboxFiles().length === 0);
-  });
-
   test('a half-typed answer is there again, however Emacs ends', async () => {
     const drafts = join(home.folder, '.emacs.d/hive/drafts');
     const ask_id = await ask({ question: 'Half?' });
     const file = join(drafts, `${ask_id}.txt`);
     const draft = (): string | null => (existsSync(file) ? readFileSync(file, 'utf8') : null);
     const ends: [text: string, end: () => Promise<unknown>][] = [
-      ['one ', () => emacs.keys('C-x', 'C-c')],
-      ['two ', async () => process.kill(await emacs.pid(), 'SIGHUP')],
+      ['one ', async () => process.kill(await emacs.pid(), 'SIGHUP')],
       [
-        'three ',
+        'two ',
         async () => {
-          await eventually(() => draft() === 'one two three ');
+          await eventually(() => draft() === 'one two ');
           process.kill(await emacs.pid(), 'SIGKILL');
         },
       ],
@@ -247,9 +183,9 @@ describe('when something dies', () => {
       await emacs.until(/hive 1\b/);
     }
     await command('hive-respond');
-    await emacs.until(/asks: Half\? one two three/);
+    await emacs.until(/asks: Half\? one two/);
     await emacs.keys('Enter');
-    expect(await answerTo(ask_id)).toMatchObject({ decision: 'one two three ' });
+    expect(await answerTo(ask_id)).toMatchObject({ decision: 'one two ' });
     await eventually(() => readdirSync(drafts).length === 0);
   });
 
