@@ -1,6 +1,6 @@
 /**
- * Habits in the shared buffer, and a loop of agents, with real keys in a real terminal: keys that save, kill and end do what they do
- * elsewhere and lose nothing, and what was announced is decided on where it is shown.
+ * Habits in the shared buffer, with real keys in a real terminal: keys that save, kill and end do what they do elsewhere and lose
+ * nothing.
  *
  * @module-tag durable
  * @module-tag sqlite
@@ -19,7 +19,6 @@ import { eventually } from '../support/wait.ts';
 let home: Home;
 let hive: OpenedHive;
 let claude: Session;
-let other: Session;
 let emacs: EmacsTerminal;
 let setup: string;
 
@@ -32,7 +31,6 @@ beforeAll(async () => {
   writeFileSync(place.join(project_dir, 'HEAD'), 'ref: refs/heads/main\n');
   const where = { machine: 'elsewhere', project: 'demo', project_dir };
   claude = await join(hive, 'abc12-session', where);
-  other = await join(hive, 'def34-session', where);
   await post(hive, claude, 'The table is ready.');
   const drafts = lisp(`${place.join(home.folder, 'drafts')}/`);
   setup = `(progn (setq hive-shared-position 'current hive-drafts-directory ${drafts})
@@ -80,21 +78,4 @@ test('C-x C-s writes the messages, and C-x k and C-x C-c keep what is not posted
     20_000,
     'the message',
   );
-});
-
-test('a loop is muted with two keys in the status buffer', async () => {
-  for (let n = 0; n < 8; n += 1) {
-    const [from, to] = n % 2 === 0 ? [claude, other] : [other, claude];
-    await post(hive, from, `@${to.handle} no, thank you`);
-  }
-  await command('hive');
-  await emacs.until(/▾ The room[\s\S]*demo and demo 2 +\d+s +keep replying/);
-  await emacs.keys('C-s');
-  await emacs.type('keep replying');
-  await emacs.keys('Enter', 'Enter');
-  await emacs.until(/\[c\] let them continue {2}\[m\] mute this pair/);
-  await emacs.keys('m');
-  await emacs.said(/Muted the pair /);
-  await emacs.until(/^(?![\s\S]*keep replying)/);
-  expect((await hive.loops.list()).map(({ state }) => state)).toEqual(['muted']);
 });

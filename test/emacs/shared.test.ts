@@ -1,6 +1,6 @@
 /**
  * The shared buffer with real keys in a real terminal, its real sidecar, agents that post over the same store,
- * and another program that writes into the buffer through emacsclient. One buffer is followed from the first test
+ * and another program that writes into the buffer through emacsclient. One Emacs is followed from the first test
  * to the last.
  *
  * @module-tag undisturbed
@@ -8,10 +8,10 @@
  * @module-tag emacs
  */
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { agentAuthor, type Message } from '../../src/domain/messages.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -143,18 +143,6 @@ describe('writing', () => {
     await emacs.until(/^(?![\s\S]*half a sent)[\s\S]*\nbetween two undos\n/);
   });
 
-  test('the region stays, with its text', async () => {
-    await emacs.type('one two three');
-    await emacs.keys('M-b', 'C-@', 'M-b');
-    const region = '(and mark-active (buffer-substring-no-properties (region-beginning) (region-end)))';
-    await eventually(async () => (await inBuffer(region)) === '"two "');
-    await saysAndShows('while a region was active');
-    await emacs.keys('C-w');
-    await eventually(async () => (await draft()) === '"one three"');
-    await emacs.keys('C-c', 'C-k');
-    await eventually(async () => (await draft()) === '""');
-  });
-
   test('a half-typed M-x goes on, and the line being written stays visible', async () => {
     await emacs.type('before the command');
     await emacs.keys('M-x', 'goto-li');
@@ -225,49 +213,6 @@ describe('another program writes into the buffer', () => {
     await emacs.keys('ignore', 'Enter');
     await emacs.until(/^(?![\s\S]*\nM-x)/);
   });
-
-  test("a yank under the human's heading is the human's, under an agent's it is not", async () => {
-    for (const handle of ['Human', 'Claude-abc12']) {
-      await inBuffer(`(progn (kill-new ${lisp(block(handle, `@All yanked as ${handle}`))}) nil)`);
-      await emacs.keys('M->', 'C-y');
-      const [message] = await posted(`@All yanked as ${handle}`);
-      expect(message?.author).toBe(handle === 'Human' ? 'human' : 'unverified');
-    }
-    const bodies = async (session: string) =>
-      (await hive.mentions.history({ session_id: session, limit: 50 })).items.map(({ body }) => body);
-    expect(await bodies('abc12-session')).toContain('@All yanked as Human');
-    expect(await bodies('abc12-session')).not.toContain('@All yanked as Claude-abc12');
-    expect(await bodies('def34-session')).toContain('@All yanked as Claude-abc12');
-    await eventually(async () => (await draft()) === '""');
-  });
-
-  test('two programs at once', async () => {
-    await Promise.all([append(block('One', 'of the first')), append(block('Two', 'of the second'))]);
-    expect(await posted('of the first')).toHaveLength(1);
-    expect(await posted('of the second')).toHaveLength(1);
-    await eventually(async () => (await inBuffer('(= (hive-shared-start) (point-max))')) === 't');
-  });
-
-  test('a block that is typed is posted when its author says so', async () => {
-    await emacs.type('## 2026-01-11 18:00:00 Ada');
-    await emacs.keys('Enter', 'Enter');
-    await emacs.type('typed by han');
-    await eventually(async () => (await draft()).endsWith('typed by han"'));
-    await examined();
-    expect((await stored()).filter((message) => message.body.includes('typed by'))).toEqual([]);
-    await emacs.type('d');
-    await emacs.keys('C-c', 'C-c');
-    expect(await posted('typed by hand')).toMatchObject([{ author: 'human', as_handle: 'Ada' }]);
-  });
-
-  test('a yank of what is shown is not posted', async () => {
-    const before = (await stored()).length;
-    await emacs.keys('M-<', 'C-@', 'M->', 'C-p', 'C-p', 'M-w', 'M->', 'C-y');
-    await eventually(async () => (await evaluate('real-last-command')) === 'yank');
-    await examined();
-    expect(await stored()).toHaveLength(before);
-    await emacs.keys('C-c', 'C-k');
-  });
 });
 
 describe('mentions of the human', () => {
@@ -297,20 +242,67 @@ describe('mentions of the human', () => {
   });
 });
 
-describe('sessions', () => {
-  test('are listed live, and can be sent a message', async () => {
-    await command('hive-sessions');
-    await emacs.until(/Claude-abc12 +claude-code +demo/);
-    await shared.join(hive, 'new01-session', { project: 'demo', branch: 'topic', machine: 'elsewhere' });
-    await emacs.until(/Claude-new01 .* topic/);
-    await emacs.keys('M-<', 'C-s');
-    await emacs.type('Claude-def34');
-    await emacs.keys('Enter', 'w');
-    await emacs.until(/Message to @demo.*:/);
-    await emacs.type('from the list');
-    await emacs.keys('Enter');
-    await posted('@Claude-def34 from the list');
-    await emacs.keys('q');
+describe('a mention that shows the buffer', () => {
+  /** How many windows show the buffer. */
+  const shownIn = `(let ((buffer (get-buffer "*hive-shared: demo*")))
+    (if buffer (length (get-buffer-window-list buffer nil t)) 0))`;
+  const counted = (count: number) =>
+    eventually(async () => (await evaluate('(hive-mentions-count)')) === String(count));
+
+  /** Each test begins with nothing pending, and with the notes in the only window. */
+  beforeEach(async () => {
+    const actor = { kind: 'human', by: 'Ada', via: 'emacs', confirmed: true } as const;
+    await hive.mentions.process({ session_id: 'human', actor, all: true });
+    await counted(0);
+    await evaluate(
+      `(progn (setq hive-shared-on-mention 'right) (delete-other-windows) (switch-to-buffer "notes.txt") (goto-char 3)
+         (when (get-buffer "*hive-shared: demo*") (kill-buffer "*hive-shared: demo*")) nil)`,
+    );
+  });
+
+  test('does so beside what the human types in, where every key still goes', async () => {
+    await emacs.type('my ');
+    await says('@Human which size?');
+    await emacs.until(/which size\?/);
+    await emacs.type('words');
+    await emacs.until(/nomy wordstes/);
+    expect(await evaluate('(buffer-name (window-buffer (selected-window)))')).toBe('"notes.txt"');
+    expect(await draft()).toBe('""');
+  });
+
+  test('waits until a half-typed M-x has ended', async () => {
+    await emacs.keys('M-x', 'igno');
+    await emacs.until(/^M-x igno$/m);
+    await says('@Human during another M-x');
+    await counted(1);
+    // While the human is busy, Hive looks again and again; once the human is idle, it shows the buffer.
+    await eventually(async () => (await evaluate('(and hive-shared--timer t)')) === 't');
+    expect(await evaluate(shownIn)).toBe('0');
+    await emacs.until(/^M-x igno$/m);
+    await emacs.keys('re', 'Enter');
+    await emacs.until(/\|@Human during another M-x/);
+  });
+
+  test('changes only the selected frame', async () => {
+    await evaluate('(progn (setq test-other (selected-frame)) nil)');
+    await emacs.keys('C-x', '5', '2');
+    await emacs.until(/- *F2 /);
+    await evaluate('(progn (setq test-here (selected-frame)) nil)');
+    await says('@Human in which frame?');
+    await emacs.until(/in which frame\?/);
+    expect(await evaluate('(list (eq test-here (selected-frame)) (length (frame-list)))')).toBe('(t 2)');
+    expect(await evaluate('(length (window-list test-other))')).toBe('1');
+    // Nor if this window has no room.
+    await evaluate(
+      `(progn (delete-window (get-buffer-window "*hive-shared: demo*"))
+         (setq hive-shared-on-mention 'display split-window-preferred-function #'ignore) nil)`,
+    );
+    await says('@Human no room');
+    await counted(2);
+    await eventually(async () => (await evaluate('(null hive-shared--timer)')) === 't');
+    expect(await evaluate(shownIn.replace('nil t', 'nil 0'))).toBe('0');
+    await emacs.keys('C-x', '5', '0');
+    await emacs.until(/- *F1 /);
   });
 });
 
@@ -322,20 +314,4 @@ test('no error was logged on the way', async () => {
   );
   expect(log).not.toMatch(/ error: /);
   expect(log).not.toMatch(/parameters that this sidecar does not know/);
-});
-
-test('what was posted while no sidecar ran is posted by the next Emacs, though this one is killed', async () => {
-  await evaluate('(hive-sidecar-stop)');
-  await command('hive-shared');
-  await emacs.until(/demo {3}not connected/);
-  await emacs.keys('M->');
-  await emacs.type('my last words');
-  await emacs.until(/^my last words$/m);
-  await emacs.keys('C-c', 'C-c');
-  const kept = () => home.outboxFiles().map((file) => readFileSync(join(home.outbox, file), 'utf8'));
-  await eventually(() => kept().some((text) => text.includes('my last words')), 5_000, 'the outbox');
-  expect(await draft()).toBe('""');
-  process.kill(await emacs.pid(), 'SIGKILL');
-  emacs = await home.emacs();
-  expect(await posted('my last words')).toHaveLength(1);
 });
