@@ -91,36 +91,6 @@ test('the disk is full while a draft is saved: the text stays, and is kept once 
   }
 });
 
-test('a context of 64 KB is shown to its end, and the question answered', async () => {
-  const emacs = await home.emacs();
-  const lines = Array.from(
-    { length: 1_000 },
-    (_, n) => `- ${n}: \`code\` and **more** of it ${'x'.repeat(30)}`,
-  );
-  const context = ['# All I know', '```', 'let a = 1', '```', ...lines]
-    .join('\n')
-    .slice(0, 65_000)
-    .concat('\nTHE END');
-  const ask_id = await ask('Did you read it all?', context);
-  await emacs.until(/hive 1\b/);
-  await command(emacs, 'hive-next');
-  await emacs.answer(/Did you read it all\?[\s\S]*TAB skip/, 'o');
-  await emacs.until(/Hive-Question/);
-  await emacs.until(/# All I know/);
-  // A question without options has no heading for them.
-  expect((await emacs.screen()).join('\n')).not.toMatch(/^Options$/m);
-  await emacs.keys('C-x', '1');
-  await eventually(async () => {
-    await emacs.keys('M->');
-    return /^THE END$[\s\S]*What happened/m.test((await emacs.screen()).join('\n'));
-  });
-  await emacs.keys('a');
-  await emacs.until(/asks: Did you read it all\?/);
-  await emacs.type('yes');
-  await emacs.keys('Enter');
-  await eventually(async () => (await home.agent.prompts.get(ask_id)).decision === 'yes', 10_000);
-});
-
 function isThere(path: string): boolean {
   return attempt(() => readFileSync(path, 'utf8')) !== undefined;
 }

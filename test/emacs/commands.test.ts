@@ -90,40 +90,6 @@ test('hive-next: one key answers, a template, free text, snooze and un-snooze', 
   expect(await answerTo(ids[2])).toMatchObject({ decision: 'in my own words; yes' });
 });
 
-test('what was left half-typed is there again, until it is answered', async () => {
-  const [id] = await asked({ question: 'How many?', ...YES_NO });
-  await command('hive-respond');
-  await emacs.until(/asks: How many\?/);
-  await emacs.type('one or');
-  // An Emacs that is busy drops what was typed before a C-g.
-  await emacs.until(/one or$/m);
-  await emacs.keys('C-g');
-  await gone(/asks: How many/);
-  await command('hive-next');
-  await emacs.answer(/How many\?[\s\S]*TAB skip(?![\s\S]*Press the key)/, '+');
-  await emacs.until(/Press the key of the option/);
-  await emacs.keys('1');
-  await emacs.until(/yes.*one or$/m);
-  await emacs.type(' two');
-  await emacs.until(/one or two$/m);
-  await emacs.keys('C-g');
-  await gone(/one or two/);
-  // The words are for that option, and are not offered without it.
-  await command('hive-respond');
-  await emacs.until(/asks: How many\? \(.*your own words\)$/m);
-  await emacs.keys('C-g');
-  await gone(/asks: How many/);
-  await command('hive-next');
-  await emacs.answer(/How many\?[\s\S]*TAB skip(?![\s\S]*Press the key)/, '+');
-  await emacs.until(/Press the key of the option/);
-  await emacs.keys('1');
-  await emacs.until(/yes.*one or two$/m);
-  await emacs.type(', or three');
-  await emacs.keys('Enter');
-  expect(await answerTo(id)).toMatchObject({ selected: ['yes'], comment: 'one or two, or three' });
-  await gone(/hive \d+\b/);
-});
-
 describe('hive-list', () => {
   test('marks several and answers them with one decision', async () => {
     const ids = await asked(
@@ -151,50 +117,6 @@ describe('hive-list', () => {
     expect(await answerTo(ids[2])).toMatchObject({ status: 'cancelled' });
     await emacs.keys('q');
   });
-
-  test('has a key for each view, and filters', async () => {
-    await emacs.keys('2');
-    await emacs.until(/→ yes \(Ada\) +Merge two\?/);
-    await emacs.keys('/', 't');
-    await emacs.until(/Questions containing:/);
-    await emacs.type('merge one');
-    await emacs.keys('Enter');
-    await gone(/Merge two/);
-    await emacs.until(/only text "merge one"[\s\S]*answered 1/);
-    await emacs.keys('/', '/');
-    await gone(/only text/);
-    await emacs.keys('5');
-    await emacs.until(/→ cancelled by Ada +Other\?/);
-    await emacs.keys('1', 'q');
-  });
-
-  test('folds sections, shows the question at point while one moves, and has a menu', async () => {
-    const ids = await asked({ question: 'Preview one?', ...YES_NO }, { question: 'Preview two?', ...YES_NO });
-    await command('hive-list');
-    await emacs.until(/▾ \S+ {2}2 questions\n.*Preview one\?\n.*Preview two\?/);
-    await emacs.keys('Tab');
-    await emacs.until(/▸ \S+ {2}2 questions\n(?!.*Preview one)/);
-    await emacs.keys('Tab');
-    await emacs.until(/▾ \S+ {2}2 questions\n.*Preview one\?\n.*Preview two\?/);
-    await emacs.keys('F', 'M-<', 'C-n', 'C-n');
-    await emacs.until(/Preview two\?\n\nOptions\n 1 {2}yes/);
-    // The list is still selected: its keys work.
-    await emacs.keys('F');
-    await gone(/Preview two\?\n\nOptions/);
-    await emacs.keys('?');
-    await emacs.until(/TAB fold[\s\S]*\/ p by project/);
-    await emacs.keys('%', 'm');
-    await emacs.until(/Mark questions matching/);
-    await emacs.type('Preview');
-    await emacs.keys('Enter');
-    await emacs.until(/>▾ \S+ {2}2 questions\n>.*Preview one\?\n>.*Preview two\?/);
-    await emacs.keys('c');
-    await emacs.until(/Cancel 2 questions\?/);
-    await emacs.keys('y');
-    for (const id of ids) expect(await answerTo(id)).toMatchObject({ status: 'cancelled' });
-    await emacs.until(/No questions are pending\./);
-    await emacs.keys('q');
-  });
 });
 
 test('a card is shown with its buttons, and RET on one answers', async () => {
@@ -217,18 +139,8 @@ test('a card is shown with its buttons, and RET on one answers', async () => {
 });
 
 describe('hive, the status buffer', () => {
-  test('shows what needs me, and answers it in place', async () => {
-    const [ask_id] = await asked({ question: 'In place?', ...YES_NO });
-    await command('hive');
-    await emacs.until(/▾ Needs you {2}1 question\n.*Deployer.*In place\?[\s\S]*▾ Idle and done/);
-    await emacs.keys('a');
-    await emacs.until(/In place\?\n 1 {2}yes[\s\S]*TAB skip/);
-    await emacs.answer(/TAB skip/, '2');
-    expect(await answerTo(ask_id)).toMatchObject({ decision: 'no', via: 'emacs' });
-    await gone(/Needs you/);
-  });
-
   test('follows an agent that works, rests and is looked at, and moves nothing', async () => {
+    await command('hive');
     const turn = await home.agent.turns.start();
     await emacs.until(/▾ Working {2}1 agent\n.*Deployer.*running/);
     await home.agent.turns.end(turn.turn_id);
@@ -254,19 +166,6 @@ describe('hive, the status buffer', () => {
     await emacs.keys('y');
     expect(await answerTo(ask_id)).toMatchObject({ status: 'cancelled' });
     await gone(/hive \d+\b/);
-  });
-
-  test('has a menu that says what is pending, and one of everything else', async () => {
-    await emacs.keys('?');
-    await emacs.until(/Hive: 0 pending[\s\S]*w write to it[\s\S]*h everything else/);
-    await emacs.keys('h');
-    await emacs.until(/correct an answer[\s\S]*interrupt all/);
-    // Its keys open what they say.
-    await emacs.keys('l');
-    await emacs.until(/No questions are pending\./);
-    await emacs.keys('6');
-    await emacs.until(/agents 1\b/);
-    await emacs.keys('0', 'q');
   });
 });
 
@@ -322,55 +221,7 @@ test('notices that were sent before Emacs started can be read again', async () =
   await later.close();
 });
 
-test('a snoozed question is not offered', async () => {
-  const [away, here] = await asked({ question: 'Later?', urgency: 'critical' }, { question: 'Now?' });
-  await hive.prompts.snooze(away ?? '', new Date(Date.now() + 3_600_000).toISOString());
-  await emacs.until(/hive 1\b/);
-  await command('hive-respond');
-  await emacs.until(/asks: Now\?/);
-  await emacs.type('now');
-  await emacs.keys('Enter');
-  expect(await answerTo(here)).toMatchObject({ decision: 'now' });
-  await gone(/hive \d+\b/);
-  await command('hive-respond');
-  await emacs.said(/No questions are pending for you now \(1 snoozed; M-x hive-list shows them\)/);
-  await home.agent.prompts.cancel(away ?? '');
-});
-
 describe('bad input', () => {
-  test('the sidecar is killed while an answer is composed: nothing typed is lost', async () => {
-    const [id] = await asked({ question: 'Long one?' });
-    await command('hive-next');
-    await emacs.answer(/Long one\?[\s\S]*q quit/, 'o');
-    await emacs.until(/Hive-Question/);
-    await emacs.keys('e');
-    await emacs.until(/Hive-Answer/);
-    await emacs.type('half of it');
-    process.kill(await home.sidecarPid(), 'SIGKILL');
-    await emacs.type(' and the rest');
-    await emacs.until(/half of it and the rest/);
-    await emacs.keys('C-c', 'C-c');
-    expect(await answerTo(id)).toMatchObject({ decision: 'half of it and the rest' });
-    await gone(/hive \?|hive …/);
-    await emacs.keys('C-x', '1');
-  });
-
-  test('8,000 characters from right to left, and options with newlines and controls', async () => {
-    const [id] = await asked({
-      question: `${'שלום עולם '.repeat(799)}\u202E?`,
-      options: [{ label: 'one\ntwo' }, { label: 'three\u001b[31m' }],
-    });
-    await command('hive-list');
-    await emacs.until(/main +\d+s/);
-    await emacs.keys('M-<', 'C-n', 'Enter');
-    await emacs.until(/Hive-Question/);
-    await command('hive-next');
-    await emacs.until(/1 {2}one two[\s\S]*2 {2}three\^\[\[31m/);
-    await emacs.answer(/TAB skip/, '1');
-    expect(await answerTo(id)).toMatchObject({ selected: ['one\ntwo'] });
-    await emacs.keys('C-x', '1');
-  });
-
   test('two Emacsen answer the same question: one wins, the other is told', async () => {
     const other = await home.emacs('(setq hive-user-name "Bob")');
     const [id] = await asked({ question: 'Who?', ...YES_NO });

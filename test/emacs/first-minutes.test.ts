@@ -9,7 +9,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type AskRequest, openHive, type Prompt } from '../../src/index.ts';
+import type { AskRequest, Prompt } from '../../src/index.ts';
 import { command as commandIn, type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
 import { eventually, PATIENCE_MS } from '../support/wait.ts';
@@ -86,22 +86,6 @@ test('a permission takes one key; what is typed after it is not typed into the f
   expect(await answered(id)).toMatchObject({ selected: ['Allow'], via: 'emacs' });
 });
 
-test('the countdown below the next question goes when the answer was sent', async () => {
-  await emacs.keys('M-:');
-  await emacs.type('(setq hive-undo-seconds 4)');
-  await emacs.keys('Enter');
-  const id = await ask({ ...PERMISSION, urgency: 'critical' });
-  const next = await ask({ question: 'Else?', options: [{ label: 'yes' }] });
-  await emacs.until(/hive 2/);
-  await command('hive-next');
-  await emacs.answer(/Run make\?[\s\S]*TAB skip/, '1');
-  // A slow machine may draw the next question only when the answer was sent.
-  await emacs.until(/Else\?(?![\s\S]*takes it back)/);
-  expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
-  await emacs.answer(/Else\?[\s\S]*TAB skip/, '1');
-  expect(await answered(next)).toMatchObject({ decision: 'yes' });
-});
-
 test('q in a menu quits the menu, and nothing else', async () => {
   await command('hive');
   await emacs.until(/\*hive\*/);
@@ -117,58 +101,6 @@ test('q in a menu quits the menu, and nothing else', async () => {
   await emacs.until(/^(?![\s\S]*quit this menu)[\s\S]*No questions are pending/);
   await emacs.keys('q');
   await emacs.until(/^The date on which it began\.$/m);
-});
-
-test('hive-next shows the context, also of a group; a permission without options offers Allow and Deny', async () => {
-  const both = {
-    question: 'Drop the table?',
-    context: 'Both copies are empty.',
-    options: [{ label: 'drop', description: 'it stays in the backup' }, { label: 'keep' }],
-  };
-  const other = await openHive({ agent: 'Reviewer', store: home.store, env: {} });
-  try {
-    await ask(both);
-    await other.prompts.ask(both);
-    await emacs.until(/hive 2/);
-    await command('hive-next');
-    await emacs.until(
-      /2 agents ask the same thing[\s\S]*Drop the table\?\n {2}Both copies are empty\.\n {2}Deployer, Reviewer\n {1}1 {2}drop: it stays in the backup\n {1}2 {2}keep\n/,
-    );
-    await emacs.answer(/TAB skip/, '1');
-    await emacs.until(/^(?![\s\S]*hive \d)/);
-  } finally {
-    await other.close();
-  }
-  const id = await ask({ kind: 'permission', question: 'May I deploy?', context: 'to production' });
-  await emacs.until(/hive 1/);
-  await command('hive-next');
-  await emacs.until(
-    /PERMISSION May I deploy\?\n {2}to production\n 1 {2}Allow\n 2 {2}Deny\nRET type an answer/,
-  );
-  await emacs.answer(/TAB skip/, '2');
-  expect(await answered(id)).toMatchObject({ selected: ['Deny'] });
-});
-
-test('what a session asked that has ended is marked and counted apart, and one key cancels it', async () => {
-  const other = await openHive({ agent: 'Reviewer', store: home.store, env: {} });
-  const options = [{ label: 'yes' }];
-  const { prompt: dead } = await other.prompts.ask({ question: 'Merge it?', options, urgency: 'critical' });
-  const live = await ask({ question: 'Merge it?', options });
-  await emacs.until(/hive 2!/);
-  const hive = await openTestHive(home.store);
-  await hive.sessions.end(dead.session_id);
-  await other.close();
-  await emacs.until(/hive 1, 1 ended/);
-  await command('hive-list');
-  await emacs.until(/\[session ended\] Merge it\?/);
-  await emacs.keys('q');
-  await command('hive-next');
-  // The living one comes first, and alone.
-  await emacs.answer(/^(?![\s\S]*(?:ask the same|ended\]))[\s\S]*Merge it\?[\s\S]*TAB skip/, '1');
-  await emacs.answer(/\[session ended\] Merge it\?[\s\S]*C cancel all that have ended/, 'C');
-  await emacs.said(/Cancelled 1 question of sessions that have ended/);
-  expect(await answered(live)).toMatchObject({ decision: 'yes' });
-  expect(await answered(dead.ask_id)).toMatchObject({ status: 'cancelled', cancel_reason: 'human' });
 });
 
 test('without a desktop, the history of a question does not tell that no popup was shown', async () => {
