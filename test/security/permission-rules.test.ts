@@ -7,14 +7,13 @@
  * @module-tag hook
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { decidingRule, readRules, rulesForTool } from '../../src/domain/permission-rules.ts';
 import type { Place } from '../../src/domain/places.ts';
 import { placeAt } from '../../src/infrastructure/platform/place.ts';
-import { ROOT } from '../support/children.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { tempFolder } from '../support/temp.ts';
 import { type CorpusCall, honestCalls, hostileCalls } from './rule-corpus.ts';
@@ -23,15 +22,8 @@ const NOW = '2026-11-23T12:00:00.000Z';
 const SESSION = { project: 'demo', project_dir: '/demo', source: 'main' as const, machine: 'here' };
 const SEED = 20_260_301;
 
-function fixture(name: string, made: readonly CorpusCall[]): CorpusCall[] {
-  const file = join(ROOT, 'test/security/golden', name);
-  if (process.env['HIVE_UPDATE_GOLDEN'] === '1')
-    writeFileSync(file, `[\n${made.map((call) => JSON.stringify(call)).join(',\n')}\n]\n`);
-  return JSON.parse(readFileSync(file, 'utf8')) as CorpusCall[];
-}
-
-const HOSTILE = fixture('hostile-calls.json', hostileCalls(SEED, 1_400));
-const HONEST = fixture('honest-calls.json', honestCalls(SEED, 320));
+const HOSTILE = hostileCalls(SEED, 10_000);
+const HONEST = honestCalls(SEED, 320);
 
 let place: Place;
 let here = '';
@@ -65,25 +57,13 @@ function decide({ rule, tool, input }: Pick<CorpusCall, 'rule' | 'tool' | 'input
 }
 
 describe('no hostile variant of an allowed call is allowed by its rule', () => {
-  test('there are at least 500, and they are what the generator makes', () => {
-    expect(HOSTILE.length).toBeGreaterThanOrEqual(500);
-    expect(HOSTILE).toEqual(JSON.parse(JSON.stringify(hostileCalls(SEED, 1_400))));
-  });
-
   test.each([...new Set(HOSTILE.map(({ how }) => how))])('by %s', (how) => {
     const allowed = HOSTILE.filter((call) => call.how === how && decide(call) !== null);
-    expect(allowed).toEqual([]);
-  });
-
-  test('nor any of ten thousand more', () => {
-    const allowed = hostileCalls(SEED + 1, 10_000).filter((call) => decide(call) !== null);
-    expect(allowed.map(({ how, rule, input }) => [how, rule['input'], input])).toEqual([]);
+    expect(allowed.map(({ rule, input }) => [rule['input'], input])).toEqual([]);
   });
 });
 
 test('an ordinary call is decided as its rule says', () => {
-  expect(HONEST.length).toBeGreaterThanOrEqual(200);
-  expect(HONEST).toEqual(honestCalls(SEED, 320));
   expect(HONEST.filter((call) => decide(call) !== call.decision)).toEqual([]);
   expect(new Set(HONEST.map(({ decision }) => decision))).toEqual(new Set(['allow', 'deny', null]));
 });
