@@ -60,8 +60,7 @@ free answer is read like a choice."
                                  (cons (or hive-notify--said "") hive-notify--lines))))
 
 (ert-deftest hive-amend-another-answer-in-free-text ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((id (hive-amend-test-answered)))
       (hive-amend-test-typing nil (list (hive-amend-test-first) "yes, but slowly: ä 🐝")
         (hive-amend))
@@ -77,8 +76,7 @@ free answer is read like a choice."
       (should-not (hive-outbox-test-files)))))
 
 (ert-deftest hive-amend-words-beside-several-options-are-kept-as-the-comment ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-amend-test-answered :options hive-amend-test-options :multi_select t)
     (hive-amend-test-typing nil (list (hive-amend-test-first) "Yes" "Later" "after the release")
       (hive-amend))
@@ -87,8 +85,7 @@ free answer is read like a choice."
       (should (equal "after the release" (plist-get stored :comment))))))
 
 (ert-deftest hive-amend-the-comment-of-the-first-answer-is-shown-and-kept ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-amend-test-answered :options hive-amend-test-options :comment "mind the dog")
     (let ((shown nil))
       (hive-amend-test-typing (lambda (initial) (push initial shown) initial)
@@ -100,22 +97,19 @@ free answer is read like a choice."
         (should (equal "mind the dog" (plist-get stored :comment)))))))
 
 (ert-deftest hive-amend-a-comment-goes-only-when-the-human-deletes-it ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-amend-test-answered :options hive-amend-test-options :comment "mind the dog")
     (hive-amend-test-typing (lambda (_) " ") (list (hive-amend-test-first) "Yes") (hive-amend))
     (should-not (plist-member (hive-amend-test-stored 1) :comment))))
 
 (ert-deftest hive-amend-old-comment-and-new-words-are-both-kept ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-amend-test-answered :options hive-amend-test-options :multi_select t :comment "mind the dog")
     (hive-amend-test-typing #'identity (list (hive-amend-test-first) "Yes" "and the cat") (hive-amend))
     (should (equal "mind the dog\nand the cat" (plist-get (hive-amend-test-stored 1) :comment)))))
 
 (ert-deftest hive-amend-a-comment-on-request ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-amend-test-answered)
     (hive-amend-test-typing (lambda (initial) (concat initial "why not"))
         (list (hive-amend-test-first) "yes")
@@ -123,8 +117,7 @@ free answer is read like a choice."
     (should (equal "why not" (plist-get (hive-amend-test-stored 1) :comment)))))
 
 (ert-deftest hive-amend-a-late-answer-too ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((id (plist-get (hive-test-call
                           'fake/ask '(:status "expired" :by nil
                                       :late_response (:decision "No" :by "Ada" :comment "sorry")))
@@ -136,8 +129,7 @@ free answer is read like a choice."
       (hive-amend-test-said "Corrected: Yes (stored)"))))
 
 (ert-deftest hive-amend-offers-ones-own-answers-only ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-amend-test-answered :by "Bob")
     (hive-amend-test-answered :status "expired" :by nil :decision nil
                               :late_response '(:decision "No" :by "Bob"))
@@ -145,24 +137,21 @@ free answer is read like a choice."
     (should-error (hive-test-with-inputs nil (hive-amend)) :type 'user-error)))
 
 (ert-deftest hive-amend-two-answers-that-look-alike-are-told-apart ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((older (hive-amend-test-answered)))
       (hive-amend-test-answered)
       (hive-amend-test-typing nil (list (concat (hive-amend-test-first) " <2>") "Yes") (hive-amend))
       (should (equal older (plist-get (hive-amend-test-stored 1) :ask_id))))))
 
 (ert-deftest hive-amend-an-empty-answer-corrects-nothing ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-amend-test-answered)
     (should-error (hive-amend-test-typing nil (list (hive-amend-test-first) " ") (hive-amend))
                   :type 'user-error)
     (should-not (hive-outbox-entries 'pending))))
 
 (ert-deftest hive-amend-a-correction-of-what-was-handed-over-is-a-message-that-quotes-it ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-amend-test-answered :question "Drop\nthe table?" :handed_at "2026-01-01T00:00:00.000Z")
     (should (string-match-p "already delivered" (hive-amend-test-first)))
     (let (told)
@@ -204,22 +193,19 @@ Keep it.")
         (should (equal '(nil "Keep it. " nil) offered))))))
 
 (ert-deftest hive-amend-refuses-an-answer-handed-to-a-session-that-has-ended ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-amend-test-answered :handed_at "2026-01-01T00:00:00.000Z")
     (should-error (hive-amend-test-typing nil (list "") (hive-amend)) :type 'user-error)))
 
 (ert-deftest hive-amend-without-a-choice-takes-the-newest ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-amend-test-answered :question "Older?")
     (let ((newest (hive-amend-test-answered :question "Newer?")))
       (hive-amend-test-typing nil (list "" "Yes") (hive-amend))
       (should (equal newest (plist-get (hive-amend-test-stored 1) :ask_id))))))
 
 (ert-deftest hive-amend-takes-the-question-at-point ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((older (hive-amend-test-answered :question "Older?")))
       (hive-amend-test-answered :question "Newer?")
       (with-temp-buffer
@@ -228,8 +214,7 @@ Keep it.")
       (should (equal older (plist-get (hive-amend-test-stored 1) :ask_id))))))
 
 (ert-deftest hive-amend-knows-an-answer-as-soon-as-it-is-stored ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((id (plist-get (hive-test-call 'fake/ask '(:question "Go?")) :ask_id)))
       (hive-test-wait 5 (hive-prompts))
       (cl-letf (((symbol-function 'hive-model--receive) #'ignore)) ; no news of it
@@ -437,8 +422,7 @@ Keep it.")
 ;;;; Through the outbox
 
 (ert-deftest hive-amend-is-on-disk-before-the-message-and-survives-the-sidecar ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-amend-test-answered :comment "mind the dog")
     (hive-test-call 'fake/plan '(:method "prompt/amend" :outcomes ["die"]))
     (setq hive-rpc--delay 0.1)
@@ -454,8 +438,7 @@ Keep it.")
     (should (equal "mind the dog" (plist-get (hive-amend-test-stored 1) :comment)))))
 
 (ert-deftest hive-amend-that-came-too-late-keeps-every-word-and-says-so ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((id (hive-amend-test-answered :options hive-amend-test-options :multi_select t))
           (kill-ring nil))
       ;; The answer is handed over while the human types.
@@ -479,8 +462,7 @@ Keep it.")
       (should-not (hive-amend-test-amendments)))))
 
 (ert-deftest hive-amend-again-while-the-first-correction-is-being-sent ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-amend-test-answered :comment "one")
     (hive-sidecar-stop)
     (hive-amend-test-typing (lambda (initial) (concat initial ", two"))

@@ -70,8 +70,7 @@
     (should (equal " hive 2" (substring-no-properties (hive-mode-line--text))))))
 
 (ert-deftest hive-one-key-cancels-what-sessions-asked-that-have-ended ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (dolist (fields '((:question "Dead?" :orphaned t) (:question "Live?") (:question "Gone?" :orphaned t)))
       (hive-test-call 'fake/ask fields))
     (hive-test-wait 5 (= 3 (length (hive-prompts))))

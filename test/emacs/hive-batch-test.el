@@ -242,8 +242,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
 ;;;; In the minibuffer
 
 (ert-deftest hive-respond-offers-what-is-alike-together ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (dolist (fields (list '(:question "Commit?" :alike "c" :agent "a" :options [(:label "yes") (:label "no")])
                           '(:question "Else?" :alike "e" :agent "x")
                           '(:question "Commit?" :alike "c" :agent "b" :options [(:label "yes") (:label "no")])))

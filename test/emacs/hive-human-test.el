@@ -10,8 +10,7 @@
 (defmacro hive-human-test-desk (&rest body)
   "Run BODY at the desk of Ada."
   (declare (indent 0))
-  `(hive-test-with-desk nil
-     (hive-test-connect)
+  `(hive-test-connected
      ,@body))
 
 (defun hive-human-test-ask (count &rest fields)

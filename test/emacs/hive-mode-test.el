@@ -5,8 +5,7 @@
 (require 'hive-test-help)
 
 (ert-deftest hive-mode-line-counts-and-is-nothing-without-questions ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-test-wait 2 (null hive-mode-line-text))
     (hive-test-call 'fake/ask nil)
     (hive-test-wait 2 (equal " hive 1" hive-mode-line-text))
@@ -25,8 +24,7 @@
       (hive-test-wait 2 (equal " hive down" hive-mode-line-text)))))
 
 (ert-deftest hive-mode-at-exit-sends-exit-and-waits-for-nothing ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-test-without-waiting (run-hooks 'kill-emacs-hook))
     (setq hive-rpc--delay 60)
     (hive-test-wait 5 (not (hive-test-sidecars)))))
@@ -48,15 +46,13 @@
         (should (equal (reverse told) '((desk/focus t) (desk/focus :json-false))))))))
 
 (ert-deftest hive-mode-turned-on-twice-is-on-once ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-mode 1)
     (should (= 1 (length (hive-test-sidecars))))
     (should (= 1 (cl-count '(:eval hive-mode-line-text) global-mode-string :test #'equal)))))
 
 (ert-deftest hive-notify-announces-arrivals-once-and-together ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((said nil))
       (cl-letf (((symbol-function 'message)
                  (lambda (&rest args) (push (apply #'format-message args) said))))
@@ -88,8 +84,7 @@
       (should (equal said '("Line with % and \\[undo]"))))))
 
 (ert-deftest hive-notify-does-not-announce-what-was-settled-before ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((said nil) (id nil))
       (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
         (let ((this-command 'query-replace))
@@ -100,8 +95,7 @@
       (should-not said))))
 
 (ert-deftest hive-notify-does-not-announce-what-was-snoozed-before ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((said nil) (id nil))
       (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
         (let ((this-command 'hive-next))
@@ -113,8 +107,7 @@
       (should-not said))))
 
 (ert-deftest hive-notify-does-not-announce-what-the-human-has-opened-meanwhile ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (save-window-excursion
       (let ((said nil) (id nil))
         (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
@@ -126,8 +119,7 @@
         (should-not (cl-find-if (lambda (line) (string-search " asks: " line)) said))))))
 
 (ert-deftest hive-notify-shows-notices-of-the-sidecar ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((said nil))
       (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
         (hive-test-call 'fake/tell '(:method "desk/notice" :params (:notice_id "n" :severity "warning" :text "A %s loop\nwas stopped")))

@@ -149,8 +149,7 @@
       (should (equal (hive-model-test-ids) '("1" "2" "3" "4" "5" "6"))))))
 
 (ert-deftest hive-model-snapshot-is-fetched-page-by-page-at-each-connect ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-test-call 'fake/burst '(:count 1203))
     (hive-test-wait 10 (= 1203 (length (hive-prompts))))
     (hive-test-call 'fake/plan '(:method "prompt/seen" :outcomes ["die"]))

@@ -271,8 +271,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (should (string-match-p "  Both tables are empty\\.\n  one, two\n 1  yes\n" (hive-next--text batch nil 0))))))
 
 (ert-deftest hive-next-skips-as-fast-as-tab-is-pressed ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (dolist (question '("one?" "two?" "three?"))
       (hive-test-call 'fake/ask (list :question question :options hive-next-test-options)))
     (hive-test-wait 5 (= 3 (length (hive-prompts))))
@@ -570,10 +569,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
 ;;;; The buffer of a question
 
 (ert-deftest hive-prompt-ret-answers-and-on-a-button-presses-it ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask (list :question "Go?" :options hive-next-test-options))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question (list :question "Go?" :options hive-next-test-options)
     (save-window-excursion
       (switch-to-buffer (hive-prompt-buffer (car (hive-prompts))))
       (goto-char (point-min))

@@ -9,8 +9,7 @@
 (require 'hive-test-help)
 
 (ert-deftest hive-outbox-adopts-the-file-of-a-dead-emacs-and-sends-it ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((ids (mapcar (lambda (_) (plist-get (hive-test-call 'fake/ask nil) :ask_id)) '(1 2 3))))
       (hive-mode -1)
       (apply #'hive-outbox-test-left (hive-outbox-test-dead-pid) 1700000000

@@ -113,8 +113,7 @@ Whoever has to be tried again waits until all others went."
                  '("r-a" "r-new"))))
 
 (ert-deftest hive-outbox-order-holds-at-a-real-sidecar ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((one (plist-get (hive-test-call 'fake/ask nil) :ask_id))
           (other (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
       (cl-letf (((symbol-function 'expt) (lambda (&rest _) 0.05)))

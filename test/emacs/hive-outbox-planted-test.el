@@ -31,8 +31,7 @@
                  (hive-outbox--hmac "Jefe" "what do ya want for nothing?"))))
 
 (ert-deftest hive-outbox-a-planted-file-is-shown-and-not-sent ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)) (said nil) file)
       (hive-mode -1)
       (setq file (hive-outbox-planted

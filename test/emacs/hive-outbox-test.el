@@ -82,8 +82,7 @@
 ;;;; Sending
 
 (ert-deftest hive-outbox-is-empty-when-everything-is-stored ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((ids (mapcar (lambda (_) (plist-get (hive-test-call 'fake/ask nil) :ask_id)) '(1 2 3))))
       (mapc #'hive-outbox-test-add ids)
       (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
@@ -91,8 +90,7 @@
       (should-not (hive-outbox-test-files)))))
 
 (ert-deftest hive-outbox-keeps-one-file-whose-name-is-on-disk ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let* ((file (hive-outbox-file))
            (inode (lambda () (file-attribute-inode-number (file-attributes file))))
            (first (funcall inode)))
@@ -111,8 +109,7 @@
       (should-not (file-exists-p file)))))
 
 (ert-deftest hive-outbox-sends-on-after-the-human-has-quit-while-an-answer-was-sent ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id))
           (send (symbol-function 'jsonrpc-async-request)))
       (cl-letf (((symbol-function 'jsonrpc-async-request)
@@ -136,8 +133,7 @@
       (should-not shown))))
 
 (ert-deftest hive-outbox-sends-what-was-answered-while-the-sidecar-was-away ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((ids (mapcar (lambda (_) (plist-get (hive-test-call 'fake/ask nil) :ask_id)) '(1 2 3))))
       (hive-sidecar-stop)
       (mapc #'hive-outbox-test-add ids)
@@ -172,8 +168,7 @@
       (should (= 1 (length (hive-test-answers)))))))
 
 (ert-deftest hive-outbox-a-definite-error-rejects-keeps-and-reports ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)) (told nil))
       (let ((hive-outbox-rejected-functions (list (lambda (entry) (push entry told)))))
         (hive-outbox-test-add "unknown" nil "my words")
@@ -195,8 +190,7 @@
       (should-not (hive-outbox-test-files)))))
 
 (ert-deftest hive-outbox-retries-while-the-store-is-busy ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
       (hive-test-call 'fake/plan '(:method "hivemind-response" :outcomes
                                    [(:code -32001 :message "store_busy: The store is busy.")
@@ -208,8 +202,7 @@
       (should (= 1 (length (hive-test-answers)))))))
 
 (ert-deftest hive-outbox-an-internal-error-is-retried-three-times-and-delays-no-other ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id))
           (oops '(:code -32603 :message "Internal error")))
       (cl-letf (((symbol-function 'expt) (lambda (&rest _) 0.05)))
@@ -226,8 +219,7 @@
           (should (equal (hive-outbox-entry-code entry) "-32603")))))))
 
 (ert-deftest hive-outbox-an-answer-for-another-store-is-kept-and-not-sent ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
       (hive-outbox-test-add "elsewhere" "store-2")
       (hive-outbox-test-add id)

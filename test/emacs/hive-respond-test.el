@@ -11,10 +11,7 @@
 
 (defmacro hive-respond-test-answer (fields inputs)
   "Ask a question with FIELDS, answer it with INPUTS, return what was stored."
-  `(hive-test-with-desk nil
-     (hive-test-connect)
-     (hive-test-call 'fake/ask ,fields)
-     (hive-test-wait 5 (hive-prompts))
+  `(hive-test-with-question ,fields
      (hive-test-with-inputs ,inputs (hive-respond))
      (hive-test-wait 5 (hive-test-answers))
      (car (hive-test-answers))))
@@ -116,19 +113,13 @@
   (should (equal "Claude-abc12 asks: Which? " (hive-read-prompt-line (hive-test-prompt)))))
 
 (ert-deftest hive-respond-a-comment-on-request ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask (list :options hive-respond-test-options))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question (list :options hive-respond-test-options)
     (hive-test-with-inputs (list "No" "because of reasons") (hive-respond t))
     (hive-test-wait 5 (hive-test-answers))
     (should (equal "because of reasons" (plist-get (car (hive-test-answers)) :comment)))))
 
 (ert-deftest hive-respond-a-comment-on-request-begins-with-the-words-beside-the-options ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask (list :options hive-respond-test-options :multi_select t))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question (list :options hive-respond-test-options :multi_select t)
     (cl-letf (((symbol-function 'y-or-n-p) #'always))
       (hive-test-with-inputs (list "Later" "after the release")
         (cl-letf (((symbol-function 'read-string)
@@ -168,10 +159,7 @@ Return what was there, newest first."
   (dolist (fields (list nil
                         (list :options hive-respond-test-options)
                         (list :options hive-respond-test-options :multi_select t)))
-    (hive-test-with-desk nil
-      (hive-test-connect)
-      (hive-test-call 'fake/ask (append '(:question "How?") fields))
-      (hive-test-wait 5 (hive-prompts))
+    (hive-test-with-question (append '(:question "How?") fields)
       (let ((id (plist-get (car (hive-prompts)) :ask_id)))
         (cl-letf (((symbol-function 'y-or-n-p) #'always))
           (should (equal '(nil) (hive-respond-test-typing '(("How?" "with ")) (hive-respond))))
@@ -186,10 +174,7 @@ Return what was there, newest first."
         (should (equal "with care" (plist-get (car (hive-test-answers)) :decision)))))))
 
 (ert-deftest hive-respond-what-is-typed-is-saved-before-the-minibuffer-is-left ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question (list :question "When?" :options hive-respond-test-options)
     (let ((id (plist-get (car (hive-prompts)) :ask_id)))
       (hive-respond-test-typing
           `(("When?" . ,(lambda ()
@@ -222,10 +207,7 @@ Return what was there, newest first."
       (should-not (hive-compose-draft id)))))
 
 (ert-deftest hive-respond-a-half-typed-comment-is-there-again ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question (list :question "When?" :options hive-respond-test-options)
     (hive-respond-test-typing '(("When?" . "Later") ("Comment" "not bef")) (hive-respond t))
     ;; Without its option it would be the answer.
     (should (equal '(nil) (hive-respond-test-typing '(("When?" "")) (hive-respond))))
@@ -235,10 +217,7 @@ Return what was there, newest first."
     (should (equal "not before May" (plist-get (car (hive-test-answers)) :comment)))))
 
 (ert-deftest hive-respond-a-comment-and-the-own-words-that-it-is-on-are-there-again ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask '(:question "How?"))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question '(:question "How?")
     (should (equal '(nil nil) (hive-respond-test-typing '(("How?" . "with care") ("Comment" "it is")) (hive-respond t))))
     (should (equal '("it is" "with care")
                    (hive-respond-test-typing '(("How?" . "") ("Comment" . " old")) (hive-respond t))))
@@ -248,8 +227,7 @@ Return what was there, newest first."
     (should-not (directory-files hive-drafts-directory nil "txt\\'"))))
 
 (ert-deftest hive-respond-a-half-typed-comment-on-a-correction-is-there-again ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options
                                     :status "responded" :decision "Later" :by "Ada" :comment "in May"))
     (hive-test-wait 5 (hive-amend--known))
@@ -267,8 +245,7 @@ Return what was there, newest first."
     (hive-test-wait 5 (null (directory-files hive-drafts-directory nil "txt\\'")))))
 
 (ert-deftest hive-respond-what-may-permit-something-is-no-draft ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-test-call 'fake/ask '(:question "Run it?" :kind "permission" :dialog t :allow_free_text t
                                 :options [(:label "Allow") (:label "Deny" :refuses t)]))
     (hive-test-wait 5 (hive-prompts))
@@ -284,10 +261,7 @@ Return what was there, newest first."
       (should (equal "Allow" (hive-compose-draft id))))))
 
 (ert-deftest hive-respond-words-beside-an-option-are-a-draft-with-that-option ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question (list :question "When?" :options hive-respond-test-options)
     (let* ((batch (list (car (hive-prompts)))) (id (plist-get (car batch) :ask_id)))
       (hive-respond-test-typing '(("Later" "in")) (hive-next--comment batch '("Later")))
       ;; Elsewhere RET would send the words without their option, or with another one.
@@ -306,10 +280,7 @@ Return what was there, newest first."
       (should-not (directory-files hive-drafts-directory nil "txt\\'")))))
 
 (ert-deftest hive-respond-words-beside-two-options-are-two-drafts ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question (list :question "When?" :options hive-respond-test-options)
     (let ((batch (list (car (hive-prompts)))))
       (cl-flet ((beside (label typed)
                   (hive-respond-test-typing `((,label ,typed)) (hive-next--comment batch (list label)))))
@@ -331,10 +302,7 @@ Return what was there, newest first."
         (should-not (directory-files hive-drafts-directory nil "txt\\'"))))))
 
 (ert-deftest hive-respond-words-beside-several-options-are-a-draft-with-all-of-them ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask (list :question "When?" :multi_select t :options hive-respond-test-options))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question (list :question "When?" :multi_select t :options hive-respond-test-options)
     (let ((batch (list (car (hive-prompts)))))
       (hive-respond-test-typing '(("Later, No" "in")) (hive-next--comment batch '("Later" "No")))
       (save-window-excursion
@@ -346,10 +314,7 @@ Return what was there, newest first."
       (should (equal "in" (plist-get (car (hive-test-answers)) :comment))))))
 
 (ert-deftest hive-respond-an-answer-that-is-stored-leaves-no-draft ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question (list :question "When?" :options hive-respond-test-options)
     (let* ((prompt (car (hive-prompts))) (id (plist-get prompt :ask_id)))
       (hive-compose-keep id "in May")
       (hive-compose-keep (hive-compose-correction-id id) "in June")
@@ -372,10 +337,7 @@ Return what was there, newest first."
       (hive-respond-test-typing '(("How?" . "")) (should (eq 'skip (hive-next--own-words batch)))))))
 
 (ert-deftest hive-respond-where-only-options-are-accepted-there-is-no-draft ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask (list :question "When?" :options hive-respond-test-options :allow_free_text :json-false))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question (list :question "When?" :options hive-respond-test-options :allow_free_text :json-false)
     (let ((id (plist-get (car (hive-prompts)) :ask_id)))
       (hive-respond-test-typing '(("When?" "La")) (hive-respond))
       (should-not (hive-compose-draft id))
@@ -383,10 +345,7 @@ Return what was there, newest first."
       (should (equal '(nil) (hive-respond-test-typing '(("When?" . "Later")) (hive-respond)))))))
 
 (ert-deftest hive-respond-empty-input-answers-nothing ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask (list :options hive-respond-test-options :multi_select t))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question (list :options hive-respond-test-options :multi_select t)
     (dolist (inputs '(("") (" \t")))
       (should-error (hive-test-with-inputs inputs (hive-respond)) :type 'user-error))
     (should (hive-prompts))
@@ -394,8 +353,7 @@ Return what was there, newest first."
     (should-not (hive-outbox-entries 'pending))))
 
 (ert-deftest hive-respond-the-most-urgent-is-the-default-of-many ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-test-call 'fake/ask '(:question "First?" :created_at "2026-01-01T00:00:00.000Z"))
     (hive-test-call 'fake/ask '(:question "Urgent?" :urgency "critical"))
     (hive-test-call 'fake/ask '(:question "First?" :created_at "2026-01-02T00:00:00.000Z"))
@@ -438,8 +396,7 @@ Return what was there, newest first."
     (should (equal '("a\nb" "a b" "x\u200B") (mapcar (lambda (cell) (hive-read--meant (car cell) alist)) alist)))))
 
 (ert-deftest hive-respond-settled-while-typing-is-reported-kept-and-sent ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let* ((kill-ring nil) (said nil)
            (id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
       (hive-test-wait 5 (hive-prompts))
@@ -509,10 +466,7 @@ Return what was there, newest first."
     (should-error (hive-answer-prompt (hive-respond-test-settled)) :type 'user-error)))
 
 (ert-deftest hive-respond-an-answer-that-is-being-sent-is-not-given-twice ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask '(:question "Go?"))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question '(:question "Go?")
     (let ((prompt (car (hive-prompts))))
       (hive-model-set-answered (plist-get prompt :ask_id) t)
       (should (string-match-p "not stored yet; once it is, M-x hive-amend"
@@ -523,8 +477,7 @@ Return what was there, newest first."
                   ("expired" "is already expired.  If you send your answer, it is stored as late;"
                    "This question is already expired; your answer will be stored as late.  Its text is in the kill ring")))
     (pcase-let ((`(,status ,header ,queued) case))
-      (hive-test-with-desk nil
-        (hive-test-connect)
+      (hive-test-connected
         (let* ((kill-ring nil) (said nil) (id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
           (hive-test-wait 5 (hive-prompts))
           (hive-compose (hive-model-prompt id))
@@ -543,8 +496,7 @@ Return what was there, newest first."
 
 (ert-deftest hive-respond-says-late-if-it-was-late-when-opened ()
   (dolist (status '("expired" "cancelled"))
-    (hive-test-with-desk nil
-      (hive-test-connect)
+    (hive-test-connected
       (let ((prompt (hive-test-call 'fake/ask (list :question "Go?" :status status))) (said nil) (kill-ring nil))
         (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
           (let ((asked (hive-test-with-inputs (list "go") (hive-answer-prompt prompt))))
@@ -555,8 +507,7 @@ Return what was there, newest first."
         (hive-test-wait 5 (hive-test-answers))))))
 
 (ert-deftest hive-respond-an-empty-answer-to-a-settled-question-does-not-say-pending ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((prompt (hive-test-call 'fake/ask '(:status "cancelled"))))
       (should (equal "No answer given; the question stays cancelled"
                      (cadr (should-error (hive-test-with-inputs (list "") (hive-answer-prompt prompt))
@@ -574,8 +525,7 @@ Return what was there, newest first."
                             :type 'user-error)))))))
 
 (ert-deftest hive-compose-shows-the-status-of-the-question ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((prompt (hive-test-call 'fake/ask '(:question "Go?" :status "expired" :kind "permission"))))
       (hive-compose prompt)
       (should (string-prefix-p " PERMISSION Late answer to Claude-abc12  C-c C-c sends"
@@ -636,10 +586,7 @@ Return what was there, newest first."
 (defmacro hive-respond-test-composing (fields &rest body)
   "Ask a question with FIELDS, compose an answer to it, and run BODY there."
   (declare (indent 1) (debug t))
-  `(hive-test-with-desk nil
-     (hive-test-connect)
-     (hive-test-call 'fake/ask ,fields)
-     (hive-test-wait 5 (hive-prompts))
+  `(hive-test-with-question ,fields
      (save-window-excursion
        (hive-compose (car (hive-prompts)))
        (unwind-protect (progn ,@body)
@@ -756,10 +703,7 @@ Return what was there, newest first."
         (should (member (hive-compose-text) '("Mine\n> Why?\n" "Mine\nLook.")))))))
 
 (ert-deftest hive-compose-an-option-goes-with-the-words ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask (list :question "Deploy?" :options hive-respond-test-options))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question (list :question "Deploy?" :options hive-respond-test-options)
     (save-window-excursion
       (hive-compose (car (hive-prompts)))
       (insert "After the\nrelease.")
@@ -771,10 +715,7 @@ Return what was there, newest first."
     (should (equal "After the\nrelease." (plist-get (car (hive-test-answers)) :comment)))))
 
 (ert-deftest hive-compose-a-draft-has-its-option ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask (list :question "Deploy?" :options hive-respond-test-options))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question (list :question "Deploy?" :options hive-respond-test-options)
     (save-window-excursion
       (hive-compose (car (hive-prompts)))
       (hive-compose-choose "Later")
@@ -863,8 +804,7 @@ Return what was there, newest first."
       (should (equal "Look at the tests." (hive-compose-text))))))
 
 (ert-deftest hive-respond-says-stored-only-when-it-is ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-test-call 'fake/plan '(:method "hivemind-response" :outcomes [(:code -32001 :message "store_busy: Busy.")]))
     (hive-test-call 'fake/ask nil)
     (hive-test-wait 5 (hive-prompts))
@@ -879,10 +819,7 @@ Return what was there, newest first."
       (should (= 1 (cdr (cl-find-if (lambda (line) (string-match-p "(stored)" (car line))) said)))))))
 
 (ert-deftest hive-respond-opening-marks-a-question-as-seen-once ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask nil)
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question nil
     (hive-test-with-inputs (list "yes") (hive-respond))
     (hive-test-wait 5 (cl-find-if (lambda (record) (plist-get record :seen)) (hive-test-state)))))
 
@@ -901,8 +838,7 @@ Return what was there, newest first."
     (should (= height (window-height)))))
 
 (ert-deftest hive-respond-a-context-that-was-cut-is-fetched ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let* ((whole (concat (make-string 3000 ?c) " THE END"))
            (prompt (hive-test-call 'fake/ask (list :context whole)))
            (listed (append (list :context (substring whole 0 2000) :context_truncated t) prompt)))
@@ -913,10 +849,7 @@ Return what was there, newest first."
             (hive-test-wait 5 (string-match-p "THE END\n\\'" (buffer-string)))))))))
 
 (ert-deftest hive-respond-does-not-offer-an-answered-question-again ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask nil)
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question nil
     (hive-sidecar-stop)
     (hive-test-with-inputs (list "yes") (hive-respond))
     (should-not (hive-prompts))
@@ -927,10 +860,7 @@ Return what was there, newest first."
     (should-not (hive-prompts))))
 
 (ert-deftest hive-respond-text-of-agents-is-never-a-format ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask '(:agent "%s%d" :question "100%s \\[undo] `x' %n?"))
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question '(:agent "%s%d" :question "100%s \\[undo] `x' %n?")
     (let ((asked (hive-test-with-inputs (list "%s") (hive-respond))))
       (should (equal (car asked) "%s%d asks: 100%s \\[undo] `x' %n? ")))
     (hive-test-wait 5 (hive-test-answers))
@@ -947,16 +877,12 @@ Return what was there, newest first."
     (should (equal "No questions are pending" (hive-respond)))))
 
 (ert-deftest hive-respond-cancel ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
-    (hive-test-call 'fake/ask nil)
-    (hive-test-wait 5 (hive-prompts))
+  (hive-test-with-question nil
     (hive-cancel-prompt (car (hive-prompts)))
     (hive-test-wait 5 (null (hive-prompts)))))
 
 (ert-deftest hive-respond-a-question-in-its-terminal-is-shown-and-not-answered-here ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-test-call 'fake/ask (list :ask_id "p1" :question "May I?" :kind "permission"
                                     :blocked_since (hive-test-time -6630)
                                     :terminal_since (hive-test-time -60)))

@@ -57,8 +57,7 @@
       (should (equal (number-sequence 1999 0 -1) hive-rpc-test-told)))))
 
 (ert-deftest hive-rpc-a-handler-that-fails-or-quits-freezes-nothing ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let* ((hive-rpc-test-told nil)
            (escaped nil)
            ;; Emacs calls it for an error in a process filter.
@@ -71,8 +70,7 @@
       (should-not escaped))))
 
 (ert-deftest hive-rpc-an-unknown-notification-is-ignored-silently ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((said nil))
       (cl-letf (((symbol-function 'message) (lambda (&rest args) (push args said))))
         (hive-test-call 'fake/tell '(:method "mention/changed" :params (:a 1)))
@@ -81,8 +79,7 @@
       (should-not said))))
 
 (ert-deftest hive-rpc-a-malformed-message-is-lost-and-nothing-else ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((windows (current-window-configuration)))
       (hive-test-call 'fake/bytes '(:text "Content-Length: 7\r\n\r\n{\"a\":}}"))
       (hive-test-call 'fake/bytes '(:text "Content-Length: 2\r\n\r\n[]"))
@@ -91,8 +88,7 @@
       (should-not (get-buffer-window "*Warnings*" t)))))
 
 (ert-deftest hive-rpc-a-domain-error-has-a-name-and-a-text ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((err nil))
       (hive-rpc-request 'hivemind-response '(:ask_id "x" :response_id "y")
                         :error (lambda (oops) (setq err oops)))
@@ -105,8 +101,7 @@
       (should-not (plist-get err :name)))))
 
 (ert-deftest hive-rpc-params-that-cannot-be-encoded-are-an-error-of-the-request ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((err nil))
       (hive-rpc-request 'fake/echo (list :text (string #x3FFF80)) :error (lambda (oops) (setq err oops)))
       (hive-test-wait 5 err)
@@ -175,15 +170,13 @@
     (should-not (hive-rpc-pipe-live-p conn))))
 
 (ert-deftest hive-rpc-an-error-that-nobody-handles-is-logged ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (hive-rpc-request 'no/such nil)
     (hive-test-wait 5 (with-current-buffer "*hive log*"
                         (string-match-p "no/such failed: " (buffer-string))))))
 
 (ert-deftest hive-rpc-the-end-of-a-sidecar-leaves-the-next-one-its-buffer ()
-  (hive-test-with-desk nil
-    (hive-test-connect)
+  (hive-test-connected
     (let ((buffer (process-buffer (jsonrpc--process hive-rpc-connection))))
       (hive-restart)
       (hive-test-wait 10 (hive-sidecar-connected-p))

@@ -145,6 +145,21 @@ ENVIRONMENT is added to the sidecar's."
   (hive-test-wait 10 (and (hive-sidecar-connected-p)
                           (hive-model-complete-p))))
 
+(defmacro hive-test-connected (&rest body)
+  "Run BODY with a fresh desk that is connected to its sidecar."
+  (declare (indent 0) (debug t))
+  `(hive-test-with-desk nil
+     (hive-test-connect)
+     ,@body))
+
+(defmacro hive-test-with-question (fields &rest body)
+  "Run BODY at a connected desk at which a question with FIELDS is pending."
+  (declare (indent 1) (debug t))
+  `(hive-test-connected
+     (hive-test-call 'fake/ask ,fields)
+     (hive-test-wait 5 (hive-prompts))
+     ,@body))
+
 (defun hive-test-call (method &optional params)
   "Ask the sidecar METHOD with PARAMS and wait for the result."
   (let ((done nil) (result nil))
