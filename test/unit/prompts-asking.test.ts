@@ -37,6 +37,13 @@ describe('an ask', () => {
     ]);
   });
 
+  test('for a permission without options offers to allow and to deny it', () => {
+    expect(prompt({ kind: 'permission' }).options).toMatchObject([
+      { label: 'Allow' },
+      { label: 'Deny', refuses: true },
+    ]);
+  });
+
   test('counts its time limit from the ask', () => {
     expect(prompt({ timeout_ms: 1_500 }).expires_at).toBe(at(1_500));
   });
