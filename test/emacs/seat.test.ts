@@ -6,7 +6,7 @@
  * @module-tag sqlite
  * @module-tag emacs
  */
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { seatKeyFrom } from '../../src/domain/seats.ts';
@@ -44,6 +44,9 @@ async function allowed(emacs: EmacsTerminal, line: string): Promise<unknown> {
   return said(out)?.hookSpecificOutput;
 }
 
+/** The key of another seat. */
+const OTHER = seatKeyFrom('0'.repeat(64)).key;
+
 const config = (name: string): string => join(home.folder, '.config/hive', name);
 
 test('Emacs makes its key, registers it and says so; what is allowed there is allowed until the human removes it', async () => {
@@ -55,33 +58,27 @@ test('Emacs makes its key, registers it and says so; what is allowed there is al
     { name: thisSeat(), key: expect.stringMatching(/^[\w-]{43}$/), stores: [home.store] },
   ]);
   expect(await allowed(emacs, 'make first')).toMatchObject({ decision: { behavior: 'allow' } });
+  // It may register a further key.
+  await register(emacs, OTHER);
+  await emacs.said(/Registered the seat laptop/);
+  expect(JSON.parse(readFileSync(config('trust.json'), 'utf8'))).toEqual({
+    seats: [...seats, { name: 'laptop', key: OTHER, stores: [home.store] }],
+  });
   writeFileSync(config('trust.json'), '{}');
   expect(await allowed(emacs, 'make second')).toMatchObject({ decision: { behavior: 'deny' } });
   await emacs.said(/allowed nothing: no seat/);
 });
 
-test('a further key is registered in an Emacs whose own key is, and in no other', async () => {
-  const first = await home.emacs();
-  await first.said(/Registered this seat/);
-  await first.close();
-  const own = readFileSync(config('seat.key'), 'utf8');
-  const other = '0'.repeat(64);
-  writeFileSync(config('seat.key'), other);
-  const second = await home.emacs();
-  await second.said(/Another key is registered/);
-  expect(await allowed(second, 'make first')).toMatchObject({ decision: { behavior: 'deny' } });
-  await register(second, seatKeyFrom(other).key);
-  await second.said(/A further key is registered in an Emacs whose own key/);
-  await second.close();
-  writeFileSync(config('seat.key'), own);
-  const third = await home.emacs();
-  await register(third, seatKeyFrom(other).key);
-  await third.said(/Registered the seat laptop/);
-  const { seats } = JSON.parse(readFileSync(config('trust.json'), 'utf8')) as { seats: unknown[] };
-  expect(seats).toEqual([
-    { name: thisSeat(), key: seatKeyFrom(own).key, stores: [home.store] },
-    { name: 'laptop', key: seatKeyFrom(other).key, stores: [home.store] },
-  ]);
+test('an Emacs whose key is not the registered one allows nothing, and registers no other', async () => {
+  mkdirSync(config(''), { recursive: true, mode: 0o700 });
+  const seats = [{ name: thisSeat(), key: OTHER, stores: [home.store] }];
+  writeFileSync(config('trust.json'), JSON.stringify({ seats }), { mode: 0o600 });
+  const emacs = await home.emacs();
+  await emacs.said(/Another key is registered/);
+  expect(await allowed(emacs, 'make first')).toMatchObject({ decision: { behavior: 'deny' } });
+  await register(emacs, seatKeyFrom('1'.repeat(64)).key);
+  await emacs.said(/A further key is registered in an Emacs whose own key/);
+  expect(JSON.parse(readFileSync(config('trust.json'), 'utf8'))).toEqual({ seats });
 });
 
 async function register(emacs: EmacsTerminal, key: string): Promise<void> {
