@@ -42,6 +42,7 @@ It is counted and listed all the same.")
   (run-hook-with-args-until-success 'hive-notify-suppressed-functions item))
 
 (defvar hive-notify--arrived nil "Questions to be announced, newest first.")
+(defvar hive-notify--answered nil "Lines on answers that are stored, newest first.")
 (defvar hive-notify--lines nil "Other lines to be shown, oldest first.")
 (defvar hive-notify--timer nil "The timer that will show them, or nil.")
 
@@ -52,9 +53,9 @@ It is counted and listed all the same.")
   "Seconds between two checks whether a busy human is free.")
 
 (defconst hive-notify--breath 1
-  "Seconds for which announcements of arrivals leave a line alone.
-Arrivals in that time are announced together.  For the same time,
-every line leaves alone the message of the last command.")
+  "Seconds for which a line leaves alone what the echo area shows.
+That is an earlier line, or the message of the last command.  Arrivals
+and stored answers of that time are announced together.")
 
 (defun hive-notify-busy-p ()
   "Return non-nil if the human is in the middle of something.
@@ -100,6 +101,12 @@ error comes after ARGS."
   (lambda (err)
     (apply #'hive-announce sentence (append args (list (hive-text-line (plist-get err :text) 400))))))
 
+(defun hive-notify-answered (line)
+  "Show LINE, on an answer that is stored, once the human is free.
+If it is not the only one by then, say how many answers are stored."
+  (push line hive-notify--answered)
+  (hive-notify--soon 0))
+
 (defun hive-notify-fill (line)
   "Return a line with as much text as fits into the frame.
 LINE is a function that makes it for a text of a given width, at least 20."
@@ -113,21 +120,26 @@ LINE is a function that makes it for a text of a given width, at least 20."
   (setq hive-notify--timer (hive-later delay #'hive-notify--speak)))
 
 (defun hive-notify--speak ()
-  "Show the lines, or check again later if the human is busy."
+  "Show the next line, or check again later if the human is busy."
   (setq hive-notify--timer nil)
   (let ((breath (- (+ hive-notify--spoke hive-notify--breath) (hive-now))))
-    (cond ((not (or hive-notify--arrived hive-notify--lines)))
+    (cond ((not (or hive-notify--arrived hive-notify--answered hive-notify--lines)))
           ((or (hive-notify-busy-p) (hive-notify--unread-p))
            (hive-notify--soon hive-notify--busy-interval))
-          (hive-notify--lines
-           (while hive-notify--lines
-             (hive-notify--utter (pop hive-notify--lines)))
-           (when hive-notify--arrived
-             (hive-notify--soon hive-notify--breath)))
+          ;; An earlier line must not be replaced before it can be read.
           ((> breath 0) (hive-notify--soon breath))
-          (t (let ((line (hive-notify--arrival)))
-               (setq hive-notify--arrived nil)
-               (when line (hive-notify--utter line)))))))
+          (t (let ((line (cond (hive-notify--lines (pop hive-notify--lines))
+                               (hive-notify--answered (hive-notify--answers))
+                               (t (prog1 (hive-notify--arrival)
+                                    (setq hive-notify--arrived nil))))))
+               (when line (hive-notify--utter line))
+               (hive-notify--soon 0))))))
+
+(defun hive-notify--answers ()
+  "Return a line about the answers that are stored."
+  (let ((lines hive-notify--answered))
+    (setq hive-notify--answered nil)
+    (if (cdr lines) (hive-words "%d answers are stored" (length lines)) (car lines))))
 
 (defun hive-notify--utter (line)
   "Show LINE now."
@@ -203,6 +215,7 @@ human has snoozed or opened in the meantime."
   (when hive-notify--timer (cancel-timer hive-notify--timer))
   (setq hive-notify--timer nil
         hive-notify--arrived nil
+        hive-notify--answered nil
         hive-notify--lines nil))
 
 ;;;; Notices

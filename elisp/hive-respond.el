@@ -250,7 +250,7 @@ The notification comes a moment later; `hive-amend' may be quicker."
      ((not (equal (hive-outbox-entry-method entry) "hivemind-response"))) ; not an answer
      ((hive-outbox-entry-report entry))
      ((hive-rpc-true-p result :accepted)
-      (hive-announce 'answered agent decision))
+      (hive-notify-answered (hive-words 'answered agent decision)))
      ((hive-rpc-true-p result :late)
       (hive-announce "Your answer to %s came late; it is stored, and the agent will see it" agent))
      (t

@@ -83,6 +83,35 @@
         (hive-test-wait 2 said))
       (should (equal said '("Line with % and \\[undo]"))))))
 
+(ert-deftest hive-notify-leaves-a-line-alone-until-it-can-be-read ()
+  (hive-test-with-desk nil
+    (let ((said nil) (now (hive-now)))
+      (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said)))
+                ((symbol-function 'hive-now) (lambda () now)))
+        (hive-notify-say "%s" "Your answer was not accepted")
+        (hive-notify-say "%s" "Your build is done")
+        (hive-notify--speak)
+        (hive-notify--speak)
+        (should (equal said '("Your answer was not accepted")))
+        (setq now (+ now hive-notify--breath))
+        (hive-notify--speak)
+        (should (equal (car said) "Your build is done"))))))
+
+(ert-deftest hive-notify-counts-the-answers-that-are-stored-while-the-human-is-busy ()
+  (hive-test-with-desk nil
+    (let ((said nil) (now (hive-now)))
+      (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said)))
+                ((symbol-function 'hive-now) (lambda () (cl-incf now hive-notify--breath))))
+        (let ((this-command 'hive-next))
+          (dotimes (n 30) (hive-notify-answered (format "Answered agent-%d: yes (stored)" n)))
+          (hive-notify--speak)
+          (should-not said))
+        (hive-notify--speak)
+        (should (equal said '("30 answers are stored")))
+        (hive-notify-answered "Answered agent-31: yes (stored)")
+        (hive-notify--speak)
+        (should (equal (car said) "Answered agent-31: yes (stored)"))))))
+
 (ert-deftest hive-notify-does-not-announce-what-was-settled-before ()
   (hive-test-connected
     (let ((said nil) (id nil))
