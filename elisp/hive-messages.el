@@ -208,13 +208,27 @@
 
 (defun hive-words (sentence &rest args)
   "Return SENTENCE, filled in with ARGS as by `format-message'.
-It is a string or a name in `hive-messages'."
+It is a string or a name in `hive-messages'.  A command that it names is
+replaced by its key, if it has one in every buffer."
   (declare (compiler-macro hive-messages-check))
   (apply #'format-message
-         (cond ((stringp sentence) sentence)
-               ((alist-get sentence hive-messages))
-               (t (error "`hive-messages' has no %s" sentence)))
+         (hive-messages--with-global-keys
+          (cond ((stringp sentence) sentence)
+                ((alist-get sentence hive-messages))
+                (t (error "`hive-messages' has no %s" sentence))))
          args))
+
+(defun hive-messages--with-global-keys (template)
+  "Return TEMPLATE with the keys of the commands of Hive that it names."
+  (if (not (string-match-p "M-x hive-" template)) template
+    ;; The keys of the current buffer may not be those where it is read.
+    (with-temp-buffer
+      (replace-regexp-in-string
+       "M-x \\(hive-[a-z-]+\\)"
+       (lambda (match)
+         (save-match-data
+           (string-replace "%" "%%" (hive-with-keys (format "\\[%s]" (substring match 4))))))
+       template t t))))
 
 (defun hive-say (sentence &rest args)
   "Show SENTENCE, filled in with ARGS as by `hive-words', in the echo area.
@@ -236,7 +250,7 @@ It must be the result of the human's own command; for anything else use
   "Return TEXT with the keys of commands, like `substitute-command-keys'.
 If a prefix key of the human leads to `hive-prefix-map', its keys are
 found before it was used for the first time, too."
-  (let ((map (symbol-function 'hive-prefix-map)))
+  (let ((map (and (fboundp 'hive-prefix-map) (symbol-function 'hive-prefix-map))))
     (when (and (autoloadp map) (where-is-internal 'hive-prefix-map nil t))
       (autoload-do-load map 'hive-prefix-map)))
   (substitute-command-keys text))

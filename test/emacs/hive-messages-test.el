@@ -22,6 +22,26 @@
                  (cadr (should-error (hive-fail "You have no recent answers to correct")
                                      :type 'user-error)))))
 
+(ert-deftest hive-messages-name-the-keys-that-are-bound ()
+  (let ((before (lookup-key global-map (kbd "C-c h"))))
+    (unwind-protect
+        (progn
+          (should (equal "Try M-x hive-list, 100%"
+                         (substring-no-properties (hive-words "Try M-x hive-list, %d%%" 100))))
+          (global-set-key (kbd "C-c h") (let ((map (make-sparse-keymap)))
+                                          (define-key map "%" #'hive-list)
+                                          map))
+          (should (equal "Try C-c h %, 100%; not M-x hive-doctor"
+                         (substring-no-properties
+                          (hive-words "Try M-x hive-list, %d%%; not M-x hive-doctor" 100))))
+          ;; What an agent wrote stays as it is.
+          (should (equal "M-x hive-list" (hive-words "%s" "M-x hive-list")))
+          ;; A key of this buffer is none where the sentence may be read.
+          (with-temp-buffer
+            (local-set-key "x" #'hive-doctor)
+            (should (equal "Try M-x hive-doctor" (substring-no-properties (hive-words "Try M-x hive-doctor"))))))
+      (global-set-key (kbd "C-c h") (if (numberp before) nil before)))))
+
 (ert-deftest hive-messages-name-each-sentence-once ()
   (let ((names (mapcar #'car hive-messages)))
     (should (equal names (delete-dups (copy-sequence names))))))
