@@ -275,11 +275,13 @@ buffer shows, or the agent whose terminal or buffer it is."
 (defun hive-interrupt--read (prompt among none)
   "Let the human choose a turn AMONG some and return it.
 PROMPT and NONE are sentences, as for `hive-words': what to ask, and
-the error when there are none."
+the error when there are none.  The default is the turn of the agent
+whose buffer or question is current, or the only one."
   (hive-sidecar-demand)
   (let* ((alist (mapcar (lambda (turn) (cons (hive-text-title turn 60) turn)) among))
          (here (hive-interrupt--session-here))
-         (current (car (rassoc (hive-find :session_id here among) alist))))
+         (current (car (or (rassoc (hive-find :session_id here among) alist)
+                           (unless (cdr alist) (car alist))))))
     (unless alist (hive-fail none))
     (let ((name (completing-read
                  (format-prompt (hive-words prompt) current)

@@ -266,8 +266,11 @@
     (hive-interrupt-test-tell (hive-interrupt-test-turn "c" :interrupts (hive-interrupt-test-stop "i-2" "pending")))
     (hive-test-wait 5 (= 3 (length (hive-turns-running))))
     (let ((asked (hive-test-with-inputs (list "Codex-c") (let ((current-prefix-arg '(4))) (call-interactively #'hive-interrupt)))))
-      (should (equal '("Withdraw the interrupt for: " "Codex-c") (car asked))))
+      ;; The only one need not be typed.
+      (should (equal '("Withdraw the interrupt for (default Codex-c): " "Codex-c") (car asked))))
     (hive-test-wait 5 said)
+    (hive-interrupt-test-tell (hive-interrupt-test-turn "d" :interrupts (hive-interrupt-test-stop "i-3" "pending")))
+    (hive-test-wait 5 (= 4 (length (hive-turns-running))))
     ;; Nothing about interrupting, because this is the opposite.
     (hive-test-with-inputs (list "")
       (should (equal "No agent was chosen: type or choose the title of one"
