@@ -196,12 +196,17 @@ Where two have the same name, the directory follows it."
                                          :key (lambda (one) (plist-get one :project_dir))))
          (names (mapcar (lambda (one) (plist-get one :project)) sessions)))
     (mapcar (lambda (session)
-              (let ((name (plist-get session :project)))
-                (cons (if (= 1 (cl-count name names :test #'equal)) (hive-text-line name 60)
-                        (format "%s (%s)" (hive-text-line name 60)
-                                (hive-text-line (plist-get session :project_dir) 60)))
-                      (hive-place-from session))))
+              (cons (hive-shared--project-name session (= 1 (cl-count (plist-get session :project) names
+                                                                      :test #'equal)))
+                    (hive-place-from session)))
             sessions)))
+
+(defun hive-shared--project-name (place unique)
+  "Return the name of the project of PLACE, with its directory unless UNIQUE."
+  (let ((name (hive-text-line (plist-get place :project) 60)))
+    (if unique name
+      ;; The ends of long directories may be all that differs.
+      (format "%s (%s)" name (hive-text-line (plist-get place :project_dir))))))
 
 (defun hive-shared-read-project (projects &optional here)
   "Let the human choose one of PROJECTS, or everyone, and return the place.
@@ -209,10 +214,13 @@ PROJECTS are conses of a name and a place.  HERE, a place, is offered
 after them."
   (let* ((projects (if here
                        (append projects
-                               (list (cons (hive-text-line (plist-get here :project) 60) here)))
+                               (list (cons (hive-shared--project-name
+                                            here (not (cl-find (plist-get here :project) projects :test #'equal
+                                                               :key (lambda (one) (plist-get (cdr one) :project)))))
+                                           here)))
                      projects))
          (everyone (hive-words 'everyone))
-         (name (completing-read (hive-words "Shared buffer of: ")
+         (name (completing-read (format-prompt (hive-words "Shared buffer of") (caar projects))
                                 (append (mapcar #'car projects) (list everyone))
                                 nil t nil nil (caar projects))))
     (unless (equal name everyone) (cdr (assoc name projects)))))

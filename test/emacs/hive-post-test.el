@@ -116,11 +116,17 @@
       (should (equal "demo" (plist-get (hive-shared-place-here) :project)))
       (hive-shared-test-do "join" :session_id "zzz99-session" :project "other" :project_dir "/other/.git")
       (hive-test-wait 5 (member "Claude-zzz99" (hive-model-known-handles)))
-      (pcase-let ((`((,_prompt . ,names))
+      (pcase-let ((`((,prompt . ,names))
                    (hive-test-with-inputs '("other")
                      (should (equal "/other/.git" (plist-get (hive-shared-place-here) :project_dir))))))
+        (should (equal (format "Shared buffer of (default %s): " (car names)) prompt))
         (should (equal '("demo" "other") (sort (seq-take names 2) #'string<)))
         (should (equal '("nowhere" "everyone") (seq-drop names 2))))
+      ;; An empty clone of a project with agents is told apart by its directory.
+      (let* ((here (append '(:project "other") (hive-place-of)))
+             (name (format "other (%s)" (plist-get here :project_dir))))
+        (hive-test-with-inputs (list name)
+          (should (equal here (hive-shared-read-project (hive-shared--projects) here)))))
       (hive-test-with-inputs '("nowhere")
         (should (equal "nowhere" (plist-get (hive-shared-place-here) :project))))
       ;; Once its buffer is open, it is not asked for again.
