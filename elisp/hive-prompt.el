@@ -358,6 +358,9 @@ diff, \\<hive-diff-map>\\[hive-diff-visit] visits the line in its file, and \\[h
   :interactive nil
   (hive-text-set-up #'hive-prompt--fetch)
   (hive-fold-prepare)
+  ;; The whole name would push the counts out of a mode line of 80 columns.
+  (setq-local mode-line-buffer-identification
+              (list -28 (default-value 'mode-line-buffer-identification)))
   (setq-local hive-prompt-at-point-function #'hive-prompt-shown)
   (hive-rpc-while-shown hive-ages-pause #'hive-prompt--print-ages)
   (add-hook 'hive-changed-hook #'hive-prompt--refresh-changed))
@@ -415,7 +418,6 @@ A permission stays as it is until the human has read all of it."
 
 (defun hive-prompt-buffer (prompt)
   "Return the buffer of PROMPT; details are added when they arrive."
-  ;; A longer name would push the counts out of the mode line.
   (let ((buffer (or (hive-prompt-find-buffer prompt)
                     (generate-new-buffer (hive-words "*hive: %s – %s*"
                                                      (hive-text-title prompt 16)

@@ -125,6 +125,14 @@ describe('in low windows', () => {
   });
 });
 
+test('in 80 columns, the mode line of a question has room for the counts', async () => {
+  const emacs = await emacsWith('nil');
+  await asked(emacs, { question: 'Which database should the shop use?', options: ['SQLite', 'PostgreSQL'] });
+  await emacs.keys('F5');
+  await emacs.answer(/TAB skip/, 'o');
+  await emacs.until(/\*hive: Deployer – Which.*\(Hive-Question\) +hive 1\b/);
+});
+
 test('a menu that is longer than its window says how to scroll it, and its keys are all there', async () => {
   await layOut();
   await asked(permission('make'));
