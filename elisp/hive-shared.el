@@ -335,6 +335,8 @@ into two that are side by side; Emacs then chooses another window."
                "M-n" #'hive-shared-next-message
                "M-p" #'hive-shared-previous-message
                "TAB" #'completion-at-point
+               ;; Until Emacs 30, M-TAB would complete words of a dictionary.
+               "<remap> <ispell-complete-word>" #'completion-at-point
                "<mouse-2>" #'hive-shared-paste-click)
   "Keymap of `hive-shared-mode'.")
 

@@ -419,6 +419,8 @@
     (insert "hello @claude-d")
     (completion-at-point)
     (should (equal (hive-shared-draft) "hello @Claude-def34"))
+    (dolist (key '("TAB" "M-TAB"))
+      (should (eq 'completion-at-point (key-binding (kbd key)))))
     (dolist (text '("mail me@cl" "see /@cl" "no at cl"))
       (delete-region (hive-shared-start) (point-max))
       (insert text)
