@@ -223,13 +223,16 @@ the text has the property `hive-whole'."
 (defun hive-next--one-text (prompt chosen left)
   "Return the text for PROMPT; CHOSEN and LEFT as in `hive-next--text'.
 It is as much as fits: all of it, or the beginning of the context, or
-with the options in one line."
+with the options in one line.  What does not fit leaves the room to the
+window that shows it, if there is one."
   (let ((whole (unless (hive-rpc-true-p prompt :context_truncated)
                  (seq-find #'hive-display-fits-p
                            (list (hive-next--long-text prompt chosen left t)
                                  (hive-next--long-text prompt chosen left)))))
         (part (hive-next--short-text prompt left (hive-next--whole-choices prompt chosen))))
     (cond (whole (if (hive-permission-p prompt) (propertize whole 'hive-whole t) whole))
+          ((hive-next--side-window prompt)
+           (hive-next--short-text prompt left (hive-next--choices-line prompt chosen) t))
           ((hive-display-fits-p part) part)
           (t (hive-next--short-text prompt left (hive-next--choices-line prompt chosen))))))
 
@@ -279,18 +282,21 @@ With SAID, what its agent said last comes beneath the question."
     (concat (mapconcat (lambda (choice) (hive-next--choice-text choice chosen)) choices "   ")
             (if choices "\n" ""))))
 
-(defun hive-next--short-text (prompt left choices)
-  "Return the text for PROMPT as it fits, with CHOICES; LEFT is how many follow."
+(defun hive-next--short-text (prompt left choices &optional beside)
+  "Return the text for PROMPT as it fits, with CHOICES; LEFT is how many follow.
+With BESIDE, a window shows the question, so it is only named."
   (concat
    (hive-next--heading prompt left)
-   (hive-text-line (plist-get prompt :question) (* 3 (frame-width))) "\n"
-   (hive-read-below prompt (frame-width))
+   (hive-text-line (plist-get prompt :question)
+                   (if beside (- (frame-width) 12) (* 3 (frame-width))))
+   "\n"
+   (if beside "" (hive-read-below prompt (frame-width)))
    (if (and (hive-permission-p prompt) (not (hive-display-digest prompt)))
        (propertize
         (hive-words "Too long to show here.  Denying works at once; allowing opens it first.\n") 'face 'hive-warning)
      "")
    choices
-   (hive-next--help prompt)))
+   (hive-next--help prompt (if beside (hive-words "SPC, DEL scroll")))))
 
 ;;;; Several questions that are alike
 
@@ -440,6 +446,11 @@ Windows are left alone, unless the echo area has no room."
 (defvar hive-next--side nil
   "The side window, and where what it displayed began and ended, a list.")
 
+(defun hive-next--side-window (prompt)
+  "Return the window that displays PROMPT in full, or nil."
+  (let ((buffer (hive-prompt-find-buffer prompt)))
+    (and buffer (get-buffer-window buffer))))
+
 (defun hive-next--note-side ()
   "Note what the side window displays now."
   (let ((window (car hive-next--side)))
@@ -460,8 +471,7 @@ Windows are left alone, unless the echo area has no room."
 (defun hive-next--scroll (prompt back)
   "Display PROMPT in full in a side window; if it is there, scroll it.
 With BACK, scroll it back.  Return nil."
-  (let* ((buffer (hive-prompt-find-buffer prompt))
-         (window (and buffer (get-buffer-window buffer))))
+  (let ((window (hive-next--side-window prompt)))
     (if (not window)
         (let ((buffer (hive-prompt-buffer prompt)))
           ;; Scrolling means reading, so unfold everything.
@@ -486,8 +496,7 @@ With BACK, scroll it back.  Return nil."
 
 (defun hive-next--remove-window (prompt)
   "Remove the side window with PROMPT, unless the human went there."
-  (let* ((buffer (hive-prompt-find-buffer prompt))
-         (window (and buffer (get-buffer-window buffer))))
+  (let ((window (hive-next--side-window prompt)))
     (when (and window (not (eq window (selected-window))))
       (quit-window nil window))))
 

@@ -398,6 +398,21 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (should-not (hive-test-answers))
       (should (hive-prompts)))))
 
+(ert-deftest hive-next-what-does-not-fit-leaves-the-room-to-the-side-window-that-shows-it ()
+  (save-window-excursion
+    (hive-next-test-small
+      (hive-next-test-keys (list hive-next-test-permission) (list ?\s)
+        (pcase-let ((`(,before ,beside) shown))
+          (should (string-match-p "SPC scrolls them in a side window" before))
+          (should (equal (concat "PERMISSION Run rm -rf build/ ?\n"
+                                 "Too long to show here.  Denying works at once; allowing opens it first.\n"
+                                 " 1  Allow    2  Allow always    3  Deny\n"
+                                 " A  Always allow by a rule of Hive in your trust.json, which you see first\n"
+                                 "SPC, DEL scroll")
+                         (substring-no-properties
+                          (replace-regexp-in-string "\\`.*\n" "" (car (split-string beside "  RET"))))))
+          (should-not (hive-test-answers)))))))
+
 (ert-deftest hive-next-what-does-not-fit-can-be-denied ()
   (hive-next-test-small
     (hive-next-test-keys (list hive-next-test-permission) (list ?3)
