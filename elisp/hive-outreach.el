@@ -230,7 +230,10 @@ older ones, \\[revert-buffer] fetches them again.
              (string-join
               (delq nil (list (hive-text-agent item 40)
                               (hive-text-line (plist-get item :project) 30)
-                              (hive-text-line (plist-get item :kind) 10)
+                              ;; Not everybody sees the colour of its title.
+                              (mapconcat (lambda (word) (hive-text-line word 10))
+                                         (delq nil (list (plist-get item :color) (plist-get item :kind)))
+                                         " ")
                               (hive-words 'ago (hive-text-age (plist-get item :created_at)))
                               (hive-text-value (plist-get item :status) 20)
                               (when (plist-get item :reason)

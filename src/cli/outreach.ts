@@ -40,11 +40,11 @@ async function outreach(hive: Hive, { kind, limit, cursor, json }: OutreachOptio
 }
 
 function inWords(item: Outreach): string {
-  const { kind, source, created_at, status, reason, title, message, ask_id, actions } = item;
+  const { kind, color, source, created_at, status, reason, title, message, ask_id, actions } = item;
   const state = status === 'suppressed' || status === 'unseen' ? `${status} (${reason})` : status;
   const head = [
     headedBy(item),
-    kind,
+    color === null ? kind : `${color} ${kind}`,
     `${age(created_at)} ago`,
     state,
     ...(item.critical ? ['critical'] : []),

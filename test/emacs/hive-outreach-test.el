@@ -154,7 +154,7 @@
     (hive-test-call 'fake/ask '(:ask_id "p1" :question "Deploy %d" :options [(:label "Retry") (:label "Leave")]))
     (hive-test-wait 5 (hive-prompts))
     (hive-outreach)
-    (hive-outreach-test-shown "Deploy %d\n  one\n  two\n  Took: 3 s   Failed: 2\n  Log: a\n    b\n  \\[Retry\\]  Run it again\n  \\[Leave\\]")
+    (hive-outreach-test-shown " · red card · .*\nDeploy %d\n  one\n  two\n  Took: 3 s   Failed: 2\n  Log: a\n    b\n  \\[Retry\\]  Run it again\n  \\[Leave\\]")
     (goto-char (point-min))
     (search-forward "Deploy")
     (should (eq 'hive-card-red (get-text-property (1- (point)) 'face)))

@@ -139,6 +139,7 @@ describe('with nobody there', () => {
       {
         title: 'Build',
         description: 'Seven failed.',
+        color: 'red',
         fields: [{ name: 'Took', value: '3 s' }],
         actions: [{ label: 'Again' }],
       },
@@ -152,7 +153,7 @@ describe('with nobody there', () => {
     expect(await hive.outreach.find(outreach_id)).toMatchObject({ status: 'unseen' });
     const { out } = await person.hive('outreach');
     expect(out).toMatch(
-      /^\[fork\] demo · card · \d+ s ago · unseen \(nobody_there\)\n {2}Build\n {2}Seven failed\.\n\n {2}Took: 3 s\n/,
+      /^\[fork\] demo · red card · \d+ s ago · unseen \(nobody_there\)\n {2}Build\n {2}Seven failed\.\n\n {2}Took: 3 s\n/,
     );
     expect(out).toContain(`  [Again] Answer with: hive respond ${ask_id} LABEL\n  fork\n`);
     expect(await hive.outreach.find(outreach_id)).toMatchObject({ status: 'shown', shown_via: 'cli' });
