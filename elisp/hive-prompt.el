@@ -360,7 +360,7 @@ diff, \\<hive-diff-map>\\[hive-diff-visit] visits the line in its file, and \\[h
   (hive-fold-prepare)
   ;; The whole name would push the counts out of a mode line of 80 columns.
   (setq-local mode-line-buffer-identification
-              (list -28 (default-value 'mode-line-buffer-identification)))
+              (list -26 (default-value 'mode-line-buffer-identification)))
   (setq-local hive-prompt-at-point-function #'hive-prompt-shown)
   (hive-rpc-while-shown hive-ages-pause #'hive-prompt--print-ages)
   (add-hook 'hive-changed-hook #'hive-prompt--refresh-changed))
