@@ -98,15 +98,14 @@
 
 (defun hive-amend--count-down (&optional again)
   "Show what is delayed and for how long; AGAIN if it was shown before."
-  (when hive-amend--timer (cancel-timer hive-amend--timer))
-  (setq hive-amend--timer nil)
+  (hive-set-timer 'hive-amend--timer)
   (let ((text (with-current-buffer (window-buffer)
                 (hive-amend-delayed-text (hive-with-keys hive-amend-key)))))
     (when (and text (or (not again) (equal (current-message) hive-amend--said)))
       (setq hive-amend--said text)
       (let ((message-log-max (and (not again) message-log-max)))
         (message "%s" text))
-      (setq hive-amend--timer (hive-later 1 #'hive-amend--count-down t)))))
+      (hive-set-timer 'hive-amend--timer 1 #'hive-amend--count-down t))))
 
 (add-hook 'hive-respond-delayed-hook #'hive-amend--count-down)
 

@@ -387,16 +387,13 @@ If it is on already, this may be another end of it."
   (unless hive-attention--since
     (setq hive-attention--since (hive-text-now))
     (hive-changed))
-  (when hive-attention--end-timer (cancel-timer hive-attention--end-timer))
-  (setq hive-attention--end-timer
-        (and until
-             (hive-later (max 0 (- (hive-text-seconds until) (hive-now)))
-                         #'hive-attention--end))))
+  (hive-set-timer 'hive-attention--end-timer
+                  (and until (max 0 (- (hive-text-seconds until) (hive-now))))
+                  #'hive-attention--end))
 
 (defun hive-attention--end ()
   "Note that do-not-disturb is off, and report what arrived."
-  (when hive-attention--end-timer (cancel-timer hive-attention--end-timer))
-  (setq hive-attention--end-timer nil)
+  (hive-set-timer 'hive-attention--end-timer)
   (when hive-attention--since
     (let ((arrived (hive-attention--arrived hive-attention--since)))
       (setq hive-attention--since nil)
@@ -420,27 +417,22 @@ A plist of :begins_at and :ends_at.")
 
 (defun hive-attention--plan (times)
   "Set the timers for the quiet hours at TIMES, or cancel them."
-  (dolist (timer (list hive-attention--hours-timer hive-attention--begin-timer))
-    (when timer (cancel-timer timer)))
-  (setq hive-attention--hours-timer nil
-        hive-attention--begin-timer nil)
   (let ((begin (hive-text-seconds (plist-get times :begins_at)))
         (end (hive-text-seconds (plist-get times :ends_at)))
         (now (hive-now)))
     (setq hive-attention--times (and begin end times))
-    (when hive-attention--times
-      ;; The store's clock may be behind: one second later the hours are over.
-      (setq hive-attention--hours-timer
-            (hive-later (max 0 (- (1+ end) now)) #'hive-attention--hours-end
-                        (plist-get times :begins_at)))
-      (when (> begin now)
-        (setq hive-attention--begin-timer (hive-later (- begin now) #'hive-changed)))))
+    (hive-set-timer 'hive-attention--hours-timer
+                    ;; The store's clock may be behind: one second later the hours are over.
+                    (and hive-attention--times (max 0 (- (1+ end) now)))
+                    #'hive-attention--hours-end (plist-get times :begins_at))
+    (hive-set-timer 'hive-attention--begin-timer
+                    (and hive-attention--times (> begin now) (- begin now))
+                    #'hive-changed))
   (hive-changed))
 
 (defun hive-attention--hours-end (begin)
   "Report what arrived in the quiet hours since BEGIN; ask for the next ones."
-  (setq hive-attention--hours-timer nil
-        hive-attention--times nil)
+  (setq hive-attention--times nil)
   (let ((arrived (hive-attention--arrived begin)))
     ;; Nobody asked, so do not report that nothing arrived.
     (when arrived (hive-attention--say-arrived arrived t)))

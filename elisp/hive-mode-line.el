@@ -42,33 +42,25 @@ If you close it, it stays closed until another question arrives."
   "Width of the list at the left or right of a frame.
 In a small frame it is half of that frame.")
 
-(defconst hive-mode-line--busy-interval 0.5
-  "Seconds between two checks whether a busy human is free.")
-
 (defvar hive-mode-line--timer nil "The timer of the next check, or nil.")
 (defvar hive-mode-line--window nil "The side window that Hive opened, or nil.")
 
 (defun hive-mode-line--arrived (_prompt)
   "Show the list soon, as a new question is pending."
   (when (and hive-side-window (null hive-mode-line--timer))
-    (setq hive-mode-line--timer (hive-later 0 #'hive-mode-line--open))))
+    (hive-notify-when-free 'hive-mode-line--timer #'hive-mode-line--open)))
 
 (defun hive-mode-line--open ()
-  "Show the list in the side window, once the human is free."
-  (setq hive-mode-line--timer nil)
-  (cond ((hive-notify-busy-p)
-         (setq hive-mode-line--timer (hive-later hive-mode-line--busy-interval #'hive-mode-line--open)))
-        ((and hive-side-window (hive-prompts-first)
-              (not (get-buffer-window hive-list-name)))
-         (hive-rpc-guarded
-          (lambda ()
-            (setq hive-mode-line--window
-                  (display-buffer-in-side-window
-                   (hive-list-buffer)
-                   `((side . ,hive-side-window)
-                     (window-height . 8)
-                     (window-width . ,(min hive-mode-line--width (/ (frame-width) 2)))
-                     (window-parameters (no-other-window . nil))))))))))
+  "Show the list in the side window, if a question is still pending."
+  (when (and hive-side-window (hive-prompts-first)
+             (not (get-buffer-window hive-list-name)))
+    (setq hive-mode-line--window
+          (display-buffer-in-side-window
+           (hive-list-buffer)
+           `((side . ,hive-side-window)
+             (window-height . 8)
+             (window-width . ,(min hive-mode-line--width (/ (frame-width) 2)))
+             (window-parameters (no-other-window . nil)))))))
 
 (defun hive-mode-line--changed ()
   "Close the side window when nothing is pending, unless it is selected."

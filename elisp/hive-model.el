@@ -409,20 +409,14 @@ The store has changed since, and the news of that may come later."
 (defvar hive-model--retry-timer nil "The timer of the next attempt, or nil.")
 (defvar hive-model--delay hive-model--first-delay "Seconds until the next attempt, if this one fails.")
 
-(defun hive-model--cancel ()
-  "Cancel the next attempt."
-  (when hive-model--retry-timer (cancel-timer hive-model--retry-timer))
-  (setq hive-model--retry-timer nil))
-
 (defun hive-model--again ()
   "Fetch again after a delay, and after a longer one the next time."
-  (let ((delay hive-model--delay))
-    (setq hive-model--delay (min hive-model--longest-delay (* 2 delay))
-          hive-model--retry-timer (hive-later delay #'hive-model-refresh))))
+  (hive-set-timer 'hive-model--retry-timer hive-model--delay #'hive-model-refresh)
+  (setq hive-model--delay (min hive-model--longest-delay (* 2 hive-model--delay))))
 
 (defun hive-model-refresh ()
   "Fetch all pending questions, page by page, then replace the model by them."
-  (hive-model--cancel)
+  (hive-set-timer 'hive-model--retry-timer)
   (let ((arrivals (list 'arrivals)))
     (setq hive-model--arrivals arrivals)
     (hive-model--fetch nil nil arrivals)))
@@ -464,7 +458,7 @@ Turns may have ended unnoticed, so fetch the sessions too."
 
 (defun hive-model-stop ()
   "Give up the fetch, as Hive is turned off."
-  (hive-model--cancel)
+  (hive-set-timer 'hive-model--retry-timer)
   (setq hive-model--arrivals nil
         hive-model--delay hive-model--first-delay))
 

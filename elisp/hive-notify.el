@@ -72,6 +72,19 @@ A line in the echo area would cover what they look at or type."
       (> (length (this-command-keys-vector)) 0)
       (input-pending-p)))
 
+(defun hive-notify-when-free (variable function)
+  "Call FUNCTION once the human is free.
+Until then, VARIABLE has the timer of the next check."
+  (hive-set-timer variable 0 #'hive-notify--if-free variable function))
+
+(defun hive-notify--if-free (variable function)
+  "Call FUNCTION, or check again later, as in `hive-notify-when-free'.
+VARIABLE has the timer."
+  (if (hive-notify-busy-p)
+      (hive-set-timer variable hive-notify--busy-interval
+                      #'hive-notify--if-free variable function)
+    (hive-rpc-guarded function)))
+
 (defun hive-notify--unread-p ()
   "Return non-nil if the last command's message is still too new to replace."
   (and (current-message)
@@ -116,12 +129,10 @@ LINE is a function that makes it for a text of a given width, at least 20."
 
 (defun hive-notify--soon (delay)
   "Check in DELAY seconds whether the human is free."
-  (when hive-notify--timer (cancel-timer hive-notify--timer))
-  (setq hive-notify--timer (hive-later delay #'hive-notify--speak)))
+  (hive-set-timer 'hive-notify--timer delay #'hive-notify--speak))
 
 (defun hive-notify--speak ()
   "Show the next line, or check again later if the human is busy."
-  (setq hive-notify--timer nil)
   (let ((breath (- (+ hive-notify--spoke hive-notify--breath) (hive-now))))
     (cond ((not (or hive-notify--arrived hive-notify--answered hive-notify--lines)))
           ((or (hive-notify-busy-p) (hive-notify--unread-p))
@@ -212,9 +223,8 @@ human has snoozed or opened in the meantime."
   (remove-hook 'hive-arrived-functions #'hive-notify--arrived)
   (remove-hook 'hive-sidecar-state-hook #'hive-notify--sidecar)
   (remove-hook 'hive-outbox-rejected-functions #'hive-notify--rejected)
-  (when hive-notify--timer (cancel-timer hive-notify--timer))
-  (setq hive-notify--timer nil
-        hive-notify--arrived nil
+  (hive-set-timer 'hive-notify--timer)
+  (setq hive-notify--arrived nil
         hive-notify--answered nil
         hive-notify--lines nil))
 

@@ -487,10 +487,9 @@ A file that cannot be read is left alone, for the next time."
 (defun hive-outbox-close ()
   "Forget the entries in memory; what is in the files stays for the next time."
   (hive-outbox-tidy)
-  (when hive-outbox--timer (cancel-timer hive-outbox--timer))
+  (hive-set-timer 'hive-outbox--timer)
   (setq hive-outbox--entries nil
         hive-outbox--sending nil
-        hive-outbox--timer nil
         hive-outbox--not-before 0
         hive-outbox--delay 1))
 
@@ -535,12 +534,8 @@ When that is done, this is called again."
 
 (defun hive-outbox--wake (time)
   "Flush again at TIME, in seconds since the epoch."
-  (when hive-outbox--timer (cancel-timer hive-outbox--timer))
-  (setq hive-outbox--timer
-        (hive-later (max 0.05 (- time (hive-now)))
-                    (lambda ()
-                      (setq hive-outbox--timer nil)
-                      (hive-rpc-guarded #'hive-outbox-flush)))))
+  (hive-set-timer 'hive-outbox--timer (max 0.05 (- time (hive-now)))
+                  #'hive-rpc-guarded #'hive-outbox-flush))
 
 (defun hive-outbox--send (entry)
   "Send ENTRY to the sidecar."

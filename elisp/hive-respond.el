@@ -413,16 +413,14 @@ Return non-nil if it is snoozed."
                  (when (or (null next) (string< until next)) (setq next until))))
              hive-model-snoozed)
     (unless (equal next hive-respond--next)
-      (when hive-respond--timer (cancel-timer hive-respond--timer))
-      (setq hive-respond--next next
-            hive-respond--timer
-            (and next (hive-later (max 0 (- (hive-text-seconds next) (hive-now)))
-                                  #'hive-respond--wake))))))
+      (setq hive-respond--next next)
+      (hive-set-timer 'hive-respond--timer
+                      (and next (max 0 (- (hive-text-seconds next) (hive-now))))
+                      #'hive-respond--wake))))
 
 (defun hive-respond--wake ()
   "Un-snooze the questions whose time has come."
-  (setq hive-respond--timer nil
-        hive-respond--next nil)
+  (setq hive-respond--next nil)
   (let (back)
     (maphash (lambda (id prompt)
                (unless (hive-prompt-snoozed-p prompt) (push (cons id prompt) back)))

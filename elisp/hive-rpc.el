@@ -498,9 +498,7 @@ For commands that would otherwise report an empty list."
 
 (defun hive-sidecar-start ()
   "Start the sidecar unless it is running; return at once."
-  (when hive-rpc--start-timer
-    (cancel-timer hive-rpc--start-timer)
-    (setq hive-rpc--start-timer nil))
+  (hive-set-timer 'hive-rpc--start-timer)
   (unless (hive-rpc-pipe-live-p hive-rpc--process)
     (condition-case oops
         (let ((command (hive-program-sidecar)))
@@ -629,8 +627,8 @@ Each returns a new plist.")
   (let ((delay hive-rpc--delay)
         (sentence (hive-rpc--sentence problem)))
     (unless (string-match-p "[.!?]\\'" sentence) (setq sentence (concat sentence ".")))
-    (setq hive-rpc--delay (min 60 (* 2 delay))
-          hive-rpc--start-timer (hive-later delay #'hive-sidecar-start))
+    (setq hive-rpc--delay (min 60 (* 2 delay)))
+    (hive-set-timer 'hive-rpc--start-timer delay #'hive-sidecar-start)
     (hive-rpc--become 'waiting
                       (hive-words "%s  Retrying in %s s" sentence delay))))
 
@@ -638,9 +636,7 @@ Each returns a new plist.")
 
 (defun hive-sidecar-stop ()
   "Stop the sidecar, and cancel a planned start."
-  (when hive-rpc--start-timer
-    (cancel-timer hive-rpc--start-timer)
-    (setq hive-rpc--start-timer nil))
+  (hive-set-timer 'hive-rpc--start-timer)
   (when hive-rpc--process
     (hive-rpc--drop hive-rpc--process))
   (setq hive-rpc--delay 1)

@@ -194,9 +194,6 @@ in and in those whose shared buffers are open."
   :type '(choice (const :tag "Mine" human) (const :tag "Anybody's" anyone))
   :group 'hive-attention)
 
-(defconst hive-shared--busy-interval 0.5
-  "Seconds between two checks whether a busy human is free.")
-
 (defconst hive-shared--size 0.4
   "The part of the frame that a side window takes.")
 
@@ -211,7 +208,7 @@ in and in those whose shared buffers are open."
             (not (hive-notify-suppressed-p mention)))
     (setq hive-shared--to-show mention)
     (unless hive-shared--timer
-      (setq hive-shared--timer (hive-later 0 #'hive-shared--refresh)))))
+      (hive-notify-when-free 'hive-shared--timer #'hive-shared--show))))
 
 (defun hive-shared--of-human (mention)
   "Handle MENTION, a new one of the human."
@@ -251,26 +248,18 @@ in and in those whose shared buffers are open."
   "Forget which messages arrived, as this sidecar may have another store."
   (setq hive-shared--seq nil))
 
-(defun hive-shared--refresh ()
-  "Show the buffer, or check again later if the human is busy."
-  (setq hive-shared--timer nil)
-  (if (hive-notify-busy-p)
-      (setq hive-shared--timer
-            (hive-later hive-shared--busy-interval #'hive-shared--refresh))
-    (let ((mention hive-shared--to-show))
-      (setq hive-shared--to-show nil)
-      (when (and mention hive-shared-on-mention
-                 ;; The human may have processed it in the meantime.
-                 (or (not (equal hive-mentions-human (plist-get mention :session_id)))
-                     (hive-mentions-open-p mention)))
-        (hive-rpc-guarded #'hive-shared--show mention)))))
-
-(defun hive-shared--show (mention)
-  "Show the shared buffer of MENTION, without selecting it."
-  (let ((buffer (hive-shared-buffer (hive-place-from mention))))
-    (unless (hive-display-visible-p buffer)
-      (save-selected-window
-        (display-buffer buffer (hive-shared--action))))))
+(defun hive-shared--show ()
+  "Show the shared buffer of the mention to show, without selecting it."
+  (let ((mention hive-shared--to-show))
+    (setq hive-shared--to-show nil)
+    (when (and mention hive-shared-on-mention
+               ;; The human may have processed it in the meantime.
+               (or (not (equal hive-mentions-human (plist-get mention :session_id)))
+                   (hive-mentions-open-p mention)))
+      (let ((buffer (hive-shared-buffer (hive-place-from mention))))
+        (unless (hive-display-visible-p buffer)
+          (save-selected-window
+            (display-buffer buffer (hive-shared--action))))))))
 
 (defun hive-shared--action ()
   "Return the action for `display-buffer'.

@@ -605,7 +605,7 @@ Create its directory; signal a `file-error' if that fails."
 ;;;; Times
 
 ;; Every time that Hive reads and every timer that it starts comes from
-;; these three, so that a test can put the clock forward.
+;; these, so that a test can put the clock forward.
 
 (defun hive-now ()
   "Return the current time in seconds since the epoch."
@@ -618,6 +618,16 @@ Create its directory; signal a `file-error' if that fails."
 (defun hive-every (seconds function &rest args)
   "Call FUNCTION with ARGS every SECONDS; return the timer."
   (apply #'run-at-time seconds seconds function args))
+
+(defun hive-set-timer (variable &optional seconds function &rest args)
+  "Set VARIABLE to a timer that calls FUNCTION with ARGS in SECONDS.
+The timer that it had is cancelled; without SECONDS, it gets no other.
+It is nil again when FUNCTION is called."
+  (when (symbol-value variable) (cancel-timer (symbol-value variable)))
+  (set variable (and seconds
+                     (hive-later seconds (lambda ()
+                                           (set variable nil)
+                                           (apply function args))))))
 
 (defun hive-text-seconds (time)
   "Return the ISO 8601 string TIME as seconds since the epoch, or nil."

@@ -19,8 +19,7 @@
          (delete-other-windows)
          (switch-to-buffer (current-buffer))
          (goto-char 7)
-         (let ((hive-shared--to-show nil) (hive-shared--timer nil)
-               (hive-shared--busy-interval 0.05))
+         (let ((hive-shared--to-show nil) (hive-shared--timer nil))
            ,@body)))))
 
 (defun hive-shared-appear-test-window ()

@@ -73,7 +73,8 @@ They see a clock that was put forward by SECONDS."
     (cl-letf (((symbol-function 'hive-now) (lambda () (+ seconds (funcall now)))))
       ;; Some timers start themselves again as long as they wait for something.
       (cl-loop repeat 10
-               for due = (cl-remove-if-not
+               ;; A new list, because those that they start go into `timer-list'.
+               for due = (seq-filter
                           (lambda (timer)
                             (time-less-p (timer--time timer) (time-add nil seconds)))
                           timer-list)
