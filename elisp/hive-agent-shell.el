@@ -159,14 +159,12 @@ No event of agent-shell reports that an agent was killed."
 
 (defun hive-agent-shell--ended (process)
   "Note that PROCESS, the agent of a buffer, has ended."
-  (let ((buffer (process-get process 'hive-agent-shell-buffer)))
-    (when (buffer-live-p buffer)
-      (with-current-buffer buffer
-        (when hive-agent-shell--agent
-          (let ((pid (process-id process)))
-            (when (equal pid (hive-editor-pid hive-agent-shell--agent))
-              (setq hive-agent-shell--keys nil)
-              (hive-editor-died hive-agent-shell--agent pid))))))))
+  (hive-in-buffer (process-get process 'hive-agent-shell-buffer)
+    (when hive-agent-shell--agent
+      (let ((pid (process-id process)))
+        (when (equal pid (hive-editor-pid hive-agent-shell--agent))
+          (setq hive-agent-shell--keys nil)
+          (hive-editor-died hive-agent-shell--agent pid))))))
 
 ;;;; Requests from Hive
 
@@ -295,18 +293,14 @@ RESPOND answers it with the id of an option."
     (hive-editor-begin hive-agent-shell--agent)
     (push open hive-agent-shell--keys)
     (hive-later hive-agent-shell--settles
-                #'hive-rpc-guarded #'hive-agent-shell--open (current-buffer) open)))
+                #'hive-rpc-guarded #'hive-call-in (current-buffer) #'hive-agent-shell--open open)))
 
-(defun hive-agent-shell--open (buffer open)
-  "Give the desks OPEN, a dialog of BUFFER, if it still waits."
-  (when (and (buffer-live-p buffer)
-             (memq open (buffer-local-value 'hive-agent-shell--keys buffer)))
+(defun hive-agent-shell--open (open)
+  "Give the desks OPEN, a dialog of this buffer, if it still waits."
+  (when (memq open hive-agent-shell--keys)
     (pcase-let ((`(,request ,key ,_options ,respond ,params) open))
-      (hive-editor-open
-       (buffer-local-value 'hive-agent-shell--agent buffer) key params
-       (lambda (answer)
-         (when (buffer-live-p buffer)
-           (with-current-buffer buffer (hive-agent-shell--answer request respond answer))))))))
+      (hive-editor-open hive-agent-shell--agent key params
+                        (lambda (answer) (hive-agent-shell--answer request respond answer))))))
 
 (defun hive-agent-shell--answer (request respond answer)
   "Answer REQUEST with ANSWER of a desk, through RESPOND."

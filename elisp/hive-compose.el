@@ -176,12 +176,7 @@ With nil, the draft is not saved any more."
   "Save the draft of this buffer once the human pauses."
   (unless hive-compose--timer
     (setq hive-compose--timer
-          (run-with-idle-timer 1 nil #'hive-compose--save-in (current-buffer)))))
-
-(defun hive-compose--save-in (buffer)
-  "Save the draft in BUFFER, if it is live."
-  (when (buffer-live-p buffer)
-    (with-current-buffer buffer (hive-draft-save))))
+          (run-with-idle-timer 1 nil #'hive-call-in (current-buffer) #'hive-draft-save))))
 
 (defun hive-draft-save ()
   "Save the draft of this buffer now; return non-nil if it is on disk."
@@ -194,7 +189,7 @@ With nil, the draft is not saved any more."
 A minibuffer that is open is a buffer, too."
   (dolist (buffer (buffer-list))
     (when (buffer-local-value 'hive-compose--keep buffer)
-      (hive-rpc-guarded #'hive-compose--save-in buffer))))
+      (hive-rpc-guarded #'hive-call-in buffer #'hive-draft-save))))
 
 (add-hook 'kill-emacs-hook #'hive-compose--save-all)
 
@@ -328,9 +323,8 @@ your text becomes its comment."
 (defun hive-compose--fetch (buffer prompt)
   "Fetch all of PROMPT, and show it in BUFFER."
   (hive-read-fetch prompt (lambda (whole)
-                            (when (buffer-live-p buffer)
-                              (with-current-buffer buffer
-                                (when hive-compose--prompt (hive-compose--print whole)))))))
+                            (hive-in-buffer buffer
+                              (when hive-compose--prompt (hive-compose--print whole))))))
 
 (defun hive-compose--refresh ()
   "Update the header line of each answer buffer, and show new notes."

@@ -189,7 +189,7 @@ An error here would remove all change hooks of the buffer."
   (setq hive-detect--last (hive-now))
   (unless hive-detect--timer
     (setq hive-detect--timer
-          (hive-later hive-detect-quiet #'hive-detect--wake (current-buffer)))))
+          (hive-later hive-detect-quiet #'hive-call-in (current-buffer) #'hive-detect--wake))))
 
 (defun hive-detect--push (command beg end)
   "Remember a change by COMMAND from BEG to END."
@@ -211,15 +211,13 @@ An error here would remove all change hooks of the buffer."
 
 ;;;; Looking for blocks
 
-(defun hive-detect--wake (buffer)
-  "Look for blocks in BUFFER, once it was left alone for a while."
-  (when (buffer-live-p buffer)
-    (with-current-buffer buffer
-      (let ((left (- (+ hive-detect--last hive-detect-quiet) (hive-now))))
-        (if (> left 0.005)
-            (setq hive-detect--timer (hive-later left #'hive-detect--wake buffer))
-          (setq hive-detect--timer nil)
-          (hive-rpc-guarded #'hive-detect-post))))))
+(defun hive-detect--wake ()
+  "Look for blocks in this buffer, once it was left alone for a while."
+  (let ((left (- (+ hive-detect--last hive-detect-quiet) (hive-now))))
+    (if (> left 0.005)
+        (setq hive-detect--timer (hive-later left #'hive-call-in (current-buffer) #'hive-detect--wake))
+      (setq hive-detect--timer nil)
+      (hive-rpc-guarded #'hive-detect-post))))
 
 (defun hive-detect--groups ()
   "Return, and forget, an alist of commands and what each of them changed.

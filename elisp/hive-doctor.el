@@ -241,19 +241,18 @@ Its car is checking until they have arrived.")
 
 (defun hive-doctor--print (buffer)
   "Print every line into BUFFER."
-  (when (buffer-live-p buffer)
-    (with-current-buffer buffer
-      (hive-text-reprint
-       (lambda ()
-         (let ((checks (append (list (hive-doctor--emacs) (hive-doctor--program) (hive-doctor--sidecar))
-                               ;; A sidecar that is connected checks its Node and its store itself.
-                               (unless (hive-sidecar-connected-p) (list (hive-doctor--store)))
-                               (hive-doctor--outbox)
-                               (list (hive-doctor--server))
-                               (cdr hive-doctor--remote))))
-           (insert (hive-doctor--summary checks) "\n\n")
-           (mapc #'hive-doctor--insert checks))
-         (insert "\n" (hive-words "Press g to check again.") "\n"))))))
+  (hive-in-buffer buffer
+    (hive-text-reprint
+     (lambda ()
+       (let ((checks (append (list (hive-doctor--emacs) (hive-doctor--program) (hive-doctor--sidecar))
+                             ;; A sidecar that is connected checks its Node and its store itself.
+                             (unless (hive-sidecar-connected-p) (list (hive-doctor--store)))
+                             (hive-doctor--outbox)
+                             (list (hive-doctor--server))
+                             (cdr hive-doctor--remote))))
+         (insert (hive-doctor--summary checks) "\n\n")
+         (mapc #'hive-doctor--insert checks))
+       (insert "\n" (hive-words "Press g to check again.") "\n")))))
 
 (defun hive-doctor--add (buffer remote lines)
   "Append LINES, from node or the sidecar, to REMOTE, that of BUFFER.

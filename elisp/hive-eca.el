@@ -135,14 +135,10 @@ Each with the version in which it was seen, and what is called after it.")
 
 (defun hive-eca--open (id params answer)
   "Offer the dialog ID of this buffer with PARAMS; ANSWER gives its answer."
-  (let ((key (format "%s %s" (hive-editor-id hive-eca--agent) (cl-incf hive-eca--count)))
-        (buffer (current-buffer)))
+  (let ((key (format "%s %s" (hive-editor-id hive-eca--agent) (cl-incf hive-eca--count))))
     (hive-editor-begin hive-eca--agent)
     (push (cons id key) hive-eca--keys)
-    (hive-editor-open hive-eca--agent key params
-                      (lambda (given)
-                        (when (buffer-live-p buffer)
-                          (with-current-buffer buffer (funcall answer given)))))))
+    (hive-editor-open hive-eca--agent key params answer)))
 
 (defun hive-eca--withdraw (id &optional decision)
   "Withdraw the dialog ID of this buffer, answered here with DECISION."
@@ -172,23 +168,21 @@ Each with the version in which it was seen, and what is called after it.")
          ;; The work of a subagent is shown in the chat that started it.
          (shown-in (or (plist-get params :parentChatId) chat-id))
          (content (plist-get params :content))
-         (id (plist-get content :id))
-         (buffer (hive-eca--buffer session shown-in)))
-    (when buffer
-      (with-current-buffer buffer
-        (hive-eca--attach session shown-in)
-        (pcase (plist-get content :type)
-          ("toolCallRun"
-           (when (and (hive-rpc-true-p content :manualApproval) (not (assoc id hive-eca--keys)))
-             (hive-eca--open id (hive-eca--params content)
-                             (lambda (answer) (hive-eca--approve session chat-id id answer)))))
-          ((or "toolCallRunning" "toolCalled") (hive-eca--withdraw id "Accept"))
-          ("toolCallRejected" (hive-eca--withdraw id "Reject"))
-          ("progress"
-           (unless (plist-get params :parentChatId)
-             (pcase (plist-get content :state)
-               ("running" (hive-editor-begin hive-eca--agent))
-               ("finished" (hive-eca--over))))))))))
+         (id (plist-get content :id)))
+    (hive-in-buffer (hive-eca--buffer session shown-in)
+      (hive-eca--attach session shown-in)
+      (pcase (plist-get content :type)
+        ("toolCallRun"
+         (when (and (hive-rpc-true-p content :manualApproval) (not (assoc id hive-eca--keys)))
+           (hive-eca--open id (hive-eca--params content)
+                           (lambda (answer) (hive-eca--approve session chat-id id answer)))))
+        ((or "toolCallRunning" "toolCalled") (hive-eca--withdraw id "Accept"))
+        ("toolCallRejected" (hive-eca--withdraw id "Reject"))
+        ("progress"
+         (unless (plist-get params :parentChatId)
+           (pcase (plist-get content :state)
+             ("running" (hive-editor-begin hive-eca--agent))
+             ("finished" (hive-eca--over)))))))))
 
 (defun hive-eca--over ()
   "Note that the turn of this buffer is over; say what was kept for its end."
@@ -196,12 +190,7 @@ Each with the version in which it was seen, and what is called after it.")
   (setq hive-eca--keys nil
         hive-eca--stopped nil)
   (when-let* ((text (pop hive-eca--later)))
-    (hive-rpc-later #'hive-eca--say-in (current-buffer) text)))
-
-(defun hive-eca--say-in (buffer text)
-  "Give the agent of BUFFER TEXT as a prompt."
-  (when (buffer-live-p buffer)
-    (with-current-buffer buffer (hive-eca--say text))))
+    (hive-rpc-later #'hive-call-in (current-buffer) #'hive-eca--say text)))
 
 ;;;; Questions
 
@@ -231,14 +220,12 @@ Each with the version in which it was seen, and what is called after it.")
 
 (defun hive-eca--question (session request params)
   "Offer the question REQUEST of SESSION with PARAMS at the desks."
-  (let* ((chat-id (plist-get params :chatId))
-         (buffer (hive-eca--buffer session chat-id)))
-    (when buffer
-      (with-current-buffer buffer
-        (hive-eca--attach session chat-id)
-        (setq hive-eca--asked request)
-        (hive-eca--open request (list :form (hive-eca--form params))
-                        (lambda (answer) (hive-eca--reply session request answer)))))))
+  (let ((chat-id (plist-get params :chatId)))
+    (hive-in-buffer (hive-eca--buffer session chat-id)
+      (hive-eca--attach session chat-id)
+      (setq hive-eca--asked request)
+      (hive-eca--open request (list :form (hive-eca--form params))
+                      (lambda (answer) (hive-eca--reply session request answer))))))
 
 (defun hive-eca--reply (session request answer)
   "Give ANSWER of a desk to the question REQUEST of SESSION, in its buffer."

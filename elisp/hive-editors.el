@@ -155,8 +155,8 @@ Its buffer stays, and may start another process."
 
 (defun hive-editor-open (agent key params answer)
   "Offer a dialog of AGENT at the desks, with PARAMS of `dialog/open'.
-KEY is its unique name.  ANSWER is called once, with
-the answer of a desk, a plist, unless the dialog is closed before."
+KEY is its unique name.  ANSWER is called once in the buffer of AGENT,
+with the answer of a desk, a plist, unless the dialog is closed before."
   (let ((dialog (make-hive-editors--dialog :key key :agent agent :params params :answer answer)))
     (puthash key dialog hive-editors--dialogs)
     (hive-editors--offer dialog)))
@@ -180,7 +180,8 @@ DECISION is what was answered in its buffer."
     ;; Answering calls back; by then this dialog must already be closed.
     (remhash key hive-editors--dialogs)
     (condition-case oops
-        (progn (funcall (hive-editors--dialog-answer dialog) answer)
+        (progn (hive-call-in (hive-editor-buffer (hive-editors--dialog-agent dialog))
+                             (hive-editors--dialog-answer dialog) answer)
                (hive-editors--tell 'dialog/handed (list :key key)))
       (error
        (hive-rpc-log "the answer to %s could not be given: %S" key oops)

@@ -294,9 +294,8 @@ history, an agent, a project or a time to which it is limited stays."
   (interactive (list (read-string
                       (hive-words "Search the history for: ") nil 'hive-history-queries)))
   (let ((here (derived-mode-p 'hive-history-mode))
-        (buffer (get-buffer-create hive-history--name)))
+        (buffer (hive-buffer hive-history--name #'hive-history-mode)))
     (with-current-buffer buffer
-      (unless (derived-mode-p 'hive-history-mode) (hive-history-mode))
       ;; From elsewhere, limits of an earlier search would go unnoticed.
       (unless here (setq hive-history--search nil))
       (hive-history--by :query query))
@@ -309,8 +308,7 @@ history, an agent, a project or a time to which it is limited stays."
 (defun hive-history-restore (search)
   "Go to the buffer of the history, for SEARCH, a value of `hive-history-state'.
 Nothing is fetched yet: that is what reverting the buffer does."
-  (set-buffer (get-buffer-create hive-history--name))
-  (unless (derived-mode-p 'hive-history-mode) (hive-history-mode))
+  (set-buffer (hive-buffer hive-history--name #'hive-history-mode))
   (hive-history--begin search))
 
 (defun hive-history-again ()

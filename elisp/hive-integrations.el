@@ -83,8 +83,7 @@ What it lists arrives later, at the latest once the sidecar is connected."
 (defun hive-integrations--connected ()
   "Fetch the contents of buffers that were opened before the connection."
   (dolist (buffer (prog1 hive-integrations--waiting (setq hive-integrations--waiting nil)))
-    (when (buffer-live-p buffer)
-      (with-current-buffer buffer (hive-rpc-guarded #'revert-buffer)))))
+    (hive-call-in buffer #'hive-rpc-guarded #'revert-buffer)))
 
 (add-hook 'hive-connected-hook #'hive-integrations--connected)
 

@@ -256,27 +256,25 @@ A search continues from the number of a position."
 
 (defun hive-list--changed ()
   "Update the buffer, or if that must wait, note that it is stale."
-  (when-let* ((buffer (get-buffer hive-list-name)))
-    (with-current-buffer buffer
-      (cond ((hive-list--wait-p) (setq hive-list--stale t))
-            ;; A search or a fetch covers many changes.
-            ((or hive-list--filter (not (hive-list-live-p))) (hive-list--later))
-            (t (hive-list--update)
-               ;; The lines that stayed have the ages of when they were printed.
-               (hive-list--later))))))
+  (hive-in-buffer hive-list-name
+    (cond ((hive-list--wait-p) (setq hive-list--stale t))
+          ;; A search or a fetch covers many changes.
+          ((or hive-list--filter (not (hive-list-live-p))) (hive-list--later))
+          (t (hive-list--update)
+             ;; The lines that stayed have the ages of when they were printed.
+             (hive-list--later)))))
 
 (defun hive-list--later (&optional fetch)
   "Update the buffer soon; call FETCH then, if it is not nil."
   (when fetch (cl-pushnew fetch hive-list--fetches))
-  (hive-rpc-once hive-list--pause #'hive-list--refresh-buffer (current-buffer)))
+  (hive-rpc-once hive-list--pause #'hive-call-in (current-buffer) #'hive-list--catch-up))
 
 (defun hive-list--agents-changed (&optional fetch)
   "Update the buffer soon if agents are in it; call FETCH then, if it is not nil."
-  (when-let* ((buffer (get-buffer hive-list-name)))
-    (with-current-buffer buffer
-      (when (hive-list-agents-p)
-        (if (get-buffer-window nil t) (hive-list--later fetch)
-          (setq hive-list--stale t))))))
+  (hive-in-buffer hive-list-name
+    (when (hive-list-agents-p)
+      (if (get-buffer-window nil t) (hive-list--later fetch)
+        (setq hive-list--stale t)))))
 
 (defun hive-list--turn-changed (_turn)
   "Update the buffer soon, as a turn changed."
@@ -298,14 +296,12 @@ How many mentions a session has is only in the list of sessions."
 (add-hook 'hive-turns-changed-functions #'hive-list--turn-changed)
 (add-hook 'hive-mentions-changed-functions #'hive-list--mention-changed)
 
-(defun hive-list--refresh-buffer (buffer)
-  "Update BUFFER, and fetch what has changed."
-  (when (buffer-live-p buffer)
-    (with-current-buffer buffer
-      (when (hive-sidecar-connected-p)
-        (mapc #'hive-rpc-guarded (prog1 hive-list--fetches (setq hive-list--fetches nil))))
-      (if (hive-list--wait-p) (setq hive-list--stale t)
-        (hive-rpc-guarded #'hive-list--renew)))))
+(defun hive-list--catch-up ()
+  "Update the buffer, and fetch what has changed."
+  (when (hive-sidecar-connected-p)
+    (mapc #'hive-rpc-guarded (prog1 hive-list--fetches (setq hive-list--fetches nil))))
+  (if (hive-list--wait-p) (setq hive-list--stale t)
+    (hive-rpc-guarded #'hive-list--renew)))
 
 (defun hive-list--free ()
   "Update the buffer, if it has waited for the end of a region or a search."
@@ -367,9 +363,8 @@ With a prefix argument, list only those of the project that you are in
 (defun hive-list-buffer (&optional view)
   "Return the status buffer, up to date, with VIEW.
 Without it, that is the view of questions that was shown last."
-  (let ((buffer (get-buffer-create hive-list-name)))
+  (let ((buffer (hive-buffer hive-list-name #'hive-list-mode)))
     (with-current-buffer buffer
-      (unless (derived-mode-p 'hive-list-mode) (hive-list-mode))
       (let ((new (= (point-min) (point-max)))
             (view (or view (if (hive-list-agents-p) 'waiting hive-list--view))))
         (if (not (eq view hive-list--view)) (hive-list--go view hive-list--filter)
@@ -511,8 +506,7 @@ the region, the marked ones, those of an agent, or those of a section."
            (hive-next-one prompt))
           (t (hive-answer-prompt prompt current-prefix-arg)))
     ;; A key may have left for another buffer.
-    (when (buffer-live-p list)
-      (with-current-buffer list (hive-list--done)))))
+    (hive-call-in list #'hive-list--done)))
 
 (defun hive-list-cancel ()
   "Cancel the question at point, or several: their agents get no answer."

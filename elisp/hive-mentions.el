@@ -450,12 +450,7 @@ Without MORE, as many pages are fetched as were shown."
   "Fetch again in buffers that may show MENTION, once for several of them."
   (dolist (buffer (hive-buffers 'hive-check-mentions-mode))
     (when (equal (buffer-local-value 'hive-mentions--addressee buffer) (plist-get mention :session_id))
-      (hive-rpc-once hive-mentions--together #'hive-mentions--fetch-in buffer))))
-
-(defun hive-mentions--fetch-in (buffer)
-  "Fetch the mentions of BUFFER again."
-  (when (buffer-live-p buffer)
-    (with-current-buffer buffer (hive-mentions--fetch))))
+      (hive-rpc-once hive-mentions--together #'hive-call-in buffer #'hive-mentions--fetch))))
 
 ;;;; Commands
 
@@ -571,10 +566,9 @@ yours."
 
 (defun hive-check-mentions-buffer (session)
   "Return the buffer for the mentions of SESSION, a handle; if nil, of the human."
-  (let ((buffer (get-buffer-create
-                 (format "*hive-mentions: %s*" (if session (hive-text-line session 60) "Human")))))
+  (let ((buffer (hive-buffer (format "*hive-mentions: %s*" (if session (hive-text-line session 60) "Human"))
+                             #'hive-check-mentions-mode)))
     (with-current-buffer buffer
-      (unless (derived-mode-p 'hive-check-mentions-mode) (hive-check-mentions-mode))
       (setq hive-mentions--session session)
       (hive-mentions--print))
     buffer))

@@ -294,13 +294,12 @@ If an answer from this Emacs was rejected, its outbox has reported it."
 
 (defun hive-notify--show ()
   "Print the notices into their buffer, if there is one."
-  (when-let* ((buffer (get-buffer hive-notify--name)))
-    (with-current-buffer buffer
-      (hive-text-reprint
-       (lambda ()
-         (unless hive-notify--list (insert (hive-words "There are no notices.") "\n"))
-         (mapc #'hive-notify--insert hive-notify--list)
-         (hive-wrap-heed (point-min) (point-max)))))))
+  (hive-in-buffer hive-notify--name
+    (hive-text-reprint
+     (lambda ()
+       (unless hive-notify--list (insert (hive-words "There are no notices.") "\n"))
+       (mapc #'hive-notify--insert hive-notify--list)
+       (hive-wrap-heed (point-min) (point-max))))))
 
 (defun hive-notify--insert (notice)
   "Insert NOTICE, with what was sent if that is known."

@@ -178,12 +178,11 @@
 
 (defun hive-outreach--update (item)
   "Show the new state of ITEM, if the buffer exists."
-  (when-let* ((buffer (get-buffer hive-outreach--name)))
-    (with-current-buffer buffer
-      (when hive-outreach--arrivals (push item (cdr hive-outreach--arrivals)))
-      (hive-outreach--take item)
-      ;; Alone it would look as if there was nothing before it.
-      (when (and hive-outreach--stale (null hive-outreach--arrivals)) (hive-outreach--fetch)))
+  (hive-in-buffer hive-outreach--name
+    (when hive-outreach--arrivals (push item (cdr hive-outreach--arrivals)))
+    (hive-outreach--take item)
+    ;; Alone it would look as if there was nothing before it.
+    (when (and hive-outreach--stale (null hive-outreach--arrivals)) (hive-outreach--fetch))
     (hive-outreach--soon)))
 
 (defun hive-outreach--take (item)
@@ -251,10 +250,9 @@ older ones, \\[revert-buffer] fetches them again.
 
 (defun hive-outreach--print ()
   "Print the buffer; positions stay in their items."
-  (when-let* ((buffer (get-buffer hive-outreach--name)))
-    (with-current-buffer buffer
-      (hive-text-reprint #'hive-outreach--insert-all)
-      (set-buffer-modified-p nil))))
+  (hive-in-buffer hive-outreach--name
+    (hive-text-reprint #'hive-outreach--insert-all)
+    (set-buffer-modified-p nil)))
 
 (defun hive-outreach--insert-all ()
   "Insert the items of this buffer."
@@ -303,11 +301,8 @@ What arrives in the meantime is newer than the page."
 
 (defun hive-outreach-buffer ()
   "Return the buffer of the list, with what is known by now."
-  (let ((buffer (get-buffer-create hive-outreach--name)))
-    (with-current-buffer buffer
-      (unless (derived-mode-p 'hive-outreach-mode) (hive-outreach-mode))
-      (hive-outreach--print))
-    buffer))
+  (prog1 (hive-buffer hive-outreach--name #'hive-outreach-mode)
+    (hive-outreach--print)))
 
 (defun hive-outreach-next ()
   "Go to the next item."

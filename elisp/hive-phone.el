@@ -110,29 +110,27 @@ This buffer shows when a phone has used it."
 
 (defun hive-phone--look ()
   "Ask the sidecar which phone has used the code of the buffer, if any."
-  (let ((buffer (get-buffer hive-phone--buffer)))
-    (when (and buffer (buffer-local-value 'hive-phone--invited buffer))
-      (let ((code (plist-get (buffer-local-value 'hive-phone--invited buffer) :code)))
+  (hive-in-buffer hive-phone--buffer
+    (when hive-phone--invited
+      (let ((code (plist-get hive-phone--invited :code)) (buffer (current-buffer)))
         (hive-rpc-request
          'phone/paired (list :code code)
-         :success (lambda (result) (hive-phone--found buffer code result))
+         :success (lambda (result) (hive-call-in buffer #'hive-phone--found code result))
          :error (hive-announcing 'from-sidecar))))))
 
-(defun hive-phone--found (buffer code result)
-  "Show in BUFFER the phone in RESULT, which has used CODE."
-  (let ((phone (plist-get result :phone)))
-    (when (and (consp phone) (buffer-live-p buffer))
-      (with-current-buffer buffer
-        ;; Another code may be shown by now.
-        (when (equal code (plist-get hive-phone--invited :code))
-          (let ((is-new (null hive-phone--paired)))
-            (setq hive-phone--paired phone
-                  hive-phone--phrase (hive-text-line (plist-get result :phrase) 100))
-            (hive-phone--print)
-            (when (and is-new (equal (plist-get phone :state) "unconfirmed"))
-              (hive-announce
-               "%s has used the pairing code; compare its phrase in the buffer *hive phone*"
-               (hive-phone--name phone)))))))))
+(defun hive-phone--found (code result)
+  "Show in this buffer the phone in RESULT, which has used CODE."
+  (let ((phone (plist-get result :phone)) (is-new (null hive-phone--paired)))
+    (when (and (consp phone)
+               ;; Another code may be shown by now.
+               (equal code (plist-get hive-phone--invited :code)))
+      (setq hive-phone--paired phone
+            hive-phone--phrase (hive-text-line (plist-get result :phrase) 100))
+      (hive-phone--print)
+      (when (and is-new (equal (plist-get phone :state) "unconfirmed"))
+        (hive-announce
+         "%s has used the pairing code; compare its phrase in the buffer *hive phone*"
+         (hive-phone--name phone))))))
 
 (defun hive-phone-copy ()
   "Copy the address with the code, for a browser on this machine."
@@ -267,25 +265,23 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
 
 (defun hive-phone--refresh ()
   "Fetch the phones and print them, if their list exists."
-  (when-let* ((buffer (get-buffer hive-phone--list)))
-    (with-current-buffer buffer
-      (hive-rpc-fetch
-       'phone/list nil
-       :then (lambda (result)
-               (setq hive-phone--phones (append (plist-get result :phones) nil)
-                     tabulated-list-entries (mapcar #'hive-phone--entry hive-phone--phones))
-               (tabulated-list-print t)
-               (hive-text-say-empty
-                (unless tabulated-list-entries
-                  (substitute-command-keys
-                   (hive-words "\\<hive-phone-list-mode-map>No phone is paired.  \\[hive-phone] pairs one.")))))
-       :failure 'from-sidecar))))
+  (hive-in-buffer hive-phone--list
+    (hive-rpc-fetch
+     'phone/list nil
+     :then (lambda (result)
+             (setq hive-phone--phones (append (plist-get result :phones) nil)
+                   tabulated-list-entries (mapcar #'hive-phone--entry hive-phone--phones))
+             (tabulated-list-print t)
+             (hive-text-say-empty
+              (unless tabulated-list-entries
+                (substitute-command-keys
+                 (hive-words "\\<hive-phone-list-mode-map>No phone is paired.  \\[hive-phone] pairs one.")))))
+     :failure 'from-sidecar)))
 
 (defun hive-phone--at-point ()
   "Return the phone on this line."
-  (let ((id (tabulated-list-get-id)))
-    (or (cl-find id hive-phone--phones :key (lambda (phone) (plist-get phone :device_id)) :test #'equal)
-        (hive-fail "There is no phone on this line"))))
+  (or (hive-find :device_id (tabulated-list-get-id) hive-phone--phones)
+      (hive-fail "There is no phone on this line")))
 
 (defun hive-phone-revoke ()
   "Take away the access of the phone on this line, at once.
@@ -325,8 +321,7 @@ Its key is then listed among your seats, in your own file."
   "Show the phones that are paired with this hive.
 There you can revoke one, or let one allow permissions."
   (interactive nil hive-list-mode)
-  (pop-to-buffer (get-buffer-create hive-phone--list))
-  (unless (derived-mode-p 'hive-phone-list-mode) (hive-phone-list-mode))
+  (pop-to-buffer (hive-buffer hive-phone--list #'hive-phone-list-mode))
   (hive-phone--refresh))
 
 ;;;; Notifications from the sidecar

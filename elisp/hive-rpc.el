@@ -401,10 +401,9 @@ seconds."
   (let ((buffer (current-buffer)) (fetch (list method)))
     (setf (alist-get method hive-rpc--fetches) fetch)
     (cl-flet ((in-buffer (function &rest args)
-                (when (and function (buffer-live-p buffer))
-                  (with-current-buffer buffer
-                    (when (eq fetch (alist-get method hive-rpc--fetches))
-                      (apply function args))))))
+                (hive-in-buffer buffer
+                  (when (and function (eq fetch (alist-get method hive-rpc--fetches)))
+                    (apply function args)))))
       (hive-rpc-request
        method params :timeout timeout
        :success (lambda (result) (in-buffer then result))

@@ -406,8 +406,7 @@ line in the file, are on the screen."
 
 (defun hive-rules--refresh-shown ()
   "Refresh the list if it exists."
-  (when-let* ((buffer (get-buffer hive-rules--name)))
-    (with-current-buffer buffer (hive-rules-refresh))))
+  (hive-call-in hive-rules--name #'hive-rules-refresh))
 
 (defun hive-rules-visit ()
   "Visit the rule on this line in its file; open a proposal."
@@ -467,8 +466,7 @@ Each is listed with how often it has answered, when last, and when it
 ends.  Above them is what the history suggests."
   (interactive)
   (hive-sidecar-demand)
-  (with-current-buffer (get-buffer-create hive-rules--name)
-    (unless (derived-mode-p 'hive-rules-mode) (hive-rules-mode))
+  (with-current-buffer (hive-buffer hive-rules--name #'hive-rules-mode)
     (hive-rules--print)
     (hive-rules-refresh)
     (pop-to-buffer (current-buffer))))

@@ -356,14 +356,13 @@ A later fetch replaces this one."
   (let ((token (list 'fetch)) (buffer (current-buffer)))
     (setq hive-shared--fetch token)
     (cl-flet ((finish (function argument)
-                      (when (buffer-live-p buffer)
-			(with-current-buffer buffer
-			  (when (eq token hive-shared--fetch)
-			    (funcall function argument)
-			    (when (eq token hive-shared--fetch)
-                              (setq hive-shared--fetch nil)
-                              (hive-shared--catch-up))
-			    (force-mode-line-update))))))
+                (hive-in-buffer buffer
+                  (when (eq token hive-shared--fetch)
+                    (funcall function argument)
+                    (when (eq token hive-shared--fetch)
+                      (setq hive-shared--fetch nil)
+                      (hive-shared--catch-up))
+                    (force-mode-line-update)))))
       (hive-rpc-request
        'message/list (hive-shared--params more)
        :timeout 30

@@ -252,8 +252,7 @@ NAME returns what to show for the name of one."
 The default is seven days; a prefix argument says how many."
   (interactive "P")
   (hive-sidecar-demand)
-  (with-current-buffer (get-buffer-create hive-stats--name)
-    (unless (derived-mode-p 'hive-stats-mode) (hive-stats-mode))
+  (with-current-buffer (hive-buffer hive-stats--name #'hive-stats-mode)
     (when days (hive-stats--choose (prefix-numeric-value days)))
     (hive-stats--print)
     (hive-stats--fetch)

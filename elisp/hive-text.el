@@ -549,6 +549,24 @@ The human searches in it, has narrowed it, or uses the region."
                 (provided-mode-derived-p (buffer-local-value 'major-mode buffer) mode))
               (buffer-list)))
 
+(defmacro hive-in-buffer (buffer &rest body)
+  "Run BODY in BUFFER, a buffer or its name, if there is such a buffer."
+  (declare (indent 1) (debug t))
+  (let ((it (make-symbol "buffer")))
+    `(let* ((,it ,buffer) (,it (if (stringp ,it) (get-buffer ,it) ,it)))
+       (when (buffer-live-p ,it)
+         (with-current-buffer ,it ,@body)))))
+
+(defun hive-call-in (buffer function &rest args)
+  "Call FUNCTION with ARGS in BUFFER, if that exists."
+  (hive-in-buffer buffer (apply function args)))
+
+(defun hive-buffer (name mode)
+  "Return the buffer NAME, which is in MODE; make it if there is none."
+  (with-current-buffer (get-buffer-create name)
+    (unless (derived-mode-p mode) (funcall mode))
+    (current-buffer)))
+
 (defun hive-text-close (buffer)
   "Kill BUFFER, if it still exists, and let its window show what it showed before."
   (when (buffer-live-p buffer)
