@@ -27,11 +27,8 @@
 
 ;;;; Running turns
 
-;; The running turns, one per session, as the sidecar reports them: so the
-;; commands can offer agents without asking the sidecar first.
-
-(defvar hive-interrupt--running (make-hash-table :test #'equal)
-  "The running turns, by session id.")
+;; The newest turn of each session, as the sidecar reports them: so the
+;; commands can offer the running agents without asking the sidecar first.
 
 (defvar hive-interrupt--newest (make-hash-table :test #'equal)
   "The newest turn of each session, running or ended, by session id.")
@@ -46,10 +43,12 @@
 
 (defun hive-turns-running ()
   "Return every running turn, the oldest first."
-  (let (turns)
-    (maphash (lambda (_ turn) (push turn turns)) hive-interrupt--running)
-    (sort turns (lambda (a b) (string< (or (plist-get a :started_at) "")
-                                       (or (plist-get b :started_at) ""))))))
+  (sort (hive-filter :state "in_progress" (hash-table-values hive-interrupt--newest))
+        #'hive-interrupt--before-p))
+
+(defun hive-interrupt--before-p (a b)
+  "Return non-nil if the turn A began before the turn B."
+  (string< (or (plist-get a :started_at) "") (or (plist-get b :started_at) "")))
 
 (defun hive-turns-newest (session-id)
   "Return the newest turn of SESSION-ID, running or ended, or nil."
@@ -80,45 +79,28 @@ It is one line, at most WIDTH columns wide."
                   (if (< begin 1) line (concat "…" (substring line (1+ begin))))))))
 
 (defun hive-interrupt--remember (turn)
-  "Remember TURN until it ends, and run the hook."
-  (let ((session (plist-get turn :session_id))
-        (running (equal (plist-get turn :state) "in_progress")))
+  "Remember TURN if it is the newest one of its session, and run the hook."
+  (let* ((session (plist-get turn :session_id)) (id (plist-get turn :turn_id))
+         (running (equal (plist-get turn :state) "in_progress"))
+         (newest (gethash session hive-interrupt--newest)))
     (unless running
       (when (>= (hash-table-count hive-interrupt--ended) hive-interrupt--most)
         (clrhash hive-interrupt--ended))
-      (puthash (plist-get turn :turn_id) t hive-interrupt--ended))
-    (cond ((and running (gethash (plist-get turn :turn_id) hive-interrupt--ended)))
-          (running
-           (when (or (gethash session hive-interrupt--running)
-                     (< (hash-table-count hive-interrupt--running) hive-interrupt--most))
-             (puthash session turn hive-interrupt--running)))
-          ;; The end of a turn may be reported after the next one began.
-          ((equal (plist-get turn :turn_id)
-                  (plist-get (gethash session hive-interrupt--running) :turn_id))
-           (remhash session hive-interrupt--running)))
-    (hive-interrupt--remember-newest
-     session (or (gethash session hive-interrupt--running) (and (not running) turn)))
+      (puthash id t hive-interrupt--ended))
+    ;; News of a turn may come after its end, or after a later turn has begun.
+    (unless (or (and running (gethash id hive-interrupt--ended))
+                (if newest (hive-interrupt--before-p turn newest)
+                  (>= (hash-table-count hive-interrupt--newest) hive-interrupt--most)))
+      (puthash session turn hive-interrupt--newest))
     (hive-rpc-run-hook 'hive-turns-changed-functions turn)))
-
-(defun hive-interrupt--remember-newest (session turn)
-  "Remember that TURN, if it is not nil, is the newest one of SESSION.
-News of a turn may come after a later turn has begun."
-  (let ((before (gethash session hive-interrupt--newest)))
-    (when (and turn
-               (if before
-                   (not (string< (or (plist-get turn :started_at) "")
-                                 (or (plist-get before :started_at) "")))
-                 (< (hash-table-count hive-interrupt--newest) hive-interrupt--most)))
-      (puthash session turn hive-interrupt--newest))))
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'turn/changed)) turn)
   "Handle TURN, which changed."
   (hive-model-take-session-news #'hive-interrupt--remember turn))
 
 (defun hive-interrupt--remember-listed (sessions)
-  "Remember each running turn in SESSIONS, a new list by the sidecar.
+  "Remember each turn in SESSIONS, a new list by the sidecar.
 A list that was cut short lacks the sessions that were silent longest."
-  (clrhash hive-interrupt--running)
   (clrhash hive-interrupt--newest)
   (dolist (session sessions)
     (when-let* ((turn (plist-get session :turn)))
@@ -127,15 +109,8 @@ A list that was cut short lacks the sessions that were silent longest."
                           :agent_title (plist-get session :title)
                           :project (plist-get session :project)))))))
 
-(defun hive-interrupt--sidecar ()
-  "Forget every turn when Hive is turned off."
-  (when (eq hive-sidecar-state 'off)
-    (clrhash hive-interrupt--running)
-    (clrhash hive-interrupt--newest)
-    (clrhash hive-interrupt--ended)))
-
 (add-hook 'hive-model-sessions-listed-functions #'hive-interrupt--remember-listed)
-(add-hook 'hive-sidecar-state-hook #'hive-interrupt--sidecar)
+(hive-forget-when-off 'hive-interrupt--newest 'hive-interrupt--ended)
 
 ;;;; Reporting the result
 
@@ -213,7 +188,7 @@ The result is reported when it is known."
 (defun hive-interrupt-idle-p (session-id)
   "Return non-nil if the session SESSION-ID is known to run nothing."
   (and (hive-model-session session-id)
-       (not (gethash session-id hive-interrupt--running))))
+       (not (equal "in_progress" (plist-get (hive-turns-newest session-id) :state)))))
 
 (defun hive-interrupt-confirmed (agents &optional note)
   "Ask AGENTS to stop, with a NOTE, once the human has confirmed it.

@@ -158,14 +158,8 @@ With nil, return the number of all."
             (setq hive-mentions--arrivals nil)
             (hive-rpc-again err #'hive-mentions-refresh))))
 
-(defun hive-mentions--sidecar ()
-  "Forget all mentions when Hive is turned off."
-  (when (eq hive-sidecar-state 'off)
-    (setq hive-loops nil)
-    (clrhash hive-mentions--open)))
-
 (add-hook 'hive-connected-hook #'hive-mentions-refresh)
-(add-hook 'hive-sidecar-state-hook #'hive-mentions--sidecar)
+(hive-forget-when-off 'hive-loops 'hive-mentions--open)
 
 ;;;; Marking mentions done
 

@@ -566,15 +566,8 @@ During a fetch, call it again on top of the list, which may be older."
     (hive-rpc-run-hook 'hive-model-sessions-changed-hook)
     (unless (member title (list nil (plist-get session :title))) (hive-changed))))
 
-(defun hive-model--sidecar ()
-  "Forget all sessions when Hive is turned off."
-  (when (eq hive-sidecar-state 'off)
-    (setq hive-model--session-news nil)
-    (clrhash hive-text-titles)
-    (clrhash hive-model--sessions)))
-
 (add-hook 'hive-connected-hook #'hive-model-refresh-sessions)
-(add-hook 'hive-sidecar-state-hook #'hive-model--sidecar)
+(hive-forget-when-off 'hive-model--session-news 'hive-model--sessions 'hive-text-titles)
 
 ;;;; Handles: names, completion, abbreviations
 

@@ -493,6 +493,16 @@ For commands that would otherwise report an empty list."
   (when-let* ((absence (hive-sidecar-absence)))
     (user-error "%s" absence)))
 
+(defun hive-forget-when-off (&rest variables)
+  "Empty VARIABLES, symbols, when Hive is turned off.
+A hash table is cleared; another value becomes nil."
+  (add-hook 'hive-sidecar-state-hook
+            (lambda ()
+              (when (eq hive-sidecar-state 'off)
+                (dolist (variable variables)
+                  (if (hash-table-p (symbol-value variable)) (clrhash (symbol-value variable))
+                    (set variable nil)))))))
+
 ;;;; Start and handshake
 
 (defun hive-sidecar-start ()

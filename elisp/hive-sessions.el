@@ -246,14 +246,9 @@ used again: do not modify it."
            (hive-sessions--sorted (copy-sequence room-rows))
            (hive-sessions--sorted ended))))
 
-(defun hive-sessions--sidecar ()
-  "Forget everything when Hive is turned off."
-  (when (eq hive-sidecar-state 'off)
-    (setq hive-sessions--ended nil hive-sessions-more nil hive-sessions--last nil)
-    (mapc #'clrhash (list hive-sessions--rows hive-sessions--asks hive-sessions--watched
-                          hive-sessions--unread))))
-
-(add-hook 'hive-sidecar-state-hook #'hive-sessions--sidecar)
+(hive-forget-when-off 'hive-sessions--ended 'hive-sessions-more 'hive-sessions--last
+                      'hive-sessions--rows 'hive-sessions--asks 'hive-sessions--watched
+                      'hive-sessions--unread)
 
 ;;;; The text of a row
 

@@ -526,12 +526,7 @@ afterwards."
   (setq hive-shared-news nil)
   (hive-shared-show-news))
 
-(defun hive-shared--sidecar ()
-  "Forget the known names when Hive is turned off."
-  (when (eq hive-sidecar-state 'off)
-    (clrhash hive-shared-names)))
-
-(add-hook 'hive-sidecar-state-hook #'hive-shared--sidecar)
+(hive-forget-when-off 'hive-shared-names)
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'message/posted)) message)
   "Show MESSAGE, a new one, in its buffers."

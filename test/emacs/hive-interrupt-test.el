@@ -28,7 +28,7 @@
        (cl-letf (((symbol-function 'hive-notify-say)
                   (lambda (format &rest args) (push (apply #'format format args) said))))
          (hive-test-connect)
-         (clrhash hive-interrupt--running)
+         (clrhash hive-interrupt--newest)
          (hive-test-call 'fake/result (list :method "turn/interrupt" :result ,result))
          ,@body))))
 
@@ -41,7 +41,7 @@
     (hive-interrupt-test-tell (hive-interrupt-test-turn "a" :tool "Bash%s" :tool_since (hive-text-now)))
     (hive-interrupt-test-tell (hive-interrupt-test-turn "b"))
     (hive-test-wait 5 (= 2 (length (hive-turns-running))))
-    (should (string-match-p "\\`Bash%s for [0-9]+s" (hive-turns-doing (gethash "a" hive-interrupt--running))))
+    (should (string-match-p "\\`Bash%s for [0-9]+s" (hive-turns-doing (gethash "a" hive-interrupt--newest))))
     (let ((asked (hive-test-with-inputs (list "Codex-b" "wrong\u202E way") (call-interactively #'hive-interrupt))))
       (should (equal '("Codex-a" "Codex-b") (sort (cdr (nth 1 asked)) #'string<))))
     (hive-test-wait 5 said)
@@ -114,7 +114,7 @@
     (should-not (test-completion "Claude-a" table))))
 
 (ert-deftest hive-interrupt-never-offers-a-turn-that-has-ended ()
-  (let ((hive-interrupt--running (make-hash-table :test #'equal))
+  (let ((hive-interrupt--newest (make-hash-table :test #'equal))
         (hive-interrupt--ended (make-hash-table :test #'equal))
         (turn '(:turn_id "turn-1" :session_id "s-1" :agent "reviewer" :state "in_progress"))
         (next '(:turn_id "turn-2" :session_id "s-1" :agent "reviewer" :state "in_progress")))
@@ -128,7 +128,7 @@
     (should (equal (list next) (hive-turns-running)))))
 
 (ert-deftest hive-interrupt-what-arrives-during-a-fetch-is-newer-than-the-list ()
-  (let ((hive-interrupt--running (make-hash-table :test #'equal))
+  (let ((hive-interrupt--newest (make-hash-table :test #'equal))
         (hive-interrupt--ended (make-hash-table :test #'equal))
         (hive-model--sessions (make-hash-table :test #'equal))
         (hive-model--session-news nil)
