@@ -46,8 +46,7 @@ Each with the version in which it was seen, and what it is for.")
 
 (defun hive-agent-shell--private (name)
   "Return NAME, a private name of agent-shell, if it exists here."
-  (unless (assq name hive-agent-shell-private) (error "Not in the table: %s" name))
-  (and (or (boundp name) (fboundp name)) name))
+  (hive-editor-private name hive-agent-shell-private))
 
 (defun hive-agent-shell--state (&rest keys)
   "Return what the state of this buffer has under KEYS, or nil."
@@ -197,12 +196,11 @@ No event of agent-shell reports that an agent was killed."
   (pcase-let ((`(,description ,refuses ,once)
                (or (alist-get (map-elt action :kind) hive-agent-shell--kinds nil nil #'equal)
                    '("The agent does not say what this means" nil nil))))
-    (list :id (map-elt action :option-id)
-          ;; :label has keys and styles of agent-shell; :option is the agent's own text.
-          :label (substring-no-properties (or (map-elt action :option) (map-elt action :label)))
-          :description description
-          :refuses (if refuses t :json-false)
-          :once (if once t :json-false))))
+    (hive-editor-option
+     (map-elt action :option-id)
+     ;; :label has keys and styles of agent-shell; :option is the agent's own text.
+     (substring-no-properties (or (map-elt action :option) (map-elt action :label)))
+     description refuses once)))
 
 (defun hive-agent-shell--change (diff)
   "Return DIFF, an alist of :old, :new and :file, as `dialog/open' takes it."

@@ -51,11 +51,7 @@
   "Return, in words, which agents the entries DELAYED are for."
   (hive-text-line
    (string-join (delete-dups
-                 (mapcar (lambda (entry)
-                           (let ((prompt (hive-model-prompt (hive-outbox-entry-ask-id entry))))
-                             (if prompt (hive-text-agent prompt 30)
-                               (hive-text-line (hive-outbox-entry-ask-id entry) 30))))
-                         delayed))
+                 (mapcar (lambda (entry) (hive-outbox-entry-agent entry 30)) delayed))
                 ", ")
    60))
 

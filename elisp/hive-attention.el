@@ -464,7 +464,8 @@ A plist of :begins_at and :ends_at.")
     (or (hive-quiet-text)
         (member (plist-get item :project) hive-attention--muted)
         (member (plist-get item :project_dir) hive-attention--muted)
-        (hive-attention--muted-agent-p (or (plist-get item :agent) (plist-get item :from_handle))))))
+        (let ((handle (or (plist-get item :agent) (plist-get item :from_handle))))
+          (and (stringp handle) (member-ignore-case handle hive-attention--muted-agents))))))
 
 (defconst hive-attention--criticals 3
   "How many critical items an hour are announced in quiet times.
@@ -487,10 +488,6 @@ An item takes one credit, however often this function is called for it."
           ((>= credits 1)
            (setq hive-attention--credits (cons (1- credits) now))
            (push id hive-attention--broke)))))
-
-(defun hive-attention--muted-agent-p (handle)
-  "Return non-nil if HANDLE, in any case, is that of a muted agent."
-  (and (stringp handle) (member-ignore-case handle hive-attention--muted-agents)))
 
 (add-hook 'hive-notify-suppressed-functions #'hive-attention--suppressed-p)
 

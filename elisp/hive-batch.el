@@ -180,12 +180,10 @@ may be given."
 
 (defun hive-batch--rejected (entry)
   "Note that ENTRY of a batch was rejected; report when all are known."
-  (let ((report (hive-outbox-entry-report entry))
-        (prompt (hive-model-prompt (hive-outbox-entry-ask-id entry))))
+  (let ((report (hive-outbox-entry-report entry)))
     (when (hive-batch-report-p report)
       (push (hive-words "your answer to %s could not be stored: %s"
-                        (if prompt (hive-text-agent prompt 30)
-                          (hive-text-line (hive-outbox-entry-ask-id entry) 40))
+                        (hive-outbox-entry-agent entry 40)
                         (hive-text-line (hive-outbox-entry-text entry) 100))
             (hive-batch-report-other report))
       (hive-batch--known report))))

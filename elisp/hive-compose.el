@@ -248,9 +248,7 @@ your text becomes its comment."
   "Return the header line: the keys, or that the question is closed."
   (let* ((prompt hive-compose--prompt)
          (fate (hive-respond-settled-since prompt)))
-    ;; A percent sign in a header line is a directive.
-    (string-replace
-     "%" "%%"
+    (hive-text-literal
      (if fate
          (propertize (if (hive-respond-lost-p prompt)
                          (hive-words

@@ -279,7 +279,8 @@ THEIRS are the ranges that programs wrote."
       (let ((block-beg (+ beg (plist-get block :beg)))
             (block-end (+ beg (plist-get block :end))))
         (unless (or (text-property-any block-beg block-end 'hive-typed t)
-                    (hive-detect--shown-p block-beg block-end)
+                    ;; A message is shown there.
+                    (text-property-not-all block-beg block-end 'hive-message nil)
                     (hive-found-known-p block))
           (hive-found-post block (hive-detect--blank-before from block-beg) block-end
                            (hive-detect--origin block-beg block-end theirs)))
@@ -291,10 +292,6 @@ THEIRS are the ranges that programs wrote."
     (goto-char beg)
     (skip-chars-backward " \t\n\r" from)
     (point)))
-
-(defun hive-detect--shown-p (beg end)
-  "Return non-nil if a message is shown between BEG and END."
-  (text-property-not-all beg end 'hive-message nil))
 
 (provide 'hive-detect)
 ;;; hive-detect.el ends here

@@ -48,8 +48,7 @@ Each with the version in which it was seen, and what is called after it.")
 
 (defun hive-eca--private (name)
   "Return NAME, a private name of ECA, if it exists here."
-  (unless (assq name hive-eca-private) (error "Not in the table: %s" name))
-  (and (or (boundp name) (fboundp name)) name))
+  (hive-editor-private name hive-eca-private))
 
 ;;;; The agent of a chat
 
@@ -112,12 +111,6 @@ Each with the version in which it was seen, and what is called after it.")
     ("reject" "Reject" "Refuse this once" t t))
   "The options of an approval, as ECA shows them.")
 
-(defun hive-eca--option (option)
-  "Return OPTION of `hive-eca--options' as `dialog/open' takes it."
-  (pcase-let ((`(,id ,label ,description ,refuses ,once) option))
-    (list :id id :label label :description description
-          :refuses (if refuses t :json-false) :once (if once t :json-false))))
-
 (defun hive-eca--tool (content)
   "Return the name of the tool of CONTENT, with its MCP server if it has one."
   (let ((server (plist-get content :server)) (name (plist-get content :name)))
@@ -130,7 +123,7 @@ Each with the version in which it was seen, and what is called after it.")
           :input (hive-editor-input (plist-get content :arguments))
           :header (plist-get content :summary)
           :rest (if details (hive-editor-json (list :details details)) (make-hash-table))
-          :options (vconcat (mapcar #'hive-eca--option hive-eca--options))
+          :options (vconcat (mapcar (lambda (option) (apply #'hive-editor-option option)) hive-eca--options))
           :takes_notes t)))
 
 (defun hive-eca--open (id params answer)

@@ -272,6 +272,20 @@ A value that is not an object is shown as the field `input' of one."
           ((null input) (make-hash-table))
           (t (hive-editor-json `((input . ,value)))))))
 
+;;;; What the files of the packages share
+
+(defun hive-editor-private (name table)
+  "Return NAME, a private name of a package, if it exists here.
+TABLE is that of the private names of the package."
+  (unless (assq name table) (error "Not in the table: %s" name))
+  (and (or (boundp name) (fboundp name)) name))
+
+(defun hive-editor-option (id label description refuses once)
+  "Return an option as `dialog/open' takes it, with ID, LABEL and DESCRIPTION.
+REFUSES and ONCE say whether it does not allow, and holds only once."
+  (list :id id :label label :description description
+        :refuses (if refuses t :json-false) :once (if once t :json-false)))
+
 ;;;; On and off
 
 (defconst hive-editors--packages

@@ -167,7 +167,7 @@ agent, a project or a time, \\[hive-history-by-nothing] widens it again.  \\[hiv
 was found into a file, as Org or Markdown.
 \\{hive-history-mode-map}"
   :interactive nil
-  (hive-text-guard-files)
+  (hive-text-set-up #'hive-history-again t)
   (setq tabulated-list-format (vector (list (hive-words "When") 16 t)
                                       (list (hive-words 'column-agent) 18 t)
                                       (list (hive-words 'column-project) 16 t)
@@ -175,10 +175,7 @@ was found into a file, as Org or Markdown.
                                       (list (hive-words "Text") 0 nil))
         tabulated-list-padding 1
         tabulated-list-sort-key nil
-        tabulated-list-entries (lambda () (mapcar #'hive-history--row hive-history--entries))
-        bidi-paragraph-direction 'left-to-right)
-  (setq truncate-lines t)
-  (setq-local revert-buffer-function (lambda (&rest _) (hive-history-again)))
+        tabulated-list-entries (lambda () (mapcar #'hive-history--row hive-history--entries)))
   (tabulated-list-init-header))
 
 ;;;; Rows
@@ -204,16 +201,15 @@ was found into a file, as Org or Markdown.
                          (or (hive-sidecar-absence) hive-history--nothing)))
   (let ((query (plist-get hive-history--search :query))
         (limits (hive-history--limits)))
-    ;; A percent sign in a mode line or a header line is a directive.
     (setq mode-line-process
-          (string-replace "%" "%%" (format "%s %d%s"
-                                           (if query (concat " " (hive-words 'filter-text (hive-text-line query 30))) "")
-                                           (length hive-history--entries)
-                                           (if hive-history--cursor "+" ""))))
+          (hive-text-literal (format "%s %d%s"
+                                     (if query (concat " " (hive-words 'filter-text (hive-text-line query 30))) "")
+                                     (length hive-history--entries)
+                                     (if hive-history--cursor "+" ""))))
     (if (null limits) (tabulated-list-init-header)
       ;; After the titles of the columns, 80 columns have no room for them.
       (setq header-line-format
-            (propertize (string-replace "%" "%%" (hive-words " only %s" (string-join limits ", ")))
+            (propertize (hive-text-literal (hive-words " only %s" (string-join limits ", ")))
                         'face 'hive-warning)))))
 
 (defun hive-history--limits ()
@@ -338,22 +334,18 @@ Nothing is fetched yet: that is what reverting the buffer does."
 
 (defun hive-history--show-message (entry)
   "Show ENTRY, a message."
-  (let ((buffer (get-buffer-create "*hive message*")))
-    (with-current-buffer buffer
-      (let ((inhibit-read-only t))
-        (special-mode)
-        (hive-text-set-up)
-        (erase-buffer)
-        (insert (propertize (format "%s · %s · %s\n\n"
-                                    (hive-history--author entry)
-                                    (hive-text-line (plist-get entry :project) 40)
-                                    (hive-history-export-time (plist-get entry :at)))
-                            'face 'hive-shadow)
-                (hive-text-inert (plist-get entry :text)) "\n")
-        (hive-links-activate (point-min) (point-max))
-        (hive-wrap-heed (point-min) (point-max))
-        (goto-char (point-min))))
-    (pop-to-buffer buffer)))
+  (pop-to-buffer
+   (hive-text-buffer
+    "*hive message*"
+    (lambda ()
+      (insert (propertize (format "%s · %s · %s\n\n"
+                                  (hive-history--author entry)
+                                  (hive-text-line (plist-get entry :project) 40)
+                                  (hive-history-export-time (plist-get entry :at)))
+                          'face 'hive-shadow)
+              (hive-text-inert (plist-get entry :text)) "\n")
+      (hive-links-activate (point-min) (point-max))
+      (hive-wrap-heed (point-min) (point-max))))))
 
 (defun hive-history-by-agent (agent)
   "Find only what AGENT asked or wrote; if empty, what anybody did.

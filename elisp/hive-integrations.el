@@ -256,13 +256,11 @@ You can add it to `project-switch-commands' and `project-prefix-map';
 
 (defun hive-question-interrupt (line)
   "Ask the agent of the question of LINE, a candidate of completion, to stop."
-  (let ((prompt (hive-read-question-of line)))
-    (hive-interrupt-confirmed (list (cons (plist-get prompt :session_id) (hive-text-title prompt))))))
+  (hive-interrupt-asker (hive-read-question-of line)))
 
 (defun hive-question-terminal (line)
   "Go to the terminal of the agent of LINE, a candidate of completion."
-  (let ((prompt (hive-read-question-of line)))
-    (hive-terminal-visit (plist-get prompt :session_id) (hive-text-title prompt))))
+  (hive-terminal-visit-asker (hive-read-question-of line)))
 
 (defvar hive-question-map
   (hive-keymap "RET" #'hive-question-show
@@ -295,20 +293,16 @@ You can add it to `project-switch-commands' and `project-prefix-map';
 (declare-function evil-normalize-keymaps "ext:evil-core")
 
 (defconst hive-integrations--motion
-  '((hive-list-mode . hive-list-mode-map) (hive-prompt-mode . hive-prompt-mode-map)
-    (hive-history-mode . hive-history-mode-map) (hive-outreach-mode . hive-outreach-mode-map)
-    (hive-check-mentions-mode . hive-check-mentions-mode-map)
-    (hive-rules-mode . hive-rules-mode-map) (hive-rule-mode . hive-rule-mode-map)
-    (hive-phone-mode . hive-phone-mode-map) (hive-phone-list-mode . hive-phone-list-mode-map)
-    (hive-stats-mode . hive-stats-mode-map)
-    (hive-batch-mode . hive-batch-mode-map) (hive-doctor-mode . hive-doctor-mode-map))
-  "The modes that are in motion state, and their keymaps.")
+  '(hive-list-mode hive-prompt-mode hive-history-mode hive-outreach-mode hive-check-mentions-mode
+    hive-rules-mode hive-rule-mode hive-phone-mode hive-phone-list-mode hive-stats-mode
+    hive-batch-mode hive-doctor-mode)
+  "The modes that are in motion state.")
 
 (defun hive-integrations--evil ()
   "Put the buffers of Hive in motion state, with their own keys.
 Only j and k still move; commands on them are on J and K."
-  (pcase-dolist (`(,mode . ,map) hive-integrations--motion)
-    (let ((map (symbol-value map)))
+  (dolist (mode hive-integrations--motion)
+    (let ((map (symbol-value (intern (format "%s-map" mode)))))
       (evil-set-initial-state mode 'motion)
       (evil-make-overriding-map map 'motion)
       (evil-define-key* 'motion map "j" #'next-line "k" #'previous-line)

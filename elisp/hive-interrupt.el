@@ -121,23 +121,16 @@ A list that was cut short lacks the sessions that were silent longest."
   "The agent that each request asked to stop, by the id of the request.
 The value is t once the result of the request has been reported.")
 
-(defun hive-interrupt--report (id sentence)
-  "Report SENTENCE, the result of the request ID, once."
-  (let ((agent (gethash id hive-interrupt--requests)))
-    (when (stringp agent)
-      (puthash id t hive-interrupt--requests)
-      (hive-announce 'interrupt-result (hive-text-line agent 40) (hive-text-line sentence 200)))))
-
-(defun hive-interrupt--fail (id err)
-  "Report ERR, the error of the request ID, once."
+(defun hive-interrupt--report (id sentence &optional err)
+  "Report SENTENCE, the result of the request ID, or ERR, its error, once."
   (let ((agent (gethash id hive-interrupt--requests))
-        (text (hive-text-line (plist-get err :text) 200)))
+        (text (hive-text-line (or sentence (plist-get err :text)) 200)))
     (when (stringp agent)
       (puthash id t hive-interrupt--requests)
-      ;; This error names the agent itself.
-      (if (eq 'no_turn (plist-get err :name))
-          (hive-announce 'from-sidecar text)
-        (hive-announce "Hive could not interrupt %s: %s" (hive-text-line agent 40) text)))))
+      (cond (sentence (hive-announce 'interrupt-result (hive-text-line agent 40) text))
+            ;; This error names the agent itself.
+            ((eq 'no_turn (plist-get err :name)) (hive-announce 'from-sidecar text))
+            (t (hive-announce "Hive could not interrupt %s: %s" (hive-text-line agent 40) text))))))
 
 (defun hive-interrupt--turn (turn)
   "Report the results of the requests to stop TURN.
@@ -182,7 +175,7 @@ The result is reported when it is known."
               ;; If the sidecar stopped, it had stored the request: the next
               ;; sidecar reports the result.
               (unless (memq (plist-get err :name) '(disconnected timeout))
-                (hive-interrupt--fail id err))))
+                (hive-interrupt--report id nil err))))
     (hive-say "Asked %s to stop…" (hive-text-line agent 40))))
 
 (defun hive-interrupt-idle-p (session-id)
@@ -208,6 +201,10 @@ non-nil if the human confirmed."
         (hive-interrupt-session session-id agent note))
       (when (cdr running) (hive-say "Asked %d agents to stop…" (length running)))
       t)))
+
+(defun hive-interrupt-asker (prompt)
+  "Ask the agent of PROMPT to stop, once the human has confirmed it."
+  (hive-interrupt-confirmed (list (cons (plist-get prompt :session_id) (hive-text-title prompt)))))
 
 (defun hive-interrupt--pending (turn)
   "Return the ids of the pending requests to stop TURN."

@@ -484,8 +484,7 @@ These are SIGN, AGENT, HANDLE, CLIENT, PROJECT, BRANCH, KIND, AGE and TEXT."
   (when-let* ((filter (hive-list--filter-text)))
     (setq header-line-format
           (list header-line-format
-                ;; A percent sign in a header line is a directive.
-                (propertize (string-replace "%" "%%" (hive-words "  only %s" filter))
+                (propertize (hive-text-literal (hive-words "  only %s" filter))
                             'face 'hive-list-filter)))))
 
 (defun hive-list--face (prompt)
@@ -765,9 +764,7 @@ If its line has disappeared, go to the one that was below it."
   (restore-buffer-modified-p nil)
   (let ((marked (length (hive-list--marked))))
     (setq mode-line-process
-          ;; A percent sign in a mode line is a directive.
-          (string-replace
-           "%" "%%"
+          (hive-text-literal
            (concat (hive-list-view-name
                     (if (eq hive-list--view 'agents)
                         (cl-loop for line in hive-list--lines

@@ -228,15 +228,12 @@ otherwise it unmarks.  \\[hive-list-quit] leaves the buffer, and removes its fil
 The buffer updates itself.
 \\{hive-list-mode-map}"
   :interactive nil
-  (hive-text-guard-files)
+  (hive-text-set-up nil t)
   (setq hive-list--marks (make-hash-table :test #'equal)
         tabulated-list-padding 1
         tabulated-list-sort-key nil
         tabulated-list-printer #'hive-list--print-row
         tabulated-list-entries #'hive-list--entries
-        ;; Right-to-left text in one column must not move the others.
-        bidi-paragraph-direction 'left-to-right)
-  (setq truncate-lines t
         hive-prompt-at-point-function #'hive-list--prompt-at-point
         hive-amend-key "\\[hive-list-undo]")
   (hive-list--set-format)
@@ -443,13 +440,9 @@ The value is a list, which is empty if there is none."
   (let ((section (hive-list--section-at)) (row (hive-sessions-row-at-point))
         (id (tabulated-list-get-id)))
     (cond (section (hive-list--members (car section)))
-          (row (hive-list--questions-of (hive-row-session-id row)))
+          (row (let ((session-id (hive-row-session-id row)))
+                 (and session-id (hive-filter :session_id session-id (hive-prompts)))))
           (t (hive-filter :ask_id id hive-list--shown)))))
-
-(defun hive-list--questions-of (session-id)
-  "Return the pending questions of SESSION-ID, which may be nil."
-  (and session-id
-       (hive-filter :session_id session-id (hive-prompts))))
 
 (defun hive-list-selected ()
   "Return the questions that a command acts on, in order.

@@ -322,10 +322,6 @@ Blank lines at the end do not count."
 
 ;;;;; In a buffer
 
-(defun hive-fold-prepare ()
-  "Prepare this buffer for what `hive-fold-set-up' folds."
-  (add-to-invisibility-spec 'hive-fold))
-
 (defun hive-fold-set-up (begin end)
   "Let the human fold the sections between BEGIN and END; nil means none.
 What was folded in the same text stays folded."

@@ -299,9 +299,7 @@ A loop that is over needs no decision."
 (defun hive-mentions--header ()
   "Return the header line: the summary."
   (let ((summary hive-mentions--summary))
-    ;; A percent sign in a header line is a directive.
-    (string-replace
-     "%" "%%"
+    (hive-text-literal
      (if (null summary)
          (concat " " (hive-mentions--whose))
        (cl-flet ((count (key) (or (plist-get summary key) 0)))

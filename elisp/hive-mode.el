@@ -133,7 +133,6 @@ The desk that has the focus shows desktop notifications first."
   (add-hook 'kill-emacs-hook #'hive-outbox-send-delayed)
   (add-function :after after-focus-change-function #'hive-mode--focus)
   (hive-mode-line-install)
-  (hive-notify-start)
   (hive-rpc-guarded #'hive-outbox-open)
   (hive-sidecar-start)
   (hive-editors-start))

@@ -389,7 +389,7 @@ cancel) and the questions to which they did it."
              ((memq key hive-next--forward) (setq new (hive-next--scroll (car shown) nil)))
              ((memq key hive-next--back) (setq new (hive-next--scroll (car shown) t)))
              ((eq key ?u) (setq done (hive-next--undo)))
-             ((eq key ?s) (setq done (hive-next--snooze shown)))
+             ((eq key ?s) (mapc #'hive-snooze-prompt shown) (setq done 'snooze))
              ((and (eq key ?C) (hive-prompt-ended-p prompt))
               (setq done (cons 'cancel (hive-cancel-ended))))
              ((eq key ?o) (hive-next--show shown) (setq done 'leave))
@@ -692,11 +692,6 @@ DESCRIPTION is that of its option, or nil."
               'skip
             (hive-next--give batch answer)
             'answered))))))
-
-(defun hive-next--snooze (batch)
-  "Snooze BATCH and return snooze."
-  (mapc #'hive-snooze-prompt batch)
-  'snooze)
 
 ;;;; The command
 

@@ -205,24 +205,16 @@ human has snoozed or opened in the meantime."
   ;; Corrections, messages and batches report this themselves.
   (when (and (equal (hive-outbox-entry-method entry) "hivemind-response")
              (not (hive-outbox-entry-report entry)))
-    (let* ((id (hive-outbox-entry-ask-id entry))
-           (prompt (hive-model-prompt id)))
-      ;; Of a question that is no longer in the model, only the id is known.
-      (hive-announce "Your answer to %s could not be stored: %s  (M-x hive-doctor shows it)"
-                     (if prompt (hive-text-agent prompt 40) (hive-text-line id 60))
-                     (hive-text-line (hive-outbox-entry-text entry) 200)))))
+    (hive-announce "Your answer to %s could not be stored: %s  (M-x hive-doctor shows it)"
+                   (hive-outbox-entry-agent entry 60)
+                   (hive-text-line (hive-outbox-entry-text entry) 200))))
 
-(defun hive-notify-start ()
-  "Start announcing."
-  (add-hook 'hive-arrived-functions #'hive-notify--arrived)
-  (add-hook 'hive-sidecar-state-hook #'hive-notify--sidecar)
-  (add-hook 'hive-outbox-rejected-functions #'hive-notify--rejected))
+(add-hook 'hive-arrived-functions #'hive-notify--arrived)
+(add-hook 'hive-sidecar-state-hook #'hive-notify--sidecar)
+(add-hook 'hive-outbox-rejected-functions #'hive-notify--rejected)
 
 (defun hive-notify-stop ()
-  "Stop announcing, and drop the lines that were not shown."
-  (remove-hook 'hive-arrived-functions #'hive-notify--arrived)
-  (remove-hook 'hive-sidecar-state-hook #'hive-notify--sidecar)
-  (remove-hook 'hive-outbox-rejected-functions #'hive-notify--rejected)
+  "Drop the lines that were not shown, as Hive is turned off."
   (hive-set-timer 'hive-notify--timer)
   (setq hive-notify--arrived nil
         hive-notify--answered nil

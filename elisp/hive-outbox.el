@@ -316,6 +316,13 @@ They need not wait for any other entry."
              unless (gethash subject subjects)
              do (puthash subject t subjects) and collect entry)))
 
+(defun hive-outbox-entry-agent (entry width)
+  "Return the title of the agent that asked what ENTRY answers.
+It is at most WIDTH columns wide; of a question that is no longer in the
+model, only the id is known."
+  (let* ((id (hive-outbox-entry-ask-id entry)) (prompt (hive-model-prompt id)))
+    (if prompt (hive-text-agent prompt width) (hive-text-line id width))))
+
 (defun hive-outbox-entry-record (entry)
   "Return the record of ENTRY itself."
   (list :entry "added"
@@ -630,12 +637,10 @@ The next Emacs sends those that are not stored by then."
 
 (defun hive-outbox--print-unverified (entry)
   "Show everything that ENTRY would send in a buffer."
-  (with-current-buffer (get-buffer-create "*hive outbox*")
-    (let ((inhibit-read-only t))
-      (special-mode)
-      (hive-text-guard-files)
-      (visual-line-mode)
-      (erase-buffer)
+  (display-buffer
+   (hive-text-buffer
+    "*hive outbox*"
+    (lambda ()
       (insert
        (hive-words "This entry in %s is not signed with your key.  Send it only if it is yours."
                    (hive-text-line (hive-outbox-entry-file entry))) "\n\n"
@@ -643,9 +648,7 @@ The next Emacs sends those that are not stored by then."
       (cl-loop for (key value) on (hive-outbox-entry-params entry) by #'cddr
                do (insert (hive-text-line (substring (symbol-name key) 1)) ": "
                           (hive-text-inert (if (stringp value) value (format "%S" value)))
-                          "\n"))
-      (goto-char (point-min)))
-    (display-buffer (current-buffer))))
+                          "\n"))))))
 
 (defun hive-outbox--confirm (entry)
   "Send ENTRY, which the human has confirmed, as an answer of this Emacs.

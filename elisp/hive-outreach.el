@@ -54,10 +54,6 @@
     ("blue" 'hive-card-blue) ("green" 'hive-card-green)
     ("yellow" 'hive-card-yellow) ("red" 'hive-card-red) (_ 'hive-card-title)))
 
-(defun hive-outreach--indented (text)
-  "Return TEXT, inert and indented."
-  (replace-regexp-in-string "^" "  " (hive-text-inert text)))
-
 (defun hive-outreach--insert-fields (fields)
   "Insert FIELDS, with inline ones on one line."
   (let ((beside nil))
@@ -109,7 +105,8 @@
                         'face (hive-outreach--face card))
             "\n")
     (when (plist-get card :description)
-      (insert (hive-outreach--indented (plist-get card :description)) "\n"))
+      (insert (replace-regexp-in-string "^" "  " (hive-text-inert (plist-get card :description)))
+              "\n"))
     (hive-outreach--insert-fields (plist-get card :fields))
     (hive-outreach--insert-actions card)
     (when (hive-text-source-label card)

@@ -180,16 +180,16 @@ If none is served, try as often as TRIES says, then offer to serve it."
 
 (defun hive-phone--offer ()
   "Say in the buffer that pairs a phone that no inbox is served, and what helps."
-  (pop-to-buffer-same-window (get-buffer-create hive-phone--buffer))
-  (hive-phone-mode)
-  (let ((inhibit-read-only t))
-    (erase-buffer)
-    (insert (substitute-command-keys
-             (hive-words "\\<hive-phone-mode-map>No inbox is served on this machine, so a phone has nothing to open.
+  (pop-to-buffer-same-window
+   (hive-text-buffer
+    hive-phone--buffer
+    (lambda ()
+      (insert (substitute-command-keys
+               (hive-words "\\<hive-phone-mode-map>No inbox is served on this machine, so a phone has nothing to open.
 
   \\[hive-phone-serve]      serve it from this Emacs, and pair a phone
-  C-u \\[hive-phone]  give the address of an inbox that another machine serves")) "\n")
-    (goto-char (point-min))))
+  C-u \\[hive-phone]  give the address of an inbox that another machine serves")) "\n"))
+    #'hive-phone-mode)))
 
 (defconst hive-phone--port 7373 "The port on which the inbox is served unless `hive-serve' gives another one.")
 
@@ -231,7 +231,7 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
 \\<hive-phone-list-mode-map>\\[hive-phone-revoke] revokes a phone, \\[hive-phone-allow] lets one allow permissions, \\[hive-phone] pairs another one.
 \\{hive-phone-list-mode-map}"
   :interactive nil
-  (hive-text-guard-files)
+  (hive-text-set-up #'hive-phone--refresh t)
   (setq tabulated-list-format
         (vector (list (hive-words "Phone") 24 t)
                 (list (hive-words "Owner") 10 t)
@@ -240,7 +240,6 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
                 (list (hive-words "May") 18 t)
                 (list (hive-words "Notifications") 14 nil)))
   (setq tabulated-list-padding 1)
-  (setq-local revert-buffer-function (lambda (&rest _) (hive-phone--refresh)))
   (tabulated-list-init-header))
 
 (defun hive-phone--entry (phone)

@@ -109,12 +109,6 @@
       ;; An event of a newer sidecar.
       (_ (hive-text-line type 40)))))
 
-(defun hive-prompt-events-line (event)
-  "Return EVENT, a plist from the sidecar, as a line with its local time."
-  (format "%s  %s"
-          (hive-text-local (plist-get event :at) "%F %T")
-          (hive-prompt--words (plist-get event :type) (plist-get event :data))))
-
 (defconst hive-prompt--receipts
   '((:created_at . "asked") (:offered_at . "shown at a desk") (:seen_at . "seen")
     (:responded_at . "answered") (:handed_at . "delivered to the agent")
@@ -194,7 +188,9 @@ Tables are aligned, but not in a permission, whose text is shown exactly."
   (hive-prompt--heading (hive-words "What happened"))
   (insert (hive-prompt-events-receipts prompt) "\n")
   (pcase-dolist (`(,event . ,count) (hive-prompt--folded hive-prompt--events))
-    (insert (propertize (format "  %s%s\n" (hive-prompt-events-line event)
+    (insert (propertize (format "  %s  %s%s\n"
+                                (hive-text-local (plist-get event :at) "%F %T")
+                                (hive-prompt--words (plist-get event :type) (plist-get event :data))
                                 (if (> count 1) (hive-words "  ×%d" count) ""))
                         'face 'hive-shadow))))
 
@@ -357,7 +353,8 @@ diff, \\<hive-diff-map>\\[hive-diff-visit] visits the line in its file, and \\[h
 \\{hive-prompt-mode-map}"
   :interactive nil
   (hive-text-set-up #'hive-prompt--fetch)
-  (hive-fold-prepare)
+  ;; What `hive-fold-set-up' folds is hidden.
+  (add-to-invisibility-spec 'hive-fold)
   ;; The whole name would push the counts out of a mode line of 80 columns.
   (setq-local mode-line-buffer-identification
               (list -26 (default-value 'mode-line-buffer-identification)))
@@ -470,14 +467,12 @@ It is written only when you say so."
 (defun hive-prompt-interrupt ()
   "Ask the agent of the question of this buffer to stop."
   (interactive nil hive-prompt-mode)
-  (hive-interrupt-confirmed (list (cons (plist-get hive-prompt--prompt :session_id)
-                                        (hive-text-title hive-prompt--prompt)))))
+  (hive-interrupt-asker hive-prompt--prompt))
 
 (defun hive-prompt-visit-terminal ()
   "Go to the terminal of the agent that asks, if it is in this Emacs."
   (interactive nil hive-prompt-mode)
-  (hive-terminal-visit (plist-get hive-prompt--prompt :session_id)
-                       (hive-text-title hive-prompt--prompt)))
+  (hive-terminal-visit-asker hive-prompt--prompt))
 
 ;;;; Commands: moving
 

@@ -294,9 +294,7 @@ written before you say so."
 rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismiss] dismisses a proposal.
 \\{hive-rules-mode-map}"
   :interactive nil
-  (hive-text-guard-files)
-  (setq truncate-lines t bidi-paragraph-direction 'left-to-right)
-  (setq-local revert-buffer-function (lambda (&rest _) (hive-rules-refresh))))
+  (hive-text-set-up #'hive-rules-refresh t))
 
 (defun hive-rules--row (decision what project &rest cells)
   "Return the row of DECISION, WHAT, PROJECT and CELLS.

@@ -74,28 +74,23 @@ written, it is in the kill ring."
   (hive-post-check body)
   (let ((id (concat "msg-" (hive-rpc-new-id)))
         (store (plist-get hive-sidecar-info :store_id)))
-    (condition-case oops
-        (hive-outbox-add
-         nil "message/post"
-         `( :message_id ,id
-            ;; The outbox knows its entries by this.
-            :response_id ,id
-            :body ,(hive-text-sendable body)
-            :by ,(hive-human-name)
-            ,@(hive-place-params place)
-            ,@(when thread (list :thread (hive-text-sendable thread)))
-            ,@(when reply-to (list :reply_to reply-to))
-            ,@(when priority (list :priority priority))
-            ,@(when heading
-                (list :heading (list :handle (hive-text-sendable (plist-get heading :handle))
-                                     :stamp (plist-get heading :stamp)
-                                     :origin (or (plist-get heading :origin) "typed"))))
-            ,@(when store (list :store_id store)))
-         body)
-      (file-error
-       ;; It is no longer a draft.
-       (kill-new body)
-       (hive-fail "%s; your message is in the kill ring" (error-message-string oops))))
+    (hive-outbox-add
+     nil "message/post"
+     `( :message_id ,id
+        ;; The outbox knows its entries by this.
+        :response_id ,id
+        :body ,(hive-text-sendable body)
+        :by ,(hive-human-name)
+        ,@(hive-place-params place)
+        ,@(when thread (list :thread (hive-text-sendable thread)))
+        ,@(when reply-to (list :reply_to reply-to))
+        ,@(when priority (list :priority priority))
+        ,@(when heading
+            (list :heading (list :handle (hive-text-sendable (plist-get heading :handle))
+                                 :stamp (plist-get heading :stamp)
+                                 :origin (or (plist-get heading :origin) "typed"))))
+        ,@(when store (list :store_id store)))
+     body)
     id))
 
 (defun hive-post-address (message)

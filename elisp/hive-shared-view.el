@@ -226,10 +226,6 @@ Search for it from FROM."
   "How many of the last messages a shared buffer shows.
 When you page back, it shows up to twice as many.")
 
-(defun hive-shared--text (messages)
-  "Return the text of MESSAGES, in their order."
-  (mapconcat #'hive-shared-message-text messages ""))
-
 (defun hive-shared-show (messages)
   "Show MESSAGES, a list, oldest first, except those already shown.
 Return the new ones."
@@ -280,7 +276,7 @@ Return the position of the first."
                               when (equal "agent" (plist-get message :author))
                               nconc (list (plist-get message :from_handle)
                                           (hive-model-title-name message))))
-  (let ((text (hive-shared--text messages)))
+  (let ((text (mapconcat #'hive-shared-message-text messages "")))
     (hive-shared-put pos text before-markers)
     (hive-shared-activate pos (+ pos (length text)))))
 
@@ -344,12 +340,6 @@ Return the position of the first."
   "Return the shared buffers."
   (hive-buffers 'hive-shared-mode))
 
-(defun hive-shared--params (more)
-  "Return the request parameters for a page of this buffer, with MORE."
-  (append (hive-place-params hive-shared-place)
-          (when hive-shared-thread (list :thread hive-shared-thread))
-          more))
-
 (defun hive-shared--request (more then)
   "Fetch a page with the parameters MORE; call THEN with it in this buffer.
 A later fetch replaces this one."
@@ -364,7 +354,9 @@ A later fetch replaces this one."
                       (hive-shared--catch-up))
                     (force-mode-line-update)))))
       (hive-rpc-request
-       'message/list (hive-shared--params more)
+       'message/list (append (hive-place-params hive-shared-place)
+                             (when hive-shared-thread (list :thread hive-shared-thread))
+                             more)
        :timeout 30
        :success (lambda (page) (finish then page))
        :error (lambda (err)

@@ -403,7 +403,7 @@ Whether it was posted to everyone, only its message says."
   "Return the header line."
   (let ((target (hive-shared-target))
         (open (hive-mentions-count #'hive-shared--mention-here-p)))
-    (concat " " (string-replace "%" "%%" (hive-shared--name))
+    (concat " " (hive-text-literal (hive-shared--name))
             (cond ((not (hive-sidecar-connected-p)) (hive-words "   not connected"))
                   (hive-shared--fetch "   …")
                   (t (hive-words "   %d shown" (hive-shared-count))))
@@ -411,8 +411,8 @@ Whether it was posted to everyone, only its message says."
             (if hive-shared-news (hive-words "   %d new" (car hive-shared-news)) "")
             (if (> open 0) (hive-words "   %d for you" open) "")
             (if (string-empty-p target) ""
-              (concat "   " (string-replace "%" "%%" target)))
-            (string-replace "%" "%%" (hive-shared--here)))))
+              (concat "   " (hive-text-literal target)))
+            (hive-text-literal (hive-shared--here)))))
 
 (defconst hive-shared--most-here 4 "How many agents are named in the header line.")
 

@@ -214,9 +214,7 @@ NAME returns what to show for the name of one."
 \\<hive-stats-mode-map>\\[hive-stats-set-days] changes the period.
 \\{hive-stats-mode-map}"
   :interactive nil
-  (hive-text-guard-files)
-  (setq truncate-lines t bidi-paragraph-direction 'left-to-right)
-  (setq-local revert-buffer-function (lambda (&rest _) (hive-stats--fetch))))
+  (hive-text-set-up #'hive-stats--fetch t))
 
 (defun hive-stats--beginning (days)
   "Return when the first of the last DAYS days began: today is one of them."

@@ -74,6 +74,10 @@ They go before the search among the processes of this Emacs.")
       (pop-to-buffer buffer)
       (run-hooks 'hive-agent-visited-hook))))
 
+(defun hive-terminal-visit-asker (prompt)
+  "Go to the terminal of the agent of PROMPT."
+  (hive-terminal-visit (plist-get prompt :session_id) (hive-text-title prompt)))
+
 (defun hive-terminal--visit-by-process (session-id name)
   "Go to the terminal with the process of SESSION-ID, an agent called NAME."
   (let ((from (selected-window)))

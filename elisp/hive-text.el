@@ -243,6 +243,11 @@ within: 16 s for 60,000 blanks."
     (while (and (> end 0) (memq (aref text (1- end)) '(?\s ?\t ?\n ?\r))) (setq end (1- end)))
     (substring text 0 end)))
 
+(defun hive-text-literal (text)
+  "Return TEXT for a mode line or a header line.
+A percent sign there is a directive."
+  (string-replace "%" "%%" text))
+
 (defun hive-text-line (text &optional width)
   "Return TEXT as one inert line, at most WIDTH columns wide.
 Runs of white space become one space."
@@ -528,11 +533,13 @@ Positions stay where they are, as of `hive-text-keep-places'."
     (widen)
     (hive-text-keep-places (lambda () (erase-buffer) (funcall print)))))
 
-(defun hive-text-set-up (&optional revert)
+(defun hive-text-set-up (&optional revert table)
   "Prepare this buffer for text from agents, and let REVERT fetch it again.
-It is wrapped between words, and what is written to a file is inert."
+It is wrapped between words, or if it is a TABLE, its lines are truncated.
+What is written to a file is inert."
   (hive-text-guard-files)
-  (hive-wrap-words)
+  (if table (setq truncate-lines t) (hive-wrap-words))
+  ;; Right-to-left text in one column must not move the others.
   (setq bidi-paragraph-direction 'left-to-right)
   (when revert (setq-local revert-buffer-function (lambda (&rest _) (funcall revert)))))
 
@@ -565,6 +572,18 @@ The human searches in it, has narrowed it, or uses the region."
   "Return the buffer NAME, which is in MODE; make it if there is none."
   (with-current-buffer (get-buffer-create name)
     (unless (derived-mode-p mode) (funcall mode))
+    (current-buffer)))
+
+(defun hive-text-buffer (name insert &optional mode)
+  "Return the buffer NAME in MODE, by default `special-mode', with a new text.
+INSERT is a function that inserts it."
+  (with-current-buffer (get-buffer-create name)
+    (funcall (or mode #'special-mode))
+    (hive-text-set-up)
+    (let ((inhibit-read-only t))
+      (erase-buffer)
+      (funcall insert)
+      (goto-char (point-min)))
     (current-buffer)))
 
 (defun hive-text-close (buffer)
@@ -638,7 +657,7 @@ Create its directory; signal a `file-error' if that fails."
   (apply #'run-at-time seconds seconds function args))
 
 (defun hive-set-timer (variable &optional seconds function &rest args)
-  "Set VARIABLE to a timer that calls FUNCTION with ARGS in SECONDS.
+  "Set VARIABLE to a new timer: call FUNCTION with ARGS in SECONDS.
 The timer that it had is cancelled; without SECONDS, it gets no other.
 It is nil again when FUNCTION is called."
   (when (symbol-value variable) (cancel-timer (symbol-value variable)))

@@ -175,7 +175,7 @@
                            (provided-mode-derived-p symbol 'special-mode))
                   (push symbol modes))))
     (should (memq 'hive-rules-mode modes))
-    (should-not (cl-set-difference modes (mapcar #'car hive-integrations--motion)))))
+    (should-not (cl-set-difference modes hive-integrations--motion))))
 
 ;;;; Where the count is shown
 

@@ -34,7 +34,7 @@
 
 (ert-deftest hive-post/what-cannot-be-written-is-in-the-kill-ring ()
   (hive-shared-test-with
-    (cl-letf (((symbol-function 'hive-outbox-add)
+    (cl-letf (((symbol-function 'hive-outbox-append)
                (lambda (&rest _) (signal 'file-error '("Opening output file" "No space left on device")))))
       (let ((oops (should-error (hive-post "Do not lose me.") :type 'user-error)))
         (should (string-search "No space left on device" (cadr oops)))))
