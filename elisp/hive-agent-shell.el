@@ -154,16 +154,14 @@ state is made again after that, and this is forgotten: see
   "Note that PROCESS has ended, if it has.
 No event of agent-shell reports that an agent was killed."
   (unless (process-live-p process)
-    (hive-rpc-guarded #'hive-agent-shell--ended process)))
+    (hive-rpc-guarded #'hive-call-in (process-get process 'hive-agent-shell-buffer)
+                      #'hive-agent-shell--ended (process-id process))))
 
-(defun hive-agent-shell--ended (process)
-  "Note that PROCESS, the agent of a buffer, has ended."
-  (hive-in-buffer (process-get process 'hive-agent-shell-buffer)
-    (when hive-agent-shell--agent
-      (let ((pid (process-id process)))
-        (when (equal pid (hive-editor-pid hive-agent-shell--agent))
-          (setq hive-agent-shell--keys nil)
-          (hive-editor-died hive-agent-shell--agent pid))))))
+(defun hive-agent-shell--ended (pid)
+  "Note that the process PID has ended, if it is the agent of this buffer."
+  (when (and hive-agent-shell--agent (equal pid (hive-editor-pid hive-agent-shell--agent)))
+    (setq hive-agent-shell--keys nil)
+    (hive-editor-died hive-agent-shell--agent pid)))
 
 ;;;; Requests from Hive
 
@@ -202,17 +200,15 @@ No event of agent-shell reports that an agent was killed."
      (substring-no-properties (or (map-elt action :option) (map-elt action :label)))
      description refuses once)))
 
-(defun hive-agent-shell--change (diff)
-  "Return DIFF, an alist of :old, :new and :file, as `dialog/open' takes it."
-  (list :path (format "%s" (map-elt diff :file))
-        :before (map-elt diff :old)
-        :after (or (map-elt diff :new) "")))
-
 (defun hive-agent-shell--changes (tool-call)
   "Return the diffs of TOOL-CALL, as `dialog/open' takes them."
   (let ((diffs (or (map-elt tool-call :diffs)
                    (let ((diff (map-elt tool-call :diff))) (and diff (list diff))))))
-    (vconcat (mapcar #'hive-agent-shell--change (append diffs nil)))))
+    (vconcat (mapcar (lambda (diff)
+                       (list :path (format "%s" (map-elt diff :file))
+                             :before (map-elt diff :old)
+                             :after (or (map-elt diff :new) "")))
+                     (append diffs nil)))))
 
 (defconst hive-agent-shell--shown
   '(:title :kind :raw-input :command :description :content :diff :diffs :status

@@ -154,13 +154,9 @@ may be given."
 (defun hive-batch--fitted (prompt answer)
   "Return ANSWER to PROMPT: words that are the label of an option choose it."
   (let ((decision (plist-get answer :decision)))
-    (if (or (plist-get answer :selected) (not (member decision (hive-batch--labels prompt))))
+    (if (or (plist-get answer :selected) (not (member decision (hive-values :label (plist-get prompt :options)))))
         answer
       (append (list :selected (vector decision)) answer))))
-
-(defun hive-batch--labels (prompt)
-  "Return the labels of the options of PROMPT."
-  (mapcar (lambda (option) (plist-get option :label)) (plist-get prompt :options)))
 
 (defun hive-batch--stored (entry result)
   "Note RESULT, the outcome of ENTRY of a batch; report when all are known."
@@ -222,7 +218,7 @@ may be given."
 A description is kept only if it is the same everywhere."
   (cl-loop for option in (append (plist-get (car batch) :options) nil)
            for label = (plist-get option :label)
-           when (cl-every (lambda (prompt) (member label (hive-batch--labels prompt))) batch)
+           when (cl-every (lambda (prompt) (member label (hive-values :label (plist-get prompt :options)))) batch)
            collect (if (cl-every (lambda (prompt) (member option (append (plist-get prompt :options) nil)))
                                  batch)
                        option

@@ -120,7 +120,8 @@ argument, read SOURCE: a release file or a directory; without one, see
 
 ;;;; A check
 
-(cl-defstruct (hive-doctor-check (:constructor hive-doctor-check) (:copier nil))
+(cl-defstruct (hive-doctor-check (:constructor hive-doctor-check (name state text &optional advice))
+                                 (:copier nil))
   "One line: a NAME, a STATE, a TEXT, and ADVICE for what is not ok.
 The STATE is `ok', `not-set-up' or `broken'."
   name state text advice)
@@ -133,41 +134,39 @@ The STATE is `ok', `not-set-up' or `broken'."
 
 (defun hive-doctor--emacs ()
   "Check the version of Emacs."
-  (hive-doctor-check
-   :name (hive-words "Emacs") :state (hive-doctor--state (version<= "28.1" emacs-version))
-   :text emacs-version :advice (hive-words "Hive needs Emacs 28.1 or newer")))
+  (hive-doctor-check (hive-words "Emacs") (hive-doctor--state (version<= "28.1" emacs-version))
+                     emacs-version (hive-words "Hive needs Emacs 28.1 or newer")))
 
 (defun hive-doctor--program ()
   "Check that the sidecar's program exists."
   (condition-case oops
-      (hive-doctor-check :name (hive-words 'doctor-program) :state 'ok
-                         :text (string-join (hive-program-command) " "))
+      (hive-doctor-check (hive-words 'doctor-program) 'ok (string-join (hive-program-command) " "))
     (hive-program-missing
-     (hive-doctor-check :name (hive-words 'doctor-program) :state 'broken :text (cadr oops)
-                        :advice (hive-words "Afterwards run M-x hive-restart")))))
+     (hive-doctor-check (hive-words 'doctor-program) 'broken (cadr oops)
+                        (hive-words "Afterwards run M-x hive-restart")))))
 
 (defun hive-doctor--sidecar ()
   "Check the handshake."
   (let ((server (plist-get hive-sidecar-info :server)))
     (if (hive-sidecar-connected-p)
         (hive-doctor-check
-         :name (hive-words 'doctor-sidecar) :state 'ok
-         :text (hive-words "%s %s, protocol %s"
-			   (plist-get server :name) (plist-get server :version)
-			   (plist-get hive-sidecar-info :protocol_version)))
+         (hive-words 'doctor-sidecar) 'ok
+         (hive-words "%s %s, protocol %s"
+                     (plist-get server :name) (plist-get server :version)
+                     (plist-get hive-sidecar-info :protocol_version)))
       (hive-doctor-check
-       :name (hive-words 'doctor-sidecar) :state 'broken
-       :text (format "%s%s" hive-sidecar-state
-                     (if hive-sidecar-problem (concat ": " hive-sidecar-problem) ""))
-       :advice (if (eq hive-sidecar-state 'off) (hive-words "turn it on with M-x hive-mode")
-                 (hive-words "the buffer *hive log* has details; M-x hive-restart tries again"))))))
+       (hive-words 'doctor-sidecar) 'broken
+       (format "%s%s" hive-sidecar-state
+               (if hive-sidecar-problem (concat ": " hive-sidecar-problem) ""))
+       (if (eq hive-sidecar-state 'off) (hive-words "turn it on with M-x hive-mode")
+         (hive-words "the buffer *hive log* has details; M-x hive-restart tries again"))))))
 
 (defun hive-doctor--store ()
   "Report which store is in use."
   (let ((store (plist-get hive-sidecar-info :store_id)))
-    (hive-doctor-check :name (hive-words "Store") :state (hive-doctor--state store)
-                       :text (or store (hive-words "not known yet"))
-                       :advice (hive-words "Shown once the sidecar is connected"))))
+    (hive-doctor-check (hive-words "Store") (hive-doctor--state store)
+                       (or store (hive-words "not known yet"))
+                       (hive-words "Shown once the sidecar is connected"))))
 
 (defun hive-doctor--outbox ()
   "Check the outbox: unsent and rejected answers."
@@ -177,26 +176,26 @@ The STATE is `ok', `not-set-up' or `broken'."
          (elsewhere (cl-remove-if #'hive-outbox-sendable-p pending)))
     (cons
      (hive-doctor-check
-      :name (hive-words "Outbox")
-      :state (hive-doctor--state (not (or rejected elsewhere unverified)))
-      :text (hive-words "%d unsent, %d rejected%s, in %s" (length pending) (length rejected)
-                        (if unverified
-                            (hive-words ", %d not signed with your key" (length unverified))
-                          "")
-                        (abbreviate-file-name hive-outbox-directory))
-      :advice (cond (unverified
-                     (hive-words "M-x hive-outbox-review shows what is not signed with your key"))
-                    (rejected (hive-words "M-x hive-outbox-review deletes the rejected entries"))
-                    (elsewhere (hive-words "%s to another store; set `hive-store' to it"
-                                           (hive-count (length elsewhere)
-                                                       "entry belongs" "entries belong")))))
+      (hive-words "Outbox")
+      (hive-doctor--state (not (or rejected elsewhere unverified)))
+      (hive-words "%d unsent, %d rejected%s, in %s" (length pending) (length rejected)
+                  (if unverified
+                      (hive-words ", %d not signed with your key" (length unverified))
+                    "")
+                  (abbreviate-file-name hive-outbox-directory))
+      (cond (unverified
+             (hive-words "M-x hive-outbox-review shows what is not signed with your key"))
+            (rejected (hive-words "M-x hive-outbox-review deletes the rejected entries"))
+            (elsewhere (hive-words "%s to another store; set `hive-store' to it"
+                                   (hive-count (length elsewhere)
+                                               "entry belongs" "entries belong")))))
      (mapcar (lambda (entry)
                (hive-doctor-check
-                :name (hive-words "Rejected") :state 'broken
-                :text (format "%s: %S" (or (hive-outbox-entry-ask-id entry) "message")
-                              (or (plist-get (hive-outbox-entry-params entry) :body)
-                                  (hive-respond-text (hive-outbox-entry-params entry))))
-                :advice (hive-outbox-entry-text entry)))
+                (hive-words "Rejected") 'broken
+                (format "%s: %S" (or (hive-outbox-entry-ask-id entry) "message")
+                        (or (plist-get (hive-outbox-entry-params entry) :body)
+                            (hive-respond-text (hive-outbox-entry-params entry))))
+                (hive-outbox-entry-text entry)))
              rejected))))
 
 ;; A program that can talk to the server can do in this Emacs what its human can.
@@ -205,10 +204,9 @@ The STATE is `ok', `not-set-up' or `broken'."
   (let ((running (and (bound-and-true-p server-process)
                       (process-live-p server-process))))
     (hive-doctor-check
-     :name (hive-words "Emacs server") :state (hive-doctor--state (not running))
-     :text (if running (hive-words "running as \"%s\"" server-name)
-             (hive-words "not running"))
-     :advice (hive-words "Any program of yours, and any agent that is not sandboxed, can run Lisp in this Emacs with emacsclient and grant permissions in your name.  Stop the server with M-x server-force-delete"))))
+     (hive-words "Emacs server") (hive-doctor--state (not running))
+     (if running (hive-words "running as \"%s\"" server-name) (hive-words "not running"))
+     (hive-words "Any program of yours, and any agent that is not sandboxed, can run Lisp in this Emacs with emacsclient and grant permissions in your name.  Stop the server with M-x server-force-delete"))))
 
 ;;;; The buffer
 
@@ -279,10 +277,8 @@ If BUFFER was checked again since, they are not shown."
          (hive-words "Hive needs Node.js %s or newer; install it, or set `hive-node-program'"
                      hive-program-node-version)))
     (if (not node)
-        (hive-doctor--add buffer remote (list (hive-doctor-check
-                                               :name (hive-words 'doctor-node) :state 'broken
-                                               :text (hive-words "not found")
-                                               :advice advice)))
+        (hive-doctor--add buffer remote (list (hive-doctor-check (hive-words 'doctor-node) 'broken
+                                                                 (hive-words "not found") advice)))
       (let ((default-directory "/") (said ""))
         (make-process
          :name "hive-node" :command (list node "--version") :noquery t
@@ -293,11 +289,10 @@ If BUFFER was checked again since, they are not shown."
            (unless (process-live-p process)
              (hive-rpc-later
               #'hive-doctor--add buffer remote
-              (list (hive-doctor-check
-                     :name (hive-words 'doctor-node)
-                     :state (hive-doctor--state (hive-doctor--node-p said))
-                     :text (format "%s, %s" (string-trim said) node)
-                     :advice advice))))))))))
+              (list (hive-doctor-check (hive-words 'doctor-node)
+                                       (hive-doctor--state (hive-doctor--node-p said))
+                                       (format "%s, %s" (string-trim said) node)
+                                       advice))))))))))
 
 (defun hive-doctor--check-sidecar (buffer)
   "Ask the sidecar to check itself; the results appear in BUFFER."
@@ -309,20 +304,18 @@ If BUFFER was checked again since, they are not shown."
        (hive-doctor--add
         buffer remote
         (mapcar (lambda (check)
-                  (hive-doctor-check :name (plist-get check :name)
-                                     :state (pcase (plist-get check :state)
-                                              ("ok" 'ok)
-                                              ("not_set_up" 'not-set-up)
-                                              (_ 'broken))
-                                     :text (plist-get check :text)
-                                     :advice (plist-get check :advice)))
+                  (hive-doctor-check (plist-get check :name)
+                                     (pcase (plist-get check :state)
+                                       ("ok" 'ok) ("not_set_up" 'not-set-up) (_ 'broken))
+                                     (plist-get check :text)
+                                     (plist-get check :advice)))
                 (plist-get result :checks))))
      :error
      (lambda (err)
        (hive-doctor--add
         buffer remote
-        (list (hive-doctor-check :name (hive-words "The sidecar's checks") :state 'broken
-                                 :text (plist-get err :text))))))))
+        (list (hive-doctor-check (hive-words "The sidecar's checks") 'broken
+                                 (plist-get err :text))))))))
 
 (define-derived-mode hive-doctor-mode special-mode "Hive-Doctor"
   "Major mode of the buffer that shows the checks."

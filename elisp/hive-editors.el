@@ -54,17 +54,11 @@ A change takes effect when `hive-mode' is turned on the next time."
   "Return a new id for an agent."
   (concat "editor-" (hive-rpc-new-id)))
 
-(defun hive-editors--log (method)
-  "Return a function that logs the error of METHOD."
-  (lambda (err) (hive-rpc-log "%s failed: %s" method (plist-get err :text))))
-
-(cl-defun hive-editors--tell (method params &key success error)
+(defun hive-editors--tell (method params &optional success)
   "Send the request METHOD with PARAMS if the sidecar is there.
-Call SUCCESS with the result, or ERROR with what was wrong."
+Call SUCCESS with the result."
   (when (hive-sidecar-connected-p)
-    (hive-rpc-request method params
-                      :success (or success #'ignore)
-                      :error (or error (hive-editors--log method)))))
+    (hive-rpc-request method params :success success)))
 
 (defun hive-editors--introduce (agent)
   "Introduce AGENT to the sidecar.  While it works, begin its turn, too."
@@ -149,9 +143,9 @@ Its buffer stays, and may start another process."
      'dialog/open
      (append (list :session_id (hive-editor-id (hive-editors--dialog-agent dialog)) :key key)
              (hive-editors--dialog-params dialog))
-     :success (lambda (result)
-                (when-let* ((answer (plist-get result :answer)))
-                  (hive-editors--answered key answer))))))
+     (lambda (result)
+       (when-let* ((answer (plist-get result :answer)))
+         (hive-editors--answered key answer))))))
 
 (defun hive-editor-open (agent key params answer)
   "Offer a dialog of AGENT at the desks, with PARAMS of `dialog/open'.

@@ -197,8 +197,7 @@ what was done.  Call THEN when that is stored."
                   (unless (equal loops hive-loops)
                     (setq hive-loops loops)
                     (hive-notify-refresh)
-                    (hive-changed))))
-     :error (lambda (err) (hive-rpc-log "no loops: %S" err)))))
+                    (hive-changed)))))))
 
 (defun hive-mentions--loops-soon (&rest _)
   "Fetch the loops soon."

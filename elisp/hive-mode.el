@@ -122,15 +122,19 @@ The desk that has the focus shows desktop notifications first."
   (hive-rpc-guarded #'hive-outbox-connected)
   (hive-model-refresh))
 
+(defconst hive-mode--hooks
+  '((hive-sidecar-state-hook . hive-changed)
+    (hive-connected-hook . hive-mode--connected)
+    (kill-emacs-hook . hive-sidecar-goodbye)
+    (kill-emacs-hook . hive-outbox-tidy)
+    ;; This runs before the two above.
+    (kill-emacs-hook . hive-outbox-send-delayed))
+  "The hooks that the mode adds to, and its functions.")
+
 (defun hive-mode--enable ()
   "Start everything, without waiting for the sidecar."
   (add-hook 'hive-changed-hook #'hive-mode-line-update)
-  (add-hook 'hive-sidecar-state-hook #'hive-changed)
-  (add-hook 'hive-connected-hook #'hive-mode--connected)
-  (add-hook 'kill-emacs-hook #'hive-sidecar-goodbye)
-  (add-hook 'kill-emacs-hook #'hive-outbox-tidy)
-  ;; This runs before the two above.
-  (add-hook 'kill-emacs-hook #'hive-outbox-send-delayed)
+  (pcase-dolist (`(,hook . ,function) hive-mode--hooks) (add-hook hook function))
   (add-function :after after-focus-change-function #'hive-mode--focus)
   (hive-mode-line-install)
   (hive-rpc-guarded #'hive-outbox-open)
@@ -146,11 +150,7 @@ The desk that has the focus shows desktop notifications first."
   (hive-outbox-close)
   (hive-model-stop)
   (hive-model-forget)
-  (remove-hook 'hive-sidecar-state-hook #'hive-changed)
-  (remove-hook 'hive-connected-hook #'hive-mode--connected)
-  (remove-hook 'kill-emacs-hook #'hive-sidecar-goodbye)
-  (remove-hook 'kill-emacs-hook #'hive-outbox-tidy)
-  (remove-hook 'kill-emacs-hook #'hive-outbox-send-delayed)
+  (pcase-dolist (`(,hook . ,function) hive-mode--hooks) (remove-hook hook function))
   (remove-function after-focus-change-function #'hive-mode--focus)
   (hive-mode-line-remove))
 

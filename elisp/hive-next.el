@@ -656,9 +656,7 @@ DESCRIPTION is that of its option, or nil."
 
 (defun hive-next--send (batch labels &optional words)
   "Answer BATCH with the options LABELS and WORDS, after confirmation if needed."
-  (hive-next--send-answer batch
-                          (append (list :decision (string-join labels ", ") :selected (vconcat labels))
-                                  (and words (list :comment words)))
+  (hive-next--send-answer batch (hive-read-chosen labels words)
                           (or words (hive-next--description (car batch) labels))))
 
 (defun hive-next--send-answer (batch answer &optional description)
@@ -739,22 +737,22 @@ quits, and does what it usually does."
       (let* ((batch (hive-next--batch waiting))
              (done (hive-next--handle batch (- (length waiting) (length batch))))
              (back (and (eq (car done) 'undone) (cdr done))))
-        (unless back (setq passed (append (hive-next--ids (cdr done)) passed)))
-        (when (eq (car done) 'skip) (setq skipped (append (hive-next--ids (cdr done)) skipped)))
+        (unless back (setq passed (append (hive-values :ask_id (cdr done)) passed)))
+        (when (eq (car done) 'skip) (setq skipped (append (hive-values :ask_id (cdr done)) skipped)))
         (when (eq (car done) 'answered) (setq answered (+ answered (length (cdr done)))))
         (setq waiting (and done (hive-next--following passed)))
         (when (and done (null waiting) (null back))
           (setq back (cdr (hive-next--linger (hive-next--summary answered skipped)))))
         (when back
           ;; A question whose answer was taken back is asked again at once.
-          (setq passed (cl-set-difference passed (hive-next--ids back) :test #'equal)
+          (setq passed (cl-set-difference passed (hive-values :ask_id back) :test #'equal)
                 answered (max 0 (- answered (length back)))
-                waiting (append back (hive-next--following (append (hive-next--ids back) passed)))))))))
+                waiting (append back (hive-next--following (append (hive-values :ask_id back) passed)))))))))
 
 (defun hive-next--summary (answered skipped)
   "Return how many questions were ANSWERED, and how many of SKIPPED are pending.
 SKIPPED is a list of ids."
-  (let ((pending (length (cl-intersection skipped (hive-next--ids (hive-prompts-offered))
+  (let ((pending (length (cl-intersection skipped (hive-values :ask_id (hive-prompts-offered))
                                           :test #'equal))))
     (cond ((zerop (+ answered pending)) (hive-words "No other questions are pending"))
           ((zerop pending) (hive-words "%d answered; no other questions" answered))
@@ -772,10 +770,6 @@ SKIPPED is a list of ids."
   (let ((done (hive-next--handle (list prompt) 0)))
     (message "%s" (hive-next--delayed))
     done))
-
-(defun hive-next--ids (batch)
-  "Return the ids of the questions in BATCH."
-  (mapcar (lambda (prompt) (plist-get prompt :ask_id)) batch))
 
 (provide 'hive-next)
 ;;; hive-next.el ends here

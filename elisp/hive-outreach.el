@@ -75,7 +75,7 @@
     (unless (and prompt (hive-prompt-unanswered-p prompt))
       (hive-fail "This card is already answered or closed"))
     (hive-respond-seen prompt)
-    (hive-respond-send prompt (list :decision label :selected (vector label)))))
+    (hive-respond-send prompt (hive-read-chosen (list label)))))
 
 (defun hive-outreach--insert-actions (card)
   "Insert the actions of CARD: buttons while its question is pending."
@@ -131,10 +131,6 @@
 
 ;;;; Announcing what arrives
 
-(defun hive-outreach--key ()
-  "Return the key of `hive-outreach'."
-  (substitute-command-keys "\\[hive-outreach]"))
-
 (defun hive-outreach--line (item before &optional short)
   "Return a line about ITEM, after the words BEFORE; without a key if SHORT."
   (if (equal (plist-get item :kind) "ping")
@@ -142,7 +138,7 @@
                   (hive-text-line (plist-get item :message) (if short 100 500)))
     (hive-words "%s%s sends a card: %s%s" before (hive-text-agent-in item 40)
                 (hive-text-line (plist-get item :title) 100)
-                (if short "" (concat "  " (hive-outreach--key))))))
+                (if short "" (substitute-command-keys "  \\[hive-outreach]")))))
 
 (defun hive-outreach--say (item)
   "Announce ITEM soon, with other arrivals, if it is for the human."
@@ -158,7 +154,8 @@
     (setq hive-outreach--arrived nil)
     (if (length> items hive-outreach--several)
         (hive-announce "%s%d messages from agents; the latest: %s  %s" away (length items)
-                       (hive-outreach--line (car (last items)) "" t) (hive-outreach--key))
+                       (hive-outreach--line (car (last items)) "" t)
+                       (substitute-command-keys "\\[hive-outreach]"))
       (dolist (item items)
         (hive-notify-say "%s" (hive-outreach--line item away))))))
 

@@ -555,8 +555,7 @@ It is written only when you say so."
   "Answer the question of this buffer with the option LABEL and WORDS."
   (unless (hive-prompt-unanswered-p hive-prompt--prompt)
     (hive-fail 'prompt-closed))
-  (let ((answer (append (list :decision label :selected (vector label))
-                        (and words (list :comment words)))))
+  (let ((answer (hive-read-chosen (list label) words)))
     (hive-respond-confirm hive-prompt--prompt answer)
     ;; The claim records that the notes shown here were read.
     (hive-respond-claim hive-prompt--prompt)

@@ -345,22 +345,24 @@ Case and surrounding white space do not count."
              for label = (plist-get option :label)
              when (equal text (downcase (string-trim label))) return label)))
 
+(defun hive-read-chosen (labels &optional comment)
+  "Return the answer that chooses LABELS, a list, with COMMENT."
+  (append (list :decision (string-join labels ", ") :selected (vconcat labels))
+          (and comment (list :comment comment))))
+
 (defun hive-read-understood (prompt text)
   "Return the answer to PROMPT that TEXT means, as `hive-read-answer' does.
 It is an option, an option and words after a comma, a colon, a semicolon
 or a dash, or else free text."
-  (let ((answer (lambda (label comment)
-                  (append (list :decision label :selected (vector label))
-                          (and comment (list :comment comment)))))
-        (label (hive-read-label prompt text)))
-    (if label (funcall answer label nil)
+  (let ((label (hive-read-label prompt text)))
+    (if label (hive-read-chosen (list label))
       (or (cl-loop for start = 0 then (match-end 0)
                    ;; A label has 500 characters at most.
                    while (and (<= start 600) (string-match "[,;:][ \t\n]+\\|[ \t]+[-–—][ \t]+" text start))
                    for named = (hive-read-label prompt (substring text 0 (match-beginning 0)))
                    for words = (string-trim (substring text (match-end 0)))
                    when (and named (not (string-empty-p words)))
-                   return (funcall answer named words))
+                   return (hive-read-chosen (list named) words))
           (list :decision text)))))
 
 ;;;; Choosing a question
@@ -693,7 +695,7 @@ Half an option counts only if the human confirms it."
 (defun hive-read--chosen (text alist)
   "Return the answer that TEXT is, an option in ALIST or free text; or nil."
   (let ((label (and text (hive-read--meant text alist))))
-    (cond (label (list :decision label :selected (vector label)))
+    (cond (label (hive-read-chosen (list label)))
           (text (list :decision text)))))
 
 (defun hive-read--with-words (prompt text)

@@ -261,10 +261,6 @@ connection when the process has ended.  The program must exist: see
        (when (and (not busy) (slot-value ,conn 'chunks))
          (hive-later 0 #'hive-rpc--parse ,conn)))))
 
-(defun hive-rpc-pipe-replied (conn)
-  "Note that CONN's process replied."
-  (setf (slot-value conn 'silent) 0))
-
 (defun hive-rpc-pipe-missed (conn)
   "Note that CONN did not reply to a request; the second time, end it.
 A stream that is out of step never recovers."
@@ -346,12 +342,12 @@ the symbol of a domain error such as `store_busy', or `timeout',
 or `disconnected'; nil for an error of the protocol itself.
 Without ERROR, an error is logged.  TIMEOUT is in seconds.  CONN
 defaults to `hive-rpc-connection'."
-  (let ((fail (lambda (err)
-                (if error (hive-rpc-later error err)
-                  (hive-rpc-log "%s failed: %s" method (plist-get err :text))))))
+  (cl-flet* ((fail (err)
+               (if error (hive-rpc-later error err)
+                 (hive-rpc-log "%s failed: %s" method (plist-get err :text))))
+             (lose (name text) (fail (list :code -1 :name name :text text))))
     (if (not (hive-rpc-pipe-live-p conn))
-        (funcall fail (list :code -1 :name 'disconnected
-                            :text (hive-words "not connected (M-x hive-doctor shows why)")))
+        (lose 'disconnected (hive-words "not connected (M-x hive-doctor shows why)"))
       (condition-case oops
           (hive-rpc-pipe-sending conn
             (jsonrpc-async-request
@@ -359,33 +355,29 @@ defaults to `hive-rpc-connection'."
              :timeout timeout
              :success-fn
              (lambda (result)
-               (hive-rpc-pipe-replied conn)
+               (setf (slot-value conn 'silent) 0)
                (when success (hive-rpc-later success result)))
              :error-fn
              (lambda (err)
-               (hive-rpc-pipe-replied conn)
-               (funcall fail (if (hive-rpc-pipe-live-p conn)
-                                 (hive-rpc--error (plist-get err :code)
-                                                  (plist-get err :message))
-                               (list :code -1 :name 'disconnected
-                                     :text (hive-words 'sidecar-stopped)))))
+               (setf (slot-value conn 'silent) 0)
+               (if (hive-rpc-pipe-live-p conn)
+                   (fail (hive-rpc--error (plist-get err :code) (plist-get err :message)))
+                 (lose 'disconnected (hive-words 'sidecar-stopped))))
              :timeout-fn
              (lambda ()
                (hive-rpc-log "no answer to %s" method)
                (hive-rpc-pipe-missed conn)
-               (funcall fail (list :code -1 :name 'timeout
-                                   :text (hive-words "the sidecar did not reply"))))))
+               (lose 'timeout (hive-words "the sidecar did not reply")))))
         ((wrong-type-argument json-error) ; it cannot be encoded as JSON
-         (funcall fail (list :code (alist-get 'invalid-params hive-rpc-codes) :name nil
-                             :text (error-message-string oops))))
+         (fail (list :code (alist-get 'invalid-params hive-rpc-codes) :name nil
+                     :text (error-message-string oops))))
         (error                          ; the process just ended
          (hive-rpc-log "cannot send %s: %S" method oops)
-         (funcall fail (list :code -1 :name 'disconnected
-                             :text (error-message-string oops))))
+         (lose 'disconnected (error-message-string oops)))
         (quit                           ; half of it may be in the pipe, which is of no use then
          (hive-rpc-log "quit while sending %s" method)
          (hive-rpc-pipe-kill conn)
-         (funcall fail (list :code -1 :name 'disconnected :text (hive-words 'sidecar-stopped)))
+         (lose 'disconnected (hive-words 'sidecar-stopped))
          (signal 'quit nil)))))
   nil)
 
@@ -609,16 +601,12 @@ Each returns a new plist.")
       (cond
        (greeted (hive-rpc--retry (or words (hive-words 'sidecar-stopped))))
        ((and (memq status '(126 127)) (not hive-node-program))
-        (hive-rpc--become
-         'failed
-         (hive-words
-          "The program `hive' did not find Node.js; install Node.js %s or newer, or set `hive-node-program', then run M-x hive-restart"
-          hive-program-node-version)))
+        (hive-rpc--become 'failed (hive-words
+                                   "The program `hive' did not find Node.js; install Node.js %s or newer, or set `hive-node-program', then run M-x hive-restart"
+                                   hive-program-node-version)))
        ((and words (string-match-p "\\bNode\\(?:\\.js\\)?\\b.*[0-9]" words))
-        (hive-rpc--become
-         'failed
-         (hive-words "%s  Or set `hive-node-program' and run M-x hive-restart"
-                     (hive-rpc--sentence words))))
+        (hive-rpc--become 'failed (hive-words "%s  Or set `hive-node-program' and run M-x hive-restart"
+                                              (hive-rpc--sentence words))))
        ;; The sidecar refuses an Emacs that an agent has started (docs/cli.md).
        ((and (eql status 7) words)
         (hive-rpc--become 'failed (hive-rpc--sentence words)))

@@ -70,8 +70,7 @@
      :success (lambda (result)
                 (setq hive-sessions--ended (hive-sessions--known (append (plist-get result :sessions) nil))
                       hive-sessions-more (hive-rpc-true-p result :more))
-                (hive-changed))
-     :error (lambda (err) (hive-rpc-log "no sessions: %S" err)))))
+                (hive-changed)))))
 
 (defun hive-sessions--known (sessions)
   "Return SESSIONS; one that is as it was before is the same object."

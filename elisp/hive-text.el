@@ -616,7 +616,8 @@ This is an overlay, so that there is no line for point to be on."
   (seq-find (lambda (thing) (equal value (plist-get thing key))) things))
 
 (defun hive-values (key things)
-  "Return the distinct values of KEY in THINGS, a list of plists, but nil."
+  "Return the distinct values of KEY in THINGS, but nil.
+THINGS are plists in a list or a vector."
   (delete-dups (delq nil (mapcar (lambda (thing) (plist-get thing key)) things))))
 
 (defun hive-filter (key value things)

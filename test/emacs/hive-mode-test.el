@@ -204,8 +204,8 @@
 
 (ert-deftest hive-doctor-does-not-call-what-is-not-set-up-ok ()
   (with-temp-buffer
-    (hive-doctor--insert (hive-doctor-check :name "Codex" :state 'not-set-up
-                                            :text "it cannot ask" :advice "run: hive init codex"))
+    (hive-doctor--insert (hive-doctor-check "Codex" 'not-set-up "it cannot ask"
+                                            "run: hive init codex"))
     (should (equal "  --  Codex              not set up: it cannot ask\n        → run: hive init codex\n"
                    (buffer-string)))
     ;; A long line continues between words, and below its text.
