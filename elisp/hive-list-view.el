@@ -615,13 +615,13 @@ Return non-nil if that changed."
 
 (defun hive-list--print ()
   "Print the list; each window stays on its question."
-  (let ((places (hive-list--places)))
-    (setq hive-list--stale nil)
-    ;; Collecting garbage five times over costs more than the printing.
-    (let ((gc-cons-threshold (max gc-cons-threshold (* 32 1024 1024))))
-      (tabulated-list-print t))
-    (hive-list--count)
-    (hive-list--restore places)))
+  (setq hive-list--stale nil)
+  (hive-list--keep-places
+   (lambda ()
+     ;; Collecting garbage five times over costs more than the printing.
+     (let ((gc-cons-threshold (max gc-cons-threshold (* 32 1024 1024))))
+       (tabulated-list-print t))))
+  (hive-list--count))
 
 (defun hive-list--update (&optional other)
   "Update only the lines that changed.
@@ -629,11 +629,10 @@ Printing 500 rows takes as long as a dozen keys; one row takes none.
 With OTHER, marks or folds changed, and perhaps no question."
   (cond (tabulated-list-sort-key (hive-list--print)) ; the human has sorted the list
         ((or (hive-list--update-page) (hive-list-agents-p) other)
-         (let ((places (hive-list--places)) (new (hive-list--items)))
-           (hive-list--update-lines new)
+         (let ((new (hive-list--items)))
+           (hive-list--keep-places (lambda () (hive-list--update-lines new)))
            (hive-list--give-back new)
-           (hive-list--count)
-           (hive-list--restore places)))
+           (hive-list--count)))
         (t (hive-list--count)))
   (setq hive-list--stale nil))
 
@@ -646,20 +645,23 @@ long as finding out, and leaves much more garbage."
     (if (or tabulated-list-sort-key (not (eq format tabulated-list-format)))
         (hive-list--print)
       (hive-list--update t)
-      (let ((places (hive-list--places)) (inhibit-read-only t)
-            ;; As in `hive-list--print': many lines may look different.
-            (gc-cons-threshold (max gc-cons-threshold (* 32 1024 1024))))
-        (save-excursion
-          (goto-char (point-min))
-          (dolist (item hive-list--lines)
-            (pcase-let ((`(,id ,columns) (hive-list--entry item)))
-              (if (or (hive-list-section-p item) (hive-list--printed-p id columns))
-                  (forward-line 1)
-                ;; In this order, point at the end of the buffer stays there.
-                (hive-list--print-row id columns)
-                (delete-region (point) (line-beginning-position 2))))))
-        (restore-buffer-modified-p nil)
-        (hive-list--restore places)))))
+      (hive-list--keep-places #'hive-list--reprint-lines)
+      (restore-buffer-modified-p nil))))
+
+(defun hive-list--reprint-lines ()
+  "Print again the lines that look different now."
+  (let ((inhibit-read-only t)
+        ;; As in `hive-list--print': it may be many.
+        (gc-cons-threshold (max gc-cons-threshold (* 32 1024 1024))))
+    (save-excursion
+      (goto-char (point-min))
+      (dolist (item hive-list--lines)
+        (pcase-let ((`(,id ,columns) (hive-list--entry item)))
+          (if (or (hive-list-section-p item) (hive-list--printed-p id columns))
+              (forward-line 1)
+            ;; In this order, point at the end of the buffer stays there.
+            (hive-list--print-row id columns)
+            (delete-region (point) (line-beginning-position 2))))))))
 
 (defun hive-list--printed-p (id columns)
   "Return non-nil if the line at point is that of ID with COLUMNS.
@@ -692,54 +694,15 @@ Its text and its mark are the same, too."
               (setq cell (cdr cell) new (cdr new)))))))
     (setq hive-list--lines (cdr head))))
 
-(defun hive-list--places ()
-  "Return the place of each window: window, column, first line, ids.
-The place of point has nil as its window, that of the mark has `mark'.
-The first line is the id of what it shows; nil is the beginning.  The ids
-are those of the line and of the one below it."
-  (let ((place (lambda (window position &optional start)
-                 (save-excursion
-                   (goto-char position)
-                   (list window (current-column)
-                         (and start (> start (point-min)) (tabulated-list-get-id start))
-                         (tabulated-list-get-id)
-                         (progn (forward-line 1) (tabulated-list-get-id)))))))
-    (append (list (funcall place nil (point)
-                           (and (eq (current-buffer) (window-buffer)) (window-start))))
-            (and mark-active (list (funcall place 'mark (mark))))
-            (mapcar (lambda (window)
-                      (funcall place window (window-point window) (window-start window)))
-                    (remq (selected-window) (get-buffer-window-list nil nil t))))))
-
-(defun hive-list--restore-start (window id)
-  "Let WINDOW begin at the line of ID again, if that is still shown.
-A nil ID means the beginning, and so does any ID if all lines fit into
-WINDOW, because a menu that was open may have left it elsewhere."
-  (let ((start (if (and id (> (length hive-list--lines) (window-body-height window)))
-                   (hive-list--position id (window-start window))
-                 (point-min))))
-    (unless (or (null start) (= start (window-start window)))
-      (set-window-start window start t))))
-
-(defun hive-list--restore (places)
-  "Return each window of PLACES to its lines.
-If its line has disappeared, go to the one that was below it."
-  (pcase-dolist (`(,window ,column ,start . ,ids) places)
-    (when (if window (windowp window) (eq (current-buffer) (window-buffer)))
-      (hive-list--restore-start (or window (selected-window)) start))
-    (let ((position (pcase window ('nil (point)) ('mark (mark)) (_ (window-point window)))))
-      (when (car ids)
-        (save-excursion
-          (goto-char position)
-          (goto-char (or (cl-some (lambda (id) (and id (hive-list--position id (point)))) ids)
-                         position))
-          (when (member (tabulated-list-get-id) ids)
-            (move-to-column column)
-            (setq position (point))))
-        (pcase window
-          ('nil (goto-char position))
-          ('mark (set-marker (mark-marker) position))
-          (_ (set-window-point window position)))))))
+(defun hive-list--keep-places (print)
+  "Call PRINT, which prints the list or some of its lines.
+Each window stays on its line, or if that has disappeared, goes to the
+one that was below it.  If all lines fit into a window, it shows the
+first one, because a menu that was open may have left it elsewhere."
+  (hive-text-keep-places print)
+  (dolist (window (get-buffer-window-list nil nil t))
+    (when (<= (length hive-list--lines) (window-body-height window))
+      (set-window-start window (point-min) t))))
 
 (defun hive-list--nothing ()
   "Return a sentence on why the list is empty."

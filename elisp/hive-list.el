@@ -234,6 +234,7 @@ The buffer updates itself.
         tabulated-list-sort-key nil
         tabulated-list-printer #'hive-list--print-row
         tabulated-list-entries #'hive-list--entries
+        hive-text-part-property 'tabulated-list-id
         hive-prompt-at-point-function #'hive-list--prompt-at-point
         hive-amend-key "\\[hive-list-undo]")
   (hive-list--set-format)

@@ -440,6 +440,9 @@ NUL, raw bytes and lone surrogates become the replacement character."
 ;; by its line there: RET must not press another button than the one that was
 ;; displayed at point.
 
+(defvar-local hive-text-part-property 'hive-part
+  "The property whose values are the ids of the parts of this buffer.")
+
 (defmacro hive-text-part (id &rest body)
   "Evaluate BODY; the new lines of the buffer are the part ID.
 When the buffer is printed again, positions stay in the part with an
@@ -453,8 +456,8 @@ equal ID.  Parts do not nest."
 (defun hive-text-part-begin (id)
   "Return where the part ID begins, or nil."
   (let ((position (point-min)))
-    (while (and position (not (equal id (get-text-property position 'hive-part))))
-      (setq position (next-single-property-change position 'hive-part)))
+    (while (and position (not (equal id (get-text-property position hive-text-part-property))))
+      (setq position (next-single-property-change position hive-text-part-property)))
     position))
 
 (defun hive-text--button ()
@@ -466,33 +469,38 @@ That is the address of a link, else the text from the line to its end."
 
 (defun hive-text--place (position)
   "Return the place of POSITION, for `hive-text--position'.
-It is a list: the id of the part, the line in it, the line in the
-buffer, the column, and the button there."
+It is a list: the id of the part, that of the next one, the line in the
+part, the line in the buffer, the column, and the button there."
   (save-excursion
     (goto-char position)
-    (let ((button (hive-text--button))
-          ;; The end of the buffer is in the last part.
-          (id (get-text-property (if (eobp) (max (point-min) (1- position)) position) 'hive-part))
-          (begin (previous-single-property-change (min (1+ position) (point-max)) 'hive-part
-                                                  nil (point-min))))
+    (let* ((button (hive-text--button))
+           ;; The end of the buffer is in the last part.
+           (id (get-text-property (if (eobp) (max (point-min) (1- position)) position)
+                                  hive-text-part-property))
+           (begin (previous-single-property-change (min (1+ position) (point-max))
+                                                   hive-text-part-property nil (point-min)))
+           (next (next-single-property-change position hive-text-part-property)))
       (forward-line 0)
-      (list id (count-lines begin (point)) (count-lines (point-min) (point))
+      (list id (and next (get-text-property next hive-text-part-property))
+            (count-lines begin (point)) (count-lines (point-min) (point))
             (- position (point)) button))))
 
 (defun hive-text--position (place)
   "Return the position at PLACE, or the nearest existing one.
-If the part no longer exists, that is the line with the same number.  It
-is the beginning of the buffer if another button would be there."
-  (pcase-let* ((`(,id ,within ,line ,column ,button) place)
-               (begin (and id (hive-text-part-begin id))))
+If the part no longer exists, that is the next part, or if that does not
+exist either, the line with the same number.  It is the beginning of the
+buffer if another button would be there."
+  (pcase-let* ((`(,id ,next ,within ,line ,column ,button) place)
+               (begin (and id (hive-text-part-begin id)))
+               (after (and id next (not begin) (hive-text-part-begin next))))
     (save-excursion
       (save-restriction
         (when begin
           (let ((end (next-single-property-change begin 'hive-part nil (point-max))))
             ;; The next part begins after the last newline of a part.
             (narrow-to-region begin (if (= end (point-max)) end (1- end)))))
-        (goto-char (point-min))
-        (forward-line (if begin within line))
+        (goto-char (or after (point-min)))
+        (forward-line (cond (begin within) (after 0) (t line)))
         (goto-char (min (+ (point) column) (line-end-position))))
       ;; A button that looks the same is another one if it is in another part.
       (if (member (hive-text--button) (list nil (and (or begin (null id)) button)))
