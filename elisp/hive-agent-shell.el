@@ -120,8 +120,12 @@ Where the hook of its mode runs too early, as in the first 0.48.1, its
 state is made again after that, and this is forgotten: see
 `hive-agent-shell--permission-received'."
   (setq hive-agent-shell--subscription
-        (ignore-errors (agent-shell-subscribe-to :shell-buffer (current-buffer)
-                                                 :on-event #'hive-agent-shell--event))))
+        (ignore-errors
+          (agent-shell-subscribe-to
+           :shell-buffer (current-buffer)
+           :on-event (lambda (event)
+                       (hive-rpc-guarded #'hive-agent-shell--handle
+                                         (map-elt event :event) (map-elt event :data)))))))
 
 (defun hive-agent-shell--detach ()
   "Disconnect the agent of this buffer."
@@ -363,10 +367,6 @@ An answer to the earlier text does not count for the new one."
              :tool-call-id id)))
 
 ;;;; Events
-
-(defun hive-agent-shell--event (event)
-  "Handle EVENT of the buffer that is current."
-  (hive-rpc-guarded #'hive-agent-shell--handle (map-elt event :event) (map-elt event :data)))
 
 (defun hive-agent-shell--handle (event data)
   "Handle EVENT, a symbol, with DATA."

@@ -152,6 +152,11 @@ restart of the sidecar."
 
 ;;;; Interrupting one agent
 
+(defun hive-interrupt--params (note)
+  "Return the parameters that each request to stop has, with NOTE, if any."
+  `( :timeout_ms ,(* 1000 hive-interrupt--seconds) :by ,(hive-human-name)
+     ,@(unless (string-blank-p (or note "")) (list :note (hive-text-sendable note)))))
+
 (defun hive-interrupt-session (session-id agent &optional note)
   "Ask the session SESSION-ID, called AGENT, to stop, with a NOTE.
 The result is reported when it is known."
@@ -160,10 +165,7 @@ The result is reported when it is known."
     (puthash id agent hive-interrupt--requests)
     (hive-rpc-request
      'turn/interrupt
-     `( :session_id ,session-id :interrupt_id ,id
-        :timeout_ms ,(* 1000 hive-interrupt--seconds)
-        :by ,(hive-human-name)
-        ,@(unless (string-blank-p (or note "")) (list :note (hive-text-sendable note))))
+     (append (list :session_id session-id :interrupt_id id) (hive-interrupt--params note))
      :timeout (+ 30 hive-interrupt--seconds)
      :success (lambda (outcome)
                 (if (equal (plist-get outcome :outcome) "unconfirmed")
@@ -321,9 +323,7 @@ reports the results."
   (hive-sidecar-demand)
   (when (y-or-n-p (hive-interrupt--all-question))
     (hive-rpc-request
-     'turn/interrupt_all
-     `( :timeout_ms ,(* 1000 hive-interrupt--seconds) :by ,(hive-human-name)
-        ,@(unless (string-blank-p (or note "")) (list :note (hive-text-sendable note))))
+     'turn/interrupt_all (hive-interrupt--params note)
      :timeout (+ 30 hive-interrupt--seconds)
      :success (lambda (result)
                 (hive-notify-say "%s" (hive-interrupt--summary

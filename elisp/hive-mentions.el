@@ -27,14 +27,13 @@
 (require 'hive-shared-text)
 (require 'hive-text)
 
-(declare-function hive-shared-display "hive-shared")
-(declare-function hive-shared-buffer "hive-shared")
-(declare-function hive-shared-begin-reply "hive-shared-compose")
-(declare-function hive-post-address "hive-shared-compose")
-(declare-function hive-post-check "hive-shared-compose")
-(declare-function hive-post-say-queued "hive-shared-compose")
-(declare-function hive-post-send "hive-shared-compose")
-(defvar hive-shared-position)
+;; The shared buffer shows mentions and therefore loads this file.
+(autoload 'hive-shared-open-for "hive-shared")
+(autoload 'hive-shared-begin-reply "hive-shared-compose")
+(autoload 'hive-post-address "hive-shared-compose")
+(autoload 'hive-post-check "hive-shared-compose")
+(autoload 'hive-post-say-queued "hive-shared-compose")
+(autoload 'hive-post-send "hive-shared-compose")
 
 ;;;; Open mentions
 
@@ -237,12 +236,9 @@ what was done.  Call THEN when that is stored."
 
 (defun hive-mentions--write-loop (loop)
   "Begin a message to the two agents of LOOP, in their shared buffer."
-  ;; The shared buffer shows mentions and therefore loads this file.
-  (require 'hive-shared)
   (let* ((handles (cl-remove "unverified" (append (plist-get loop :handles) nil) :test #'equal))
          (session (cl-some #'hive-model-session-named handles)))
-    (hive-shared-display (hive-shared-buffer (hive-place-from session))
-                         hive-shared-position)
+    (hive-shared-open-for session)
     (widen)
     (goto-char (point-max))
     (insert (mapconcat (lambda (handle) (format "@%s " handle)) handles ""))))
@@ -481,10 +477,7 @@ With a prefix argument, ask for a NOTE about what was done."
   "Reply to the mention at point in the shared buffer of its project."
   (interactive nil hive-check-mentions-mode)
   (let ((mention (hive-mentions--demand)))
-    ;; The shared buffer shows mentions and therefore loads this file.
-    (require 'hive-shared)
-    (hive-shared-display (hive-shared-buffer (hive-place-from mention))
-                         hive-shared-position)
+    (hive-shared-open-for mention)
     (hive-shared-begin-reply mention)))
 
 (defun hive-check-mentions-reply-with-template ()
@@ -496,8 +489,6 @@ yours."
   (let* ((mention (hive-mentions--demand))
          (templates (hive-template-messages (plist-get mention :project)))
          (line (hive-words "Reply to %s: " (hive-text-author mention 30))))
-    ;; The shared buffer shows mentions and therefore loads this file.
-    (require 'hive-shared)
     (hive-read-with-draft nil
       (lambda ()
         (let ((text (hive-read-noted (lambda () (hive-read-template line templates hive-read-typed)))))

@@ -378,8 +378,7 @@ While the agent works, it is the end of the text, then the first line."
   "Open the shared buffer of the project of SESSION."
   (declare (modes hive-list-mode))
   (interactive (list (hive-sessions--which)))
-  (hive-shared-display (hive-shared-buffer (hive-place-from session))
-                       hive-shared-position))
+  (hive-shared-open-for session))
 
 ;;;; Commands: talking
 
@@ -467,9 +466,7 @@ For a loop, let the human decide."
       ('loop (hive-loop-decide thing))
       ('session (hive-session-visit thing))
       ('held (hive-session-mentions thing))
-      (_ (hive-shared-display
-          (hive-shared-buffer (hive-place-from thing))
-          hive-shared-position)))))
+      (_ (hive-shared-open-for thing)))))
 
 (provide 'hive-sessions)
 ;;; hive-sessions.el ends here

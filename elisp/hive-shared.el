@@ -496,6 +496,10 @@ Emacs chooses another one."
                           (direction . ,position)))))
   buffer)
 
+(defun hive-shared-open-for (thing)
+  "Open the shared buffer of the project of THING, a plist from the sidecar."
+  (hive-shared-display (hive-shared-buffer (hive-place-from thing)) hive-shared-position))
+
 ;;;###autoload
 (defun hive-shared (&optional choose position)
   "Open the shared buffer of the project you are in, to talk to its agents.
