@@ -496,7 +496,7 @@ buffer if another button would be there."
     (save-excursion
       (save-restriction
         (when begin
-          (let ((end (next-single-property-change begin 'hive-part nil (point-max))))
+          (let ((end (next-single-property-change begin hive-text-part-property nil (point-max))))
             ;; The next part begins after the last newline of a part.
             (narrow-to-region begin (if (= end (point-max)) end (1- end)))))
         (goto-char (or after (point-min)))
