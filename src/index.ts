@@ -20,6 +20,7 @@ import type { Page, PromptFilter } from './application/ports.ts';
 import type { Answered, Asked } from './application/prompts.ts';
 import type { ProgramEnd } from './application/turns.ts';
 import { type AgentActor, refuse } from './domain/actors.ts';
+import { HiveError } from './domain/errors.ts';
 import type { InterruptOutcome } from './domain/interrupts.ts';
 import type { AnswerRequest, AskRequest, Prompt } from './domain/prompts.ts';
 import { reportedId, type Session } from './domain/sessions.ts';
@@ -118,7 +119,7 @@ export interface LibraryTurns {
   start(turn?: { client_turn_id?: string | undefined }): Promise<Turn>;
   /**
    * Ends a turn as completed, unless `aborted` gives a reason. A turn that has already ended does not change. @throws HiveError
-   * `turn_not_found`.
+   * `turn_not_found`, `not_allowed` for a turn of another session.
    */
   end(turn_id: string, end?: ProgramEnd): Promise<Turn>;
   /** The running turn of this program, or undefined. */
@@ -205,13 +206,13 @@ function promptsOf(hive: Hive, session: Session): LibraryPrompts {
       if (onResponse !== undefined) await prompts.onResponse(asked.prompt.ask_id, onResponse);
       return asked;
     },
-    onResponse: (ask_id, callback) => hive.callbacks.onResponse(ask_id, callback),
+    onResponse: (ask_id, callback) => hive.callbacks.onResponse(ask_id, callback, session.session_id),
     get: (ask_id) => hive.prompts.get(ask_id),
     async poll(ask_ids, { wait_ms = 0, signal } = {}) {
       const delivery = tracker.begin();
       await delivery.prove();
       await hive.prompts.wait(ask_ids, { wait_ms, signal, waiter: session.session_id });
-      const delivered = await delivery.hand(ask_ids);
+      const delivered = await delivery.hand(ask_ids, session.session_id);
       delivery.returned();
       return delivered;
     },
@@ -230,13 +231,27 @@ function coordinator(hive: Hive, session: Session): Promise<AgentActor> {
 
 function turnsOf(hive: Hive, session: Session): LibraryTurns {
   const { session_id } = session;
+
+  /** @throws HiveError `not_allowed` for a turn of another session, `turn_not_found`. */
+  async function requireOwn(turn_id: string): Promise<void> {
+    const turn = await hive.turns.get(turn_id);
+    if (turn.session_id !== session_id)
+      throw new HiveError('not_allowed', `The turn ${turn_id} is one of another session. Nothing was done.`, {
+        turn_id,
+      });
+  }
+
   return {
     start: ({ client_turn_id } = {}) => hive.turns.start({ session_id, client_turn_id, by: session.handle }),
-    end: (turn_id, end) => hive.turns.end(turn_id, end),
+    async end(turn_id, end) {
+      await requireOwn(turn_id);
+      return hive.turns.end(turn_id, end);
+    },
     current: () => hive.turns.current(session_id),
     onInterrupt(turn_id, callback) {
       const stop = new AbortController();
       const watch = async (): Promise<void> => {
+        await requireOwn(turn_id);
         const request = await hive.interrupts.untilInterrupted(turn_id, stop.signal);
         if (request !== null) await callback(request);
       };

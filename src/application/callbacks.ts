@@ -19,9 +19,10 @@ export type ResponseCallback = (prompt: Prompt) => void | Promise<void>;
 export interface Callbacks {
   /**
    * Calls `callback` once when the prompt is settled, or at once if it already is. Calling the returned function
-   * cancels the registration. @throws HiveError `prompt_not_found`.
+   * cancels the registration. `reader`: the session of the program; a question of another session is not handed over by this.
+   * @throws HiveError `prompt_not_found`.
    */
-  onResponse(ask_id: string, callback: ResponseCallback): Promise<() => void>;
+  onResponse(ask_id: string, callback: ResponseCallback, reader: string): Promise<() => void>;
   /** No callback is called after this. */
   close(): Promise<void>;
 }
@@ -45,6 +46,8 @@ const SETTLING: ReadonlySet<string> = new Set([
 
 export function createCallbacks({ store, feed, prompts, delivery, ids, log }: CallbackParts): Callbacks {
   const waiting = new Map<string, Set<ResponseCallback>>();
+  /** The session of the program, by question. */
+  const readers = new Map<string, string>();
   let watcher: Promise<() => Promise<void>> | null = null;
 
   /** Begins at the current head, before a prompt is first read, so that no event is missed. */
@@ -72,7 +75,10 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
   function drop(ask_id: string, callback: ResponseCallback): void {
     const registered = waiting.get(ask_id);
     registered?.delete(callback);
-    if (registered?.size === 0) waiting.delete(ask_id);
+    if (registered?.size === 0) {
+      waiting.delete(ask_id);
+      readers.delete(ask_id);
+    }
     if (waiting.size === 0) void unwatch();
   }
 
@@ -82,7 +88,7 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
     const prompt = await find(ask_id);
     if (prompt === undefined || prompt.status === 'pending') return;
     const carrier = `callback:${ids.make('call')}`;
-    const [delivered] = await delivery.hand([ask_id], carrier);
+    const [delivered] = await delivery.hand([ask_id], carrier, readers.get(ask_id));
     for (const callback of [...(waiting.get(ask_id) ?? [])]) {
       drop(ask_id, callback);
       void call(callback, delivered?.prompt ?? prompt, carrier);
@@ -110,11 +116,12 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
   }
 
   return {
-    async onResponse(ask_id, callback) {
+    async onResponse(ask_id, callback, reader) {
       // Each registration counts separately, even of the same function.
       const once: ResponseCallback = (prompt) => callback(prompt);
       await prompts.get(ask_id);
       waiting.set(ask_id, (waiting.get(ask_id) ?? new Set()).add(once));
+      readers.set(ask_id, reader);
       watcher ??= watch();
       try {
         await watcher;
@@ -128,6 +135,7 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
 
     async close() {
       waiting.clear();
+      readers.clear();
       await unwatch();
     },
   };

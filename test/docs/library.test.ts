@@ -117,6 +117,7 @@ describe('what docs/library.md says of errors', () => {
         (await prompts.ask({ question: 'Go on?', options: ['yes', 'no'], ...more })).prompt.ask_id;
       const own = await ask({ idempotency_key: 'once' });
       const permission = (await other.prompts.ask({ question: 'May I?', kind: 'permission' })).prompt.ask_id;
+      const ended = await other.turns.end((await other.turns.start()).turn_id);
       const theirs = await askOf(desk, { question: 'Which?', options: ['a'], allow_free_text: false });
       const refusals: [call: string, code: string, work: () => unknown][] = [
         ['openHive', 'invalid_input', () => openHive({ agent: 'human', store, env: {} })],
@@ -135,6 +136,7 @@ describe('what docs/library.md says of errors', () => {
         ['cancel', 'prompt_not_found', () => prompts.cancel('ask-none')],
         ['cancel', 'not_allowed', () => prompts.cancel(theirs.ask_id)],
         ['end', 'turn_not_found', () => turns.end('turn-none')],
+        ['end', 'not_allowed', () => turns.end(ended.turn_id)],
         ['interrupt', 'session_not_found', () => turns.interrupt('nobody')],
         ['interrupt', 'no_turn', () => turns.interrupt(other.session.handle)],
         [

@@ -10,11 +10,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { refusalToSpeak } from '../../src/application/identity.ts';
 import type { Processes } from '../../src/application/world.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { describeSettlement } from '../../src/domain/prompts.ts';
+import { openHive } from '../../src/index.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { shell } from '../support/cli.ts';
 import { type FakeClient, startClient } from '../support/fake-client.ts';
@@ -148,6 +149,26 @@ describe('a hook is believed only below the client process of its session', () =
     expect((await b.hook(start(A, 'resume'))).out).toContain('the secret key');
     expect((await hive.sessions.find(A))?.pid).toBe(b.pid);
   });
+});
+
+test('through the library, too, an agent takes no answer of another one and ends no turn of it', async () => {
+  const { store, hive, a, ask_id, answer, handed } = await twoAgents();
+  await a.hook(prompt(A));
+  const turn = await hive.turns.current(A);
+  const library = await openHive({ store, agent: 'other', env: {} });
+  onTestFinished(() => library.close());
+  await expect(library.turns.end(turn?.turn_id ?? '', { aborted: 'interrupted', by: 'ada' })).rejects.toThrow(
+    'one of another session',
+  );
+  expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+  await answer();
+  const called = Promise.withResolvers<void>();
+  await library.prompts.onResponse(ask_id, () => called.resolve());
+  await called.promise;
+  // The second call would prove that the first one was read.
+  for (let n = 0; n < 2; n += 1) await library.prompts.poll([ask_id]);
+  expect(await handed()).toBeNull();
+  expect((await a.hook({ ...READING, session_id: A, tool_use_id: 't1' })).out).toContain('the secret key');
 });
 
 test('what an agent writes to another one has no line like one of Hive, such as an answer of the human', async () => {
