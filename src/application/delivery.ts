@@ -17,6 +17,7 @@ import {
   type Prompt,
 } from '../domain/prompts.ts';
 import type { Seat } from '../domain/seats.ts';
+import { hostOf } from '../domain/sessions.ts';
 import { timeAfter } from '../domain/times.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { recordOutreach } from './outreach.ts';
@@ -68,7 +69,8 @@ export function createDelivery(store: Store, seats: () => readonly Seat[]): Deli
           const stored = await tx.prompts.get(ask_id);
           if (stored === undefined) continue;
           const prompt = await asSigned(tx, stored, { store, seats });
-          const stamped = isUncollected(prompt) && (reader === undefined || isReceiver(prompt, reader));
+          const stamped =
+            isUncollected(prompt) && (reader === undefined || (await receives(tx, prompt, reader)));
           delivered.push(stamped ? await handPrompt(tx, prompt, carrier) : { prompt, repeated: false });
         }
         return delivered;
@@ -90,6 +92,14 @@ export function createDelivery(store: Store, seats: () => readonly Seat[]): Deli
           await tx.deliveries.put(lose(delivery));
       }),
   };
+}
+
+/** Whether reading the prompt in this session delivers it. An id that begins with the reader's may be one that a person chose. */
+async function receives(tx: ReadTx, prompt: Prompt, reader: string): Promise<boolean> {
+  if (!isReceiver(prompt, reader)) return false;
+  const { session_id } = prompt;
+  const asker = session_id.startsWith(`${reader}:`) ? await tx.sessions.get(session_id) : undefined;
+  return asker === undefined || hostOf(asker) === reader;
 }
 
 /** The hand-overs among these that have not changed since. */

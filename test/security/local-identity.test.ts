@@ -332,6 +332,17 @@ describe('no variable makes one agent another', () => {
     expect((await a.shell('"$NODE" "$HIVE" post "I am of A"', { env: thread })).code).toBe(0);
   });
 
+  test('nobody takes the answers of an agent with a name that the name of that agent begins with', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const asker = await connectMcp({ store, env: { HIVE_AGENT: 'team:one' } });
+    const { ask_id } = await asker.call('hivemind_ask_async', { question: 'Which key?' });
+    await hive.prompts.respond({ ask_id: String(ask_id), decision: 'the secret key', actor: HUMAN });
+    const other = await connectMcp({ store, env: { HIVE_AGENT: 'team' } });
+    for (let n = 0; n < 2; n += 1) await other.call('hivemind_poll', { ask_id });
+    expect((await hive.prompts.get(String(ask_id))).handed_at).toBeNull();
+  });
+
   test('nobody can claim an id that Hive makes: the shell of a person keeps its answers', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
