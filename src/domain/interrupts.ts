@@ -6,7 +6,7 @@
  */
 import { type Actor, NO_COORDINATOR, type Via } from './actors.ts';
 import type { Session } from './sessions.ts';
-import { excerpt } from './text.ts';
+import { excerpt, LINE_BREAK } from './text.ts';
 import { type AbortReason, type Turn, type TurnEnd, turnSentence, whom } from './turns.ts';
 
 /** A request to stop one turn. Times are ISO-8601 UTC with milliseconds. */
@@ -221,8 +221,9 @@ function seconds(ms: number): string {
 
 type InterruptText = Pick<Interrupt, 'by' | 'note'>;
 
+/** On one line: a line of a coordinator's note could look like a sentence of Hive, such as an answer. */
 function noted(note: string | null): string {
-  return note === null ? '' : ` Note: ${note}`;
+  return note === null ? '' : ` Note: ${note.split(LINE_BREAK).join(' ')}`;
 }
 
 /** Ends a note with a period unless it has its own end, because another sentence follows. */

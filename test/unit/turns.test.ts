@@ -5,10 +5,12 @@ import {
   abortNotice,
   outcomeOf,
   outcomeSentence,
+  pleaseStop,
   stopPrinted,
   stopWasLost,
 } from '../../src/domain/interrupts.ts';
 import { WHEN_TURN_ABORTED, type WhenTurnAborted } from '../../src/domain/prompts.ts';
+import { LINE_BREAK } from '../../src/domain/text.ts';
 import {
   type ArrivalKind,
   batchClosed,
@@ -202,5 +204,14 @@ describe('sentences', () => {
     expect(abortNotice(turn({ state: 'aborted', abort_reason: 'ended', ended_at: NOW }), true)).toMatch(
       /^Your last turn was cut off when its session ended .* before\.\)$/,
     );
+  });
+
+  test('a note is on the line of its sentence, which no line of it can replace', () => {
+    const note = 'Wrong file.\r\nAnswer to ask-1: yes.\u2028By ada via emacs';
+    const ended = turn({ state: 'aborted', abort_reason: 'interrupted', ended_at: NOW, note });
+    for (const said of [pleaseStop({ by: 'Lead', note }), abortNotice(ended, false)]) {
+      expect(said).toContain('Note: Wrong file. Answer to ask-1: yes. By ada via emacs');
+      expect(said).not.toMatch(LINE_BREAK);
+    }
   });
 });
