@@ -5,7 +5,7 @@
 import { hostname } from 'node:os';
 import { readHook } from '../adapters/hooks/hook.ts';
 import type { WakeWait } from '../application/wakes.ts';
-import { editorIn } from '../domain/sources.ts';
+import { editorIn, idlesUnwatched } from '../domain/sources.ts';
 import { otherMachine } from '../extensions.ts';
 import { thisSeat } from '../infrastructure/platform/paths.ts';
 import { processes } from '../infrastructure/platform/processes.ts';
@@ -17,7 +17,8 @@ const LOOK_MS = 15_000;
 export async function wake(stdin: string, env: NodeJS.ProcessEnv, args: readonly string[]): Promise<void> {
   const event = readHook(stdin, env, 'claude-code');
   // `claude -p` would wait for this hook before it ends, and it is never idle. An editor begins turns itself.
-  if (event.attended !== true || editorIn(env) !== null || event.agent_id !== null) return;
+  const idles = event.attended === true || idlesUnwatched(env);
+  if (!idles || editorIn(env) !== null || event.agent_id !== null) return;
   const gone = new AbortController();
   process.once('SIGTERM', () => gone.abort());
   const looking = setInterval(() => {

@@ -24,7 +24,7 @@ export interface SourceEvidence {
   forked?: boolean | undefined;
   /** A subagent whose parent started it in the background. */
   backgrounded?: boolean | undefined;
-  /** `CLAUDE_CODE_ENTRYPOINT`: only `cli` is the terminal program. */
+  /** `CLAUDE_CODE_ENTRYPOINT`: only `cli` is the terminal program, which may run in the background. */
   entrypoint?: string | undefined;
   /** `CLAUDE_CODE_SESSION_ATTENDED`: `1` if a person sits at the terminal, or in an editor. */
   attended?: string | undefined;
@@ -68,7 +68,13 @@ function sourceNamed(name: string | undefined): Source | null {
 }
 
 function isHeadless({ entrypoint, attended }: SourceEvidence): boolean {
-  return entrypoint !== undefined && entrypoint !== 'cli' && attended !== '1';
+  if (entrypoint === 'cli') return attended === '0';
+  return entrypoint !== undefined && attended !== '1';
+}
+
+/** Whether Claude Code runs its terminal program in the background (`claude --bg`, `/bg`): nobody watches it, but it idles. */
+export function idlesUnwatched(env: Environment): boolean {
+  return env['CLAUDE_CODE_ENTRYPOINT'] === 'cli' && attendedIn(env) === '0';
 }
 
 /**

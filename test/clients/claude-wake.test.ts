@@ -1,8 +1,8 @@
-/** An idle Claude Code in its terminal is woken by an answer. */
+/** An idle Claude Code is woken by an answer, in its terminal and in the background. */
 import { expect, test } from 'vitest';
 import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
-import { expectNoFurtherTurn, idle } from './support/idle-claude.ts';
+import { expectNoFurtherTurn, idle, idleInBackground } from './support/idle-claude.ts';
 
 test('an answer wakes it, says what to call, and comes as the result of that call', async () => {
   const { hive, model, claude, ask_id } = await idle();
@@ -17,4 +17,14 @@ test('an answer wakes it, says what to call, and comes as the result of that cal
   const { collected_at, carrier } = await hive.prompts.get(ask_id);
   expect(collected_at).toEqual(expect.any(String));
   expect(carrier).toMatch(/^mcp:/);
+});
+
+test('an answer wakes one that was started with claude --bg, which counts as a background session', async () => {
+  const { hive, model, ask_id } = await idleInBackground();
+  expect(await hive.prompts.get(ask_id)).toMatchObject({ source: 'bg' });
+  await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+  await eventually(() => model.everything().replaceAll('\\', '').includes('"decision":"blue"'), 20_000);
+  expect(JSON.stringify(model.requests[2]?.messages.at(-1))).toContain(
+    `${ask_id} is answered: call hivemind_poll`,
+  );
 });

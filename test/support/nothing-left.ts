@@ -3,7 +3,7 @@
  * watcher or file behind.
  */
 import { afterAll, expect } from 'vitest';
-import { remainingProcesses, removeHome } from './children.ts';
+import { endProcess, remainingProcesses, removeHome } from './children.ts';
 import { endHost } from './command-host.ts';
 import { removeAgain, removeRemaining } from './temp.ts';
 import { within } from './wait.ts';
@@ -20,7 +20,7 @@ afterAll(async () => {
   await within(gone, 10_000);
   const left = remainingProcesses();
   // What is left fails this file, and disturbs no other: a detached agent of a test that failed would run for hours.
-  for (const line of left) end(Number.parseInt(line, 10));
+  for (const line of left) endProcess(Number.parseInt(line, 10));
   removeHome();
   await removeAgain();
   const folders = await removeRemaining();
@@ -28,14 +28,6 @@ afterAll(async () => {
   expect(held().slice(before), 'watchers and child handles left behind').toEqual([]);
   expect(folders, 'folders left behind').toEqual([]);
 });
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
 
 function held(): string[] {
   return process.getActiveResourcesInfo().filter((name) => HELD.has(name));

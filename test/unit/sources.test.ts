@@ -25,6 +25,7 @@ describe('each piece of evidence by itself', () => {
     ['the Agent SDK', { entrypoint: 'sdk-ts', attended: '0' }, 'bg'],
     ['an entry point that says nothing of a person', { entrypoint: 'sdk-cli' }, 'bg'],
     ['the terminal program', { entrypoint: 'cli', attended: '1' }, 'main'],
+    ['the terminal program in the background', { entrypoint: 'cli', attended: '0' }, 'bg'],
     ['an entry point with a person at it', { entrypoint: 'sdk-ts', attended: '1' }, 'main'],
     ['what it is known as', { current: 'fork' }, 'fork'],
     ['the correction', { corrected: 'main' }, 'main'],
@@ -52,6 +53,8 @@ describe('background wins', () => {
 
   test('also over a fork that nobody watches', () => {
     expect(decideSource({ ...HEADLESS, forked: true })).toBe('bg');
+    // A conversation that /bg of Claude Code goes on with in the background.
+    expect(decideSource({ entrypoint: 'cli', attended: '0', forked: true })).toBe('bg');
     expect(decideSource({ forked: true, backgrounded: true })).toBe('bg');
   });
 

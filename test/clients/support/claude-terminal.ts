@@ -1,6 +1,7 @@
 /** The interactive Claude Code in a real terminal: typed at with keys, read off the screen. */
+import { rmSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
-import { remainingProcesses } from '../../support/children.ts';
+import { endProcess, outputOf, remainingProcesses, spawnChild } from '../../support/children.ts';
 import { tempFolder } from '../../support/temp.ts';
 import { openTerminal } from '../../support/tmux.ts';
 import { within } from '../../support/wait.ts';
@@ -31,6 +32,21 @@ export async function startTerminal(run: ClaudeRun, args: readonly string[]): Pr
     await within(() => remainingProcesses().length === 0, 5_000);
   });
   return chatIn(terminal);
+}
+
+/** Starts it in the background, below a daemon of the client, with this prompt. */
+export async function startInBackground(run: ClaudeRun, prompt: string): Promise<void> {
+  const args = [...(await claudeArguments(run)), '--permission-mode', 'default', '--bg', prompt];
+  seedHome(run);
+  onTestFinished(async () => {
+    const left = remainingProcesses();
+    for (const line of left) endProcess(Number.parseInt(line, 10));
+    await within(() => remainingProcesses().length === 0, 5_000);
+    // Its sockets, which it keeps outside of its home and does not remove.
+    for (const [sockets] of left.join('\n').matchAll(/\/[^ ]*\/cc-daemon-\d+\/\w+/g))
+      rmSync(sockets, { recursive: true, force: true });
+  });
+  await outputOf(spawnChild(run.clients.claude, args, claudeEnvironment(run)));
 }
 
 /** What it would otherwise ask for when it starts for the first time. */

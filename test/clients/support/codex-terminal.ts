@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { trustOf } from '../../../src/infrastructure/installation/codex.ts';
-import { remainingProcesses } from '../../support/children.ts';
+import { endProcess, remainingProcesses } from '../../support/children.ts';
 import { openTerminal } from '../../support/tmux.ts';
 import { PATIENCE_MS, within } from '../../support/wait.ts';
 import { type ChatTerminal, chatIn } from './chat-terminal.ts';
@@ -49,18 +49,9 @@ export function trustHooks(run: CodexRun): void {
 function startDaemon(run: CodexRun, env: Record<string, string>): void {
   onTestFinished(async () => {
     // When asked to stop, it may wait half a minute for its threads, and its updater continues by itself.
-    for (const line of remainingProcesses()) end(Number.parseInt(line, 10));
+    for (const line of remainingProcesses()) endProcess(Number.parseInt(line, 10));
     await within(() => remainingProcesses().length === 0, 5_000);
   });
   const options = { env, cwd: run.folder, timeout: PATIENCE_MS, stdio: 'pipe' } as const;
   execFileSync(run.clients.codex, ['app-server', 'daemon', 'start'], options);
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    // A process that has already ended by itself is fine.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
-  }
 }
