@@ -238,7 +238,7 @@ One that is open in a buffer stays."
 question above; \\[hive-compose-insert-template] inserts a template; \\[hive-compose-choose] chooses an option, and
 your text becomes its comment."
   :interactive nil
-  (hive-text-guard-files)
+  (hive-text-guard)
   (hive-draft-watch #'hive-compose--keep-answer)
   (add-hook 'kill-buffer-hook #'hive-compose--killed nil t)
   (add-hook 'hive-changed-hook #'hive-compose--refresh)

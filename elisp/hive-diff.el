@@ -361,7 +361,7 @@ It has no mode: the text is an agent's."
     (with-current-buffer buffer
       (insert (hive-text-inert (string-join lines "\n")))
       (goto-char (point-min))
-      (hive-text-guard-files)
+      (hive-text-guard)
       (setq buffer-read-only t)
       (set-buffer-modified-p nil))
     buffer))

@@ -94,6 +94,8 @@ No echo area has room for more.")
                 display-line-numbers nil
                 line-prefix nil
                 wrap-prefix nil
+                ;; Thousands of brackets would take long, and it changes no width.
+                bidi-inhibit-bpa t
                 ;; As in the echo area.
                 bidi-paragraph-direction nil)
     (mapcar (lambda (line)

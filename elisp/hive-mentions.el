@@ -394,7 +394,7 @@ one of your `hive-reply-templates'.  \\[hive-check-mentions-of] shows those of a
 session.
 \\{hive-check-mentions-mode-map}"
   :interactive nil
-  (hive-text-guard-files)
+  (hive-text-guard)
   (visual-line-mode)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-mentions--fetch))
               header-line-format '(:eval (hive-mentions--header)))

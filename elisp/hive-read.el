@@ -196,7 +196,7 @@ minibuffer says if the question is settled elsewhere."
   (with-current-buffer buffer
     (unless (derived-mode-p 'special-mode)
       (special-mode)
-      (hive-text-guard-files)
+      (hive-text-guard)
       (visual-line-mode))
     (let ((notes hive-read--notes-shown))
       (hive-text-reprint

@@ -41,7 +41,7 @@
     (let ((inhibit-read-only t) (inhibit-modification-hooks t))
       (unless (derived-mode-p 'special-mode)
         (special-mode)
-        (hive-text-guard-files)
+        (hive-text-guard)
         (buffer-disable-undo))
       (save-excursion
         (goto-char (point-max))

@@ -345,7 +345,7 @@ If another program inserts a message here, in the format that you
 see, it is posted, but its author is unverified.
 \\{hive-shared-mode-map}"
   :interactive nil
-  (hive-text-guard-files)
+  (hive-text-guard)
   :group 'hive-shared
   :interactive nil
   (setq-local font-lock-defaults '(nil t)

@@ -40,6 +40,18 @@
   (hive-prompt-test-shown (hive-test-prompt :question "שלום") nil
     (should word-wrap)))
 
+(ert-deftest hive-prompt-no-text-of-an-agent-takes-emacs-long-to-display ()
+  "C-g does not end a redisplay.
+16,000 opening brackets in one line took 18 s, and 20,000 letters from
+right to left 20 s."
+  (hive-prompt-test-shown (hive-test-prompt :context (make-string 16000 ?\()) nil
+    (should bidi-inhibit-bpa)
+    (should bidi-display-reordering))
+  (hive-prompt-test-shown (hive-test-prompt :context (apply #'concat (make-list 4000 "שלום "))) nil
+    (should-not bidi-display-reordering))
+  (hive-prompt-test-shown (hive-test-prompt :context (apply #'concat (make-list 200 "שלום "))) nil
+    (should bidi-display-reordering)))
+
 ;;;; Permissions
 
 (ert-deftest hive-prompt-an-answer-that-may-allow-is-confirmed ()
