@@ -501,11 +501,11 @@ part, the line in the buffer, the column, and the button there."
 (defun hive-text--position (place)
   "Return the position at PLACE, or the nearest existing one.
 If the part no longer exists, that is the next part, or if that does not
-exist either, the line with the same number.  It is the beginning of the
-buffer if another button would be there."
+exist either, or if PLACE is on a button, the line with the same number.
+It is the beginning of the buffer if another button would be there."
   (pcase-let* ((`(,id ,next ,within ,line ,column ,button) place)
                (begin (and id (hive-text-part-begin id)))
-               (after (and id next (not begin) (hive-text-part-begin next))))
+               (after (and id next (not begin) (not button) (hive-text-part-begin next))))
     (save-excursion
       (save-restriction
         (when begin
