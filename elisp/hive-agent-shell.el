@@ -272,9 +272,7 @@ A terminal only says where the output appears."
 
 (defun hive-agent-shell--pairs (map)
   "Return MAP, an alist or another map, as an alist without repeated keys."
-  (let (pairs)
-    (map-do (lambda (key value) (unless (assq key pairs) (push (cons key value) pairs))) map)
-    (nreverse pairs)))
+  (cl-remove-duplicates (map-pairs map) :key #'car :from-end t))
 
 (defun hive-agent-shell--label (options id)
   "Return the label of the one of OPTIONS with ID."

@@ -66,14 +66,12 @@ ORIGIN says where it came from, as in `hive-post-send'."
       (let ((id (hive-post-send (plist-get block :body)
                                 :place hive-shared-place
                                 :thread hive-shared-thread
-                                :heading (append (list :origin origin) block)))
-            (overlay (make-overlay beg end nil t nil)))
-        (overlay-put overlay 'hive-block id)
-        (overlay-put overlay 'hive-text (buffer-substring-no-properties beg end))
-        (overlay-put overlay 'evaporate t)
-        (overlay-put overlay 'face 'hive-shared-note)
-        (overlay-put overlay 'after-string
-                     (propertize (hive-words "[posting]\n") 'face 'hive-shared-note))
+                                :heading (append (list :origin origin) block))))
+        (hive-text-overlay beg end
+                           'hive-block id
+                           'hive-text (buffer-substring-no-properties beg end)
+                           'face 'hive-shared-note
+                           'after-string (propertize (hive-words "[posting]\n") 'face 'hive-shared-note))
         (hive-detect--remember block))
     ((error quit)
      (hive-announce

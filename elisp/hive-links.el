@@ -21,6 +21,7 @@
 (require 'hive-text)
 (require 'puny)
 (require 'subr-x)
+(require 'url-util)
 
 (defconst hive-links--most 200 "How many addresses of a text become buttons.")
 
@@ -53,24 +54,13 @@ Encoding one takes Emacs up to half a millisecond.")
          (string-match-p "\\`[a-z0-9_]\\(?:[a-z0-9._-]*[a-z0-9_]\\)?\\.?\\'" host)
          host)))
 
-(defconst hive-links--bytes
-  (let ((bytes (make-vector 256 nil)))
-    (dotimes (byte 256)
-      (aset bytes byte (if (or (<= ?a byte ?z) (<= ?A byte ?Z) (<= ?0 byte ?9)
-                               (memq byte (append "-._~:/?#@!&()*+,;=%" nil)))
-                           (string byte)
-                         (format "%%%02X" byte))))
-    bytes)
-  "Each byte as it is in an address.
+(defconst hive-links--allowed
+  (append url-unreserved-chars (append ":/?#@!&()*+,;=%" nil))
+  "The characters that stay as they are in an address.
 What could mean something to a shell, to Emacs or to a mailer is encoded.")
 
 (defconst hive-links--plain "\\`[-a-zA-Z0-9._~:/?#@!&()*+,;=%]*\\'"
   "An address that can be used as it is.")
-
-(defun hive-links--encoded (text)
-  "Return TEXT, the rest of an address after its host, in plain ASCII."
-  (if (string-match-p hive-links--plain text) text
-    (mapconcat (lambda (byte) (aref hive-links--bytes byte)) (encode-coding-string text 'utf-8) "")))
 
 (defun hive-links-target (text)
   "Return what the address TEXT leads to, a cons of address and host, or nil.
@@ -84,7 +74,7 @@ so is what a mailto address has after the mailbox."
              (place (car (last (split-string (match-string 2 text) "@"))))
              (port (if (string-match ":[0-9]\\{0,5\\}\\'" place) (match-string 0 place) ""))
              (host (hive-links--host (substring place 0 (- (length place) (length port))))))
-        (and host (cons (concat scheme "://" host port (hive-links--encoded rest)) host))))
+        (and host (cons (concat scheme "://" host port (url-hexify-string rest hive-links--allowed)) host))))
      ((string-match "\\`mailto:\\([a-z0-9.!#$&*+/=_~-]+\\)@\\([^?@/#]+\\)" text)
       (let ((name (match-string 1 text)) (host (hive-links--host (match-string 2 text))))
         (and host (cons (concat "mailto:" name "@" host) host)))))))
@@ -161,11 +151,9 @@ If SHOWN, a text there, looks like another host, show HOST after it."
                       'help-echo (hive-words "Visit %s" address))
     (when face (add-face-text-property begin end 'button))
     (when shown
-      (let ((overlay (make-overlay (1- end) end nil t)))
-        (overlay-put overlay 'evaporate t)
-        (overlay-put overlay 'hive-links t)
-        (overlay-put overlay 'after-string
-                     (propertize (hive-words " → %s" host) 'face 'hive-warning))))))
+      (hive-text-overlay (1- end) end
+                         'hive-links t
+                         'after-string (propertize (hive-words " → %s" host) 'face 'hive-warning)))))
 
 (defun hive-links-activate (beg end)
   "Make the addresses between BEG and END buttons.

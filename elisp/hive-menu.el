@@ -96,7 +96,7 @@
               (if (> loops 0) (hive-words "; %s stopped" (hive-count loops "loop")) "")))))
 
 (defmacro hive-menu--define (name docstring rows)
-  "Define NAME, a transient prefix with DOCSTRING, from ROWS.
+  "Define NAME, a transient prefix with DOCSTRING, from the constant ROWS.
 Each menu has a key that scrolls it, for windows that do not show all of
 it, and q quits it.  Both are in the first row, in its shortest group."
   (cl-flet ((group (group)
@@ -104,7 +104,7 @@ it, and q quits it.  Both are in the first row, in its shortest group."
                        (mapcar (pcase-lambda (`(,key ,label ,command))
                                  (list key (hive-words label) command))
                                (cdr group)))))
-    (let* ((rows (mapcar (lambda (row) (mapcar #'group row)) rows))
+    (let* ((rows (mapcar (lambda (row) (mapcar #'group row)) (symbol-value rows)))
            (shortest (cl-reduce (lambda (a b) (if (<= (length b) (length a)) b a)) (car rows))))
       (setcar (memq shortest (car rows))
               (vconcat shortest `(("C-v" ,(hive-words "scroll this menu") transient-scroll-up)
@@ -113,18 +113,10 @@ it, and q quits it.  Both are in the first row, in its shortest group."
          ,docstring
          [:description hive-menu--state ,@(car rows)] ,@(mapcar #'vconcat (cdr rows))))))
 
-(defmacro hive-menu--define-all ()
-  "Define the menus."
-  `(progn
-     (hive-menu--define hive-menu "All that Hive does." ,hive-menu--rows)
-     (hive-menu--define hive-list-menu "The keys of the status buffer."
-                        ,hive-list-keys)
-     (hive-menu--define hive-prompt-menu "The keys in the buffer of a question."
-                        ,hive-prompt-keys)
-     (hive-menu--define hive-mentions-menu "The keys in the buffer of mentions."
-                        ,hive-mentions-keys)))
-
-(hive-menu--define-all)
+(hive-menu--define hive-menu "All that Hive does." hive-menu--rows)
+(hive-menu--define hive-list-menu "The keys of the status buffer." hive-list-keys)
+(hive-menu--define hive-prompt-menu "The keys in the buffer of a question." hive-prompt-keys)
+(hive-menu--define hive-mentions-menu "The keys in the buffer of mentions." hive-mentions-keys)
 ;; M-x completes them only where they are useful.
 (dolist (menu '(hive-menu hive-list-menu)) (function-put menu 'command-modes '(hive-list-mode)))
 (function-put 'hive-prompt-menu 'command-modes '(hive-prompt-mode))

@@ -204,10 +204,7 @@ Search for it from FROM."
           (dolist (overlay (overlays-in (car region) end))
             (when (overlay-get overlay 'hive-note) (delete-overlay overlay)))
           (when note
-            (let ((overlay (make-overlay (car region) end nil t nil)))
-              (overlay-put overlay 'hive-note t)
-              (overlay-put overlay 'evaporate t)
-              (overlay-put overlay 'after-string note))))))))
+            (hive-text-overlay (car region) end 'hive-note t 'after-string note)))))))
 
 (defun hive-shared-hide (message &optional from)
   "Hide MESSAGE unless it is in the visible thread.
@@ -494,19 +491,17 @@ afterwards."
   (save-restriction
     (widen)
     (remove-overlays (point-min) (point-max) 'hive-news t)
-    (let* ((first (and hive-shared-news
-                       (cl-find (cdr hive-shared-news) hive-shared-messages :test #'<=
-                                :key (lambda (message) (plist-get message :seq)))))
-           (at (and first (car (hive-shared-region first)))))
-      (when at
-        (let ((overlay (make-overlay at (1+ at) nil t)))
-          (overlay-put overlay 'hive-news t)
-          (overlay-put overlay 'evaporate t)
-          (overlay-put overlay 'before-string
-                       (propertize (hive-words "-------- %s new since %s --------\n\n"
-                                               (hive-count (car hive-shared-news) "message")
-                                               (hive-shared--clock (plist-get first :at)))
-                                   'face 'hive-shared-new)))))))
+    (when-let* ((news hive-shared-news)
+                (first (cl-find (cdr news) hive-shared-messages :test #'<=
+                                :key (lambda (message) (plist-get message :seq))))
+                (at (car (hive-shared-region first))))
+      (hive-text-overlay at (1+ at)
+                         'hive-news t
+                         'before-string
+                         (propertize (hive-words "-------- %s new since %s --------\n\n"
+                                                 (hive-count (car news) "message")
+                                                 (hive-shared--clock (plist-get first :at)))
+                                     'face 'hive-shared-new)))))
 
 (defun hive-shared--clock (time)
   "Return TIME from the sidecar as a time of today, or with its day."

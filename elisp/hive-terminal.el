@@ -37,16 +37,11 @@
 
 (defvar ghostel--pid)
 
-(defun hive-terminal--pid (process)
-  "Return the id of the program of PROCESS, or nil."
-  (or (process-id process)
-      (process-get process 'ghostel--native-pid)))
-
 (defun hive-terminal-buffers ()
   "Return an alist of the ids of programs and the buffers that show them."
   (append
    (cl-loop for process in (process-list)
-            for pid = (hive-terminal--pid process)
+            for pid = (or (process-id process) (process-get process 'ghostel--native-pid))
             when (and (integerp pid) (buffer-live-p (process-buffer process)))
             collect (cons pid (process-buffer process)))
    (and (boundp 'ghostel--pid)

@@ -620,6 +620,14 @@ INSERT is a function that inserts it."
 
 ;;;; Empty tables
 
+(defun hive-text-overlay (begin end &rest properties)
+  "Make an overlay with PROPERTIES from BEGIN to END, and return it.
+It goes away with its text."
+  (let ((overlay (make-overlay begin end nil t)))
+    (overlay-put overlay 'evaporate t)
+    (while properties (overlay-put overlay (pop properties) (pop properties)))
+    overlay))
+
 (defun hive-text-say-empty (sentence)
   "Show SENTENCE, or if it is nil, nothing, in this buffer, an empty table.
 This is an overlay, so that there is no line for point to be on."
