@@ -370,10 +370,6 @@ A later fetch replaces this one."
     (setq hive-shared--arrivals nil)
     (mapc #'hive-shared-receive arrived)))
 
-(defun hive-shared--messages-of (page)
-  "Return the messages of PAGE as a list."
-  (append (plist-get page :messages) nil))
-
 ;;;; The last messages
 
 (defun hive-shared-refresh ()
@@ -386,7 +382,7 @@ If there would be a gap between both, start again with the last ones."
 
 (defun hive-shared--refreshed (page)
   "Show PAGE, the last messages."
-  (let* ((messages (hive-shared--messages-of page))
+  (let* ((messages (append (plist-get page :messages) nil))
          (more (eq t (plist-get page :more)))
          (last (hive-shared-last)))
     (setq hive-shared--stale nil)
@@ -426,7 +422,7 @@ afterwards."
    (list (if back :before :after) (plist-get (if back (hive-shared-first) (hive-shared-last)) :seq)
          :limit (max 1 (min 500 count)))
    (lambda (page)
-     (hive-shared-show (hive-shared--messages-of page))
+     (hive-shared-show (append (plist-get page :messages) nil))
      (set (if back 'hive-shared-earlier 'hive-shared-later) (eq t (plist-get page :more)))
      (let ((excess (- (hive-shared-count) (* 2 hive-shared-limit))))
        (when (> excess 0)

@@ -112,37 +112,27 @@ No language needs more, and they may cover the lines around them.")
 (defconst hive-text--inner 4 "The kind of digits and the underscore, which may be within a word.")
 (defconst hive-text--latin 5 "The kind of Latin letters; those of other scripts come after it.")
 
-(defvar hive-text--kinds nil
-  "A char-table: the kind of each character that is drawn, a number.
-It is made when it is first needed.")
+(defvar hive-text--tables nil "The value of `hive-text--tables', once it was needed.")
 
-(defun hive-text--kinds ()
-  "Return the table of the kinds of characters."
-  (or hive-text--kinds
-      (let ((table (make-char-table nil)) (script (1- hive-text--latin)))
-        (cl-flet ((fill (ranges kind)
-                    (dolist (range ranges) (set-char-table-range table range kind))))
-          (fill hive-text-visible hive-text--visible)
-          (fill '(?\t ?\n ?\s) hive-text--visible)
-          (fill hive-text-blanks hive-text--visible)
-          (fill hive-text-marks hive-text--mark)
-          (fill '((?0 . ?9) ?_) hive-text--inner)
-          (dolist (letters hive-text-scripts) (fill letters (setq script (1+ script)))))
-        (setq hive-text--kinds table))))
-
-(defvar hive-text--carriers nil
-  "A char-table: for each character that takes marks, the number of its script.
-A mark of a script has the same number.  It is made when it is first
-needed.")
-
-(defun hive-text--carriers ()
-  "Return the table `hive-text--carriers', made when it is first needed."
-  (or hive-text--carriers
-      (let ((table (make-char-table nil)) (script 0))
-        (dolist (ranges hive-text-carriers)
-          (setq script (1+ script))
-          (dolist (range ranges) (set-char-table-range table range script)))
-        (setq hive-text--carriers table))))
+(defun hive-text--tables ()
+  "Return two char-tables, a cons, made when they are first needed.
+The first has the kind of each character that is drawn, a number.  The
+second has the number of its script for each character that takes marks;
+a mark of a script has the same number."
+  (or hive-text--tables
+      (let ((kinds (make-char-table nil)) (carriers (make-char-table nil)))
+        (cl-flet ((fill (table ranges number)
+                    (dolist (range ranges) (set-char-table-range table range number))))
+          (fill kinds hive-text-visible hive-text--visible)
+          (fill kinds '(?\t ?\n ?\s) hive-text--visible)
+          (fill kinds hive-text-blanks hive-text--visible)
+          (fill kinds hive-text-marks hive-text--mark)
+          (fill kinds '((?0 . ?9) ?_) hive-text--inner)
+          (cl-loop for letters in hive-text-scripts for kind from hive-text--latin
+                   do (fill kinds letters kind))
+          (cl-loop for ranges in hive-text-carriers for script from 1
+                   do (fill carriers ranges script)))
+        (setq hive-text--tables (cons kinds carriers)))))
 
 (defun hive-text--reveal (char)
   "Return visible text for CHAR."
@@ -186,8 +176,8 @@ mark."
   "Spell out in this buffer what is not known to be drawn as what it is.
 This is one loop that calls and allocates nothing for each word or
 character, because hostile text has tens of thousands."
-  (let* ((table (hive-text--kinds))
-         (carriers (hive-text--carriers))
+  (let* ((table (car (hive-text--tables)))
+         (carriers (cdr (hive-text--tables)))
          (counts (make-vector (+ hive-text--latin (length hive-text-scripts)) 0))
          (shown (make-hash-table :test #'eq))
          (inhibit-modification-hooks t)
