@@ -139,13 +139,22 @@ requirement(
 );
 
 requirement(
-  {
-    id: '001-04',
-    title: 'Options and a time limit may be nil.',
-    source: '(emit-prompt! "agent-1" "Question?" nil)',
-    lives: ['`hivemind_ask_async`', '`ask` of the library'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '001-04',
+      title: 'Options and a time limit may be nil.',
+      source: '(emit-prompt! "agent-1" "Question?" nil)',
+      lives: ['`hivemind_ask_async`', '`ask` of the library'],
+      verdict: 'works',
+    },
+    {
+      id: '001-08',
+      title: 'The time limit is given in milliseconds.',
+      source: '(create-prompt "agent-1" "Delete files?" ["yes" "no"] 5000 nil)',
+      lives: ['`timeout_ms`'],
+      verdict: 'works',
+    },
+  ],
   async () => {
     const { ask_id } = await ask('Question?', { options: null, timeout_ms: null, context: null });
     const { prompt } = await desk.request('prompt/get', { ask_id });
@@ -154,35 +163,35 @@ requirement(
     whenFinished(() => library.close());
     const request: Loose = { question: 'Question?', options: null, timeout_ms: null };
     expect((await library.prompts.ask(request)).prompt.status).toBe('pending');
+    const limited = await ask('Delete files?', { options: ['yes', 'no'], timeout_ms: 5_000 });
+    const { created_at, expires_at } = (await desk.request('prompt/get', { ask_id: limited.ask_id })).prompt;
+    expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(5_000);
+    await expect(ask('Too short?', { timeout_ms: 500 })).rejects.toThrow(/timeout_ms/);
   },
 );
 
 requirement(
-  {
-    id: '001-05',
-    title: 'A question carries the agent that asked it.',
-    source: 'agent-id … "agent-1"',
-    lives: ['`HIVE_AGENT`', '`hivemind_ask_async`'],
-    verdict: 'better',
-    because:
-      'An agent says who it is by its connection, never by an argument, so that none can ask as another. An `agent_id` that is given is named in `ignored_arguments`.',
-  },
+  [
+    {
+      id: '001-05',
+      title: 'A question carries the agent that asked it.',
+      source: 'agent-id … "agent-1"',
+      lives: ['`HIVE_AGENT`', '`hivemind_ask_async`'],
+      verdict: 'better',
+      because:
+        'An agent says who it is by its connection, never by an argument, so that none can ask as another. An `agent_id` that is given is named in `ignored_arguments`.',
+    },
+    {
+      id: '001-06',
+      title: 'The name of the agent is shown with its question, as it was given.',
+      source: 'Prompt [id agent-id question …]; Emacs shows the agent-id',
+      lives: ['`HIVE_AGENT`', '`hive list --agent`', '`hivemind-ask`', '`@NAME`'],
+      verdict: 'works',
+    },
+  ],
   async () => {
     const asked = await ask('Who am I?', { agent_id: 'agent-1' });
     expect(asked).toMatchObject({ agent: 'Claude-abc12', ignored_arguments: ['agent_id'] });
-    expect((await ask('And I?', {}, await named('agent-1'))).agent).toBe('agent-1');
-  },
-);
-
-requirement(
-  {
-    id: '001-06',
-    title: 'The name of the agent is shown with its question, as it was given.',
-    source: 'Prompt [id agent-id question …]; Emacs shows the agent-id',
-    lives: ['`HIVE_AGENT`', '`hive list --agent`', '`hivemind-ask`', '`@NAME`'],
-    verdict: 'works',
-  },
-  async () => {
     const [tests, worker] = [await named('frontend-tests'), await named('frontend-worker')];
     const { ask_id } = await ask('Which browser?', {}, tests);
     await ask('Which framework?', {}, worker);
@@ -226,32 +235,30 @@ requirement(
 );
 
 requirement(
-  {
-    id: '001-08',
-    title: 'The time limit is given in milliseconds.',
-    source: '(create-prompt "agent-1" "Delete files?" ["yes" "no"] 5000 nil)',
-    lives: ['`timeout_ms`'],
-    verdict: 'works',
-  },
-  async () => {
-    const { ask_id } = await ask('Delete files?', { options: ['yes', 'no'], timeout_ms: 5_000 });
-    const { created_at, expires_at } = (await desk.request('prompt/get', { ask_id })).prompt;
-    expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(5_000);
-    await expect(ask('Too short?', { timeout_ms: 500 })).rejects.toThrow(/timeout_ms/);
-  },
-);
-
-requirement(
-  {
-    id: '001-09',
-    title: 'The agent looks for the answer by the id.',
-    source: 'hivemind_poll {"ask_id" {:type "string"}}',
-    lives: ['`hivemind_poll`', '`hive poll`'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '001-09',
+      title: 'The agent looks for the answer by the id.',
+      source: 'hivemind_poll {"ask_id" {:type "string"}}',
+      lives: ['`hivemind_poll`', '`hive poll`'],
+      verdict: 'works',
+    },
+    {
+      id: '001-19',
+      title: 'Keys are written with dashes.',
+      source: 'ask-id, agent-id',
+      lives: ['arguments of every tool and method'],
+      verdict: 'works',
+    },
+  ],
   async () => {
     const [one, other] = [await ask('One?'), await ask('Other?')];
-    expect(await poll(one.ask_id)).toMatchObject({ ask_id: one.ask_id, question: 'One?' });
+    for (const key of ['ask-id', 'askId', 'ask_id'])
+      expect(await abc.use('hivemind_poll', { [key]: one.ask_id })).toMatchObject({
+        ask_id: one.ask_id,
+        question: 'One?',
+      });
+    await expect(abc.use('hivemind_poll', { 'ask-it': one.ask_id })).rejects.toThrow(/ask_id/);
     const several = await abc.use('hivemind_poll', { ask_ids: [one.ask_id, other.ask_id] });
     expect(several.prompts.map((prompt: Loose) => prompt.question)).toEqual(['One?', 'Other?']);
   },
@@ -295,13 +302,24 @@ requirement(
 );
 
 requirement(
-  {
-    id: '001-12',
-    title: 'A question is pending, responded, expired or cancelled.',
-    source: '#{:pending :responded :expired :cancelled}',
-    lives: ['`status`'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '001-12',
+      title: 'A question is pending, responded, expired or cancelled.',
+      source: '#{:pending :responded :expired :cancelled}',
+      lives: ['`status`'],
+      verdict: 'works',
+    },
+    {
+      id: '001-13',
+      title: 'A question is answered once.',
+      source: '(respond-prompt prompt decision by)',
+      lives: ['`hivemind-response`', '`hivemind_poll` (`late_response`)'],
+      verdict: 'better',
+      because:
+        'The document does not say what a second answer does. Here the first one stands, the second is told who was first, and one that comes after the time is kept as late.',
+    },
+  ],
   async () => {
     const [pending, responded, expired, cancelled] = [
       await ask('1?'),
@@ -309,7 +327,12 @@ requirement(
       await ask('3?', { timeout_ms: 1_000 }),
       await ask('4?'),
     ];
-    await answer(responded.ask_id, 'yes');
+    expect(await answer(responded.ask_id, 'yes')).toMatchObject({ accepted: true });
+    expect(await answer(responded.ask_id, 'no')).toMatchObject({
+      accepted: false,
+      decision: 'yes',
+      by: 'Ada',
+    });
     await abc.use('hivemind_cancel', { ask_id: cancelled.ask_id });
     await poll(expired.ask_id, 5_000);
     const ids = [pending, responded, expired, cancelled].map(({ ask_id }) => ask_id);
@@ -320,27 +343,8 @@ requirement(
       'expired',
       'cancelled',
     ]);
-  },
-);
-
-requirement(
-  {
-    id: '001-13',
-    title: 'A question is answered once.',
-    source: '(respond-prompt prompt decision by)',
-    lives: ['`hivemind-response`', '`hivemind_poll` (`late_response`)'],
-    verdict: 'better',
-    because:
-      'The document does not say what a second answer does. Here the first one stands, the second is told who was first, and one that comes after the time is kept as late.',
-  },
-  async () => {
-    const { ask_id } = await ask('First?');
-    expect(await answer(ask_id, 'yes')).toMatchObject({ accepted: true });
-    expect(await answer(ask_id, 'no')).toMatchObject({ accepted: false, decision: 'yes', by: 'Ada' });
-    const late = await ask('In time?', { timeout_ms: 1_000 });
-    await poll(late.ask_id, 5_000);
-    expect(await answer(late.ask_id, 'sorry')).toMatchObject({ late: true });
-    expect(await poll(late.ask_id)).toMatchObject({
+    expect(await answer(expired.ask_id, 'sorry')).toMatchObject({ late: true });
+    expect(await poll(expired.ask_id)).toMatchObject({
       status: 'expired',
       late_response: { decision: 'sorry', by: 'Ada' },
     });
@@ -379,13 +383,22 @@ requirement(
 );
 
 requirement(
-  {
-    id: '001-16',
-    title: 'Emacs answers with an id, a decision and a name, and nothing else.',
-    source: 'hivemind-response {ask-id, decision, by}',
-    lives: ['`hivemind-response`, as a request and as a notification'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '001-16',
+      title: 'Emacs answers with an id, a decision and a name, and nothing else.',
+      source: 'hivemind-response {ask-id, decision, by}',
+      lives: ['`hivemind-response`, as a request and as a notification'],
+      verdict: 'works',
+    },
+    {
+      id: '001-23',
+      title: 'An unknown id is refused in words.',
+      source: 'poll-prompt / respond-prompt! of an ask-id',
+      lives: ['`hivemind_poll`', '`hivemind-response`'],
+      verdict: 'works',
+    },
+  ],
   async () => {
     const [asked, noted, camel] = [await ask('Request?'), await ask('Notification?'), await ask('Camel?')];
     const reply = await desk.request('hivemind-response', {
@@ -406,6 +419,8 @@ requirement(
     const isKept = ({ notice, sent }: Loose): boolean =>
       notice === 'unread_answer' && sent.includes('kept all the same');
     await told(desk, 'desk/notice', isKept);
+    await expect(poll('ask-none')).rejects.toThrow(/prompt_not_found: .*ask-none/);
+    await expect(answer('ask-none', 'yes')).rejects.toThrow(/prompt_not_found/);
   },
 );
 
@@ -423,26 +438,6 @@ requirement(
     await other.request('hivemind-response', { ask_id, decision: 'yes', by: 'Ada', response_id: 'killed-1' });
     await other.child.kill('SIGKILL');
     expect(await poll(ask_id)).toMatchObject({ status: 'responded', decision: 'yes' });
-  },
-);
-
-requirement(
-  {
-    id: '001-19',
-    title: 'Keys are written with dashes.',
-    source: 'ask-id, agent-id',
-    lives: ['arguments of every tool and method'],
-    verdict: 'works',
-  },
-  async () => {
-    const { ask_id } = await ask('Dashes?');
-    await ask('Another one that waits?');
-    for (const key of ['ask-id', 'askId', 'ask_id'])
-      expect(await abc.use('hivemind_poll', { [key]: ask_id })).toMatchObject({
-        ask_id,
-        question: 'Dashes?',
-      });
-    await expect(abc.use('hivemind_poll', { 'ask-it': ask_id })).rejects.toThrow(/ask_id/);
   },
 );
 
@@ -508,20 +503,6 @@ requirement(
     await emacs.keys('C-g');
     await answer(params.ask_id, 'no longer');
     expect(await blocked).toMatchObject({ decision: 'no longer' });
-  },
-);
-
-requirement(
-  {
-    id: '001-23',
-    title: 'An unknown id is refused in words.',
-    source: 'poll-prompt / respond-prompt! of an ask-id',
-    lives: ['`hivemind_poll`', '`hivemind-response`'],
-    verdict: 'works',
-  },
-  async () => {
-    await expect(poll('ask-none')).rejects.toThrow(/prompt_not_found: .*ask-none/);
-    await expect(answer('ask-none', 'yes')).rejects.toThrow(/prompt_not_found/);
   },
 );
 
@@ -681,16 +662,29 @@ requirement(
 );
 
 requirement(
-  {
-    id: '001-31',
-    title: 'A coordinator sees every question that waits.',
-    source: 'Coordinator can see all pending prompts',
-    lives: ['`hivemind_status`', '`hivemind_await_ask`', '`hive list`', '`M-x hive-list`'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '001-31',
+      title: 'A coordinator sees every question that waits.',
+      source: 'Coordinator can see all pending prompts',
+      lives: ['`hivemind_status`', '`hivemind_await_ask`', '`hive list`', '`M-x hive-list`'],
+      verdict: 'works',
+    },
+    {
+      id: '001-32',
+      title: 'There is a list of the questions that wait.',
+      source: 'list-pending',
+      lives: ['`prompt/list`', '`hive list`'],
+      verdict: 'works',
+    },
+  ],
   async () => {
-    await ask('One of all?');
-    await ask('Another of all?', {}, await named('somebody'));
+    const one = await ask('One of all?');
+    const other = await ask('Another of all?', {}, await named('somebody'));
+    const answered = await ask('Answered?');
+    await answer(answered.ask_id, 'yes');
+    const listed = (await desk.request('prompt/list', { status: 'pending' })).prompts;
+    expect(listed.map(({ ask_id }: Loose) => ask_id)).toEqual([one.ask_id, other.ask_id]);
     const seen = ({ pending }: Loose): string[] => pending.map(({ question }: Loose) => question).sort();
     expect(seen(await coordinator.use('hivemind_status'))).toEqual(['Another of all?', 'One of all?']);
     const { prompts } = await coordinator.use('hivemind_await_ask', {});
@@ -698,43 +692,6 @@ requirement(
     const { out } = await human.hive('list');
     expect(out).toContain('One of all?');
     expect(out).toContain('Another of all?');
-  },
-);
-
-requirement(
-  {
-    id: '001-32',
-    title: 'There is a list of the questions that wait.',
-    source: 'list-pending',
-    lives: ['`prompt/list`', '`hive list`'],
-    verdict: 'works',
-  },
-  async () => {
-    const [waits, answered] = [await ask('Waits?'), await ask('Answered?')];
-    await answer(answered.ask_id, 'yes');
-    const { prompts } = await desk.request('prompt/list', { status: 'pending' });
-    expect(prompts.map(({ ask_id }: Loose) => ask_id)).toEqual([waits.ask_id]);
-  },
-);
-
-requirement(
-  {
-    id: '001-33',
-    title: 'The blocking ask is kept, and says that it blocks.',
-    source: 'hivemind_ask: DEPRECATED … (but keep for compatibility)',
-    lives: ['`hivemind_ask`'],
-    verdict: 'neutral',
-    because:
-      'The document deprecates it because it blocks Emacs. Here it blocks only its caller, so it stays as the blocking form, and its description names the form that does not block.',
-  },
-  async () => {
-    const { tools } = await abc.client.listTools();
-    const { description } = tools.find(({ name }) => name === 'hivemind_ask') ?? {};
-    expect(description).toMatch(/You can do nothing else until then: .*hivemind_ask_async/);
-    const asked = abc.use('hivemind_ask', { question: 'Still there?', options: ['yes'], urgency: 'low' });
-    const params = await told(desk, 'hivemind-ask', ({ question }) => question === 'Still there?');
-    await answer(params.ask_id, 'yes');
-    expect(await asked).toMatchObject({ status: 'responded', decision: 'yes', by: 'Ada' });
   },
 );
 
@@ -757,11 +714,24 @@ requirement(
       because:
         'The model reads the description before it calls the tool, when it can still choose the other one; nobody reads the log of an MCP server.',
     },
+    {
+      id: '001-33',
+      title: 'The blocking ask is kept, and says that it blocks.',
+      source: 'hivemind_ask: DEPRECATED … (but keep for compatibility)',
+      lives: ['`hivemind_ask`'],
+      verdict: 'neutral',
+      because:
+        'The document deprecates it because it blocks Emacs. Here it blocks only its caller, so it stays as the blocking form, and its description names the form that does not block.',
+    },
   ],
   async () => {
     const { tools } = await abc.client.listTools();
     const { description } = tools.find(({ name }) => name === 'hivemind_ask') ?? {};
-    expect(description).toMatch(/hivemind_ask_async/);
+    expect(description).toMatch(/You can do nothing else until then: .*hivemind_ask_async/);
+    const asked = abc.use('hivemind_ask', { question: 'Still there?', options: ['yes'], urgency: 'low' });
+    const params = await told(desk, 'hivemind-ask', ({ question }) => question === 'Still there?');
+    await answer(params.ask_id, 'yes');
+    expect(await asked).toMatchObject({ status: 'responded', decision: 'yes', by: 'Ada' });
     const result = await abc.use('hivemind_ask', { question: 'Anybody?', timeout_ms: 1_000, urgency: 'low' });
     expect(result).toMatchObject({ timed_out: true, ask_id: expect.any(String), status: 'pending' });
     expect(result.next).toMatch(/stays open: check with hivemind_poll/);
@@ -786,45 +756,34 @@ requirement(
       lives: ['`hivemind_await_ask`'],
       verdict: 'works',
     },
+    {
+      id: '001-37',
+      title: 'It waits as long as it was asked to, and says when nobody asked.',
+      source: 'Block until a pending ask exists (or timeout)',
+      lives: ['`hivemind_await_ask`'],
+      verdict: 'works',
+    },
+    {
+      id: '001-39',
+      title: 'The coordinator answers with a tool.',
+      source: 'Coordinator responds via hivemind_respond',
+      lives: ['`hivemind_respond`'],
+      verdict: 'works',
+    },
   ],
   async () => {
     const { tools } = await coordinator.client.listTools();
     const { description } = tools.find(({ name }) => name === 'hivemind_await_ask') ?? {};
     expect(description).toContain('60000');
+    const nothing = await coordinator.use('hivemind_await_ask', { timeout_ms: 1_200 });
+    expect(nothing).toMatchObject({ prompts: [], timed_out: true });
     const waiting = coordinator.use('hivemind_await_ask', {});
-    await ask('Which?', { options: ['a', 'b'], context: 'Because of c.' });
+    const { ask_id } = await ask('Which?', { options: ['a', 'b'], context: 'Because of c.' });
     const { prompts, timed_out } = await waiting;
     expect(prompts).toMatchObject([
       { question: 'Which?', context: 'Because of c.', options: [{ label: 'a' }, { label: 'b' }] },
     ]);
     expect(timed_out).not.toBe(true);
-  },
-);
-
-requirement(
-  {
-    id: '001-37',
-    title: 'It waits as long as it was asked to, and says when nobody asked.',
-    source: 'Block until a pending ask exists (or timeout)',
-    lives: ['`hivemind_await_ask`'],
-    verdict: 'works',
-  },
-  async () => {
-    const result = await coordinator.use('hivemind_await_ask', { timeout_ms: 1_200 });
-    expect(result).toMatchObject({ prompts: [], timed_out: true });
-  },
-);
-
-requirement(
-  {
-    id: '001-39',
-    title: 'The coordinator answers with a tool.',
-    source: 'Coordinator responds via hivemind_respond',
-    lives: ['`hivemind_respond`'],
-    verdict: 'works',
-  },
-  async () => {
-    const { ask_id } = await ask('Which?', { options: ['a', 'b'] });
     expect(await coordinator.use('hivemind_respond', { ask_id, decision: 'b' })).toMatchObject({
       accepted: true,
     });

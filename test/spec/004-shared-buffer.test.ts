@@ -91,21 +91,33 @@ requirement(
 );
 
 requirement(
-  {
-    id: '004-02',
-    title: 'All agents write into one shared buffer.',
-    source: '共有雑談バッファ (shared chat buffer)',
-    lives: ['`hivemind_read`', '`M-x hive-shared`', '`hive messages`'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '004-02',
+      title: 'All agents write into one shared buffer.',
+      source: '共有雑談バッファ (shared chat buffer)',
+      lives: ['`hivemind_read`', '`M-x hive-shared`', '`hive messages`'],
+      verdict: 'works',
+    },
+    {
+      id: '004-26',
+      title: 'A message is a record of its time, author, mentions and text.',
+      source: 'SharedMessage {timestamp, from_claude_id, mentions, content}',
+      lives: ['`hivemind_post`', '`hivemind_read`', '`message/posted`'],
+      verdict: 'neutral',
+      because: 'The fields have the names that all of Hive uses: `at`, `from`, `mentioned`, `body`.',
+    },
+  ],
   async () => {
     await post(abc, 'from the first of two');
-    await post(def, 'from the second of two');
+    const { message_id, mentioned } = await post(def, '@Claude-abc12 from the second of two');
+    expect(mentioned).toEqual(['Claude-abc12']);
     const { messages } = await xyz.use('hivemind_read', { limit: 2 });
     expect(messages.map(({ from, body }: Loose) => [from, body])).toEqual([
       ['Claude-abc12', 'from the first of two'],
-      ['Claude-def34', 'from the second of two'],
+      ['Claude-def34', '@Claude-abc12 from the second of two'],
     ]);
+    expect(messages[1]).toMatchObject({ message_id, at: expect.any(String) });
     await emacs.calm();
     await openHere();
     await emacs.until(/from the first of two[\s\S]*from the second of two/);
@@ -113,19 +125,36 @@ requirement(
 );
 
 requirement(
-  {
-    id: '004-03',
-    title: 'A mention calls one agent or all of them.',
-    source: '@Claude-1 … @All',
-    lives: ['`@HANDLE`', '`@All`'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '004-03',
+      title: 'A mention calls one agent or all of them.',
+      source: '@Claude-1 … @All',
+      lives: ['`@HANDLE`', '`@All`'],
+      verdict: 'works',
+    },
+    {
+      id: '004-28',
+      title: 'A name that nobody has mentions nobody.',
+      source: 'if session then … end (unknown mentions are ignored)',
+      lives: ['`unresolved` of `hivemind_post`'],
+      verdict: 'better',
+      because: 'The author learns of it, with the names that may have been meant.',
+    },
+  ],
   async () => {
     expect((await post(abc, '@Claude-def34 you')).mentioned).toEqual(['Claude-def34']);
     expect((await post(abc, '@claude-DEF34 you again')).mentioned).toEqual(['Claude-def34']);
     const { mentioned } = await post(abc, '@all everybody');
     expect(mentioned).toEqual(expect.arrayContaining(['Claude-def34', 'Claude-xyz56']));
     expect(mentioned).not.toContain('Claude-abc12');
+    expect(await post(abc, '@Claude-def35 and @Claude-99999')).toMatchObject({
+      mentioned: [],
+      unresolved: [
+        { handle: 'Claude-def35', reason: 'unknown', near: expect.arrayContaining(['Claude-def34']) },
+        { handle: 'Claude-99999', reason: 'unknown' },
+      ],
+    });
   },
 );
 
@@ -168,16 +197,38 @@ requirement(
       lives: ['`hive messages --format shared`'],
       verdict: 'works',
     },
+    {
+      id: '004-23',
+      title: 'The file begins with front matter.',
+      source: 'vibing.nvim: true, type: shared, created_at',
+      lives: ['`hive messages --format shared`'],
+      verdict: 'works',
+    },
+    {
+      id: '004-24',
+      title: 'The first lines say how to mention somebody.',
+      source:
+        'This buffer is shared among multiple Claude sessions. Use @Claude-{id} … or @All for everyone.',
+      lives: ['`M-x hive-shared`', '`hive messages --format shared`'],
+      verdict: 'works',
+    },
   ],
   async () => {
     await post(abc, 'under a heading');
     const { out } = await human.hive('messages', '--format', 'shared');
     expect(out).toMatch(/^# Shared Buffer/m);
     expect(out).toMatch(/^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d Claude-abc12\n\nunder a heading$/m);
+    expect(out).toMatch(
+      /^---\nhive: true\n(?:.*\n)*?type: shared\n(?:.*\n)*?created_at: \d{4}-\d\d-\d\dT.*\n(?:.*\n)*?---\n/,
+    );
+    const says = (text: string): string[] =>
+      ['@Claude-', '@All', '@Human', '@reviewer'].filter((name) => text.slice(0, 700).includes(name));
+    expect(says(out)).toEqual(['@Claude-', '@All', '@Human', '@reviewer']);
     await emacs.calm();
     await openHere();
     // What people call its author is behind it, and no part of the text.
     await emacs.until(/## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d Claude-abc12 {2}\(.+\)\n\nunder a heading/);
+    expect(says(await emacs.text(shared))).toEqual(['@Claude-', '@All', '@Human', '@reviewer']);
   },
 );
 
@@ -233,40 +284,55 @@ requirement(
 );
 
 requirement(
-  {
-    id: '004-09',
-    title: 'A mention is found wherever it is written in a message.',
-    source: 'for mention in line:gmatch("@(Claude%-%w+)")',
-    lives: ['the shared buffer in Emacs', '`hivemind_post`'],
-    verdict: 'better',
-    because:
-      'The document’s parser reads only the heading’s line, although its examples mention in the text.',
-  },
+  [
+    {
+      id: '004-09',
+      title: 'A mention is found wherever it is written in a message.',
+      source: 'for mention in line:gmatch("@(Claude%-%w+)")',
+      lives: ['the shared buffer in Emacs', '`hivemind_post`'],
+      verdict: 'better',
+      because:
+        'The document’s parser reads only the heading’s line, although its examples mention in the text.',
+    },
+    {
+      id: '004-10',
+      title: 'The author of a block is the one in its heading.',
+      source: 'from_claude_id from the heading',
+      lives: ['the shared buffer in Emacs', '`hive post --as-heading`'],
+      verdict: 'better',
+      because:
+        'Anybody can write a heading. It counts where the writer proves the name, an agent in its own shell or the human with their own keys; otherwise the message is unverified and nobody’s word.',
+    },
+    {
+      id: '004-12',
+      title: 'The time of a block is the one in its heading.',
+      source: 'timestamp from the heading',
+      lives: ['`at` and `as_stamp` of a message'],
+      verdict: 'neutral',
+      because:
+        'A heading has no time zone and may lie; a message has the time at which it was stored, and keeps the other beside it.',
+    },
+    {
+      id: '004-17',
+      title: 'What is written into the buffer is noticed as it changes.',
+      source: 'nvim_buf_attach … on_lines',
+      lives: ['the shared buffer in Emacs'],
+      verdict: 'works',
+    },
+  ],
   async () => {
     await emacs.calm();
     await openHere();
     await emacs.until(/write below/);
+    const before = new Date().toISOString();
     await insert(block('CI', 'The build is red.\n\nCould you look, @Claude-abc12?'));
     await eventually(async () => (await waiting(abc)).length === 1, 10_000, 'the mention');
     await insert(block('CI @Claude-def34', 'mentioned in the heading'));
     await eventually(async () => (await waiting(def)).length === 1, 10_000, 'the mention of the heading');
-  },
-);
-
-requirement(
-  {
-    id: '004-10',
-    title: 'The author of a block is the one in its heading.',
-    source: 'from_claude_id from the heading',
-    lives: ['the shared buffer in Emacs', '`hive post --as-heading`'],
-    verdict: 'better',
-    because:
-      'Anybody can write a heading. It counts where the writer proves the name, an agent in its own shell or the human with their own keys; otherwise the message is unverified and nobody’s word.',
-  },
-  async () => {
-    await emacs.calm();
-    await openHere();
-    await emacs.until(/write below/);
+    await insert(block('CI', 'dated back'));
+    const { at, as_stamp } = await stored('dated back');
+    expect(as_stamp).toBe('2026-01-11 18:00:00');
+    expect(isBetween(before, at, new Date().toISOString())).toBe(true);
     await insert(block('Claude-abc12', 'not written by that agent'));
     expect(await stored('not written by that agent')).toMatchObject({
       author: 'unverified',
@@ -277,6 +343,8 @@ requirement(
       author: 'agent',
       from_handle: 'Claude-abc12',
     });
+    const { out } = await human.hive('messages', '--query', 'not written by that agent', '--json');
+    expect(JSON.parse(out).messages).toHaveLength(1);
   },
 );
 
@@ -299,28 +367,6 @@ requirement(
     const bodies = async (agent: Agent): Promise<string[]> => (await waiting(agent)).map(({ body }) => body);
     expect(await bodies(def)).toEqual(['@All 全体的な進捗を確認したいです。']);
     expect(await bodies(xyz)).not.toContain('@All 全体的な進捗を確認したいです。');
-  },
-);
-
-requirement(
-  {
-    id: '004-12',
-    title: 'The time of a block is the one in its heading.',
-    source: 'timestamp from the heading',
-    lives: ['`at` and `as_stamp` of a message'],
-    verdict: 'neutral',
-    because:
-      'A heading has no time zone and may lie; a message has the time at which it was stored, and keeps the other beside it.',
-  },
-  async () => {
-    await emacs.calm();
-    await openHere();
-    await emacs.until(/write below/);
-    const before = new Date().toISOString();
-    await insert(block('CI', 'dated back'));
-    const { at, as_stamp } = await stored('dated back');
-    expect(as_stamp).toBe('2026-01-11 18:00:00');
-    expect(isBetween(before, at, new Date().toISOString())).toBe(true);
   },
 );
 
@@ -399,34 +445,23 @@ requirement(
 );
 
 requirement(
-  {
-    id: '004-17',
-    title: 'What is written into the buffer is noticed as it changes.',
-    source: 'nvim_buf_attach … on_lines',
-    lives: ['the shared buffer in Emacs'],
-    verdict: 'works',
-  },
-  async () => {
-    await emacs.calm();
-    await openHere();
-    await emacs.until(/write below/);
-    await insert(block('CI', 'one of two in a row'));
-    await stored('one of two in a row');
-    await insert(block('CI', 'two of two in a row'));
-    await stored('two of two in a row');
-    const { out } = await human.hive('messages', '--query', 'one of two in a row', '--json');
-    expect(JSON.parse(out).messages).toHaveLength(1);
-  },
-);
-
-requirement(
-  {
-    id: '004-18',
-    title: 'The shared buffer opens at the right, at the left or in the current window.',
-    source: 'open_shared_buffer(position: "current"|"right"|"left"), default right',
-    lives: ['`hive-shared-position`', '`C-u M-x hive-shared`'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '004-18',
+      title: 'The shared buffer opens at the right, at the left or in the current window.',
+      source: 'open_shared_buffer(position: "current"|"right"|"left"), default right',
+      lives: ['`hive-shared-position`', '`C-u M-x hive-shared`'],
+      verdict: 'works',
+    },
+    {
+      id: '004-19',
+      title: 'A command opens the shared buffer.',
+      source: ':VibingShared [position]',
+      lives: ['`M-x hive-shared`'],
+      verdict: 'neutral',
+      because: 'It is a command of Emacs; the position is an option or a command of its own.',
+    },
+  ],
   async () => {
     const column = async (position?: string): Promise<[number, number]> => {
       await emacs.calm();
@@ -449,21 +484,6 @@ requirement(
     expect(beside).toBe(2);
     expect(await column('left')).toEqual([0, 2]);
     expect(await column('current')).toEqual([0, 1]);
-  },
-);
-
-requirement(
-  {
-    id: '004-19',
-    title: 'A command opens the shared buffer.',
-    source: ':VibingShared [position]',
-    lives: ['`M-x hive-shared`'],
-    verdict: 'neutral',
-    because: 'It is a command of Emacs; the position is an option or a command of its own.',
-  },
-  async () => {
-    await emacs.calm();
-    await emacs.command('hive-shared');
     await emacs.until(/write below, C-c C-c posts/);
     expect(await emacs.evaluate('(buffer-name (window-buffer))')).toBe(`"${shared}"`);
   },
@@ -491,19 +511,32 @@ requirement(
 );
 
 requirement(
-  {
-    id: '004-21',
-    title: 'A command mentions one agent.',
-    source: ':VibingMention <claude-id>',
-    lives: ['`M-x hive-mention`', '`w` in `M-x hive`'],
-    verdict: 'neutral',
-    because: 'It is a command of Emacs and asks whom, with completion.',
-  },
+  [
+    {
+      id: '004-21',
+      title: 'A command mentions one agent.',
+      source: ':VibingMention <claude-id>',
+      lives: ['`M-x hive-mention`', '`w` in `M-x hive`'],
+      verdict: 'neutral',
+      because: 'It is a command of Emacs and asks whom, with completion.',
+    },
+    {
+      id: '004-38',
+      title: 'A session is picked from a list.',
+      source: 'セッション一覧ピッカー (session picker)',
+      lives: ['`M-x hive-mention`', '`M-x hive-interrupt`', 'prefix argument of `M-x hive-check-mentions`'],
+      verdict: 'works',
+    },
+  ],
   async () => {
     await emacs.calm();
     await emacs.command('hive-mention');
     await emacs.until(/Mention:/);
-    await emacs.type('Claude-abc12');
+    await emacs.type('Claude-');
+    await emacs.keys('Tab', 'Tab');
+    const screen = (await emacs.until(/Possible completions|Completions/)).join('\n');
+    for (const { handle } of [abc, def, xyz]) expect(screen).toContain(handle);
+    await emacs.type('abc12');
     await emacs.keys('Enter');
     await emacs.until(/Message to @Claude-abc12 \(M-n: templates\):/);
     await emacs.type('come here');
@@ -547,61 +580,6 @@ requirement(
 
 requirement(
   {
-    id: '004-23',
-    title: 'The file begins with front matter.',
-    source: 'vibing.nvim: true, type: shared, created_at',
-    lives: ['`hive messages --format shared`'],
-    verdict: 'works',
-  },
-  async () => {
-    const { out } = await human.hive('messages', '--format', 'shared');
-    expect(out).toMatch(
-      /^---\nhive: true\n(?:.*\n)*?type: shared\n(?:.*\n)*?created_at: \d{4}-\d\d-\d\dT.*\n(?:.*\n)*?---\n/,
-    );
-  },
-);
-
-requirement(
-  {
-    id: '004-24',
-    title: 'The first lines say how to mention somebody.',
-    source: 'This buffer is shared among multiple Claude sessions. Use @Claude-{id} … or @All for everyone.',
-    lives: ['`M-x hive-shared`', '`hive messages --format shared`'],
-    verdict: 'works',
-  },
-  async () => {
-    const says = (text: string): string[] =>
-      ['@Claude-', '@All', '@Human', '@reviewer'].filter((name) => text.slice(0, 700).includes(name));
-    const { out } = await human.hive('messages', '--format', 'shared');
-    expect(says(out)).toEqual(['@Claude-', '@All', '@Human', '@reviewer']);
-    await emacs.calm();
-    await openHere();
-    await emacs.until(/write below/);
-    expect(says(await emacs.text(shared))).toEqual(['@Claude-', '@All', '@Human', '@reviewer']);
-  },
-);
-
-requirement(
-  {
-    id: '004-26',
-    title: 'A message is a record of its time, author, mentions and text.',
-    source: 'SharedMessage {timestamp, from_claude_id, mentions, content}',
-    lives: ['`hivemind_post`', '`hivemind_read`', '`message/posted`'],
-    verdict: 'neutral',
-    because: 'The fields have the names that all of Hive uses: `at`, `from`, `mentioned`, `body`.',
-  },
-  async () => {
-    const { message_id, mentioned } = await post(abc, '@Claude-def34 a record');
-    expect(mentioned).toEqual(['Claude-def34']);
-    const { messages } = await def.use('hivemind_read', { limit: 1 });
-    expect(messages).toMatchObject([
-      { message_id, at: expect.any(String), from: 'Claude-abc12', body: '@Claude-def34 a record' },
-    ]);
-  },
-);
-
-requirement(
-  {
     id: '004-27',
     title: 'Mentions are found exactly.',
     source: 'メンションや Claude ID を正確に抽出する (extract mentions exactly)',
@@ -623,25 +601,6 @@ requirement(
     ];
     for (const [body, found] of bodies)
       expect([body, (await post(abc, body)).mentioned]).toEqual([body, found]);
-  },
-);
-
-requirement(
-  {
-    id: '004-28',
-    title: 'A name that nobody has mentions nobody.',
-    source: 'if session then … end (unknown mentions are ignored)',
-    lives: ['`unresolved` of `hivemind_post`'],
-    verdict: 'better',
-    because: 'The author learns of it, with the names that may have been meant.',
-  },
-  async () => {
-    const { mentioned, unresolved } = await post(abc, '@Claude-def35 and @Claude-99999');
-    expect(mentioned).toEqual([]);
-    expect(unresolved).toMatchObject([
-      { handle: 'Claude-def35', reason: 'unknown', near: expect.arrayContaining(['Claude-def34']) },
-      { handle: 'Claude-99999', reason: 'unknown' },
-    ]);
   },
 );
 
@@ -847,26 +806,6 @@ requirement(
     await emacs.keys('Tab');
     await emacs.until(/look @Claude-def34/);
     await emacs.keys('C-c', 'C-k');
-  },
-);
-
-requirement(
-  {
-    id: '004-38',
-    title: 'A session is picked from a list.',
-    source: 'セッション一覧ピッカー (session picker)',
-    lives: ['`M-x hive-mention`', '`M-x hive-interrupt`', 'prefix argument of `M-x hive-check-mentions`'],
-    verdict: 'works',
-  },
-  async () => {
-    await emacs.calm();
-    await emacs.command('hive-mention');
-    await emacs.until(/Mention:/);
-    await emacs.type('Claude-');
-    await emacs.keys('Tab', 'Tab');
-    const screen = (await emacs.until(/Possible completions|Completions/)).join('\n');
-    for (const { handle } of [abc, def, xyz]) expect(screen).toContain(handle);
-    await emacs.keys('C-g');
   },
 );
 
