@@ -158,13 +158,23 @@ requirement(
       verdict: 'neutral',
       because: '`claude_id` is `you` and carries the whole handle, because not every agent is a Claude.',
     },
+    {
+      id: '000-12',
+      title: 'Mentions are recorded by themselves with each message.',
+      source: 'record_mention (recorded automatically)',
+      lives: ['`hivemind_post`', '`hive post`', '`M-x hive-post`'],
+      verdict: 'works',
+    },
   ],
   async () => {
     const { tools } = await abc.client.listTools();
     const names = tools.map(({ name }) => name);
     expect(names).toContain('hivemind_has_unprocessed_mentions');
     expect(names.filter((name) => name.startsWith('nvim_'))).toEqual([]);
-    for (const n of [1, 2]) await post(def, `@Claude-abc12 hello ${n}`);
+    await post(def, 'nobody is meant by this');
+    expect(await abc.use('hivemind_has_unprocessed_mentions')).toMatchObject({ has_mentions: false });
+    for (const n of [1, 2])
+      expect(await post(def, `@Claude-abc12 hello ${n}`)).toMatchObject({ mentioned: ['Claude-abc12'] });
     const found = await abc.use('hivemind_has_unprocessed_mentions');
     expect(found).toMatchObject({ has_mentions: true, count: 2, you: 'Claude-abc12' });
     expect(found).not.toHaveProperty('claude_id');
@@ -190,42 +200,54 @@ requirement(
 );
 
 requirement(
-  {
-    id: '000-08',
-    title: 'Every mention has an id by which it can be processed.',
-    source: 'message_id: "timestamp-from_id"',
-    lives: ['`mention_id`, `message_id`'],
-    verdict: 'better',
-    because:
-      'A timestamp in seconds and an author give two messages of one second the same id; these ids are unique.',
-  },
+  [
+    {
+      id: '000-08',
+      title: 'Every mention has an id by which it can be processed.',
+      source: 'message_id: "timestamp-from_id"',
+      lives: ['`mention_id`, `message_id`'],
+      verdict: 'better',
+      because:
+        'A timestamp in seconds and an author give two messages of one second the same id; these ids are unique.',
+    },
+    {
+      id: '000-09',
+      title: 'A mention carries its time, author and text, and whether it is processed.',
+      source: 'timestamp, from_claude_id, content, processed: false',
+      lives: ['`hivemind_get_unprocessed_mentions`', '`hive mentions --json`', '`mention/list`'],
+      verdict: 'neutral',
+      because:
+        'The fields have the names that all of Hive uses: `at`, `from`, `body`, and a `status`, since a mention can also expire.',
+    },
+    {
+      id: '000-24',
+      title: 'Each mention is shown with its author and its age.',
+      source: '[1] 2026-01-11 18:00:00 from Claude-def34: ## 2026-01-11 …',
+      lives: ['`hive mentions`', '`M-x hive-check-mentions`'],
+      verdict: 'better',
+      because: 'The document shows the heading of the message; here the whole text is shown.',
+    },
+  ],
   async () => {
-    await Promise.all([post(def, '@Claude-abc12 first'), post(def, '@Claude-abc12 second')]);
+    const before = new Date().toISOString();
+    await Promise.all([
+      post(def, '@Claude-abc12 first\n\nand more'),
+      post(def, '@Claude-abc12 second\n\nand more'),
+    ]);
     const found = await waiting(abc);
     expect(new Set(found.map(({ mention_id }) => mention_id)).size).toBe(2);
     expect(new Set(found.map(({ message_id }) => message_id)).size).toBe(2);
-    expect(new Set(found.map(({ from }) => from))).toEqual(new Set(['Claude-def34']));
-  },
-);
-
-requirement(
-  {
-    id: '000-09',
-    title: 'A mention carries its time, author and text, and whether it is processed.',
-    source: 'timestamp, from_claude_id, content, processed: false',
-    lives: ['`hivemind_get_unprocessed_mentions`', '`hive mentions --json`', '`mention/list`'],
-    verdict: 'neutral',
-    because:
-      'The fields have the names that all of Hive uses: `at`, `from`, `body`, and a `status`, since a mention can also expire.',
-  },
-  async () => {
-    const before = new Date().toISOString();
-    await post(def, '@Claude-abc12 text');
-    const [own] = await waiting(abc);
-    expect(own).toMatchObject({ from: 'Claude-def34', body: '@Claude-abc12 text' });
+    const [own] = found;
+    expect(own).toMatchObject({ from: 'Claude-def34', body: expect.stringMatching(/^@Claude-abc12 /) });
     expect(isBetween(before, own.at, new Date().toISOString())).toBe(true);
-    const { mentions } = (await human.hive('mentions', '--session', 'Claude-abc12', '--json')).json();
-    expect(mentions).toMatchObject([{ mention_id: own.mention_id, at: own.at, status: 'unprocessed' }]);
+    const words = ['mentions', '--session', 'Claude-abc12'];
+    const { mentions } = (await human.hive(...words, '--json')).json();
+    expect(mentions).toContainEqual(
+      expect.objectContaining({ mention_id: own.mention_id, at: own.at, status: 'unprocessed' }),
+    );
+    const { out } = await human.hive(...words);
+    expect(out).toMatch(/^Claude-def34, \d+ ?s ago /m);
+    expect(out).toContain('and more');
   },
 );
 
@@ -247,24 +269,6 @@ requirement(
     expect(text).toContain('the whole text of the first');
     expect(text).toContain('+1 more');
     expect(text).toContain('hivemind_process_mentions');
-  },
-);
-
-requirement(
-  {
-    id: '000-12',
-    title: 'Mentions are recorded by themselves with each message.',
-    source: 'record_mention (recorded automatically)',
-    lives: ['`hivemind_post`', '`hive post`', '`M-x hive-post`'],
-    verdict: 'works',
-  },
-  async () => {
-    const has = async (): Promise<boolean> =>
-      (await abc.use('hivemind_has_unprocessed_mentions')).has_mentions;
-    await post(def, 'nobody is meant by this');
-    expect(await has()).toBe(false);
-    expect(await post(def, 'you are: @Claude-abc12')).toMatchObject({ mentioned: ['Claude-abc12'] });
-    expect(await has()).toBe(true);
   },
 );
 
@@ -327,84 +331,42 @@ requirement(
 );
 
 requirement(
-  {
-    id: '000-15',
-    title: 'There is a summary of a session’s mentions: total, processed, unprocessed.',
-    source: 'get_summary → {total, processed, unprocessed}',
-    lives: ['`mention/list` (`summary`)', '`hive mentions --json`', 'header of `M-x hive-check-mentions`'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '000-15',
+      title: 'There is a summary of a session’s mentions: total, processed, unprocessed.',
+      source: 'get_summary → {total, processed, unprocessed}',
+      lives: ['`mention/list` (`summary`)', '`hive mentions --json`', 'header of `M-x hive-check-mentions`'],
+      verdict: 'works',
+    },
+    {
+      id: '000-16',
+      title: 'The history of a session’s mentions can be looked at.',
+      source: "get_history('Claude-abc12')",
+      lives: ['`hive mentions --session HANDLE --status any`', '`h` in `M-x hive-check-mentions`'],
+      verdict: 'works',
+    },
+  ],
   async () => {
     const fresh = await startAgent(store, 'sum01-session');
     for (const n of [1, 2, 3]) await post(def, `@Claude-sum01 ${n}`);
     const [first] = await waiting(fresh);
-    await fresh.use('hivemind_process_mentions', { mention_ids: [first.mention_id] });
+    await fresh.use('hivemind_process_mentions', {
+      mention_ids: [first.mention_id],
+      note: 'it was easy',
+    });
     const { summary } = await desk.request('mention/list', { session: 'Claude-sum01' });
     expect(summary).toMatchObject({ total: 3, processed: 1, unprocessed: 2, gating: 2 });
     const told = (await human.hive('mentions', '--session', 'Claude-sum01', '--json')).json();
     expect(told.summary).toEqual(summary);
     await emacs.show('(hive-check-mentions-of "Claude-sum01")');
     await emacs.until(/Mentions of .*: 3 in total, 1 done, 2 open[\s\S]*hive-mentions: Claude-sum01/);
-  },
-);
-
-requirement(
-  {
-    id: '000-16',
-    title: 'The history of a session’s mentions can be looked at.',
-    source: "get_history('Claude-abc12')",
-    lives: ['`hive mentions --session HANDLE --status any`', '`h` in `M-x hive-check-mentions`'],
-    verdict: 'works',
-  },
-  async () => {
-    await post(def, '@Claude-abc12 this is history');
-    await waiting(abc);
-    await abc.use('hivemind_process_mentions', { all: true, note: 'it was easy' });
-    const { out } = await human.hive(
-      'mentions',
-      '--session',
-      'Claude-abc12',
-      '--status',
-      'any',
-      '--limit',
-      '1',
-    );
-    expect(out).toContain('this is history');
-    expect(out).toContain('it was easy');
-    expect(out).toContain('Claude-def34');
-    await emacs.show('(hive-check-mentions-of "Claude-abc12")');
-    await emacs.until(/Mentions of .*: \d+ in total[\s\S]*hive-mentions: Claude-abc12/);
+    const { out } = await human.hive('mentions', '--session', 'Claude-sum01', '--status', 'processed');
+    for (const text of ['@Claude-sum01 1', 'it was easy', 'Claude-def34']) expect(out).toContain(text);
     await emacs.evaluate(
-      '(with-current-buffer "*hive-mentions: Claude-abc12*" (hive-check-mentions-toggle-history))',
+      '(with-current-buffer "*hive-mentions: Claude-sum01*" (hive-check-mentions-toggle-history))',
     );
-    await emacs.until(/this is history/);
-  },
-);
-
-requirement(
-  {
-    id: '000-17',
-    title: 'The history of a test store can be cleared.',
-    source: 'clear_history() (Testing)',
-    lives: ['`hive store prune --days 0 --mentions`'],
-    verdict: 'works',
-  },
-  async () => {
-    const own = tempStore();
-    const [one, two] = await Promise.all([
-      startAgent(own, 'one11-session'),
-      startAgent(own, 'two22-session'),
-    ]);
-    await post(one, '@Claude-two22 to be forgotten');
-    expect(countOf(own, 'mentions')).toBe(1);
-    const { code } = await shell(own).terminal(
-      ['store', 'prune', '--days', '0', '--mentions'],
-      'Type yes',
-      'yes',
-    );
-    expect(code).toBe(0);
-    expect(countOf(own, 'mentions')).toBe(0);
-    expect(await waiting(two)).toEqual([]);
+    await emacs.until(/done by Claude-sum01: it was easy/);
   },
 );
 
@@ -522,24 +484,6 @@ requirement(
 
 requirement(
   {
-    id: '000-24',
-    title: 'Each mention is shown with its author and its age.',
-    source: '[1] 2026-01-11 18:00:00 from Claude-def34: ## 2026-01-11 …',
-    lives: ['`hive mentions`', '`M-x hive-check-mentions`'],
-    verdict: 'better',
-    because: 'The document shows the heading of the message; here the whole text is shown.',
-  },
-  async () => {
-    await post(def, '@Claude-abc12 a line\n\nand another');
-    const { out } = await human.hive('mentions', '--session', 'Claude-abc12');
-    expect(out).toMatch(/Claude-def34/);
-    expect(out).toMatch(/^Claude-def34, \d+ ?s ago /m);
-    expect(out).toContain('and another');
-  },
-);
-
-requirement(
-  {
     id: '000-25',
     title: 'Agent and human mention an agent in a message.',
     source: '/post Need help with authentication @Claude-abc12',
@@ -617,14 +561,23 @@ requirement(
 );
 
 requirement(
-  {
-    id: '000-28',
-    title: 'Nothing has to be configured for an agent to be mentioned.',
-    source: 'No additional configuration needed',
-    lives: ['`hivemind_sessions`', '`hive init claude --hooks`'],
-    verdict: 'better',
-    because: 'Sharing is on from the start; the document still wants /enable-shared in each session.',
-  },
+  [
+    {
+      id: '000-28',
+      title: 'Nothing has to be configured for an agent to be mentioned.',
+      source: 'No additional configuration needed',
+      lives: ['`hivemind_sessions`', '`hive init claude --hooks`'],
+      verdict: 'better',
+      because: 'Sharing is on from the start; the document still wants /enable-shared in each session.',
+    },
+    {
+      id: '000-29',
+      title: 'Sharing is switched for each session.',
+      source: '/enable-shared (per session)',
+      lives: ['`hive sessions set`', '`/hive:session`', '`e` in `M-x hive`', '`session/configure`'],
+      verdict: 'works',
+    },
+  ],
   async () => {
     await startAgent(store, 'new99-session');
     const { sessions } = await def.use('hivemind_sessions');
@@ -632,18 +585,6 @@ requirement(
       takes_mentions: true,
     });
     expect(await post(def, '@Claude-new99 welcome')).toMatchObject({ mentioned: ['Claude-new99'] });
-  },
-);
-
-requirement(
-  {
-    id: '000-29',
-    title: 'Sharing is switched for each session.',
-    source: '/enable-shared (per session)',
-    lives: ['`hive sessions set`', '`/hive:session`', '`e` in `M-x hive`', '`session/configure`'],
-    verdict: 'works',
-  },
-  async () => {
     await human.hive('sessions', 'set', 'Claude-xyz56', 'shared=off');
     expect(await post(def, '@Claude-xyz56 are you there?')).toMatchObject({
       mentioned: [],
@@ -804,14 +745,24 @@ requirement(
 );
 
 requirement(
-  {
-    id: '000-39',
-    title: 'The text of mentions is shown in a window of its own.',
-    source: 'Enhancement 5: Rich Display',
-    lives: ['`M-x hive-check-mentions`'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '000-39',
+      title: 'The text of mentions is shown in a window of its own.',
+      source: 'Enhancement 5: Rich Display',
+      lives: ['`M-x hive-check-mentions`'],
+      verdict: 'works',
+    },
+    {
+      id: '000-40',
+      title: 'Quick responses for common scenarios are offered when a mention is answered.',
+      source: 'Enhancement 6: Response Templates',
+      lives: ['`hive-reply-templates`', '`t` in `M-x hive-check-mentions`'],
+      verdict: 'works',
+    },
+  ],
   async () => {
+    await emacs.evaluate('(setq hive-reply-templates \'(("mention" nil "I will look into it today.")))');
     await post(def, '@Human which colour?\n\n- red\n- blue');
     await emacs.calm();
     await emacs.command('hive-check-mentions');
@@ -819,24 +770,6 @@ requirement(
     expect(screen).toMatch(/Mentions of you: \d+ in total/);
     expect(screen).toContain('which colour?');
     expect(await emacs.evaluate('(buffer-name (window-buffer))')).toBe('"*hive-mentions: Human*"');
-    await desk.request('mention/process', { all: true, by: 'Ada' });
-  },
-);
-
-requirement(
-  {
-    id: '000-40',
-    title: 'Quick responses for common scenarios are offered when a mention is answered.',
-    source: 'Enhancement 6: Response Templates',
-    lives: ['`hive-reply-templates`', '`t` in `M-x hive-check-mentions`'],
-    verdict: 'works',
-  },
-  async () => {
-    await emacs.evaluate('(setq hive-reply-templates \'(("mention" nil "I will look into it today.")))');
-    await post(def, '@Human could you look?');
-    await emacs.calm();
-    await emacs.command('hive-check-mentions');
-    await emacs.until(/could you look\?/);
     await emacs.keys('M-<', 't');
     await emacs.until(new RegExp(`Reply to ${await def.title()}:`));
     await emacs.type('I will');
@@ -846,6 +779,7 @@ requirement(
     await eventually(async () => (await waiting(def)).length === 1);
     const [reply] = await waiting(def);
     expect(reply.body).toContain('I will look into it today.');
+    await desk.request('mention/process', { all: true, by: 'Ada' });
   },
 );
 
@@ -870,13 +804,22 @@ requirement(
 );
 
 requirement(
-  {
-    id: '000-42',
-    title: 'The history of mentions does not grow without bounds.',
-    source: 'Known issue: Memory Growth',
-    lives: ['`hive store prune`', '`hive config retention_days`'],
-    verdict: 'works',
-  },
+  [
+    {
+      id: '000-42',
+      title: 'The history of mentions does not grow without bounds.',
+      source: 'Known issue: Memory Growth',
+      lives: ['`hive store prune`', '`hive config retention_days`'],
+      verdict: 'works',
+    },
+    {
+      id: '000-17',
+      title: 'The history of a test store can be cleared.',
+      source: 'clear_history() (Testing)',
+      lives: ['`hive store prune --days 0 --mentions`'],
+      verdict: 'works',
+    },
+  ],
   async () => {
     const own = tempStore();
     const [one, two] = await Promise.all([
@@ -893,6 +836,13 @@ requirement(
     grow(own, 100);
     expect((await shell(own).hive('store', 'prune')).code).toBe(0);
     expect([countOf(own, 'mentions'), countOf(own, 'messages')]).toEqual([0, 0]);
+    const three = await startAgent(own, 'three-session');
+    await startAgent(own, 'four4-session');
+    await post(three, '@Claude-four4 to be forgotten');
+    expect(countOf(own, 'mentions')).toBe(1);
+    const everything = ['store', 'prune', '--days', '0', '--mentions'];
+    expect((await shell(own).terminal(everything, 'Type yes', 'yes')).code).toBe(0);
+    expect(countOf(own, 'mentions')).toBe(0);
   },
 );
 
