@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { openDesk } from '../support/dialogs.ts';
 import { tempFolder } from '../support/temp.ts';
 import { bash, startModel } from './support/anthropic.ts';
-import { answer, asked, PROCEED, run, shop, WRITES } from './support/claude-dialogs.ts';
+import { answer, asked, PROCEED, run, shop, talk, WRITES } from './support/claude-dialogs.ts';
 import { openClaude } from './support/claude-terminal.ts';
 import { openWorld } from './support/world.ts';
 
@@ -67,24 +67,24 @@ describe('a permission that Claude Code asks for', () => {
     expect(model.told()).toContain('saw three');
   });
 
-  test('always: the client writes its own rule and asks no more', async () => {
-    const { hive, claude, folder } = await run(bash('npm test'));
-    const [prompt] = await asked(hive);
-    expect(prompt?.options[1]).toMatchObject({
+  test('always: the client writes its own rule. Aborted: the turn ends, and the model is not called again', async () => {
+    const { hive, model, claude, folder, next } = await talk([bash('npm test'), WRITES]);
+    await next();
+    const [always] = await asked(hive);
+    expect(always?.options[1]).toMatchObject({
       label: 'Allow always',
       description: expect.stringContaining('npm test'),
     });
-    await answer(hive, prompt, { decision: 'Allow always' });
-    await claude.until(/all done/);
+    await answer(hive, always, { decision: 'Allow always' });
+    await claude.until(/all done 1/);
     expect(readFileSync(join(folder, '.claude/settings.local.json'), 'utf8')).toContain('npm test');
-  });
 
-  test('is aborted: the turn ends, and the model is not called again', async () => {
-    const { hive, model, claude, folder } = await run(WRITES);
+    const steps = model.requests.length;
+    await next();
     const [prompt] = await asked(hive);
     await answer(hive, prompt, { decision: 'Abort' });
     await claude.until(/Interrupted/);
-    expect(model.requests).toHaveLength(1);
+    expect(model.requests).toHaveLength(steps + 1);
     expect(existsSync(join(folder, 'made.txt'))).toBe(false);
     const turn = await hive.store.read((tx) => tx.turns.last(prompt?.session_id ?? ''));
     expect(turn).toMatchObject({ state: 'aborted', abort_reason: 'interrupted', by: 'ada', via: 'emacs' });

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { eventsOf, noticesOf } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, type ToolUse } from './support/anthropic.ts';
-import { answer, asked, COLORS, PROCEED, run, WRITES } from './support/claude-dialogs.ts';
+import { answer, asked, COLORS, PROCEED, run, talk, WRITES } from './support/claude-dialogs.ts';
 
 const QUESTIONS: ToolUse = {
   name: 'AskUserQuestion',
@@ -32,16 +32,47 @@ const QUESTIONS: ToolUse = {
 };
 
 describe('a permission that Claude Code asks for', () => {
-  test('is allowed at the desk while the terminal shows it', async () => {
-    const { hive, model, claude, folder } = await run(WRITES);
-    const [prompt] = await asked(hive);
-    expect(prompt).toMatchObject({ kind: 'permission', question: 'Run echo one > made.txt?' });
-    await claude.until(/Do you want to proceed/);
-    await answer(hive, prompt, { decision: 'Allow' });
-    await claude.until(/all done/);
-    expect(readFileSync(join(folder, 'made.txt'), 'utf8')).toBe('one\n');
-    await eventually(async () => (await hive.prompts.get(prompt?.ask_id ?? '')).collected_at !== null);
+  test('is answered at the desk while the terminal shows it, or at the terminal, and the desk is told so', async () => {
+    const writes = ['desk', 'note', 'terminal', 'escape'].map((name) => bash(`echo one > ${name}.txt`));
+    const { hive, model, claude, folder, next } = await talk(writes);
+    const made = (name: string): boolean => existsSync(join(folder, `${name}.txt`));
+
+    await next();
+    const [allowed] = await asked(hive);
+    expect(allowed).toMatchObject({ kind: 'permission', question: 'Run echo one > desk.txt?' });
+    await claude.until(PROCEED);
+    await answer(hive, allowed, { decision: 'Allow' });
+    await claude.until(/all done 1/);
+    expect(readFileSync(join(folder, 'desk.txt'), 'utf8')).toBe('one\n');
+    await eventually(async () => (await hive.prompts.get(allowed?.ask_id ?? '')).collected_at !== null);
+
+    // A note is read by the model.
+    await next();
+    const [denied] = await asked(hive);
+    await answer(hive, denied, { decision: 'use /tmp instead' });
+    await claude.until(/all done 2/);
+    expect(model.told()).toContain('ada denied this. ada says: use /tmp instead');
+    expect(made('note')).toBe(false);
+
+    await next();
+    const [typed] = await asked(hive);
+    await claude.answer(PROCEED, 'Enter');
+    await claude.until(/all done 3/);
+    expect(made('terminal')).toBe(true);
+    expect(await hive.prompts.get(typed?.ask_id ?? '')).toMatchObject({
+      status: 'cancelled',
+      cancel_reason: 'answered_elsewhere',
+      by: 'terminal',
+    });
     expect(model.everything()).not.toContain('Answer to ask-');
+
+    const steps = model.requests.length;
+    await next();
+    const [refused] = await asked(hive);
+    await claude.answer(PROCEED, 'Escape');
+    await eventually(async () => (await hive.prompts.get(refused?.ask_id ?? '')).status === 'cancelled');
+    expect(model.requests).toHaveLength(steps + 1);
+    expect(made('escape')).toBe(false);
   });
 
   test('to edit a file is a diff, and once the tool has run the file is compared with it', async () => {
@@ -57,28 +88,6 @@ describe('a permission that Claude Code asks for', () => {
     await eventually(async () => (await eventsOf(hive, 'edit/compared')).length > 0);
     expect((await eventsOf(hive, 'edit/compared')).map(({ data }) => data['as_shown'])).toEqual([true]);
     expect(await noticesOf(hive)).toEqual([]);
-  });
-
-  test('is denied with a note, which the model reads', async () => {
-    const { hive, model, claude, folder } = await run(WRITES);
-    const [prompt] = await asked(hive);
-    await answer(hive, prompt, { decision: 'use /tmp instead' });
-    await claude.until(/all done/);
-    expect(model.told()).toContain('ada denied this. ada says: use /tmp instead');
-    expect(existsSync(join(folder, 'made.txt'))).toBe(false);
-  });
-
-  test('is answered at the terminal: the desk is told so', async () => {
-    const { hive, claude, folder } = await run(WRITES);
-    const [prompt] = await asked(hive);
-    await claude.answer(PROCEED, 'Enter');
-    await claude.until(/all done/);
-    expect(existsSync(join(folder, 'made.txt'))).toBe(true);
-    expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({
-      status: 'cancelled',
-      cancel_reason: 'answered_elsewhere',
-      by: 'terminal',
-    });
   });
 
   test('is allowed at the terminal, and refused at the desk while the call runs: its human learns that, and the model reads it', async () => {
@@ -97,14 +106,6 @@ describe('a permission that Claude Code asks for', () => {
     expect(await noticesOf(hive)).toEqual([expect.stringMatching(/^Your refusal came too late/)]);
   });
 
-  test('is refused with Esc at the terminal, and the desk is told', async () => {
-    const { hive, model, claude } = await run(WRITES);
-    const [prompt] = await asked(hive);
-    await claude.answer(PROCEED, 'Escape');
-    await eventually(async () => (await hive.prompts.get(prompt?.ask_id ?? '')).status === 'cancelled');
-    expect(model.requests).toHaveLength(1);
-  });
-
   test('that a desk leaves alone waits in its terminal when the hook’s time is up, and the terminal decides', async () => {
     const { hive, claude, folder } = await run(WRITES, { settings: { dialog_wait: 1 } });
     const [prompt] = await asked(hive);
@@ -119,38 +120,38 @@ describe('a permission that Claude Code asks for', () => {
 });
 
 describe('AskUserQuestion in the terminal', () => {
-  test('is answered at the desk, with a choice, several, and a note, while the dialog is up', async () => {
-    const { hive, model, claude } = await run(QUESTIONS);
+  test('is answered at the desk while the dialog is up, or at the terminal, and the desk is told so', async () => {
+    const options = COLORS.map((color, n) => ({ ...color, preview: `+--+\n|${n} |\n+--+` }));
+    const layout = { question: 'Which layout\u0000?', header: 'Layout', options, multiSelect: false };
+    const previews = { name: 'AskUserQuestion', input: { questions: [layout] } };
+    const { hive, model, claude, next } = await talk([QUESTIONS, previews, QUESTIONS]);
+
+    // With a choice, several, and a note.
+    await next();
     const [color, parts] = await asked(hive, 2);
     await claude.until(/Which color\?/);
     await answer(hive, parts, { selected: ['API', 'Docs'], comment: 'docs last' });
     await answer(hive, color, { decision: 'Blue' });
-    await claude.until(/all done/);
+    await claude.until(/all done 1/);
     expect(model.told()).toContain('Which color?\\"=\\"Blue');
     expect(model.told()).toContain('API, Docs');
     expect(model.told()).toContain('docs last');
-  });
 
-  test('has the previews of its options at the desk, and its model gets the chosen one, as from the terminal', async () => {
-    const options = COLORS.map((color, n) => ({ ...color, preview: `+--+\n|${n} |\n+--+` }));
-    const question = 'Which layout\u0000?';
-    const questions = [{ question, header: 'Layout', options, multiSelect: false }];
-    const { hive, model, claude } = await run({ name: 'AskUserQuestion', input: { questions } });
+    // The model gets the preview of the chosen option, as from the terminal.
+    await next();
     const [prompt] = await asked(hive);
     expect(prompt?.context).toContain('Blue:\n\n    +--+\n    |1 |');
     await answer(hive, prompt, { decision: 'Blue' });
-    await claude.until(/all done/);
+    await claude.until(/all done 2/);
     expect(model.told()).toContain('=\\"Blue\\" selected preview:\\n+--+\\n|1 |');
-  });
 
-  test('is answered at the terminal: the desk is told so', async () => {
-    const { hive, model, claude } = await run(QUESTIONS);
+    await next();
     const prompts = await asked(hive, 2);
-    await claude.answer(/Which color\?/, 'Enter');
+    await claude.answer(/\[ \] Color[\s\S]*Which color\?|Which color\?\n/, 'Enter');
     await claude.until(/Which parts\?[\s\S]*\[ \] API/);
     await claude.keys('Enter', 'Tab');
     await claude.answer(/Submit answers/, 'Enter');
-    await claude.until(/all done/);
+    await claude.until(/all done 3/);
     expect(model.told()).toContain('Which color?\\"=\\"Red');
     for (const { ask_id } of prompts)
       expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });

@@ -32,35 +32,44 @@ interface Run extends World {
   claude: ChatTerminal;
 }
 
+type Options = { desk?: boolean; settings?: Readonly<Record<string, unknown>> } & Pick<
+  ClaudeRun,
+  'servers' | 'allowed'
+>;
+
 /** A session in the terminal whose model makes these calls in one step, and has been sent a message. */
-export async function run(
-  calls: ToolUse | readonly ToolUse[],
-  {
-    desk = true,
-    settings = {},
-    servers,
-    ...more
-  }: { desk?: boolean; settings?: Readonly<Record<string, unknown>> } & Pick<
-    ClaudeRun,
-    'servers' | 'allowed'
-  > = {},
-): Promise<Run> {
+export async function run(calls: ToolUse | readonly ToolUse[], options: Options = {}): Promise<Run> {
+  const opened = await talk([calls], options);
+  await opened.next();
+  return opened;
+}
+
+/**
+ * A session in the terminal. `next` sends it a message, upon which its model makes the next of these calls in one step, and then
+ * says that it is all done: `all done 1` after the first message.
+ */
+export async function talk(
+  turns: readonly (ToolUse | readonly ToolUse[])[],
+  { desk = true, settings = {}, servers, ...more }: Options = {},
+): Promise<Run & { next(): Promise<void> }> {
   const world = await openWorld(settings);
   if (desk) await openDesk(world.hive);
-  const model = await startModel((_request, step) =>
-    step === 1 ? { calls: [calls].flat() } : { text: 'all done' },
-  );
+  let begun = 0;
+  const model: Promise<Run['model']> = startModel(async () => {
+    if (!(await model).told().includes(`please begin ${begun + 1}`)) return { text: `all done ${begun}` };
+    begun += 1;
+    return { calls: [turns[begun - 1] ?? []].flat() };
+  });
   const { hive: _, ...rest } = world;
   const listed = join(tempFolder(), 'listed');
   const env = { TOOLS_LISTED: listed };
   const started = servers && {
     servers: Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, { ...server, env }])),
   };
-  const claude = await openClaude({ ...rest, model, allowed: null, ...started, ...more });
+  const claude = await openClaude({ ...rest, model: await model, allowed: null, ...started, ...more });
   // The client does not wait for its servers, and runs calls of tools that it does not know yet one after the other.
   if (servers !== undefined) await eventually(() => existsSync(listed), 60_000, 'the tools of the server');
-  await claude.say('please begin');
-  return { ...world, model, claude };
+  return { ...world, model: await model, claude, next: () => claude.say(`please begin ${begun + 1}`) };
 }
 
 export async function asked(hive: OpenedHive, count = 1): Promise<Prompt[]> {
