@@ -38,43 +38,77 @@ async function toolRuns({ hive }: World, name: string): Promise<void> {
   }, 10_000);
 }
 
-describe('the interactive Claude Code', () => {
-  test('a message typed while a tool runs steers the turn that runs', async () => {
-    const typed = join(tempFolder(), 'typed');
-    const run = await open((_request, step) =>
-      step === 1 ? { calls: [bash(`until [ -e '${typed}' ]; do sleep 0.1; done`)] } : { text: 'all done' },
-    );
-    await run.claude.say('first words');
-    await toolRuns(run, 'Bash');
-    await run.claude.say('second words');
-    await run.claude.until(/Queued/);
-    writeFileSync(typed, '');
-    await run.claude.until(/all done/);
-    expect(run.model.everything()).toContain('second words');
-    await eventually(async () => (await turnsOf(run.hive)).join() === 'completed');
-    expect(await eventsOf(run.hive, 'turn/steered')).toHaveLength(1);
-  });
+const never = (): Promise<never> => new Promise(() => undefined);
 
-  test('Esc while a tool runs: the turn is interrupted, its question is cancelled, the next turn is told once', async () => {
-    const run = await open((_request, step) => {
-      if (step === 1) return ask;
-      return step === 2 ? { calls: [bash('tail -f /dev/null')] } : { text: `reply ${step}` };
+describe('the interactive Claude Code', () => {
+  test('steers a turn, replaces one, and interrupts one with its question, as its person types', async () => {
+    const typed = join(tempFolder(), 'typed');
+    let begun = '';
+    const run: Promise<Run> = open(async (_request, step) => {
+      const told = (await run).model.told();
+      // Until there is a reply, it is told the message before as well.
+      const words = told.match(/(?:steer|think|more|stop) \w+ please/g)?.at(-1) ?? begun;
+      const isNew = words !== begun;
+      begun = words;
+      if (isNew && words === 'steer first please')
+        return { calls: [bash(`until [ -e '${typed}' ]; do sleep 0.1; done`)] };
+      if (isNew && (words === 'think first please' || words === 'think third please')) return never();
+      if (isNew && words === 'stop first please') return ask;
+      if (words === 'stop first please') return { calls: [bash('tail -f /dev/null')] };
+      return { text: `reply to ${words}, step ${step}` };
     });
-    await run.claude.say('first words');
-    await toolRuns(run, 'Bash');
-    await run.claude.keys('Escape');
-    await run.claude.until(/Interrupted[\s\S]*\? for shortcuts/);
-    await run.claude.say('second words');
-    await run.claude.until(/reply 3/);
-    await eventually(async () => !(await turnsOf(run.hive)).includes('in_progress'));
-    expect(await turnsOf(run.hive)).toEqual(['aborted interrupted terminal', 'completed']);
-    const [prompt] = (await run.hive.prompts.list({ limit: 10 })).items;
+    const { hive, model, claude } = await run;
+    await claude.say('steer first please');
+    await toolRuns(await run, 'Bash');
+    await claude.say('second words');
+    await claude.until(/Queued/);
+    writeFileSync(typed, '');
+    await claude.until(/reply to steer first/);
+    expect(model.everything()).toContain('second words');
+    await eventually(async () => (await turnsOf(hive)).join() === 'completed');
+    expect(await eventsOf(hive, 'turn/steered')).toHaveLength(1);
+
+    // A prompt that is sent now replaces the turn in which the model thinks.
+    const settled = async (...more: string[]): Promise<void> => {
+      await eventually(async () => !(await turnsOf(hive)).includes('in_progress'));
+      expect((await turnsOf(hive)).slice(-more.length)).toEqual(more);
+    };
+    const thinks = async (words: string): Promise<void> => {
+      const steps = model.requests.length;
+      await claude.say(words);
+      await eventually(() => model.requests.length > steps, 10_000);
+    };
+    await thinks('think first please');
+    await claude.type('more second please');
+    await claude.until(/more second please/);
+    await claude.keys('C-x', 'C-s');
+    await claude.until(/reply to more second/);
+    await settled('aborted replaced', 'completed');
+
+    // So does one in place of a prompt that was taken back before its first token: it is in the input line again.
+    await thinks('think third please');
+    await claude.until(/esc to interrupt/);
+    await claude.keys('Escape');
+    await claude.until(/❯\sthink third please\s*\n─/);
+    await claude.say(', and more third please');
+    await claude.until(/reply to more third/);
+    await settled('aborted replaced', 'completed');
+
+    // Esc while a tool runs cancels the question, and the next turn is told once.
+    await claude.say('stop first please');
+    await toolRuns(await run, 'Bash');
+    await claude.keys('Escape');
+    await claude.until(/Interrupted[\s\S]*\? for shortcuts/);
+    await claude.say('more fourth please');
+    await claude.until(/reply to more fourth/);
+    await settled('aborted interrupted terminal', 'completed');
+    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
     expect(prompt).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted' });
-    expect(run.model.told()).toMatch(/interrupted/i);
-    expect(run.model.told()).toContain(`${prompt?.ask_id} (asked`);
-    await run.claude.say('third words');
-    await run.claude.until(/reply 4/);
-    expect(run.model.everything().split(`${prompt?.ask_id} (asked`)).toHaveLength(2);
+    expect(model.told()).toMatch(/interrupted/i);
+    expect(model.told()).toContain(`${prompt?.ask_id} (asked`);
+    await claude.say('more fifth please');
+    await claude.until(/reply to more fifth/);
+    expect(model.everything().split(`${prompt?.ask_id} (asked`)).toHaveLength(2);
   });
 
   test('Esc in a worktree that the turn has entered, which moves the transcript: the turn is interrupted', async () => {
@@ -97,79 +131,56 @@ describe('the interactive Claude Code', () => {
     expect(await turnsOf(run.hive)).toEqual(['aborted interrupted terminal', 'completed']);
   });
 
-  test('a prompt sent now while the model thinks: the running turn is replaced, and the model is told that', async () => {
-    const run = await open((_request, step) =>
-      step === 1 ? new Promise<never>(() => undefined) : { text: `reply ${step}` },
-    );
-    await run.claude.say('first words');
-    await eventually(() => run.model.requests.length === 1, 10_000);
-    await run.claude.type('second words');
-    await run.claude.until(/second words/);
-    await run.claude.keys('C-x', 'C-s');
-    await run.claude.until(/reply 2/);
-    await eventually(async () => !(await turnsOf(run.hive)).includes('in_progress'));
-    expect(await turnsOf(run.hive)).toEqual(['aborted replaced', 'completed']);
-  });
-
-  test('Esc before the first token, and another prompt in its place', async () => {
-    const run = await open((_request, step) =>
-      step === 1 ? new Promise<never>(() => undefined) : { text: `reply ${step}` },
-    );
-    await run.claude.say('first words');
-    await eventually(() => run.model.requests.length === 1, 10_000);
-    await run.claude.until(/esc to interrupt/);
-    await run.claude.keys('Escape');
-    // The prompt is back in the input line.
-    await run.claude.until(/❯\sfirst words\s*\n─/);
-    await run.claude.say(' and more');
-    await run.claude.until(/reply 2/);
-    await eventually(async () => !(await turnsOf(run.hive)).includes('in_progress'));
-    expect(await turnsOf(run.hive)).toEqual(['aborted replaced', 'completed']);
-  });
-
-  test('/clear with a question open: the answer reaches the session that goes on, in the same process', async () => {
-    const run = await open((_request, step) => (step === 1 ? ask : { text: `reply ${step}` }));
-    const { hive, claude, model } = run;
-    await claude.say('first words');
-    await claude.until(/reply 2/);
-    const [before] = (await hive.prompts.list({ limit: 10 })).items;
-    await claude.say('/clear');
-    await eventually(
-      async () => (await hive.sessions.list({ state: 'alive' })).some((s) => s.continues !== null),
-      10_000,
-    );
-    await hive.prompts.respond({ ask_id: before?.ask_id ?? '', decision: 'blue', actor: HUMAN });
-    await claude.until(/❯/);
-    await claude.say('second words');
-    await claude.until(/reply 3/);
-    expect(model.told()).toMatch(/Answer to ask-.*blue/);
-    const after = await hive.prompts.get(before?.ask_id ?? '');
-    const session = await hive.sessions.find(after.session_id);
-    expect(session).toMatchObject({
-      continues: before?.session_id,
-      state: expect.not.stringMatching('ended'),
+  test('/compact and /clear with a question open: the answer reaches the session that goes on', async () => {
+    let asked = 0;
+    const run: Promise<Run> = open(async (_request, step) => {
+      if (!(await run).model.told().includes(`question ${asked + 1} please`))
+        return { text: `reply ${step}` };
+      asked += 1;
+      return ask;
     });
-  });
-
-  test('/compact with a question open: the answer reaches the session that goes on', async () => {
-    const run = await open((_request, step) => (step === 1 ? ask : { text: `reply ${step}` }));
-    const { hive, claude, model } = run;
-    await claude.say('first words');
+    const { hive, claude, model } = await run;
+    const respond = (ask_id: string) => hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+    const pending = async () => {
+      await eventually(
+        async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items.length > 0,
+      );
+      const [prompt = expect.fail()] = (await hive.prompts.list({ status: 'pending', limit: 1 })).items;
+      return prompt;
+    };
+    await claude.say('question 1 please');
+    const { ask_id } = await pending();
     await claude.until(/reply 2/);
-    const [before] = (await hive.prompts.list({ limit: 10 })).items;
     await claude.say('/compact');
     await claude.until(/Compacted/, 60_000);
-    expect(await hive.prompts.get(before?.ask_id ?? '')).toMatchObject({
-      status: 'pending',
-      orphaned: false,
-    });
-    await hive.prompts.respond({ ask_id: before?.ask_id ?? '', decision: 'blue', actor: HUMAN });
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending', orphaned: false });
+    await respond(ask_id);
     await claude.say('second words');
     // The summary was a step, or several.
     await claude.until(/second words[\s\S]*reply \d/);
     expect(model.everything().match(/Answer to ask-.*?blue/g)).toHaveLength(1);
-    await eventually(async () => (await hive.prompts.get(before?.ask_id ?? '')).collected_at !== null);
+    await eventually(async () => (await hive.prompts.get(ask_id)).collected_at !== null);
     expect(await hive.sessions.list({ state: 'alive' })).toHaveLength(1);
+
+    await claude.say('question 2 please');
+    const before = await pending();
+    await claude.until(/question 2 please[\s\S]*reply \d/);
+    await claude.say('/clear');
+    // In the same process.
+    await eventually(
+      async () => (await hive.sessions.list({ state: 'alive' })).some((s) => s.continues !== null),
+      10_000,
+    );
+    await respond(before.ask_id);
+    await claude.until(/❯/);
+    await claude.say('third words');
+    await claude.until(/third words[\s\S]*reply \d/);
+    expect(model.told()).toMatch(/Answer to ask-.*blue/);
+    const after = await hive.prompts.get(before.ask_id);
+    expect(await hive.sessions.find(after.session_id)).toMatchObject({
+      continues: before.session_id,
+      state: expect.not.stringMatching('ended'),
+    });
   });
 });
 

@@ -32,43 +32,49 @@ async function toolRuns({ hive }: World): Promise<void> {
 }
 
 describe('the interactive Codex', () => {
-  test('a message typed while a tool runs steers the turn that runs', async () => {
+  test('steers a turn with what is typed while a tool runs; Esc interrupts one with its question, the next is told once', async () => {
     const typed = join(tempFolder(), 'typed');
-    const run = await open((_request, step) =>
-      step === 1 ? { calls: [shell(`until [ -e '${typed}' ]; do sleep 0.1; done`)] } : { text: 'all done' },
-    );
-    await run.codex.say('first words');
-    await toolRuns(run);
-    await run.codex.say('second words');
-    await run.codex.until(/to be submitted after next tool call/);
-    writeFileSync(typed, '');
-    await run.codex.until(/all done/);
-    expect(run.model.everything()).toContain('second words');
-    await eventually(async () => (await turnsOf(run.hive)).join() === 'completed');
-    expect(await eventsOf(run.hive, 'turn/steered')).toHaveLength(1);
-  });
-
-  test('Esc while a tool runs: the turn is interrupted, its question is cancelled, the next turn is told once', async () => {
-    const run = await open((_request, step) => {
-      if (step === 1) return ask;
-      return step === 2 ? { calls: [shell('tail -f /dev/null')] } : { text: `reply ${step}` };
+    let [waits, replies] = [false, 0];
+    const run: Promise<Run> = open(async () => {
+      const told = (await run).model.told();
+      if (told.includes('first words'))
+        return { calls: [shell(`until [ -e '${typed}' ]; do sleep 0.1; done`)] };
+      if (waits) {
+        waits = false;
+        return { calls: [shell('tail -f /dev/null')] };
+      }
+      waits = told.includes('third words');
+      if (waits) return ask;
+      replies += 1;
+      return { text: `reply ${replies}` };
     });
-    await run.codex.say('first words');
-    await toolRuns(run);
-    await run.codex.keys('Escape');
-    await run.codex.until(/Conversation interrupted/);
-    await eventually(async () => (await turnsOf(run.hive)).join() === 'aborted interrupted terminal');
-    const [prompt] = (await run.hive.prompts.list({ limit: 10 })).items;
+    const { hive, model, codex } = await run;
+    await codex.say('first words');
+    await toolRuns(await run);
+    await codex.say('second words');
+    await codex.until(/to be submitted after next tool call/);
+    writeFileSync(typed, '');
+    await codex.until(/reply 1[\s\S]*Worked for/);
+    expect(model.everything()).toContain('second words');
+    await eventually(async () => (await turnsOf(hive)).join() === 'completed');
+    expect(await eventsOf(hive, 'turn/steered')).toHaveLength(1);
+
+    await codex.say('third words');
+    await toolRuns(await run);
+    await codex.keys('Escape');
+    await codex.until(/Conversation interrupted/);
+    await eventually(async () => (await turnsOf(hive)).join() === 'completed,aborted interrupted terminal');
+    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
     expect(prompt).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted' });
-    await run.codex.say('second words');
-    await run.codex.until(/reply 3[\s\S]*Worked for/);
-    expect(run.model.told()).toContain('Your last turn was interrupted at the terminal');
-    expect(run.model.told()).toContain(`${prompt?.ask_id} (asked`);
-    await run.codex.say('third words');
-    await run.codex.until(/reply 4[\s\S]*Worked for/);
-    expect(run.model.everything().split(`${prompt?.ask_id} (asked`)).toHaveLength(2);
-    await eventually(async () => !(await turnsOf(run.hive)).includes('in_progress'));
-    expect(await turnsOf(run.hive)).toEqual(['aborted interrupted terminal', 'completed', 'completed']);
+    await codex.say('fourth words');
+    await codex.until(/reply 2[\s\S]*Worked for/);
+    expect(model.told()).toContain('Your last turn was interrupted at the terminal');
+    expect(model.told()).toContain(`${prompt?.ask_id} (asked`);
+    await codex.say('fifth words');
+    await codex.until(/reply 3[\s\S]*Worked for/);
+    expect(model.everything().split(`${prompt?.ask_id} (asked`)).toHaveLength(2);
+    await eventually(async () => !(await turnsOf(hive)).includes('in_progress'));
+    expect((await turnsOf(hive)).slice(2)).toEqual(['completed', 'completed']);
   });
 });
 
