@@ -71,7 +71,7 @@ export interface CallerService {
 export function createCallers(
   store: Store,
   processes: Processes,
-  sessions: Pick<SessionService, 'introduce'>,
+  sessions: Pick<SessionService, 'introduce' | 'seen'>,
 ): CallerService {
   /** The session that each connection was last found to belong to, as this process recorded it. */
   const names = new Map<string, string>();
@@ -95,7 +95,7 @@ export function createCallers(
     async resolve(evidence) {
       const { connection_id } = evidence;
       const { introduction, advice, hooks_id } = identifyCaller(evidence);
-      const { known, introduced, turn, named } = await store.read(async (tx) => {
+      const { known, introduced, turn, named, now } = await store.read(async (tx) => {
         const by_hook = toolUseOf(evidence);
         const session_id = by_hook === null ? undefined : await tx.sessions.callerOf(by_hook);
         const hooked = session_id === undefined ? undefined : await tx.sessions.get(session_id);
@@ -111,12 +111,15 @@ export function createCallers(
         const { session_id: caller } = known ?? introduced ?? introduction;
         const turn = await turnOfCall(tx, caller, traceOf(evidence));
         const named = names.get(connection_id) ?? (await tx.sessions.connection(connection_id))?.session_id;
-        return { known, introduced, turn, named };
+        return { known, introduced, turn, named, now: tx.now };
       });
       let session: Session;
       if (known !== undefined) session = await withDeclaredSource(known, declaredSource(evidence));
-      else if (introduced !== undefined && isUnchanged(introduced, introduction)) session = introduced;
-      else session = await sessions.introduce(introduction);
+      else if (introduced !== undefined && isUnchanged(introduced, introduction)) {
+        session = introduced;
+        // A call that only reads works where nothing can be written, such as on a full disk.
+        await sessions.seen(session, now).catch(() => undefined);
+      } else session = await sessions.introduce(introduction);
       if (named !== undefined && named !== session.session_id) {
         await store.write((tx) => tx.sessions.nameConnection(connection_id, session.session_id));
         names.set(connection_id, session.session_id);

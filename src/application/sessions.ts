@@ -61,11 +61,15 @@ export interface SessionService {
   /** Finds a session by handle or id. @throws HiveError `session_not_found`. */
   resolve(handle_or_id: string): Promise<Session>;
   /**
-   * The session with this id while it is alive; undefined if it has ended or never existed. Records, at most once an hour, that
-   * it is still in use, because a session that is silent for long counts as gone. `shell_pid` is the shell that uses it now,
-   * which is recorded if the session has no client process.
+   * The session with this id while it is alive; undefined if it has ended or never existed. Records that it is in use, as
+   * `seen` does. `shell_pid` is the shell that uses it now, which is recorded if the session has no client process.
    */
   returning(session_id: string, shell_pid?: number | null): Promise<Session | undefined>;
+  /**
+   * Records, at most once a minute, that a session without hooks is in use: others see when it was last seen, and one that is
+   * silent for long counts as gone. `now` is the store's time.
+   */
+  seen(session: Pick<Session, 'session_id' | 'last_seen_at'>, now: string): Promise<void>;
   list(filter?: { state?: 'alive' | 'ended' | undefined; limit?: number | undefined }): Promise<Session[]>;
   /** @throws HiveError `session_not_found`, `invalid_input`, `not_allowed` when the actor may not make the change. */
   configure(handle_or_id: string, changes: SessionChanges, actor: Actor): Promise<Session>;
@@ -101,8 +105,8 @@ async function ancestorsOf(tx: ReadTx, session_id: string): Promise<string[]> {
   return chain;
 }
 
-/** In ms: how often a session is recorded as alive, so that a script need not write with each call. */
-const TOUCH_MS = 60 * 60 * 1000;
+/** In ms: how often a session without hooks is recorded as alive, so that it need not write with each call. */
+const TOUCH_MS = 60 * 1000;
 
 /** `standing`: the facts that decide whether a session is a coordinator; without it, none is. */
 export function createSessions(store: Store, processes: Processes, standing?: StandingParts): SessionService {
@@ -160,9 +164,13 @@ export function createSessions(store: Store, processes: Processes, standing?: St
           await tx.sessions.upsert(session);
           return session;
         });
-      if (Date.parse(now) - Date.parse(known.last_seen_at) > TOUCH_MS)
-        await store.write((tx) => tx.sessions.touch(session_id, tx.now));
+      await service.seen(known, now);
       return known;
+    },
+
+    async seen({ session_id, last_seen_at }, now) {
+      if (Date.parse(now) - Date.parse(last_seen_at) > TOUCH_MS)
+        await store.write((tx) => tx.sessions.touch(session_id, tx.now));
     },
 
     list: ({ state, limit = 200 } = {}) => store.read((tx) => tx.sessions.list({ state, limit })),

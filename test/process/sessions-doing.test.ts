@@ -51,6 +51,29 @@ test('a session lives as long as the shell that used it last', async () => {
   expect(await hive.sessions.sweep(hostname())).toMatchObject([{ session_id: 'cli-1', state: 'ended' }]);
 });
 
+test('an agent without hooks is seen with each call, and a call a moment later writes nothing', async () => {
+  const hive = await openTestHive();
+  const call = () =>
+    hive.callers.resolve({
+      env: { HIVE_AGENT: 'reviewer' },
+      meta: {},
+      client: 'gemini-cli',
+      connection_id: 'conn-1',
+      source: null,
+      project: { project: 'demo', project_dir: '/demo', branch: null },
+      machine: hostname(),
+      parent_pid: process.pid,
+    });
+  const { session_id } = (await call()).session;
+  const { last_seen_at } = (await hive.sessions.find(session_id)) ?? {};
+  await call();
+  expect(await hive.sessions.find(session_id)).toMatchObject({ last_seen_at });
+  const earlier = new Date(Date.now() - 120_000).toISOString();
+  await hive.store.write((tx) => tx.sessions.touch(session_id, earlier));
+  await call();
+  expect((await hive.sessions.find(session_id))?.last_seen_at).toSatisfy((at: string) => at > earlier);
+});
+
 test('a blocked session is shown with its question, one at work with its turn, an idle one with neither', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
