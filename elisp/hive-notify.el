@@ -55,7 +55,9 @@ It is counted and listed all the same.")
 (defconst hive-notify--breath 1
   "Seconds for which a line leaves alone what the echo area shows.
 That is an earlier line, or the message of the last command.  Arrivals
-and stored answers of that time are announced together.")
+of that time are announced together.")
+
+(defconst hive-notify--several 3 "More than so many stored answers share one line.")
 
 (defun hive-notify-busy-p ()
   "Return non-nil if the human is in the middle of something.
@@ -116,7 +118,7 @@ error comes after ARGS."
 
 (defun hive-notify-answered (line)
   "Show LINE, on an answer that is stored, once the human is free.
-If it is not the only one by then, say how many answers are stored."
+If there are many by then, say only how many."
   (push line hive-notify--answered)
   (hive-notify--soon 0))
 
@@ -147,10 +149,17 @@ LINE is a function that makes it for a text of a given width, at least 20."
                (hive-notify--soon 0))))))
 
 (defun hive-notify--answers ()
-  "Return a line about the answers that are stored."
-  (let ((lines hive-notify--answered))
-    (setq hive-notify--answered nil)
-    (if (cdr lines) (hive-words "%d answers are stored" (length lines)) (car lines))))
+  "Return a line about the first answer that is stored, or if there are many, all."
+  (let ((count (length hive-notify--answered)))
+    (if (<= count hive-notify--several)
+        (let ((line (car (last hive-notify--answered))))
+          (setq hive-notify--answered (butlast hive-notify--answered))
+          line)
+      ;; *Messages* has each of them.
+      (let ((inhibit-message t))
+        (dolist (line (nreverse hive-notify--answered)) (message "%s" line)))
+      (setq hive-notify--answered nil)
+      (hive-words "%d answers are stored" count))))
 
 (defun hive-notify--utter (line)
   "Show LINE now."

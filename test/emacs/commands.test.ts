@@ -182,9 +182,8 @@ test('hive-interrupt stops what runs, and says so', async () => {
   await emacs.type('*scratch*');
   await emacs.keys('Enter');
   await command('hive-interrupt');
-  // No session is the current one in that buffer, so none is the default.
-  await emacs.until(/Interrupt:/);
-  await emacs.type('Deployer');
+  // No other agent works.
+  await emacs.until(/Interrupt \(default Deployer\):/);
   await emacs.keys('Enter');
   await emacs.until(/Reason for Deployer \(RET for none\)/);
   await emacs.type('wrong branch');

@@ -99,18 +99,28 @@
 
 (ert-deftest hive-notify-counts-the-answers-that-are-stored-while-the-human-is-busy ()
   (hive-test-with-desk nil
-    (let ((said nil) (now (hive-now)))
-      (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said)))
+    (let ((said nil) (shown nil) (now (hive-now)))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (&rest args)
+                   (push (apply #'format-message args) said)
+                   (unless inhibit-message (push (car said) shown))))
                 ((symbol-function 'hive-now) (lambda () (cl-incf now hive-notify--breath))))
         (let ((this-command 'hive-next))
           (dotimes (n 30) (hive-notify-answered (format "Answered agent-%d: yes (stored)" n)))
           (hive-notify--speak)
           (should-not said))
         (hive-notify--speak)
-        (should (equal said '("30 answers are stored")))
+        (should (equal shown '("30 answers are stored")))
+        ;; *Messages* has each answer.
+        (should (equal "Answered agent-0: yes (stored)" (car (last said))))
+        (should (= 31 (length said)))
+        ;; Each of a few has a line of its own.
         (hive-notify-answered "Answered agent-31: yes (stored)")
+        (hive-notify-answered "Answered agent-32: no (stored)")
         (hive-notify--speak)
-        (should (equal (car said) "Answered agent-31: yes (stored)"))))))
+        (should (equal (car said) "Answered agent-31: yes (stored)"))
+        (hive-notify--speak)
+        (should (equal (car said) "Answered agent-32: no (stored)"))))))
 
 (ert-deftest hive-notify-does-not-announce-what-was-settled-before ()
   (hive-test-connected
