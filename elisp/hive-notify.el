@@ -156,8 +156,7 @@ LINE is a function that makes it for a text of a given width, at least 20."
           (setq hive-notify--answered (butlast hive-notify--answered))
           line)
       ;; *Messages* has each of them.
-      (let ((inhibit-message t))
-        (dolist (line (nreverse hive-notify--answered)) (message "%s" line)))
+      (dolist (line (nreverse hive-notify--answered)) (message "%s" line))
       (setq hive-notify--answered nil)
       (hive-words "%d answers are stored" count))))
 
