@@ -82,9 +82,7 @@ describe('Claude Code in its terminal asks nothing about the tools of Hive', () 
 });
 
 describe('claude -p refuses none of the tools of Hive', () => {
-  // These modes refuse most of what the terminal would ask about.
-  const STRICT = ['plan', 'auto', 'dontAsk'];
-  it.each([[[]], ...STRICT.map((mode) => [['--permission-mode', mode]])])('with %j', async (mode) => {
+  it.each([[[]], ...MODES.map((mode) => [['--permission-mode', mode]])])('with %j', async (mode) => {
     const world = await openWorld({ wake: 'off' });
     await installClaude(world);
     const day = await wholeDay(world, true);
@@ -129,7 +127,8 @@ describe('where the person lets Claude Code ask each time', () => {
   const ASK = 'mcp__hive__hivemind_ask_async';
   const COULD_NOT = /^\[bg\] .+ could not ask: Which colour\?\nClaude Code refused the call\./;
 
-  it.each([[[]], [['--permission-mode', 'dontAsk']]])(
+  const REFUSING = ['default', 'acceptEdits', 'dontAsk'];
+  it.each([[[]], ...REFUSING.map((mode) => [['--permission-mode', mode]])])(
     'claude -p with %j refuses, and a notice has the question',
     async (mode) => {
       const world = await refusingWorld();
@@ -147,7 +146,7 @@ describe('where the person lets Claude Code ask each time', () => {
   }
 
   // In plan mode, only the notification of the client says that it asks.
-  it.each(['default', 'plan'])(
+  it.each(['default', 'acceptEdits', 'plan'])(
     'the terminal in the mode %s asks at each call, no desk does, and a notice says so',
     async (mode) => {
       const world = await refusingWorld();
@@ -193,6 +192,16 @@ describe('where the person lets Claude Code ask each time', () => {
     ]);
   });
 
+  it('the terminal in the mode bypassPermissions asks nothing', async () => {
+    const world = await refusingWorld();
+    const claude = await asking(world, 'bypassPermissions');
+    await claude.until(/● done/, 60_000);
+    expect((await world.hive.prompts.list({ limit: 10 })).items).toMatchObject([
+      { question: 'Which colour?' },
+    ]);
+    expect(await noticesOf(world.hive)).toEqual([]);
+  });
+
   it('an option on the command line counts all the same', async () => {
     const world = await refusingWorld();
     await runHeadless({ ...world, model: await askingModel(ASK), env }, ['--allowedTools', 'mcp__hive']);
@@ -201,6 +210,10 @@ describe('where the person lets Claude Code ask each time', () => {
     ]);
   });
 });
+
+/** Those that this version knows. */
+const POLICIES = ['on-request', 'never'];
+const SANDBOXES = ['read-only', 'workspace-write', 'danger-full-access'];
 
 /** Installs in a Codex that has only a model. */
 async function installCodex(world: World, run: CodexRun): Promise<void> {
@@ -225,45 +238,45 @@ function codexModel(day: Day): Promise<ModelServer<unknown>> {
 }
 
 describe('codex exec asks nothing about the tools of Hive', () => {
-  // Each policy with the strictest sandbox, and each sandbox with the policy that asks.
-  it.each([
-    ['on-request', 'read-only'],
-    ['never', 'read-only'],
-    ['on-request', 'workspace-write'],
-    ['on-request', 'danger-full-access'],
-  ])('with the approval policy %s and the sandbox %s', async (policy, sandbox) => {
-    const world = await openWorld({ wake: 'off' });
-    const day = await wholeDay(world, true);
-    // Codex does not say whether somebody looks at it.
-    const codex: CodexRun = { ...world, model: await codexModel(day), env: { HIVE_SOURCE: 'bg' } };
-    await installCodex(world, codex);
-    const args = [
-      'exec',
-      '--skip-git-repo-check',
-      '-c',
-      `approval_policy="${policy}"`,
-      '-s',
-      sandbox,
-      'Work.',
-    ];
-    const child = spawnChild(world.clients.codex, args, codexEnvironment(codex));
-    child.process.stdin.end();
-    await outputOf(child);
-    await day.expectDone('bg');
-  });
+  it.each(POLICIES.flatMap((policy) => SANDBOXES.map((sandbox) => [policy, sandbox])))(
+    'with the approval policy %s and the sandbox %s',
+    async (policy, sandbox) => {
+      const world = await openWorld({ wake: 'off' });
+      const day = await wholeDay(world, true);
+      // Codex does not say whether somebody looks at it.
+      const codex: CodexRun = { ...world, model: await codexModel(day), env: { HIVE_SOURCE: 'bg' } };
+      await installCodex(world, codex);
+      const args = [
+        'exec',
+        '--skip-git-repo-check',
+        '-c',
+        `approval_policy="${policy}"`,
+        '-s',
+        sandbox,
+        'Work.',
+      ];
+      const child = spawnChild(world.clients.codex, args, codexEnvironment(codex));
+      child.process.stdin.end();
+      await outputOf(child);
+      await day.expectDone('bg');
+    },
+  );
 });
 
 describe('the terminal of Codex asks nothing about the tools of Hive', () => {
   // With the policy `never` the terminal asks as little as `codex exec` does.
-  it.each([[[]], [['-a', 'on-request', '-s', 'read-only']]])('with %j', async (args) => {
-    const world = await openWorld({ wake: 'off' });
-    const day = await wholeDay(world, false);
-    const run: CodexRun = { ...world, model: await codexModel(day) };
-    await installCodex(world, run);
-    const codex = await startCodexTerminal(run, args);
-    await codex.until(READY, 30_000);
-    await codex.say('please begin');
-    await codex.until(/all done[\s\S]*all done/, 60_000);
-    await day.expectDone('main');
-  });
+  it.each([[[]], ...SANDBOXES.map((sandbox) => [['-a', 'on-request', '-s', sandbox]])])(
+    'with %j',
+    async (args) => {
+      const world = await openWorld({ wake: 'off' });
+      const day = await wholeDay(world, false);
+      const run: CodexRun = { ...world, model: await codexModel(day) };
+      await installCodex(world, run);
+      const codex = await startCodexTerminal(run, args);
+      await codex.until(READY, 30_000);
+      await codex.say('please begin');
+      await codex.until(/all done[\s\S]*all done/, 60_000);
+      await day.expectDone('main');
+    },
+  );
 });
