@@ -57,7 +57,8 @@ It is counted and listed all the same.")
 That is an earlier line, or the message of the last command.  Arrivals
 of that time are announced together.")
 
-(defconst hive-notify--several 3 "More than so many stored answers share one line.")
+(defconst hive-notify--several 3
+  "More than so many stored answers share one line, and no more other lines wait.")
 
 (defun hive-notify-busy-p ()
   "Return non-nil if the human is in the middle of something.
@@ -141,12 +142,20 @@ LINE is a function that makes it for a text of a given width, at least 20."
            (hive-notify--soon hive-notify--busy-interval))
           ;; An earlier line must not be replaced before it can be read.
           ((> breath 0) (hive-notify--soon breath))
-          (t (let ((line (cond (hive-notify--lines (pop hive-notify--lines))
+          (t (let ((line (cond ((length> hive-notify--answered hive-notify--several)
+                                (hive-notify--answers))
+                               (hive-notify--lines (hive-notify--line))
                                (hive-notify--answered (hive-notify--answers))
                                (t (prog1 (hive-notify--arrival)
                                     (setq hive-notify--arrived nil))))))
                (when line (hive-notify--utter line))
                (hive-notify--soon 0))))))
+
+(defun hive-notify--line ()
+  "Return the next line; of many that wait, *Messages* gets the oldest ones at once."
+  (while (length> hive-notify--lines hive-notify--several)
+    (message "%s" (pop hive-notify--lines)))
+  (pop hive-notify--lines))
 
 (defun hive-notify--answers ()
   "Return a line about the first answer that is stored, or if there are many, all."

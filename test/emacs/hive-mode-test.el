@@ -97,6 +97,22 @@
         (hive-notify--speak)
         (should (equal (car said) "Your build is done"))))))
 
+(ert-deftest hive-notify-many-lines-neither-wait-long-nor-hold-up-stored-answers ()
+  (hive-test-with-desk nil
+    (let ((said nil) (now (hive-now)))
+      (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said)))
+                ((symbol-function 'hive-now) (lambda () (cl-incf now hive-notify--breath))))
+        (dotimes (n 30) (hive-notify-say "Line %d" n))
+        (hive-notify--speak)
+        (should (equal (number-sequence 0 27)
+                       (mapcar (lambda (line) (string-to-number (substring line 5))) (reverse said))))
+        (dotimes (n 4) (hive-notify-answered (format "Answered agent-%d: yes (stored)" n)))
+        (hive-notify--speak)
+        (should (equal (car said) "4 answers are stored"))
+        (hive-notify--speak)
+        (hive-notify--speak)
+        (should (equal (car said) "Line 29"))))))
+
 (ert-deftest hive-notify-counts-the-answers-that-are-stored-while-the-human-is-busy ()
   (hive-test-with-desk nil
     (let ((said nil) (now (hive-now)))

@@ -11,7 +11,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { type Random, randomOf } from '../chaos/random.ts';
 import { type Child, ROOT, spawnChild } from './children.ts';
 import { type EmptyHome, lisp, openEmptyHome, sidecarOf } from './emacs.ts';
-import { ask, openTestHive } from './hive.ts';
+import { ask, openTestHive, withoutQuotas } from './hive.ts';
 import { eventually, moment } from './wait.ts';
 
 /** The number of questions pending at any time: more than Emacs answers while its sidecar is dead. */
@@ -35,7 +35,7 @@ interface Books {
 export async function emacsCrashRounds(rounds: number, seed: number): Promise<void> {
   // A home without an agent: an Emacs that an agent's process started is not a desk.
   const home = await openEmptyHome();
-  const hive = await openTestHive(home.store);
+  const hive = await withoutQuotas(await openTestHive(home.store));
   const books: Books = { queued: new Set(), stored: new Set(), adopted: 0 };
   const random = randomOf(seed, 'emacs');
   const asking = askOn(hive);
