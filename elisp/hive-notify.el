@@ -152,7 +152,7 @@ LINE is a function that makes it for a text of a given width, at least 20."
                (hive-notify--soon 0))))))
 
 (defun hive-notify--line ()
-  "Return the next line; of many that wait, *Messages* gets the oldest ones at once."
+  "Return the next line; of many, *Messages* gets the oldest ones at once."
   (while (length> hive-notify--lines hive-notify--several)
     (message "%s" (pop hive-notify--lines)))
   (pop hive-notify--lines))

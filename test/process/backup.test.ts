@@ -175,8 +175,10 @@ describe('restoring', () => {
     const store = await killed(['Lost?']);
     const begun = Array.from({ length: 4 }, () => shell(store).start('store', 'restore', backup));
     const ended = await Promise.all(begun.map(({ done }) => done));
-    // One may find that another one has just opened what it has restored.
-    expect(ended.filter(({ code, err }) => code !== 0 && !/ is open in /.test(err))).toEqual([]);
+    // One may find that another one has just opened what it has restored, or has restored it after the one had looked.
+    const late = / is open in | was replaced by another one\. Nothing was written/;
+    expect(ended.filter(({ code, err }) => code !== 0 && !late.test(err))).toEqual([]);
+    expect(ended.filter(({ code }) => code === 0)).not.toEqual([]);
     expect(await listed(store)).toEqual(['Kept?']);
     expect(findDamage(store)).toEqual([]);
     expect(namesIn(dirname(store)).filter(isDraft)).toEqual([]);
