@@ -53,3 +53,10 @@ test('a person who closes the terminal leaves nothing running', async () => {
   await eventually(() => runningIn(folder).length === 0, PATIENT_MS, 'the end of its Emacs');
   await eventually(() => namesIn(folder).every((name) => !name.startsWith('hive-demo-')));
 });
+
+test('a person who quits without an answer sees that the question is still pending', async () => {
+  const { terminal } = await demo();
+  await terminal.keys('C-x', 'C-c');
+  const screen = await terminal.until(/polled: /, PATIENT_MS);
+  expect(screen.join('\n')).toContain('polled: pending; nobody has answered');
+});
