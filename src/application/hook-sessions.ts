@@ -1,11 +1,18 @@
 /**
  * Which session a hook speaks for, and when that session begins and ends: it is registered when first seen, reopened by a
- * resume, ended by SessionEnd, and continued by the next one after /clear. This follows recordings of the real clients.
+ * resume, ended by SessionEnd, and continued by the next one after /clear and /bg. This follows recordings of the real clients.
  */
 import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt } from '../domain/hooks.ts';
 import { QUOTA_BUCKETS } from '../domain/quotas.ts';
-import { clientTitle, isRemote, reportedId, type Session, subagentId } from '../domain/sessions.ts';
+import {
+  clientTitle,
+  continuedIn,
+  isRemote,
+  reportedId,
+  type Session,
+  subagentId,
+} from '../domain/sessions.ts';
 import { decideSource, labelled } from '../domain/sources.ts';
 import { cleanOptional, excerpt } from '../domain/text.ts';
 import { moveDeliveries } from './delivery.ts';
@@ -27,6 +34,7 @@ import {
   endSession,
   newSession,
   recordSession,
+  renamed,
   reopenSession,
   retitle,
   type TitleReport,
@@ -187,10 +195,19 @@ async function newRoot(
       : { ...introduction, parent_session_id: origin.session_id };
   const introduced = await newSession(tx, started, before);
   if (before === undefined) return recordSession(tx, 'session/started', introduced);
-  // The human's settings for a session also apply to the one that continues it.
+  const session = await recordSession(tx, 'session/started', inherited(before, introduced, before.source));
+  await takeOver(tx, before, session);
+  // After /clear, the client has ended it. In other cases it ends here.
+  const left = await tx.sessions.get(before.session_id);
+  if (left !== undefined) await endSession(tx, left);
+  return session;
+}
+
+/** A session that continues `before`: the human's settings for that one apply to it. `current` is the source known so far. */
+function inherited(before: Session, session: Session, current: Session['source'] | null): Session {
   const { shared, roles, gate, room, room_read, room_news, outreach, source_fixed } = before;
-  const session = await recordSession(tx, 'session/started', {
-    ...introduced,
+  return {
+    ...session,
     continues: before.session_id,
     shared,
     roles,
@@ -202,21 +219,74 @@ async function newRoot(
     source_fixed,
     source: decideSource({
       corrected: source_fixed ? before.source : null,
-      current: before.source,
-      reported: source,
+      current,
+      reported: session.source,
     }),
-  });
-  await takeOver(tx, before, session);
-  // After /clear, the client has ended it. In other cases it ends here.
-  const left = await tx.sessions.get(before.session_id);
-  if (left !== undefined) await endSession(tx, left);
-  return session;
+  };
+}
+
+/** In ms: how long after the start of the next session in the background the end of the one before may be reported. */
+const HANDOVER_MS = 60_000;
+
+/**
+ * The id of the session as which this one goes on in the background; null if it ends for good. The end and the next session's
+ * start come in either order, and the next session may work at once. What is no new session in the background takes nothing over.
+ */
+async function nextInBackground(
+  tx: WriteTx,
+  event: HookEvent,
+  session: Session,
+  settings: HookSettings,
+): Promise<string | null> {
+  if (event.name !== 'SessionEnd' || event.reason === 'clear') return null;
+  const session_id = continuedIn(event, settings.readTail);
+  const next = session_id === null ? undefined : await tx.sessions.get(session_id);
+  if (session_id === null || next === undefined) return session_id;
+  const isNew = Date.parse(tx.now) - Date.parse(next.started_at) < HANDOVER_MS;
+  const isFree = next.state !== 'ended' && next.continues === null && next.source !== 'main';
+  const isAlike = next.machine === session.machine && next.client === session.client;
+  return isNew && isFree && isAlike ? session_id : null;
+}
+
+/** Passes what is open in an ended session on to the one as which it goes on, which may still have to report its start. */
+async function goOnInBackground(
+  tx: WriteTx,
+  before: Session,
+  session_id: string,
+  { env }: HookSettings,
+): Promise<void> {
+  const name = env['HIVE_AGENT'];
+  const { client, machine, parent_session_id, project, project_dir, branch } = before;
+  const known = await tx.sessions.get(session_id);
+  if (known !== undefined) {
+    // While the other one lived, it could have neither its name nor its title, and it may have become its child.
+    const { name: given, title } = before;
+    const next = inherited(before, { ...known, name: given, title, parent_session_id }, null);
+    await takeOver(tx, before, await recordSession(tx, 'session/changed', await renamed(tx, next, name)));
+    return;
+  }
+  const introduction = {
+    session_id,
+    client,
+    source: 'bg',
+    // Without a process, any process may speak for it, as for the session that has ended.
+    pid: null,
+    machine,
+    name,
+    parent_session_id,
+    project,
+    project_dir,
+    branch,
+  } as const;
+  const next = inherited(before, await newSession(tx, introduction, before), null);
+  await takeOver(tx, before, await recordSession(tx, 'session/started', next));
 }
 
 /**
  * The session that this event continues under a new id. /clear begins a new session in the same client process, and so may a
  * compaction or another new id. A session without a reported start counts too, if the human writes in it while the other one is
- * idle. A startup, a resume or a fork in the terminal opens another conversation and continues nothing.
+ * idle. A startup, a resume or a fork in the terminal opens another conversation and continues nothing. After /bg, the end of the
+ * first session says which one continues it.
  */
 async function predecessor(
   tx: WriteTx,
@@ -295,12 +365,14 @@ async function startSubagent(
 }
 
 /** The last handler: updates the session's state from the event and the verdict. */
-export const recordSessionState: HookHandler = async ({ tx, event, session, verdict }) => {
+export const recordSessionState: HookHandler = async ({ tx, event, session, settings, verdict }) => {
   const state = nextState(event.name, verdict.block !== null, session);
   if (state === session.state) return null;
   if (state === 'ended') {
-    // After /clear, the next session takes over unread deliveries.
-    await endSession(tx, session, { goes_on: event.reason === 'clear' });
+    const next = await nextInBackground(tx, event, session, settings);
+    // The next session takes over unread deliveries.
+    const ended = await endSession(tx, session, { goes_on: event.reason === 'clear' || next !== null });
+    if (next !== null) await goOnInBackground(tx, ended, next, settings);
     const parent = event.agent_id === null ? undefined : await tx.sessions.get(event.session_id);
     // The answers to an ended subagent's questions go to its parent, because nobody else could read them.
     if (parent !== undefined) await takeOver(tx, session, parent);

@@ -474,17 +474,22 @@ export async function reopenSession(tx: WriteTx, session: Session, name?: string
   // The agent is back, so it owes the reports that its end gave up. Those that its Stop guard gave up stay given up.
   if (ended_at !== null && (await tx.outreach.guard(session_id))?.let_go_at !== ended_at)
     await tx.outreach.oweAgain(session_id, ended_at);
-  const given = await chooseName(tx, { ...session, name });
-  const isNew = given !== null && name != null && given === givenHandle(name);
   return recordSession(tx, 'session/changed', {
-    ...(await titled(tx, {
-      ...session,
-      handle: isNew ? given : session.handle,
-      name: isNew ? cleanTitle(name) : session.name,
-    })),
+    ...(await renamed(tx, session, name)),
     state: 'active',
     ended_at: null,
     last_seen_at: tx.now,
+  });
+}
+
+/** The session with its current title, and with this name if its person has given it and no other living session has it. */
+export async function renamed(tx: WriteTx, session: Session, name?: string | null): Promise<Session> {
+  const given = await chooseName(tx, { ...session, name });
+  const isNew = given !== null && name != null && given === givenHandle(name);
+  return titled(tx, {
+    ...session,
+    handle: isNew ? given : session.handle,
+    name: isNew ? cleanTitle(name) : session.name,
   });
 }
 

@@ -489,6 +489,25 @@ const TITLE_ENTRIES = [
   ['ai-title', 'aiTitle'],
 ] as const;
 
+/** An id that Claude Code gives a session. */
+const CLAUDE_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * The session as which Claude Code goes on with an ending one in the background (/bg); null if it does not. The client names it in
+ * the transcript of the ending session once it has started it, and does not for a fork beside a session that goes on itself. A
+ * complete reply that follows shows that the session was resumed since.
+ */
+export function continuedIn(
+  { client, session_id, transcript_path }: Reported,
+  readTail: (path: string, bytes: number) => string | null,
+): string | null {
+  if (client !== 'claude-code' || transcript_path === null) return null;
+  const tail = readTail(transcript_path, TITLE_TAIL_BYTES) ?? '';
+  const entry = lastEntry(tail.slice(tail.lastIndexOf('"stop_reason":"') + 1), '"type":"continued-in"');
+  const next = entry?.['type'] === 'continued-in' ? entry['continuedInSessionId'] : undefined;
+  return typeof next === 'string' && CLAUDE_ID.test(next) && next !== session_id ? next : null;
+}
+
 /** Codex's index with the names of all threads, generated or given by /rename; it is next to the folder of the rollouts. */
 function codexIndex(rollout: string): string | null {
   const home = /^(.*[\\/])(?:archived_)?sessions[\\/]/.exec(rollout)?.[1];

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
+import { endDaemon } from './support/claude-terminal.ts';
 import { expectNoFurtherTurn, idle, idleInBackground } from './support/idle-claude.ts';
 
 test('an answer wakes it, says what to call, and comes as the result of that call', async () => {
@@ -27,4 +28,21 @@ test('an answer wakes one that was started with claude --bg, which counts as a b
   expect(JSON.stringify(model.requests[2]?.messages.at(-1))).toContain(
     `${ask_id} is answered: call hivemind_poll`,
   );
+});
+
+test('an answer wakes one that /bg has taken from its terminal: the session there continues the one that asked', async () => {
+  const { hive, model, claude, ask_id } = await idle();
+  const { session_id } = await hive.prompts.get(ask_id);
+  endDaemon();
+  await claude.say('/bg');
+  // The end of the first session and the start of the second are reported in either order.
+  const next = async () => hive.sessions.find((await hive.prompts.get(ask_id)).session_id);
+  await eventually(async () => {
+    const session = await next();
+    return session?.continues === session_id && session.pid !== null;
+  }, 20_000);
+  await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+  await eventually(() => model.everything().replaceAll('\\', '').includes('"decision":"blue"'), 20_000);
+  expect(await next()).toMatchObject({ source: 'bg' });
+  expect(await hive.sessions.list({ state: 'alive' })).toHaveLength(1);
 });

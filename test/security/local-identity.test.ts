@@ -7,7 +7,7 @@
  * @module-tag mcp
  * @module-tag hook
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -104,6 +104,25 @@ describe('a hook is believed only below the client process of its session', () =
     expect((await hive.prompts.get(ask_id)).session_id).toBe(A);
     await a.hook(start('ddddd-session', 'clear'));
     expect((await hive.prompts.get(ask_id)).session_id).toBe('ddddd-session');
+  });
+
+  test('nor does a forged /bg, which ends the session of the other agent and names another one in its transcript', async () => {
+    const { hive, a, b, ask_id } = await twoAgents();
+    const background = 'cccccccc-0000-4000-8000-000000000001';
+    await b.hook(start(background, 'fork'));
+    const transcript_path = join(tempFolder(), 'transcript.jsonl');
+    const continued = { type: 'continued-in', sessionId: A, continuedInSessionId: background };
+    writeFileSync(transcript_path, `${JSON.stringify(continued)}\n`);
+    const end = {
+      hook_event_name: 'SessionEnd',
+      session_id: A,
+      reason: 'prompt_input_exit',
+      transcript_path,
+    };
+    expect((await forge(b, end, a.pid)).err).toContain(`It runs in process ${a.pid}`);
+    expect((await hive.prompts.get(ask_id)).session_id).toBe(A);
+    await a.hook(end);
+    expect((await hive.prompts.get(ask_id)).session_id).toBe(background);
   });
 
   test('nobody else speaks for a subagent of another agent either, or replaces its waiter', async () => {

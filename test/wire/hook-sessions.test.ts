@@ -92,6 +92,101 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
   });
 });
 
+describe('/bg in the terminal of Claude Code', () => {
+  const [start, prompt, stop, end] = recordedSequence('claude-code/clear-resume-tui.jsonl');
+  const ended = { ...end, reason: 'prompt_input_exit' };
+  const forked = { ...start, session_id: SECOND, source: 'fork' };
+  const env = { CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDE_CODE_SESSION_ATTENDED: '1' };
+  const background = { env: { ...env, CLAUDE_CODE_SESSION_ATTENDED: '0', CLAUDE_PID: String(process.pid) } };
+  const entries = (...lines: object[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  const reply = { type: 'assistant', message: { stop_reason: 'end_turn' } };
+  const continued = { type: 'continued-in', sessionId: FIRST, continuedInSessionId: SECOND };
+  const handedOver = {
+    env,
+    settings: { readTail: () => entries(reply, continued, { type: 'last-prompt' }) },
+  };
+
+  /** An idle session with a question that is open, and one that is answered. */
+  async function asking(name = {}) {
+    const hive = await openTestHive();
+    for (const event of [start, prompt, stop]) await fire(hive, event ?? {}, { env: { ...env, ...name } });
+    const open = await ask(hive, { question: 'still open?' }, FIRST);
+    const answered = await ask(hive, { question: 'answered?' }, FIRST);
+    await hive.prompts.respond({ ask_id: answered.ask_id, decision: 'yes', actor: HUMAN });
+    return { hive, open, answered };
+  }
+
+  test.each([
+    ['end', {}, 'Claude-5e551', 'demo'],
+    ['start', {}, 'Claude-5e551', 'demo'],
+    ['end', { HIVE_AGENT: 'frontend-tests' }, 'frontend-tests', 'frontend-tests'],
+    ['start', { HIVE_AGENT: 'frontend-tests' }, 'frontend-tests', 'frontend-tests'],
+  ])(
+    'the session in the background continues the one before; its %s is reported first, %j',
+    async (first, name, handle, title) => {
+      const { hive, open, answered } = await asking(name);
+      await hive.sessions.configure(FIRST, { gate: 'remind', roles: ['reviewer'] }, HUMAN);
+      const ends = () => fire(hive, ended, { ...handedOver, env: { ...env, ...name } });
+      const starts = () => fire(hive, forked, { env: { ...background.env, ...name } });
+      let printed = '';
+      // It may work before the end of the first is reported.
+      const works = () => fire(hive, { ...stop, session_id: SECOND }, background);
+      for (const report of first === 'end' ? [ends, starts] : [starts, works, ends])
+        printed += await report();
+      expect(await hive.sessions.list({ state: 'alive' })).toMatchObject([
+        {
+          ...{ session_id: SECOND, continues: FIRST, handle: expect.stringContaining(handle), title },
+          ...{ source: 'bg', pid: process.pid, parent_session_id: null },
+          ...{ gate: 'remind', roles: ['reviewer'] },
+        },
+      ]);
+      expect(await hive.prompts.get(open.ask_id)).toMatchObject({ session_id: SECOND, orphaned: false });
+      expect((await hive.prompts.get(answered.ask_id)).session_id).toBe(SECOND);
+      printed += await fire(hive, { ...prompt, session_id: SECOND }, background);
+      expect(printed.match(/Answer to ask-\w+/g)).toEqual([`Answer to ${answered.ask_id}`]);
+    },
+  );
+
+  test.each([
+    ['its transcript names no other session', entries(reply)],
+    ['it was resumed since', entries(continued, reply)],
+    ['what is named is no id of a client', entries({ ...continued, continuedInSessionId: 'main:2' })],
+    ['it names itself', entries({ ...continued, continuedInSessionId: FIRST })],
+  ])('nothing continues it if %s', async (_why, transcript) => {
+    const { hive, open } = await asking();
+    await fire(hive, forked, background);
+    const settings = { readTail: () => transcript };
+    await fire(hive, ended, { env: { ...env, CLAUDE_CODE_SESSION_ATTENDED: '0' }, settings });
+    expect(await hive.sessions.find(FIRST)).toMatchObject({ continues: null });
+    expect(await hive.prompts.get(open.ask_id)).toMatchObject({ session_id: FIRST, orphaned: true });
+    expect(await hive.sessions.find(SECOND)).toMatchObject({ continues: null });
+  });
+
+  test('nor while it runs: a fork beside it is a session of its own', async () => {
+    const { hive, open } = await asking();
+    await fire(hive, forked, { ...background, settings: handedOver.settings });
+    await fire(hive, stop ?? {}, handedOver);
+    expect(await hive.prompts.get(open.ask_id)).toMatchObject({ session_id: FIRST, orphaned: false });
+  });
+
+  test.each([
+    ['one that began earlier', forked, 60_000],
+    ['one in its terminal', { ...start, session_id: SECOND }, 0],
+    ['one that has ended', { ...end, session_id: SECOND }, 0],
+  ])('nor does another session: %s', async (_which, event, age_ms) => {
+    const { hive, open } = await asking();
+    await fire(hive, event, { ...background, env: { ...background.env, CLAUDE_CODE_SESSION_ATTENDED: '1' } });
+    await hive.store.write(async (tx) => {
+      const other = (await tx.sessions.get(SECOND)) ?? expect.fail();
+      const started_at = new Date(Date.parse(tx.now) - age_ms).toISOString();
+      await tx.sessions.upsert({ ...other, started_at });
+    });
+    await fire(hive, ended, handedOver);
+    expect(await hive.prompts.get(open.ask_id)).toMatchObject({ session_id: FIRST, orphaned: true });
+    expect(await hive.sessions.find(SECOND)).toMatchObject({ continues: null });
+  });
+});
+
 test('a conversation that is opened a second time while its client runs is refused, and the human is told so once', async () => {
   const hive = await openTestHive();
   const typed = recordedEvent('claude-code/UserPromptSubmit-steering-tui.json');

@@ -38,6 +38,12 @@ export async function startTerminal(run: ClaudeRun, args: readonly string[]): Pr
 export async function startInBackground(run: ClaudeRun, prompt: string): Promise<void> {
   const args = [...(await claudeArguments(run)), '--permission-mode', 'default', '--bg', prompt];
   seedHome(run);
+  endDaemon();
+  await outputOf(spawnChild(run.clients.claude, args, claudeEnvironment(run)));
+}
+
+/** Ends what a daemon of the client runs in the background, when the test is over. */
+export function endDaemon(): void {
   onTestFinished(async () => {
     const left = remainingProcesses();
     for (const line of left) endProcess(Number.parseInt(line, 10));
@@ -46,7 +52,6 @@ export async function startInBackground(run: ClaudeRun, prompt: string): Promise
     for (const [sockets] of left.join('\n').matchAll(/\/[^ ]*\/cc-daemon-\d+\/\w+/g))
       rmSync(sockets, { recursive: true, force: true });
   });
-  await outputOf(spawnChild(run.clients.claude, args, claudeEnvironment(run)));
 }
 
 /** What it would otherwise ask for when it starts for the first time. */
