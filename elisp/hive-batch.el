@@ -365,7 +365,8 @@ A decision that may grant a permission is confirmed first."
 
 (defun hive-batch-answer-shown ()
   "Answer all questions of this buffer with one decision."
-  (interactive nil hive-batch-mode)
+  (declare (modes hive-batch-mode))
+  (interactive)
   (let ((buffer (current-buffer)))
     (hive-batch-answer hive-batch--current)
     (hive-text-close buffer)))

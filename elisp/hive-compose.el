@@ -381,7 +381,8 @@ Refuse a question that is already answered, unless it has a draft."
 (defun hive-compose-quote ()
   "Quote the region, or the paragraph at point, of the question above.
 The lines are added to the end of your answer, each after a >."
-  (interactive nil hive-compose-mode)
+  (declare (modes hive-compose-mode))
+  (interactive)
   (let* ((region (use-region-p))
          (begin (cond (region (region-beginning))
                       ((>= (point) hive-compose--begin) (hive-fail 'compose-nothing-to-quote))
@@ -397,13 +398,13 @@ The lines are added to the end of your answer, each after a >."
 
 (defun hive-compose-insert-template (text)
   "Insert TEXT, one of your `hive-reply-templates', at point or at the end."
+  (declare (modes hive-compose-mode))
   (interactive
    (list (completing-read (hive-words 'which-template)
                           (or (hive-template-texts hive-compose--prompt)
                               (hive-fail
                                "You have no templates for this question; customize `hive-reply-templates'"))
-                          nil t))
-   hive-compose-mode)
+                          nil t)))
   (when (< (point) hive-compose--begin)
     (widen)
     (goto-char (point-max)))
@@ -412,19 +413,20 @@ The lines are added to the end of your answer, each after a >."
 (defun hive-compose-choose (label)
   "Answer with the option LABEL; your text becomes a comment on it.
 With an empty LABEL, your text is the answer itself."
+  (declare (modes hive-compose-mode))
   (interactive
    (list (completing-read (hive-words "Option to send with your text (empty for none): ")
                           (or (hive-values :label (plist-get hive-compose--prompt :options))
                               (hive-fail 'compose-no-options))
-                          nil t))
-   hive-compose-mode)
+                          nil t)))
   (setq hive-compose--options (unless (string-empty-p label) (list label)))
   (hive-draft-changed)
   (force-mode-line-update))
 
 (defun hive-compose-send ()
   "Send the answer; it is on disk before you read \"queued\"."
-  (interactive nil hive-compose-mode)
+  (declare (modes hive-compose-mode))
+  (interactive)
   (let* ((text (string-trim (hive-compose-text)))
          (prompt hive-compose--prompt)
          (options hive-compose--options)
@@ -440,7 +442,8 @@ With an empty LABEL, your text is the answer itself."
 
 (defun hive-compose-put-aside ()
   "Save the text as a draft and close the buffer."
-  (interactive nil hive-compose-mode)
+  (declare (modes hive-compose-mode))
+  (interactive)
   ;; If that fails, the text exists only here.
   (when (hive-draft-save)
     (let ((prompt hive-compose--prompt)

@@ -206,7 +206,10 @@ The STATE is `ok', `not-set-up' or `broken'."
     (hive-doctor-check
      (hive-words "Emacs server") (hive-doctor--state (not running))
      (if running (hive-words "running as \"%s\"" server-name) (hive-words "not running"))
-     (hive-words "Any program of yours, and any agent that is not sandboxed, can run Lisp in this Emacs with emacsclient and grant permissions in your name.  Stop the server with M-x server-force-delete"))))
+     (concat
+      (hive-words "Any program of yours, and any agent that is not sandboxed, can run Lisp in this Emacs with emacsclient and grant permissions in your name.  ")
+      (if (daemonp) (hive-words "Start Emacs without --daemon, or sandbox your agents")
+        (hive-words "Stop the server with M-x server-force-delete, or sandbox your agents"))))))
 
 ;;;; The buffer
 

@@ -63,7 +63,8 @@ Notifications report only the beginning and the end of their turns."
 
 (defun hive-list-choose-view ()
   "Show the view whose number was pressed."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (hive-list--go (car (nth (- last-command-event ?0) hive-list-views)) hive-list--filter))
 
 (defun hive-list--filter-by (key value)
@@ -81,40 +82,43 @@ Notifications report only the beginning and the end of their turns."
 (defun hive-list-filter-agent (agent)
   "Show only the questions from AGENT; if empty, from all agents.
 AGENT is a title or a handle; the beginning is enough."
-  (interactive (list (hive-read-agent "Questions from agent: " (append hive-list--shown (hive-prompts))))
-               hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive (list (hive-read-agent "Questions from agent: " (append hive-list--shown (hive-prompts)))))
   (hive-list--filter-by
    :agent (hive-model-expand-handle agent (append hive-list--shown (hive-prompts)))))
 
 (defun hive-list-filter-project (project)
   "Show only the questions from PROJECT; if empty, from all projects."
+  (declare (modes hive-list-mode))
   (interactive (list (completing-read
-                      (hive-words "Questions from project: ") (hive-list--known :project)))
-               hive-list-mode)
+                      (hive-words "Questions from project: ") (hive-list--known :project))))
   (hive-list--filter-by :project project))
 
 (defun hive-list-filter-kind (kind)
   "Show only the questions of KIND; if empty, of all kinds."
+  (declare (modes hive-list-mode))
   (interactive (list (completing-read
-                      (hive-words "Kind: ") '("question" "permission") nil t)) hive-list-mode)
+                      (hive-words "Kind: ") '("question" "permission") nil t)))
   (hive-list--filter-by :kind kind))
 
 (defun hive-list-filter-text (text)
   "Show only the questions that contain TEXT; if empty, all."
-  (interactive (list (read-string (hive-words "Questions containing: "))) hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive (list (read-string (hive-words "Questions containing: "))))
   (hive-list--filter-by :query text))
 
 (defun hive-list-filter-for (name)
   "Show only the questions for NAME, a human or a team; if empty, all."
+  (declare (modes hive-list-mode))
   (interactive (list (completing-read (hive-words "Questions for: ")
                                       (append (hive-list--known :to)
-                                              (list (hive-human-name)))))
-               hive-list-mode)
+                                              (list (hive-human-name))))))
   (hive-list--filter-by :to name))
 
 (defun hive-list-filter-none ()
   "Remove all filters."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (hive-list--go hive-list--view nil))
 
 (defun hive-list--turn (forward)
@@ -133,12 +137,14 @@ AGENT is a title or a handle; the beginning is enough."
 
 (defun hive-list-next-page ()
   "Show the next page."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (hive-list--turn t))
 
 (defun hive-list-previous-page ()
   "Show the previous page."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (hive-list--turn nil))
 
 ;;;; The mode
@@ -406,7 +412,8 @@ Without it, that is the view of questions that was shown last."
 (defun hive-list-quit ()
   "Leave the buffer, and remove its filters.
 What showed settled questions shows the pending ones again."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (hive-list--end-preview)
   (hive-list-view-set (if (hive-list-live-p) hive-list--view 'waiting) nil)
   (clrhash hive-list--marks)
@@ -477,7 +484,8 @@ That is the one whose line point is on, or else those that ask what
   "Open what is at point; on a heading, fold its section.
 A question is shown in full.  For an agent, open the directory of its
 project, and for a message, its shared buffer."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (let ((row (hive-sessions-row-at-point)))
     (cond ((hive-list--section-at) (hive-list-fold))
           (row (hive-sessions-set-read (hive-row-session-id row))
@@ -493,7 +501,8 @@ In the view of `hive', the keys are those of `hive-next'; elsewhere, and
 with a prefix argument, you answer in the minibuffer.  The prefix
 argument also asks for a comment.  Several are those in
 the region, the marked ones, those of an agent, or those of a section."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (let* ((prompts (hive-list-selected)) (prompt (car prompts)) (list (current-buffer)))
     (cond ((cdr prompts) (hive-batch-answer prompts))
           ((and (hive-list-agents-p) (not current-prefix-arg) (hive-next-can-p prompt))
@@ -504,7 +513,8 @@ the region, the marked ones, those of an agent, or those of a section."
 
 (defun hive-list-cancel ()
   "Cancel the question at point, or several: their agents get no answer."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (let ((prompts (hive-list-selected)))
     (when (y-or-n-p (if (cdr prompts)
                         (hive-words "Cancel %s? " (hive-count (length prompts) "question"))
@@ -515,13 +525,15 @@ the region, the marked ones, those of an agent, or those of a section."
 
 (defun hive-list-cancel-ended ()
   "Cancel the questions of sessions that have ended: nobody waits for an answer."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (hive-cancel-ended))
 
 (defun hive-list-snooze (&optional minutes)
   "Snooze the question at point, or several; with a prefix argument for MINUTES.
 Without one, questions that are all snoozed already are un-snoozed."
-  (interactive "P" hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive "P")
   (let* ((prompts (hive-list-selected))
          (minutes (and minutes (prefix-numeric-value minutes)))
          (awake (cl-remove-if #'hive-prompt-snoozed-p prompts)))
@@ -536,20 +548,23 @@ Without one, questions that are all snoozed already are un-snoozed."
 (defun hive-list-visit-terminal ()
   "Go to the terminal of the agent at point, in this Emacs or in tmux.
 If there are several agents, show all terminals and go to the first."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (pcase-dolist (`(,session-id . ,name) (hive-list--agents))
     (hive-sessions-set-read session-id)
     (hive-terminal-visit session-id name)))
 
 (defun hive-list-always ()
   "Show the rule that would allow what the permission at point asks for."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (hive-rule-for (car (hive-list-selected))))
 
 (defun hive-list-interrupt ()
   "Ask the agent at point to stop, or the agents of several questions.
 With a prefix argument, ask for a note that they read."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (let ((agents (hive-list--agents)))
     (when (hive-interrupt-confirmed
            agents (and current-prefix-arg
@@ -558,7 +573,8 @@ With a prefix argument, ask for a note that they read."
 
 (defun hive-list-refresh ()
   "Show the list as it is now, and fetch the questions from the sidecar."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (hive-list--refresh)
   (when (hive-sidecar-connected-p)
     (when (hive-list-agents-p) (hive-list--fetch-agents))
@@ -598,30 +614,35 @@ Then go to the next line."
 
 (defun hive-list-mark ()
   "Mark the question at point or those in the region, and go to the next."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (hive-list--set-mark t))
 
 (defun hive-list-unmark ()
   "Unmark the question at point or those in the region, and go to the next."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (hive-list--set-mark nil))
 
 (defun hive-list-undo ()
   "Take back the answer that is delayed; if none is, unmark the question."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (let ((delayed (hive-amend-delayed)))
     (if delayed (hive-amend-take-back delayed) (hive-list-unmark))))
 
 (defun hive-list-unmark-all ()
   "Unmark all questions."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (unless (zerop (hash-table-count hive-list--marks))
     (clrhash hive-list--marks)
     (hive-list--show-marks)))
 
 (defun hive-list-toggle-marks ()
   "Mark the questions of this page that are not marked, and unmark the others."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (let ((marked (cl-remove-if-not #'hive-list--marked-p hive-list--shown))
         (others (cl-remove-if #'hive-list--marked-p hive-list--shown)))
     (hive-list--set-marks marked nil)
@@ -630,15 +651,17 @@ Then go to the next line."
 (defun hive-list-mark-alike ()
   "Mark the question at point and those of this page that are like it.
 One decision may answer all of them."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (let ((alike (hive-prompts-alike (hive-list--prompt) hive-list--shown)))
     (hive-list--set-marks alike t)
     (hive-say "Marked %d alike; a answers them together" (length alike))))
 
 (defun hive-list-mark-regexp (regexp)
   "Mark the questions of this page whose agent, project or text matches REGEXP."
+  (declare (modes hive-list-mode))
   (interactive (list (read-regexp
-                      (hive-words "Mark questions matching (regexp): "))) hive-list-mode)
+                      (hive-words "Mark questions matching (regexp): "))))
   (let ((matching (cl-remove-if-not
                    (lambda (prompt)
                      (cl-some (lambda (key)
@@ -659,7 +682,8 @@ One decision may answer all of them."
 
 (defun hive-list-fold ()
   "Fold the section at point, or unfold it."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (pcase-let ((`(,key) (hive-list--section-here)))
     (setq hive-list--folded
           (if (member key hive-list--folded) (remove key hive-list--folded)
@@ -669,7 +693,8 @@ One decision may answer all of them."
 
 (defun hive-list-fold-all ()
   "Fold all sections; if all are folded, unfold them."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (let* ((here (hive-list--section-here))
          (keys (mapcar #'hive-list-section-key
                        (cl-remove-if-not #'hive-list-section-p hive-list--lines)))
@@ -680,7 +705,8 @@ One decision may answer all of them."
 
 (defun hive-list-next-section (&optional back)
   "Go to the heading of the next section, or if BACK, of this or the previous one."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (unless (hive-list--sections-p) (hive-fail 'list-no-section))
   (let ((start (point)) (step (if back -1 1)))
     (while (and (zerop (forward-line step)) (not (eobp)) (not (hive-list--section-at))))
@@ -692,13 +718,15 @@ One decision may answer all of them."
 
 (defun hive-list-previous-section ()
   "Go to the heading of this section, or of the previous one."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (hive-list-next-section t))
 
 (defun hive-list-regroup ()
   "Make sections by project, by agent, or none, in turn, and sort as usual.
 A view with agents always has the same sections."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (when (and (hive-list-agents-p) (null tabulated-list-sort-key))
     (hive-fail "This view always has the same sections; G after S removes the order"))
   (setq-local hive-list-group
@@ -725,7 +753,6 @@ A view with agents always has the same sections."
   "Show the question at point in another window while you move in the list.
 Its window is never selected."
   :lighter " Follow"
-  :interactive (hive-list-mode)
   :group 'hive
   (if (not hive-list-follow)
       (progn (remove-hook 'post-command-hook #'hive-list--moved t)
@@ -733,6 +760,9 @@ Its window is never selected."
     (add-hook 'post-command-hook #'hive-list--moved nil t)
     (setq hive-list--previewed nil)
     (hive-list--moved)))
+
+;; As (declare (modes hive-list-mode)) does for a function.
+(function-put 'hive-list-follow 'command-modes '(hive-list-mode))
 
 (defun hive-list--moved ()
   "Show the question at point soon, if the human went to another one."

@@ -454,7 +454,8 @@ Without MORE, as many pages are fetched as were shown."
 (defun hive-check-mentions-done (&optional note)
   "Mark the mention at point done, and go to the next.
 With a prefix argument, ask for a NOTE about what was done."
-  (interactive (list (hive-mentions-read-note (hive-mentions--demand))) hive-check-mentions-mode)
+  (declare (modes hive-check-mentions-mode))
+  (interactive (list (hive-mentions-read-note (hive-mentions--demand))))
   (let ((mention (hive-mentions--demand)))
     (unless (hive-mentions-waiting-p mention)
       (if (equal "expired" (plist-get mention :status))
@@ -467,7 +468,8 @@ With a prefix argument, ask for a NOTE about what was done."
 (defun hive-check-mentions-all-done (&optional note)
   "Mark all mentions done, including those not shown.
 With a prefix argument, ask for a NOTE about what was done."
-  (interactive (list (hive-mentions-read-note nil)) hive-check-mentions-mode)
+  (declare (modes hive-check-mentions-mode))
+  (interactive (list (hive-mentions-read-note nil)))
   (let ((count (or (plist-get hive-mentions--summary :unprocessed) 0)))
     (when (zerop count) (hive-fail "There are no open mentions"))
     (when (y-or-n-p (hive-words "%s: mark all %d done? " (hive-mentions--whose) count))
@@ -475,7 +477,8 @@ With a prefix argument, ask for a NOTE about what was done."
 
 (defun hive-check-mentions-reply ()
   "Reply to the mention at point in the shared buffer of its project."
-  (interactive nil hive-check-mentions-mode)
+  (declare (modes hive-check-mentions-mode))
+  (interactive)
   (let ((mention (hive-mentions--demand)))
     (hive-shared-open-for mention)
     (hive-shared-begin-reply mention)))
@@ -485,7 +488,8 @@ With a prefix argument, ask for a NOTE about what was done."
 The templates are those of `hive-reply-templates' for mentions.  The
 reply is posted at once, which marks the mention done if it is
 yours."
-  (interactive nil hive-check-mentions-mode)
+  (declare (modes hive-check-mentions-mode))
+  (interactive)
   (let* ((mention (hive-mentions--demand))
          (templates (hive-template-messages (plist-get mention :project)))
          (line (hive-words "Reply to %s: " (hive-text-author mention 30))))
@@ -503,14 +507,16 @@ yours."
 
 (defun hive-check-mentions-next ()
   "Go to the next mention."
-  (interactive nil hive-check-mentions-mode)
+  (declare (modes hive-check-mentions-mode))
+  (interactive)
   (let ((pos (next-single-property-change (point) 'hive-mention)))
     (if (and pos (get-text-property pos 'hive-mention)) (goto-char pos)
       (hive-fail "This is the last mention"))))
 
 (defun hive-check-mentions-previous ()
   "Go to the previous mention."
-  (interactive nil hive-check-mentions-mode)
+  (declare (modes hive-check-mentions-mode))
+  (interactive)
   (let ((start (hive-mentions--begin (point))))
     (if (= start (point-min)) (hive-fail "This is the first mention")
       (goto-char (hive-mentions--begin (1- start))))))
@@ -522,13 +528,15 @@ yours."
 
 (defun hive-check-mentions-toggle-history ()
   "Show or hide done and expired mentions."
-  (interactive nil hive-check-mentions-mode)
+  (declare (modes hive-check-mentions-mode))
+  (interactive)
   (setq hive-mentions--history (not hive-mentions--history))
   (hive-mentions--fetch))
 
 (defun hive-check-mentions-more ()
   "Show the next page."
-  (interactive nil hive-check-mentions-mode)
+  (declare (modes hive-check-mentions-mode))
+  (interactive)
   (unless hive-mentions--cursor (hive-fail "There are no more mentions"))
   (hive-mentions--fetch t))
 

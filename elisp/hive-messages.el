@@ -134,10 +134,11 @@
       (value-emacs . "Emacs")
       (value-notification . "a popup")
       (value-cli . "the command line")
-      (value-mcp . "a tool of an agent")
+      (value-mcp . "another agent")
       (value-hook . "a hook")
-      (value-terminal . "its terminal")
+      (value-terminal . "the agent's terminal")
       (value-rule . "a rule")
+      (value-library . "a program")
 
       ;; The list of questions
       (list-none-here . "There is no question on this line")

@@ -300,19 +300,21 @@ What arrives in the meantime is newer than the page."
 
 (defun hive-outreach-next ()
   "Go to the next item."
-  (interactive nil hive-outreach-mode)
+  (declare (modes hive-outreach-mode))
+  (interactive)
   (goto-char (or (next-single-property-change (point) 'hive-part) (point-max))))
 
 (defun hive-outreach-previous ()
   "Go to the previous item."
-  (interactive nil hive-outreach-mode)
+  (declare (modes hive-outreach-mode))
+  (interactive)
   (goto-char (or (previous-single-property-change (point) 'hive-part) (point-min))))
 
 (defun hive-outreach-choose-kind (kind)
   "Show only items of KIND; if empty, all."
+  (declare (modes hive-outreach-mode))
   (interactive (list (completing-read
-                      (hive-words "Show only (ping, card, report): ") '("ping" "card" "report") nil t))
-               hive-outreach-mode)
+                      (hive-words "Show only (ping, card, report): ") '("ping" "card" "report") nil t)))
   (setq hive-outreach--kind (unless (string-empty-p kind) kind)
         hive-outreach--items nil
         hive-outreach--nothing (hive-words 'loading)
@@ -322,7 +324,8 @@ What arrives in the meantime is newer than the page."
 
 (defun hive-outreach-older ()
   "Also show older items."
-  (interactive nil hive-outreach-mode)
+  (declare (modes hive-outreach-mode))
+  (interactive)
   (unless hive-outreach--cursor (hive-fail 'nothing-older))
   (hive-outreach--fetch hive-outreach--cursor))
 

@@ -134,7 +134,8 @@ This buffer shows when a phone has used it."
 
 (defun hive-phone-copy ()
   "Copy the address with the code, for a browser on this machine."
-  (interactive nil hive-phone-mode)
+  (declare (modes hive-phone-mode))
+  (interactive)
   (kill-new (plist-get hive-phone--invited :address))
   (hive-say "Copied the address"))
 
@@ -142,7 +143,8 @@ This buffer shows when a phone has used it."
   "Compare the phrase of this buffer with that of the phone, and decide.
 If you say that they are the same, the phone is paired.  If not, it is
 refused, because somebody else has used the code."
-  (interactive nil hive-phone-mode)
+  (declare (modes hive-phone-mode))
+  (interactive)
   (let ((phone hive-phone--paired) (phrase hive-phone--phrase))
     (unless phone (hive-fail "No phone has used the code yet"))
     (unless (equal (plist-get phone :state) "unconfirmed")
@@ -197,7 +199,8 @@ If none is served, try as often as TRIES says, then offer to serve it."
   "Serve the inbox from this Emacs, and show the code that pairs a phone.
 Ask for the address at which phones reach it, and whether later Emacsen
 serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
-  (interactive nil hive-phone-mode)
+  (declare (modes hive-phone-mode))
+  (interactive)
   (let ((address (string-trim (read-string
                                (hive-words "Address at which phones reach it (https://…; empty: only browsers on this machine): ")
                                (and (stringp hive-serve-inbox) hive-serve-inbox)))))
@@ -285,7 +288,8 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
 (defun hive-phone-revoke ()
   "Take away the access of the phone on this line, at once.
 It has to be paired again before it can be used."
-  (interactive nil hive-phone-list-mode)
+  (declare (modes hive-phone-list-mode))
+  (interactive)
   (let* ((phone (hive-phone--at-point)) (name (hive-phone--name phone)))
     (when (y-or-n-p (hive-words "Revoke %s?  It loses its access at once. " name))
       (hive-rpc-request
@@ -301,7 +305,8 @@ It has to be paired again before it can be used."
 (defun hive-phone-allow ()
   "Let the phone on this line allow what agents ask for.
 Its key is then listed among your seats, in your own file."
-  (interactive nil hive-phone-list-mode)
+  (declare (modes hive-phone-list-mode))
+  (interactive)
   (let ((phone (hive-phone--at-point)))
     (unless (equal (plist-get phone :state) "confirmed")
       (hive-fail "Only a phone that is paired may allow permissions"))
@@ -319,7 +324,8 @@ Its key is then listed among your seats, in your own file."
 (defun hive-phone-list ()
   "Show the phones that are paired with this hive.
 There you can revoke one, or let one allow permissions."
-  (interactive nil hive-list-mode)
+  (declare (modes hive-list-mode))
+  (interactive)
   (pop-to-buffer (hive-buffer hive-phone--list #'hive-phone-list-mode))
   (hive-phone--refresh))
 

@@ -438,40 +438,47 @@ A permission stays as it is until the human has read all of it."
 
 (defun hive-prompt-answer ()
   "Answer the question of this buffer in the minibuffer."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (hive-answer-prompt hive-prompt--prompt current-prefix-arg))
 
 (defun hive-prompt-compose ()
   "Answer the question of this buffer in a buffer of its own."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (hive-compose hive-prompt--prompt))
 
 (defun hive-prompt-cancel ()
   "Cancel the question of this buffer: its agent gets no answer."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (when (y-or-n-p (hive-words "Cancel this question? ")) (hive-cancel-prompt hive-prompt--prompt)))
 
 (defun hive-prompt-snooze ()
   "Snooze or un-snooze the question of this buffer."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (when (hive-snooze-prompt hive-prompt--prompt) (quit-window)))
 
 (defun hive-prompt-always ()
   "Show the rule that would allow what this permission asks for.
 It is written only when you say so."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (hive-rule-for hive-prompt--prompt))
 
 ;;;; Commands: its agent
 
 (defun hive-prompt-interrupt ()
   "Ask the agent of the question of this buffer to stop."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (hive-interrupt-asker hive-prompt--prompt))
 
 (defun hive-prompt-visit-terminal ()
   "Go to the terminal of the agent that asks, if it is in this Emacs."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (hive-terminal-visit-asker hive-prompt--prompt))
 
 ;;;; Commands: moving
@@ -486,7 +493,8 @@ It is written only when you say so."
 
 (defun hive-prompt-next-question (&optional back)
   "Show the next pending question in this window; with BACK, the one before."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (let ((prompt (hive-prompt--beside back)))
     (unless prompt (hive-fail (if back
                                   "This is the first pending question"
@@ -496,27 +504,32 @@ It is written only when you say so."
 
 (defun hive-prompt-previous-question ()
   "Show the pending question before this one in this window."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (hive-prompt-next-question t))
 
 (defun hive-prompt-next ()
   "Go to the next hunk of a diff, or after the last one to the next question."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (if (hive-diff-next) (hive-fold-reveal) (hive-prompt-next-question)))
 
 (defun hive-prompt-previous ()
   "Go to the previous hunk of a diff, or before the first to the previous question."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (if (hive-diff-next t) (hive-fold-reveal) (hive-prompt-next-question t)))
 
 (defun hive-prompt-tab ()
   "On a heading of the context, fold its section, else go to the next button."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (if (hive-fold-here-p) (hive-fold-toggle) (hive-prompt--button 1)))
 
 (defun hive-prompt-backtab ()
   "On a heading of the context, fold all sections, else go to the previous button."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (if (hive-fold-here-p) (hive-fold-toggle-all) (hive-prompt--button -1)))
 
 (defun hive-prompt--button (count)
@@ -528,7 +541,8 @@ It is written only when you say so."
 
 (defun hive-prompt-choose ()
   "Answer with the option whose number was pressed."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (let* ((number (- last-command-event ?0))
          (option (nth (1- number) (append (plist-get hive-prompt--prompt :options) nil))))
     (unless option (hive-fail "This question has no option %d" number))
@@ -536,7 +550,8 @@ It is written only when you say so."
 
 (defun hive-prompt-choose-with-words ()
   "Answer with an option and with words of your own."
-  (interactive nil hive-prompt-mode)
+  (declare (modes hive-prompt-mode))
+  (interactive)
   (let* ((options (append (plist-get hive-prompt--prompt :options) nil))
          (count (min 9 (length options)))
          (number (if (zerop count) (hive-fail 'compose-no-options)

@@ -192,7 +192,8 @@
 (defun hive-rule-edit ()
   "Edit the pattern of the rule in the minibuffer.
 \\<minibuffer-local-map>\\[next-history-element] inserts what else the permission suggests."
-  (interactive nil hive-rule-mode)
+  (declare (modes hive-rule-mode))
+  (interactive)
   (hive-rule--demand)
   (let* ((now (plist-get hive-rule--rule :input))
          (typed (string-trim (read-from-minibuffer
@@ -204,7 +205,8 @@
 
 (defun hive-rule-set-end ()
   "Set the day on which the rule ends."
-  (interactive nil hive-rule-mode)
+  (declare (modes hive-rule-mode))
+  (interactive)
   (hive-rule--demand)
   (let ((typed (string-trim (read-string (hive-words "Ends on (2027-03-31; empty: never): ")
                                          (plist-get hive-rule--rule :expires)))))
@@ -214,7 +216,8 @@
 
 (defun hive-rule-toggle-project ()
   "Let the rule hold in every project, or in its own again."
-  (interactive nil hive-rule-mode)
+  (declare (modes hive-rule-mode))
+  (interactive)
   (hive-rule--demand)
   (let ((now (plist-get hive-rule--rule :project)))
     (when now (setq hive-rule--own-project now))
@@ -224,7 +227,8 @@
   "Write the rule of this buffer into the human's own file.
 If it was made from a permission that was displayed in full, allow that
 one, too."
-  (interactive nil hive-rule-mode)
+  (declare (modes hive-rule-mode))
+  (interactive)
   (hive-rule--demand)
   (unless hive-rule--trial (hive-fail 'loading))
   (when (plist-get hive-rule--trial :problem)
@@ -379,12 +383,14 @@ line in the file, are on the screen."
 
 (defun hive-rules-next ()
   "Go to the next rule."
-  (interactive nil hive-rules-mode)
+  (declare (modes hive-rules-mode))
+  (interactive)
   (hive-rules--go 1))
 
 (defun hive-rules-previous ()
   "Go to the previous rule."
-  (interactive nil hive-rules-mode)
+  (declare (modes hive-rules-mode))
+  (interactive)
   (hive-rules--go -1))
 
 (defun hive-rules--at-point ()
@@ -394,7 +400,8 @@ line in the file, are on the screen."
 
 (defun hive-rules-refresh ()
   "Fetch the rules and print them."
-  (interactive nil hive-rules-mode)
+  (declare (modes hive-rules-mode))
+  (interactive)
   (hive-rpc-fetch
    'rule/list nil
    :then (lambda (result)
@@ -408,7 +415,8 @@ line in the file, are on the screen."
 
 (defun hive-rules-visit ()
   "Visit the rule on this line in its file; open a proposal."
-  (interactive nil hive-rules-mode)
+  (declare (modes hive-rules-mode))
+  (interactive)
   (let* ((thing (hive-rules--at-point)) (draft (plist-get thing :draft)))
     (if draft
         (progn (hive-rule--show draft nil)
@@ -419,7 +427,8 @@ line in the file, are on the screen."
 
 (defun hive-rules-try ()
   "Show what the rule or the proposal on this line would have answered."
-  (interactive nil hive-rules-mode)
+  (declare (modes hive-rules-mode))
+  (interactive)
   (let* ((thing (hive-rules--at-point)) (draft (plist-get thing :draft)))
     (if draft (hive-rules-visit)
       (hive-rule--show thing nil t)
@@ -429,7 +438,8 @@ line in the file, are on the screen."
   "Revoke the rule on this line: it is removed from your file.
 Its text is in the kill ring afterwards.  A rule that denies is
 revoked only after you have confirmed it."
-  (interactive nil hive-rules-mode)
+  (declare (modes hive-rules-mode))
+  (interactive)
   (let ((rule (hive-rules--at-point)))
     (unless (plist-get rule :rule_id) (hive-fail "This is a proposal; d dismisses it"))
     (when (and (equal "deny" (plist-get rule :decision))
@@ -447,7 +457,8 @@ revoked only after you have confirmed it."
 
 (defun hive-rules-dismiss ()
   "Dismiss the proposal on this line; it will not be proposed again."
-  (interactive nil hive-rules-mode)
+  (declare (modes hive-rules-mode))
+  (interactive)
   (let ((proposal (hive-rules--at-point)))
     (unless (plist-get proposal :draft) (hive-fail "This is a rule; k revokes it"))
     (hive-rpc-request

@@ -392,7 +392,8 @@ A keyboard macro types, too.  An error here would remove the hook."
 (defun hive-shared-paste-click (click)
   "Do what this button of the mouse does elsewhere, at CLICK.
 If it pastes, and CLICK is among the messages, paste into the draft."
-  (interactive "e" hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive "e")
   (setq this-command (or (global-key-binding [mouse-2]) #'ignore))
   (let ((paste (memq this-command hive-shared-compose--pasting)))
     (when paste
@@ -404,7 +405,8 @@ If it pastes, and CLICK is among the messages, paste into the draft."
 
 (defun hive-shared-refuse ()
   "Say that messages are not edited here."
-  (interactive nil hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive)
   (hive-fail "Messages are not edited here; write below the line (M->)"))
 
 ;;;; Commands of shared buffers
@@ -413,7 +415,8 @@ If it pastes, and CLICK is among the messages, paste into the draft."
   "Post what you have written below the line.
 It is on disk before it is deleted here, and reaches the store even if
 Emacs or the sidecar crashes."
-  (interactive nil hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive)
   (let ((posts (hive-shared--posts (hive-shared-draft))))
     (dolist (post posts) (hive-post-check (car post)))
     (dolist (post posts)
@@ -438,7 +441,8 @@ Emacs or the sidecar crashes."
 (defun hive-shared-discard ()
   "Kill the draft.
 The next one is not a reply and not urgent."
-  (interactive nil hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive)
   (let ((draft (hive-shared-draft)))
     (unless (string-blank-p draft) (kill-new draft))
     (hive-shared--clear)
@@ -451,7 +455,8 @@ The next one is not a reply and not urgent."
 (defun hive-shared-toggle-urgent ()
   "Make the draft urgent, or normal again.
 An urgent mention holds a session even if its mentions only remind."
-  (interactive nil hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive)
   (setq hive-shared-urgent (not hive-shared-urgent))
   (hive-draft-changed)
   (force-mode-line-update)
@@ -468,7 +473,8 @@ An urgent mention holds a session even if its mentions only remind."
 (defun hive-shared-reply (&optional message)
   "Reply to MESSAGE, by default the one at point, below the line.
 Posting the reply marks its mention of you done."
-  (interactive nil hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive)
   (hive-shared-begin-reply (or message (hive-shared--demand))))
 
 (defun hive-shared-begin-reply (message)

@@ -375,7 +375,8 @@ A later fetch replaces this one."
 (defun hive-shared-refresh ()
   "Fetch the last messages; those already shown stay in place.
 If there would be a gap between both, start again with the last ones."
-  (interactive nil hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive)
   (when (hive-sidecar-connected-p)
     (hive-shared--request (list :limit (min 500 hive-shared-limit))
                           #'hive-shared--refreshed)))
@@ -432,21 +433,24 @@ afterwards."
 
 (defun hive-shared-page-back ()
   "Show older messages."
-  (interactive nil hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive)
   (unless hive-shared-earlier (hive-fail "There are no earlier messages"))
   (hive-sidecar-demand)
   (hive-shared--page hive-shared-limit t))
 
 (defun hive-shared-page-forward ()
   "Show newer messages, after you have paged back."
-  (interactive nil hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive)
   (unless hive-shared-later (hive-fail "There are no later messages"))
   (hive-sidecar-demand)
   (hive-shared--page hive-shared-limit nil))
 
 (defun hive-shared-latest ()
   "Show the last messages and go to where you write."
-  (interactive nil hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive)
   (when (and hive-shared-later (hive-sidecar-connected-p))
     (hive-shared-drop-last (hive-shared-count))
     (setq hive-shared-later nil)

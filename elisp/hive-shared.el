@@ -52,23 +52,27 @@ Skip hidden text.  Return nil if there is none."
 
 (defun hive-shared-next-mention ()
   "Go to the next mention of you."
-  (interactive nil hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive)
   (unless (hive-shared--next 'hive-mention 1) (hive-fail "You are not mentioned after this point")))
 
 (defun hive-shared-previous-mention ()
   "Go to the previous mention of you."
-  (interactive nil hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive)
   (unless (hive-shared--next 'hive-mention -1)
     (hive-fail "You are not mentioned before this point")))
 
 (defun hive-shared-next-message ()
   "Go to the next message, or to the draft."
-  (interactive nil hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive)
   (unless (hive-shared--next 'hive-heading 1) (goto-char (point-max))))
 
 (defun hive-shared-previous-message ()
   "Go to the previous message."
-  (interactive nil hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive)
   (unless (hive-shared--next 'hive-heading -1) (hive-fail "No earlier message is shown")))
 
 ;;;; Threads
@@ -80,7 +84,8 @@ Skip hidden text.  Return nil if there is none."
 (defun hive-shared-narrow ()
   "Show only the thread of the message at point, or all messages again.
 What you post then goes to that thread."
-  (interactive nil hive-shared-mode)
+  (declare (modes hive-shared-mode))
+  (interactive)
   (setq hive-shared-narrowed (unless hive-shared-narrowed (hive-shared--thread-at)))
   (mapc #'hive-shared-hide hive-shared-messages)
   (hive-draft-changed)

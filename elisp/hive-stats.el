@@ -141,19 +141,6 @@ NAME returns what to show for the name of one."
       (insert (format "  %6d  %s\n" (plist-get one :count)
                       (funcall name (plist-get one :name)))))))
 
-(defun hive-stats--via (via)
-  "Return VIA, through what something was answered, in words."
-  (pcase via
-    ("emacs" (hive-words "Emacs"))
-    ("notification" (hive-words "a popup"))
-    ("terminal" (hive-words "the agent's terminal"))
-    ("cli" (hive-words "a shell"))
-    ("rule" (hive-words "a rule"))
-    ("mcp" (hive-words "another agent"))
-    ("library" (hive-words "a program"))
-    ;; One of a newer sidecar.
-    (_ (hive-text-line via 20))))
-
 (defun hive-stats--summary (stats)
   "Return the first lines for STATS."
   (let ((total (plist-get stats :total)))
@@ -193,7 +180,8 @@ NAME returns what to show for the name of one."
       (hive-stats--insert-waits (hive-words "by kind") (plist-get stats :kinds))
       (hive-stats--insert-waits (hive-words "by project") (plist-get stats :projects))
       (hive-stats--insert-waits (hive-words "by agent") (plist-get stats :agents))
-      (hive-stats--insert-counts "Answered in" (plist-get stats :answered_via) #'hive-stats--via)
+      (hive-stats--insert-counts "Answered in" (plist-get stats :answered_via)
+                                 (lambda (via) (hive-text-value via 20)))
       (hive-stats--insert-counts "Asked most" (plist-get stats :most_asked)
                                  (lambda (text) (hive-text-line text 66)))
       (hive-stats--insert-counts "Answered by rules" (plist-get stats :rules)
@@ -234,7 +222,8 @@ NAME returns what to show for the name of one."
 
 (defun hive-stats-set-days (days)
   "Show the statistics of the last DAYS days."
-  (interactive (list (read-number (hive-words "How many days: ") hive-stats--days)) hive-stats-mode)
+  (declare (modes hive-stats-mode))
+  (interactive (list (read-number (hive-words "How many days: ") hive-stats--days)))
   (hive-stats--choose days)
   (hive-stats--print)
   (hive-stats--fetch))

@@ -132,6 +132,12 @@ A match is not a failure if FINE, a function, returns non-nil at its beginning."
               (check-elisp-fail "%s:%d: %s is another file's own" (file-name-nondirectory file)
                                 (line-number-at-pos nil t) name))))))))
 
+;; `(interactive nil MODE)' works until the file is compiled to native code.
+(defun check-elisp-modes (file)
+  "Fail where a command of FILE names its modes in a way that Emacs 28 forgets."
+  (check-elisp-each file "^ +(interactive\\_>" "name the modes with (declare (modes ...))"
+                    (lambda () (null (nthcdr 2 (read (current-buffer)))))))
+
 ;; Files that the package works without (docs/internals/architecture.md).  The core may
 ;; name one of their commands, whose file is loaded when the command is called.
 (defconst check-elisp-extensions
@@ -192,6 +198,7 @@ The package has no address yet, so a missing header for it passes."
           (mapc #'check-elisp-private files)
           (mapc #'check-elisp-twice files)
           (mapc #'check-elisp-clock files)
+          (mapc #'check-elisp-modes files)
           (mapc #'check-elisp-core files)
           (mapc #'check-elisp-test (directory-files-recursively "test/emacs" "\\.el\\'"))
           (if (require 'package-lint nil t)

@@ -26,7 +26,7 @@ const VIA = {
   emacs: 'Emacs',
   notification: 'a popup',
   terminal: "the agent's terminal",
-  cli: 'a shell',
+  cli: 'the command line',
   rule: 'a rule',
   mcp: 'another agent',
   hook: 'a hook',

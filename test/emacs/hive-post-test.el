@@ -419,8 +419,9 @@
     (insert "hello @claude-d")
     (completion-at-point)
     (should (equal (hive-shared-draft) "hello @Claude-def34"))
-    (dolist (key '("TAB" "M-TAB"))
-      (should (eq 'completion-at-point (key-binding (kbd key)))))
+    (should (eq 'completion-at-point (key-binding (kbd "TAB"))))
+    ;; The second is that of Emacs 30, which does the same.
+    (should (memq (key-binding (kbd "M-TAB")) '(completion-at-point complete-symbol)))
     (dolist (text '("mail me@cl" "see /@cl" "no at cl"))
       (delete-region (hive-shared-start) (point-max))
       (insert text)

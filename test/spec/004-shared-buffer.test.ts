@@ -486,6 +486,7 @@ requirement(
     expect(await column('current')).toEqual([0, 1]);
     await emacs.until(/write below, C-c C-c posts/);
     expect(await emacs.evaluate('(buffer-name (window-buffer))')).toBe(`"${shared}"`);
+    await emacs.evaluate('(progn (setq split-width-threshold 160) (delete-other-windows))');
   },
 );
 
