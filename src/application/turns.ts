@@ -352,13 +352,14 @@ export async function endFromTranscript(
 }
 
 /**
- * The turn with the transcript that the event names. A client moves the transcript of a session with its directory, also during
- * a turn (EnterWorktree, /cd of Claude Code), and the one that was named at the beginning is gone.
+ * The turn with the transcript that the event names. Claude Code moves the transcript of a session with its directory, also during
+ * a turn (EnterWorktree, /cd), and the one that was named at the beginning is gone. A review of Codex has a transcript of its own.
  */
-export function whereNow(turn: Turn, { agent_id, transcript_path }: HookEvent): Turn {
+export function whereNow(turn: Turn, { client, agent_id, transcript_path: path }: HookEvent): Turn {
   // A subagent's hooks name its parent's transcript.
-  if (agent_id !== null || transcript_path === null || transcript_path === turn.transcript_path) return turn;
-  return { ...turn, transcript_path };
+  if (client !== 'claude-code' || agent_id !== null || path === null || path === turn.transcript_path)
+    return turn;
+  return { ...turn, transcript_path: path };
 }
 
 // ---- Hook handlers (docs/turns.md) ----

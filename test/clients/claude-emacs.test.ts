@@ -78,10 +78,8 @@ test('an interrupt is typed there: no tool of the batch runs, the turn ends, and
   const handle = await run.handle;
   await emacs.until(/hive 1/);
   await command(emacs, 'hive-interrupt');
-  // No session is the current one, so none is the default.
-  await emacs.until(/Interrupt:/);
-  await emacs.type(handle);
-  await emacs.keys('Enter');
+  // The only agent that works is the default.
+  await emacs.answer(/Interrupt \(default .*\):/, 'Enter');
   await emacs.until(/Reason for .* \(RET for none\)/);
   await emacs.type('wrong branch');
   await emacs.keys('Enter');
