@@ -76,7 +76,6 @@ else the machine does is not counted."
   "Open a desk with this number of PENDING questions."
   (setq hive-mode t)
   (add-hook 'hive-changed-hook #'hive-mode-line-update)
-  (hive-notify-start)
   (hive-model-replace (bench-snapshot pending))
   (bench-run-changed))
 
