@@ -21,7 +21,6 @@
 (require 'hive-text)
 (require 'puny)
 (require 'subr-x)
-(require 'url-util)
 
 (defconst hive-links--most 200 "How many addresses of a text become buttons.")
 
@@ -54,13 +53,26 @@ Encoding one takes Emacs up to half a millisecond.")
          (string-match-p "\\`[a-z0-9_]\\(?:[a-z0-9._-]*[a-z0-9_]\\)?\\.?\\'" host)
          host)))
 
-(defconst hive-links--allowed
-  (append url-unreserved-chars (append ":/?#@!&()*+,;=%" nil))
-  "The characters that stay as they are in an address.
-What could mean something to a shell, to Emacs or to a mailer is encoded.")
+(defconst hive-links--bytes
+  (let ((bytes (make-vector 256 nil)))
+    (dotimes (byte 256)
+      (aset bytes byte (if (or (<= ?a byte ?z) (<= ?A byte ?Z) (<= ?0 byte ?9)
+                               (memq byte (append "-._~:/?#@!&()*+,;=%" nil)))
+                           (string byte)
+                         (format "%%%02X" byte))))
+    bytes)
+  "Each byte as it is in an address.
+What could mean something to a shell, to Emacs or to a mailer is encoded.
+With `url-hexify-string', addresses in 64 KB of hostile text take 80 ms
+instead of 5.")
 
 (defconst hive-links--plain "\\`[-a-zA-Z0-9._~:/?#@!&()*+,;=%]*\\'"
   "An address that can be used as it is.")
+
+(defun hive-links--encoded (text)
+  "Return TEXT, the rest of an address after its host, in plain ASCII."
+  (if (string-match-p hive-links--plain text) text
+    (mapconcat (lambda (byte) (aref hive-links--bytes byte)) (encode-coding-string text 'utf-8) "")))
 
 (defun hive-links-target (text)
   "Return what the address TEXT leads to, a cons of address and host, or nil.
@@ -74,7 +86,7 @@ so is what a mailto address has after the mailbox."
              (place (car (last (split-string (match-string 2 text) "@"))))
              (port (if (string-match ":[0-9]\\{0,5\\}\\'" place) (match-string 0 place) ""))
              (host (hive-links--host (substring place 0 (- (length place) (length port))))))
-        (and host (cons (concat scheme "://" host port (url-hexify-string rest hive-links--allowed)) host))))
+        (and host (cons (concat scheme "://" host port (hive-links--encoded rest)) host))))
      ((string-match "\\`mailto:\\([a-z0-9.!#$&*+/=_~-]+\\)@\\([^?@/#]+\\)" text)
       (let ((name (match-string 1 text)) (host (hive-links--host (match-string 2 text))))
         (and host (cons (concat "mailto:" name "@" host) host)))))))
