@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { whenFinished } from './lifetime.ts';
 import { lendCode, paddedPid, returnCode } from './run-folder.ts';
 
@@ -33,13 +33,9 @@ export function copyFolder(from: string, to: string): void {
   execFileSync('cp', ['-a', `${from}/.`, to]);
 }
 
-/**
- * Removes what ending processes wrote while their folder was removed. Call it once no process is left. A worker runs many
- * files: each has only its own folders to remove.
- */
+/** Removes what ending processes wrote while their folder was removed, also those of earlier files. Call it once none is left. */
 export async function removeAgain(): Promise<void> {
-  for (const folder of given) await removeFolder(folder);
-  given.clear();
+  for (const folder of remaining()) if (given.has(folder)) await removeFolder(folder);
 }
 
 /** A path for a store that does not exist yet. */
@@ -49,9 +45,14 @@ export function tempStore(): string {
 
 /** Removes the folders of this worker that still exist, and returns their names. */
 export async function removeRemaining(): Promise<string[]> {
-  const left = readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX));
-  for (const name of left) await removeFolder(join(tmpdir(), name));
-  return left;
+  const left = remaining();
+  for (const folder of left) await removeFolder(folder);
+  return left.map((folder) => basename(folder));
+}
+
+function remaining(): string[] {
+  const names = readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX));
+  return names.map((name) => join(tmpdir(), name));
 }
 
 /** The sorted names in a folder. */
