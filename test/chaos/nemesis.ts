@@ -74,9 +74,8 @@ async function strike(
       if (victim === undefined) return { hit: false, heal: null };
       if (fault === 'kill') installation.kill(victim.pid);
       else signal(victim.pid, 'SIGSTOP');
-      const go = (): void => {
-        if (installation.running().includes(victim)) signal(victim.pid, 'SIGCONT');
-      };
+      // Also one whose client has died in the meantime: it would stay paused for ever.
+      const go = (): void => signal(victim.pid, 'SIGCONT');
       return { hit: true, heal: fault === 'kill' ? null : go };
     }
     case 'disk':
