@@ -158,7 +158,7 @@ minibuffer says if the question is settled elsewhere."
       (hive-text-close buffer))))
 
 (defun hive-read--tell-fate (prompt minibuffer)
-  "Say behind what is typed in MINIBUFFER if PROMPT was settled meanwhile."
+  "If PROMPT was settled by now, show how after the text in MINIBUFFER."
   (let ((fate (hive-respond-settled-since prompt)))
     (when (and fate (buffer-live-p minibuffer))
       (hive-read--forget-fate minibuffer)

@@ -229,8 +229,8 @@ function inherited(before: Session, session: Session, current: Session['source']
 const HANDOVER_MS = 60_000;
 
 /**
- * The id of the session as which this one goes on in the background; null if it ends for good. The end and the next session's
- * start come in either order, and the next session may work at once. What is no new session in the background takes nothing over.
+ * The id under which this session goes on in the background; null if it ends for good. The end and the next session's start come
+ * in either order, and the next session may work at once. Only a new session in the background takes anything over.
  */
 async function nextInBackground(
   tx: WriteTx,
@@ -248,7 +248,7 @@ async function nextInBackground(
   return isNew && isFree && isAlike ? session_id : null;
 }
 
-/** Passes what is open in an ended session on to the one as which it goes on, which may still have to report its start. */
+/** Passes what is open in an ended session on to the one that continues it, which may still have to report its start. */
 async function goOnInBackground(
   tx: WriteTx,
   before: Session,

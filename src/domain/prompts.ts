@@ -513,7 +513,7 @@ function describeDecision({
   responded_at,
 }: Pick<Prompt, 'kind' | 'decision' | 'comment' | 'by' | 'via' | 'attested' | 'responded_at'>): string {
   const text = decision ?? '';
-  // Of several lines of a coordinator, one could look like an answer of the human.
+  // One of several lines of a coordinator could look like an answer of the human.
   const whole = via === 'mcp' && LINE_BREAK.test(text) ? `\n${quoted(text)}\n` : text;
   const shown =
     text.length > SHOWN_ANSWER

@@ -493,9 +493,9 @@ const TITLE_ENTRIES = [
 const CLAUDE_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The session as which Claude Code goes on with an ending one in the background (/bg); null if it does not. The client names it in
- * the transcript of the ending session once it has started it, and does not for a fork beside a session that goes on itself. A
- * complete reply that follows shows that the session was resumed since.
+ * The session in which Claude Code continues an ending one in the background (/bg); null if there is none. The client names it in
+ * the transcript of the ending session once it has started it. It names no fork of a session that goes on itself. A complete reply
+ * that follows shows that the session was resumed since.
  */
 export function continuedIn(
   { client, session_id, transcript_path }: Reported,
