@@ -6,7 +6,7 @@
 
 import { revealedSource, spelledLine, spelledOut } from './display.ts';
 import { type EditCall, type EditTools, editShown, type ShownEdit } from './edits.ts';
-import { canBePrompt, decideForm, type FormDialog, formHeader, formPrompts, mcpForm } from './forms.ts';
+import { decideForm, type FormDialog, formHeader, formPrompts, mcpForm } from './forms.ts';
 import {
   type DialogAnswer,
   type HookClient,
@@ -18,7 +18,14 @@ import {
 import { AGENT_TOOLS } from './installation.ts';
 import { objectIn, objectInText, objectsIn, type Raw, textIn } from './json.ts';
 import { digestOfCall } from './permissions.ts';
-import { type AskRequest, keptLabel, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
+import {
+  type AskRequest,
+  canBePrompt,
+  keptLabel,
+  PROMPT_LIMITS,
+  type Prompt,
+  type PromptOption,
+} from './prompts.ts';
 import { shownCall } from './shown-calls.ts';
 import { cleanText, excerpt } from './text.ts';
 import { timeAfter } from './times.ts';

@@ -4,10 +4,9 @@
  * numbers, booleans and choices. Pure.
  */
 
-import { isBlank, skeletonOf } from './display.ts';
 import type { DialogAnswer } from './hooks.ts';
 import { objectIn, objectsIn, type Raw, textIn } from './json.ts';
-import { type AskRequest, keptLabel, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
+import { type AskRequest, canBePrompt, keptLabel, type Prompt, type PromptOption } from './prompts.ts';
 
 /** A form as it was sent. */
 export interface FormDialog {
@@ -145,36 +144,6 @@ export function formPrompts(dialog: FormDialog): AskRequest[] {
     };
   });
   return prompts.every(canBePrompt) ? prompts : [];
-}
-
-/** Whether a question of a client can become a prompt, with options that do not look alike. If not, only the client asks it. */
-export function canBePrompt({
-  question,
-  header,
-  context,
-  options,
-}: Pick<AskRequest, 'question' | 'header' | 'context'> & { options: readonly PromptOption[] }): boolean {
-  return (
-    !isBlank(question) &&
-    question.length <= PROMPT_LIMITS.question &&
-    (header ?? '').length <= PROMPT_LIMITS.header &&
-    Buffer.byteLength(context ?? '') <= PROMPT_LIMITS.contextBytes &&
-    canBeOptions(options)
-  );
-}
-
-/** Whether a prompt can have these options: none is too long, and all of them can be told apart. */
-export function canBeOptions(options: readonly Pick<PromptOption, 'label' | 'description'>[]): boolean {
-  return (
-    options.length <= PROMPT_LIMITS.options &&
-    options.every(({ label, description }) => {
-      const isShort =
-        label.length <= PROMPT_LIMITS.optionLabel &&
-        (description ?? '').length <= PROMPT_LIMITS.optionDescription;
-      return isShort && !isBlank(keptLabel(label));
-    }) &&
-    new Set(options.map(({ label }) => skeletonOf(keptLabel(label)))).size === options.length
-  );
 }
 
 // ---- Answers as content ----

@@ -723,6 +723,26 @@ export function checkRequest(request: AskRequest): CheckedRequest {
   };
 }
 
+/** Whether a question of a client can become a prompt. If not, only the client asks it. */
+export function canBePrompt(request: AskRequest): boolean {
+  return passes(() => checkRequest(request));
+}
+
+/** Whether a prompt can have these options: none is too long or empty, and all of them can be told apart. */
+export function canBeOptions(options: NonNullable<AskRequest['options']>): boolean {
+  return passes(() => normalized(options, 'question'));
+}
+
+function passes(check: () => unknown): boolean {
+  try {
+    check();
+    return true;
+  } catch (error) {
+    if (error instanceof HiveError && error.code === 'invalid_input') return false;
+    throw error;
+  }
+}
+
 /**
  * A new pending prompt. `address` is the resolved `to`.
  * @throws HiveError `invalid_input` for a time that is out of bounds.

@@ -14,11 +14,17 @@ import {
   summarizeTool,
 } from '../../domain/dialogs.ts';
 import { revealedSource, spelledLine, spelledOut } from '../../domain/display.ts';
-import { canBeOptions, decideForm, type FormDialog, formPrompts } from '../../domain/forms.ts';
+import { decideForm, type FormDialog, formPrompts } from '../../domain/forms.ts';
 import type { HookTool } from '../../domain/hooks.ts';
 import { objectIn, type Raw, textIn } from '../../domain/json.ts';
 import { digestOfCall } from '../../domain/permissions.ts';
-import { type AskRequest, keptLabel, PROMPT_LIMITS, type Prompt } from '../../domain/prompts.ts';
+import {
+  type AskRequest,
+  canBeOptions,
+  keptLabel,
+  PROMPT_LIMITS,
+  type Prompt,
+} from '../../domain/prompts.ts';
 import { cleanDeep, excerpt } from '../../domain/text.ts';
 
 /** One of the agent's own options. */
