@@ -221,13 +221,14 @@ what was done.  Call THEN when that is stored."
   "Return the titles of the two agents of LOOP."
   (mapconcat (lambda (title) (hive-text-line title 30)) (plist-get loop :titles) " and "))
 
-(defun hive-mentions--decide-loop (loop method)
-  "Decide about LOOP with METHOD, `mention/allow' or `mention/mute'."
+(defun hive-mentions--decide-loop (loop state)
+  "Decide about LOOP: its STATE becomes \"allowed\" or \"muted\"."
   (hive-rpc-request
-   method (list :sessions (vector (plist-get loop :first_session_id)
-                                  (plist-get loop :second_session_id)))
+   'mention/settle_loop (list :sessions (vector (plist-get loop :first_session_id)
+                                                (plist-get loop :second_session_id))
+                              :state state)
    :success (lambda (_)
-              (hive-announce (if (eq method 'mention/allow)
+              (hive-announce (if (equal state "allowed")
                                  "%s may continue"
                                "Muted the pair %s: mentions of each other reach neither")
                              (hive-loop-text loop))
@@ -244,8 +245,8 @@ what was done.  Call THEN when that is stored."
     (insert (mapconcat (lambda (handle) (format "@%s " handle)) handles ""))))
 
 (defconst hive-mentions--loop-actions
-  '((?c "let them continue" . (lambda (loop) (hive-mentions--decide-loop loop 'mention/allow)))
-    (?m "mute this pair" . (lambda (loop) (hive-mentions--decide-loop loop 'mention/mute)))
+  '((?c "let them continue" . (lambda (loop) (hive-mentions--decide-loop loop "allowed")))
+    (?m "mute this pair" . (lambda (loop) (hive-mentions--decide-loop loop "muted")))
     (?w "write to them" . hive-mentions--write-loop))
   "The actions on a loop: a key, a label, and a function each.")
 

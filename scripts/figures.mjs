@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { METHODS, methodsWith } from '../src/adapters/emacs/connection.ts';
+import { NOTIFICATIONS } from '../src/adapters/emacs/method.ts';
 import { toolsFor } from '../src/adapters/mcp/server.ts';
 import { EXTENSION_COMMANDS, emacsExtensions } from '../src/cli/extensions.ts';
 import { commandLine } from '../src/cli/main.ts';
@@ -80,7 +81,8 @@ async function figures() {
   const sql = textsIn('sql', '.sql')
     .map(({ text }) => text)
     .join('\n');
-  const notifications = read('docs/internals/protocol.md').split('\n## Notifications to Emacs\n')[1] ?? '';
+  const senders = ofCore.filter(({ name }) => name !== 'src/adapters/emacs/method.ts');
+  const sentByCore = NOTIFICATIONS.filter((name) => senders.some(({ text }) => text.includes(`'${name}'`)));
   const packages = Object.keys(JSON.parse(read('package.json')).dependencies);
   const docs = textsIn('docs', '.md');
   const isInternal = ({ name }) => name.startsWith('docs/internals/');
@@ -104,9 +106,9 @@ async function figures() {
     ['the same of the core', surface(core)],
     ['settings, options of Emacs', `${SETTINGS.length}, ${countOf(textOf(lisp), /^\(defcustom/gm)}`],
     [
-      'JSON-RPC methods, of the core; notifications to Emacs',
+      'JSON-RPC methods, of the core; notifications to Emacs, of the core',
       // With initialize and shutdown, which belong to no capability.
-      `${Object.keys(methodsWith(await emacsExtensions())).length + 2}, ${Object.keys(METHODS).length + 2}; ${countOf(notifications.split('\n## ')[0] ?? '', /^### /gm)}`,
+      `${Object.keys(methodsWith(await emacsExtensions())).length + 2}, ${Object.keys(METHODS).length + 2}; ${NOTIFICATIONS.length}, ${sentByCore.length}`,
     ],
     ['tables, kinds of events', `${countOf(sql, /CREATE TABLE/g)}, ${EVENT_TYPES.length}`],
   ];

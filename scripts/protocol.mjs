@@ -215,7 +215,7 @@ function protocolPage() {
     'From `initialized` on, the sidecar sends a notification for each thing that changed. Several changes at once make one notification. Its params are the thing in its current state.',
     ...[...told].map(([method, all]) => `### ${method}\n\n${block(...all.map(({ params }) => params))}`),
     '## Events',
-    `The log (\`hive log\`) has more detailed names than the wire. The following are events only, not methods; the notifications above report what they changed: ${eventsOnly(told)}.`,
+    `The log (\`hive store log\`) has more detailed names than the wire. The following are events only, not methods; the notifications above report what they changed: ${eventsOnly(told)}.`,
     quoted('turns.md', 'What happens to the questions of a turn that ends'),
   ].join('\n\n')}\n`;
 }

@@ -9,6 +9,7 @@ import {
   hopsAfter,
   isLoopNotified,
   type Loop,
+  type LoopDecision,
   loopReason,
   type Pair,
   pairOf,
@@ -39,11 +40,10 @@ export type PairNames = readonly [string, string];
 
 export interface LoopService {
   /**
-   * Lets them continue: earlier messages no longer count, and their mentions gate again. @throws HiveError `session_not_found`.
+   * `allowed`: they continue; earlier messages no longer count, and their mentions gate again. `muted`: mentions between the
+   * two reach neither until the human allows them again. @throws HiveError `session_not_found`.
    */
-  allow(pair: PairNames): Promise<void>;
-  /** Mutes mentions between the two until the human allows them again. @throws HiveError `session_not_found`. */
-  mute(pair: PairNames): Promise<void>;
+  settle(pair: PairNames, state: LoopDecision): Promise<void>;
   /** The pairs that are stopped or muted now. A human's message to a stopped pair ends the stop. */
   list(): Promise<LoopView[]>;
 }
@@ -181,20 +181,17 @@ export function createLoops(store: Store): LoopService {
   }
 
   return {
-    allow: (names) =>
+    settle: (names, state) =>
       store.write(async (tx) => {
         const pair = await pairNamed(tx, names);
-        await tx.loops.remove(pair);
-        await tx.loops.humanSpoke(pair.first_session_id);
-        await tx.loops.humanSpoke(pair.second_session_id);
-        await appendLoop(tx, 'loop/allowed', pair, {});
-      }),
-
-    mute: (names) =>
-      store.write(async (tx) => {
-        const pair = await pairNamed(tx, names);
-        await tx.loops.put({ ...pair, state: 'muted', at: tx.now, seq: 0, reason: 'muted by the human' });
-        await appendLoop(tx, 'loop/muted', pair, {});
+        if (state === 'muted') {
+          await tx.loops.put({ ...pair, state, at: tx.now, seq: 0, reason: 'muted by the human' });
+        } else {
+          await tx.loops.remove(pair);
+          await tx.loops.humanSpoke(pair.first_session_id);
+          await tx.loops.humanSpoke(pair.second_session_id);
+        }
+        await appendLoop(tx, `loop/${state}`, pair, {});
       }),
 
     list: () =>
@@ -221,7 +218,7 @@ export function createLoops(store: Store): LoopService {
 
 async function appendLoop(
   tx: WriteTx,
-  type: 'loop/tripped' | 'loop/allowed' | 'loop/muted',
+  type: 'loop/tripped' | `loop/${LoopDecision}`,
   { first_session_id, second_session_id }: Pair,
   data: Record<string, unknown>,
 ): Promise<void> {

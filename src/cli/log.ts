@@ -1,4 +1,4 @@
-/** `hive log`: the raw events, one line each; with --follow until its reader ends. */
+/** `hive store log`: the raw events, one line each; with --follow until its reader ends. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { HiveEvent } from '../domain/events.ts';

@@ -58,7 +58,6 @@ const COMMANDS: Commands = {
       'Show how long agents waited for you, and for what',
       async () => (await import('./stats.ts')).defineStats,
     ],
-    log: ['Print the event log', async () => (await import('./log.ts')).defineLog],
   },
   'Setting up:': {
     install: ['Install Hive for you, without root', async () => (await import('./install.ts')).defineInstall],

@@ -241,11 +241,12 @@ async function loops(
   const named = async (name: string): Promise<string> =>
     name === UNVERIFIED_HANDLE ? name : (await hive.sessions.resolve(name)).handle;
   const pair = [await named(a), await named(b)] as const;
-  await hive.loops[action](pair);
-  if (options.json === true) printJson({ sessions: pair, state: action === 'allow' ? 'allowed' : 'muted' });
+  const state = action === 'allow' ? 'allowed' : 'muted';
+  await hive.loops.settle(pair, state);
+  if (options.json === true) printJson({ sessions: pair, state });
   else
     say(
-      action === 'allow'
+      state === 'allowed'
         ? `${pair.join(' and ')} may continue.`
         : `${pair.join(' and ')} are muted: neither is notified when the other mentions it.`,
     );

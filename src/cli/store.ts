@@ -1,4 +1,7 @@
-/** `hive store`: makes a backup and restores it, removes old records by hand (`prune`), or copies the store (`migrate`). */
+/**
+ * `hive store`: prints its events (`log`), makes a backup and restores it, removes old records by hand (`prune`), or copies
+ * the store (`migrate`).
+ */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
@@ -9,11 +12,13 @@ import { addressArgument, storeAddress } from '../infrastructure/platform/paths.
 import { backUpStore, copyStore, openHive, restoreStore } from '../open-hive.ts';
 import { humanActor, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { defineLog } from './log.ts';
 import { doneAsJson, type Format, print, printJson, printRows, remark, say } from './output.ts';
 import { reportErrors, withHive } from './program.ts';
 import { ask, hasTerminal } from './questions.ts';
 
 export function defineStore(command: Command): void {
+  defineLog(command.command('log').description('Print the event log'));
   defineBackup(command.command('backup').description('Write a backup while Hive runs'));
   defineRestore(command.command('restore').description('Put a backup in the place of the store'));
   definePrune(command.command('prune').description('Remove old records'));

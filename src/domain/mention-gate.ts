@@ -289,6 +289,10 @@ export interface Loop extends Pair {
   reason: string;
 }
 
+/** What the human may decide about a pair. */
+export const LOOP_DECISIONS = ['allowed', 'muted'] as const;
+export type LoopDecision = (typeof LOOP_DECISIONS)[number];
+
 /** The pair of two sessions, in its fixed order. */
 export function pairOf(a: string, b: string): Pair {
   return a < b

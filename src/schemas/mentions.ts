@@ -1,5 +1,6 @@
 /** Input about mentions. */
 import { z } from 'zod';
+import { LOOP_DECISIONS } from '../domain/mention-gate.ts';
 import { NOTE_LIMIT } from '../domain/mentions.ts';
 import { characters } from './characters.ts';
 
@@ -30,5 +31,5 @@ export const mentionProcessParams = z.object({
   by: name,
 });
 
-/** `mention/allow`, `mention/mute`: two sessions, by handle or by id. */
-export const pairParams = z.object({ sessions: z.tuple([name, name]) });
+/** `mention/settle_loop`: two sessions, by handle or by id. */
+export const settleLoopParams = z.object({ sessions: z.tuple([name, name]), state: z.enum(LOOP_DECISIONS) });

@@ -62,7 +62,7 @@ async function soak(place: Installation): Promise<number> {
     agent(world, { name: 'hive mcp (remote)', env: { HIVE_AGENT: 'remote-agent' }, args: remote }),
     desk(world, 'hive sidecar'),
     desk(world, 'hive sidecar (second)'),
-    follower(world, 'hive log'),
+    follower(world, 'hive store log'),
   ];
   const done = await runWorkers({
     engine: 'SQLite',

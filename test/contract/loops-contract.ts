@@ -121,14 +121,14 @@ export function loopsContract(engine: StoreEngine): void {
         pairs: [{ sessions: ['unverified', 'def34-session'], handles: ['unverified', 'Claude-def34'] }],
       },
     ]);
-    await hive.loops.mute(['unverified', 'Claude-def34']);
+    await hive.loops.settle(['unverified', 'Claude-def34'], 'muted');
     expect((await postUnverified(hive, 'Bot-9', '@Claude-def34')).unresolved).toMatchObject([
       { reason: 'muted' },
     ]);
     expect((await hive.loops.list()).map(({ handles }) => handles.sort())).toEqual([
       ['Claude-def34', 'unverified'],
     ]);
-    await hive.loops.allow(['Claude-def34', 'unverified']);
+    await hive.loops.settle(['Claude-def34', 'unverified'], 'allowed');
     expect((await postUnverified(hive, 'Bot-9', '@Claude-def34 again')).mentions).toMatchObject([
       { gates: true },
     ]);
@@ -181,7 +181,7 @@ export function loopsContract(engine: StoreEngine): void {
     const pair = await two(hive);
     await pingPong(hive, pair, 7);
     expect((await hive.loops.list())[0]).toMatchObject({ state: 'tripped', handles: expect.any(Array) });
-    await hive.loops.allow(['Claude-def34', 'Claude-abc12']);
+    await hive.loops.settle(['Claude-def34', 'Claude-abc12'], 'allowed');
     expect(await hive.loops.list()).toEqual([]);
     expect(await pingPong(hive, pair, 7)).toEqual([...SIX, false]);
   });
@@ -189,7 +189,7 @@ export function loopsContract(engine: StoreEngine): void {
   test('the human mutes them: a mention reaches neither, until they are allowed again', async () => {
     const hive = await open();
     const pair = await two(hive);
-    await hive.loops.mute([pair[0].handle, pair[1].session_id]);
+    await hive.loops.settle([pair[0].handle, pair[1].session_id], 'muted');
     const { mentions, unresolved } = await post(hive, pair[1], '@Claude-abc12 @All');
     expect(mentions).toEqual([]);
     expect(unresolved).toEqual([
@@ -197,14 +197,18 @@ export function loopsContract(engine: StoreEngine): void {
       { handle: 'All', reason: 'nobody', near: [] },
     ]);
     expect((await post(hive, 'human', '@Claude-abc12')).mentions).toHaveLength(1);
-    await hive.loops.allow([pair[0].handle, pair[1].handle]);
+    await hive.loops.settle([pair[0].handle, pair[1].handle], 'allowed');
     expect((await post(hive, pair[1], '@Claude-abc12')).mentions).toHaveLength(1);
   });
 
   test('a pair consists of two sessions that exist', async () => {
     const hive = await open();
     const [a] = await two(hive);
-    await expect(hive.loops.mute([a.handle, 'nobody'])).rejects.toMatchObject({ code: 'session_not_found' });
-    await expect(hive.loops.allow([a.handle, a.session_id])).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(hive.loops.settle([a.handle, 'nobody'], 'muted')).rejects.toMatchObject({
+      code: 'session_not_found',
+    });
+    await expect(hive.loops.settle([a.handle, a.session_id], 'allowed')).rejects.toMatchObject({
+      code: 'invalid_input',
+    });
   });
 }

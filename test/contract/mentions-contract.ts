@@ -149,7 +149,7 @@ export function mentionsContract(engine: StoreEngine): void {
       mention_ids: [(await hive.mentions.unprocessed(bob.session_id, null))[0]?.mention_id ?? ''],
     });
     await post(hive, ada, '@Claude-def34 2');
-    await hive.loops.mute([ada.session_id, bob.session_id]);
+    await hive.loops.settle([ada.session_id, bob.session_id], 'muted');
     await hive.store.write((tx) => moveMentions(tx, bob, heir));
     expect((await hive.mentions.unprocessed(heir.session_id, null)).map((mention) => mention.body)).toEqual([
       '@Claude-def34 @Claude-xyz56 both',
@@ -165,7 +165,7 @@ export function mentionsContract(engine: StoreEngine): void {
     for (let n = 0; n < 20; n += 1)
       await post(hive, n % 2 === 0 ? ada : bob, n % 2 === 0 ? '@Claude-def34' : '@Claude-abc12');
     expect(await hive.loops.list()).toMatchObject([{ state: 'tripped' }]);
-    await hive.loops.mute([ada.session_id, heir.session_id]);
+    await hive.loops.settle([ada.session_id, heir.session_id], 'muted');
     await hive.store.write((tx) => moveMentions(tx, bob, heir));
     expect(await hive.loops.list()).toMatchObject([{ state: 'muted' }]);
     expect((await post(hive, ada, '@Claude-xyz56')).mentions).toEqual([]);

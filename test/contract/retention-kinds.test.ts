@@ -149,7 +149,7 @@ it('a session is removed with what the loop guard remembers of it', async () => 
   const hive = await openTestHive(store);
   const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
   await hive.store.write((tx) => tx.loops.humanSpoke(bob.session_id));
-  await hive.loops.mute([ada.handle, bob.handle]);
+  await hive.loops.settle([ada.handle, bob.handle], 'muted');
   await endSession(hive, bob.session_id);
   grow(store, DAYS + 1);
   expect(await hive.retention.preview(DAYS)).toMatchObject({ sessions: 1, human_signs: 1, loops: 1 });

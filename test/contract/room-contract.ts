@@ -221,10 +221,10 @@ export function roomContract(engine: StoreEngine): void {
     const { hive, amy } = await room();
     const own = await me(hive);
     await post(hive, own, 'here');
-    await hive.loops.mute([own.handle, amy.handle]);
+    await hive.loops.settle([own.handle, amy.handle], 'muted');
     await post(hive, amy, 'unheard');
     expect(await heard(hive)).toBeNull();
-    await hive.loops.allow([own.handle, amy.handle]);
+    await hive.loops.settle([own.handle, amy.handle], 'allowed');
     await post(hive, amy, 'heard');
     expect(await heard(hive)).toContain('from Claude-amy11;');
   });

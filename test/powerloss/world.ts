@@ -43,7 +43,7 @@ export interface World {
   hive(args: readonly string[], options?: RunOptions): Promise<string>;
   agent(name: string, env?: Environment): McpLine;
   desk(): Promise<DeskLine>;
-  /** Notes every number of an event that `hive log --follow` shows. */
+  /** Notes every number of an event that `hive store log --follow` shows. */
   follow(): Promise<Follower>;
   /** Any other program, recorded. */
   run(program: string, args: readonly string[], env?: Environment): Promise<string>;
@@ -164,7 +164,7 @@ export function openWorld({ folder, address }: WorldOptions): RecordedWorld {
       };
     },
     async follow() {
-      const running = await installation.start(name('log'), ['log', '--follow', '--json', '--after', '0'], {
+      const running = await installation.start(name('log'), ['store', 'log', '--follow', '--json', '--after', '0'], {
         env: environment({}),
       });
       let rest = '';

@@ -49,7 +49,7 @@ test("another's heading is posted as unverified, says so, and does not mention t
   expect(posted.err).toMatch(/Mentioned: (Claude-abc12, Human|Human, Claude-abc12)\./);
   expect((await person.hive('messages')).out).toMatch(/ unverified \(as Claude-def34\) \[msg-/);
   expect((await person.hive('mentions')).out).toMatch(/^unverified \(as Claude-def34\), \d+ s ago/);
-  const [event] = (await person.hive('log', '--json')).out
+  const [event] = (await person.hive('store', 'log', '--json')).out
     .split('\n')
     .filter((line) => line.includes('message/posted'))
     .map((line) => JSON.parse(line));

@@ -9,22 +9,22 @@ describe('the log', () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     await person.hive('respond', ask_id, 'go');
-    const events = (await person.hive('log', '--json')).out
+    const events = (await person.hive('store', 'log', '--json')).out
       .trim()
       .split('\n')
       .map((text) => JSON.parse(text));
     expect(events.map(({ type }) => type)).toEqual(['session/started', 'prompt/created', 'prompt/responded']);
-    const after = await person.hive('log', '--after', String(events[1].seq));
+    const after = await person.hive('store', 'log', '--after', String(events[1].seq));
     expect(after.out.trim().split('\n')).toHaveLength(1);
-    const about = await person.hive('log', '--subject', ask_id);
+    const about = await person.hive('store', 'log', '--subject', ask_id);
     expect(about.out.trim().split('\n')).toHaveLength(2);
-    expect((await person.hive('log', '--after', '-1')).code).toBe(2);
+    expect((await person.hive('store', 'log', '--after', '-1')).code).toBe(2);
   });
 
   it('says that there are no events about a subject, which may be mistyped', async () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
-    expect(await person.hive('log', '--subject', ask_id.slice(0, -1))).toEqual(
+    expect(await person.hive('store', 'log', '--subject', ask_id.slice(0, -1))).toEqual(
       expect.objectContaining({
         code: 0,
         out: '',
@@ -36,7 +36,7 @@ describe('the log', () => {
   it('--follow continues with new events', async () => {
     const person = shell(tempStore());
     await person.hive('ask', 'Before?');
-    const follower = person.start('log', '--follow', '--after', '0', '--json');
+    const follower = person.start('store', 'log', '--follow', '--after', '0', '--json');
     await eventually(() => follower.out().includes('prompt/created'));
     const ask_id = (await person.hive('ask', 'After?')).out.trim();
     await eventually(() => follower.out().includes(ask_id));
@@ -98,7 +98,7 @@ describe('clearing mentions', () => {
     const { dry_run, days, records } = (await person.hive(...CLEAR, '--yes', '--json')).json();
     expect({ dry_run, days, mentions: records.mentions }).toEqual({ dry_run: false, days: 0, mentions: 2 });
     expect(await left()).toBe(0);
-    expect((await person.hive('log')).out).toContain('mention/cleared');
+    expect((await person.hive('store', 'log')).out).toContain('mention/cleared');
   });
 
   it('is refused to an agent, like all pruning; a preview is not', async () => {

@@ -5,7 +5,7 @@ import { childEnvironment, HIVE, spawnChild } from '../support/children.ts';
 import { tempHome } from '../support/temp.ts';
 
 /** One that prints by itself, one that a service answers, one that follows, one of another program. */
-const COMMANDS = ['--help', 'ask Why?', 'log', 'install --help'];
+const COMMANDS = ['--help', 'ask Why?', 'store log', 'install --help'];
 
 test.each(COMMANDS)('hive %s', async (command) => {
   const HOME = tempHome();
@@ -17,7 +17,7 @@ test.each(COMMANDS)('hive %s', async (command) => {
   };
   const full = await run('>/dev/full');
   // Where nothing is printed, nothing is lost.
-  if (command !== 'log')
+  if (command !== 'store log')
     expect(full).toEqual([1, 'hive: no space left on device, write. What was printed may be incomplete.\n']);
   const [, said] = await run('| true');
   expect(said).toMatch(/^(hive: .*\n)?$/);

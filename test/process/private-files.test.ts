@@ -93,7 +93,7 @@ describe('what is secret', () => {
       ['status'],
       ['doctor'],
       ['ask', 'Q?'],
-      ['log'],
+      ['store', 'log'],
       ['store', 'migrate', '--to', `${tempStore()}`],
       ['mcp'],
       ['sidecar'],
@@ -126,7 +126,7 @@ describe('what is secret', () => {
     const said = [
       served.child.stderr(),
       (await person.hive('token', 'list', '--json')).out,
-      (await person.hive('log', '--json')).out,
+      (await person.hive('store', 'log', '--json')).out,
     ];
     expect(said[1]).toContain('other');
     for (const text of said) {

@@ -295,11 +295,13 @@ describe('a device', () => {
       'doctor/run',
       'dialog/open',
       'session/configure',
-      'mention/allow',
       'constructor',
       '__proto__',
     ])
-      expect((await device.call(method)).body.error, method).toMatchObject({ code: 'invalid_input' });
+      expect((await device.call(method)).body.error, method).toMatchObject({
+        code: 'invalid_input',
+        message: `A device has no method "${method}".`,
+      });
   });
 
   test('acts in the name of its own human, whatever it says', async () => {

@@ -23,7 +23,7 @@ const COMMANDS: readonly string[][] = [
   ['history'],
   ['history', '--format', 'org'],
   ['history', '--format', 'markdown'],
-  ['log'],
+  ['store', 'log'],
   ['messages', '--all'],
   ['mentions'],
   ['outreach'],

@@ -814,13 +814,13 @@ requirement(
     id: '001-41',
     title: 'What happens can be followed as a log.',
     source: 'Approach B: Watch *Hivemind Log* buffer',
-    lives: ['`hive log --follow`'],
+    lives: ['`hive store log --follow`'],
     verdict: 'neutral',
     because:
       'The document rejects a log as a way to forward questions. It is a command of the shell, for people.',
   },
   async () => {
-    const log = human.start('log', '--after', '0', '--follow');
+    const log = human.start('store', 'log', '--after', '0', '--follow');
     const { ask_id } = await ask('Logged?');
     await eventually(() => log.out().includes(ask_id), 5_000, 'the event');
     expect(log.out()).toMatch(new RegExp(`prompt/\\w+ .*${ask_id}`));

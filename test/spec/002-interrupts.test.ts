@@ -155,7 +155,7 @@ requirement(
       id: '002-01',
       title: 'An interrupt ends the turn with an event that carries the reason.',
       source: 'Emit TurnAborted on interrupt, carrying a reason',
-      lives: ['`turn/changed`', '`hive log`'],
+      lives: ['`turn/changed`', '`hive store log`'],
       verdict: 'neutral',
       because:
         'The event is `turn/changed` with `state: "aborted"` and `abort_reason`, because one event tells every change of a turn.',
@@ -184,7 +184,7 @@ requirement(
       stopReason: 'Interrupted by Ada. Note: wrong branch',
       hookSpecificOutput: { permissionDecision: 'deny' },
     });
-    const { out } = await human.hive('log');
+    const { out } = await human.hive('store', 'log');
     expect(out).toMatch(new RegExp(`turn/changed[^\\n]*${reply.turn_id}`));
   },
 );

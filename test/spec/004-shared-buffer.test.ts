@@ -678,7 +678,7 @@ requirement(
     id: '004-32',
     title: 'The human can step in.',
     source: 'ユーザーが手動で介入できる仕組み (manual intervention)',
-    lives: ['`hive mentions mute`, `allow`', '`mention/mute`, `mention/allow`', 'a message of the human'],
+    lives: ['`hive mentions mute`, `allow`', '`mention/settle_loop`', 'a message of the human'],
     verdict: 'works',
   },
   async () => {

@@ -176,7 +176,7 @@ describe('Emacs', () => {
       ['mention/list', { session: 'nobody' }, 'session_not_found'],
       ['mention/process', { ...BY }, 'invalid_input'],
       ['mention/process', { ...BY, mention_ids: ['mention-none'] }, 'mention_not_found'],
-      ['mention/mute', { sessions: ['one'] }, 'invalid_input'],
+      ['mention/settle_loop', { sessions: ['one'], state: 'muted' }, 'invalid_input'],
     ] as const)
       await expect(desk.request(method, params), method).rejects.toMatchObject({ data: { code } });
   });

@@ -90,9 +90,9 @@ describe('messages and mentions', () => {
     const { hive, sidecar } = await connectDesk();
     const sessions = [(await introduce(hive)).handle, (await introduce(hive, 'other-session')).handle];
     const loops = async (): Promise<unknown> => (await sidecar.request('mention/loops')).loops;
-    await exchange(sidecar, 'mention/mute', { sessions });
+    await exchange(sidecar, 'mention/settle_loop', { sessions, state: 'muted' });
     expect(await loops()).toMatchObject([{ state: 'muted' }]);
-    await exchange(sidecar, 'mention/allow', { sessions });
+    await sidecar.request('mention/settle_loop', { sessions, state: 'allowed' });
     expect(await loops()).toEqual([]);
   });
 });

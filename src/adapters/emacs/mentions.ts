@@ -3,7 +3,7 @@ import type { Hive } from '../../application/hive.ts';
 import { HUMAN_ADDRESSEE } from '../../domain/actors.ts';
 import type { MentionInFull } from '../../domain/mentions.ts';
 import { HUMAN_HANDLE } from '../../domain/sessions.ts';
-import { mentionListParams, mentionProcessParams, pairParams } from '../../schemas/mentions.ts';
+import { mentionListParams, mentionProcessParams, settleLoopParams } from '../../schemas/mentions.ts';
 import { fitPage } from './frames.ts';
 import {
   acting,
@@ -69,23 +69,12 @@ export const mentionMethods = {
     ),
   ),
 
-  'mention/allow': acting(
+  'mention/settle_loop': acting(
     takes(
-      pairParams,
-      'Allows two sessions to continue whose exchange of mentions was stopped or muted. Takes handles or ids.',
-      async (params, { hive }) => {
-        await hive.loops.allow(params.sessions);
-        return {};
-      },
-    ),
-  ),
-
-  'mention/mute': acting(
-    takes(
-      pairParams,
-      'Mutes two sessions: mentions of each other reach neither, until they are allowed again.',
-      async (params, { hive }) => {
-        await hive.loops.mute(params.sessions);
+      settleLoopParams,
+      'Decides about two sessions whose mentions are stopped or muted: `allowed`, and they continue, or `muted`, and mentions of each other reach neither. Takes handles or ids.',
+      async ({ sessions, state }, { hive }) => {
+        await hive.loops.settle(sessions, state);
         return {};
       },
     ),

@@ -1,4 +1,4 @@
-/** One that reads the log as it grows: `hive log --follow`, begun again after what it saw last whenever it dies. */
+/** One that reads the log as it grows: `hive store log --follow`, begun again after what it saw last whenever it dies. */
 import { sleep } from '../failures.ts';
 import type { Running } from '../installation.ts';
 import { deskOf, untilSeen, type Worker, type World } from '../world.ts';
@@ -12,6 +12,7 @@ export function follower(world: World, name: string): Worker {
 
   async function follow(): Promise<void> {
     const child = await world.installation.start(name, [
+      'store',
       'log',
       '--follow',
       '--json',

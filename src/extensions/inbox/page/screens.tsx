@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { revealed } from '../../../domain/display.ts';
 import type { HistoryEntry } from '../../../domain/history.ts';
+import type { LoopDecision } from '../../../domain/mention-gate.ts';
 import type { Message } from '../../../domain/messages.ts';
 import type { Outreach } from '../../../domain/outreach.ts';
 import { type Session, UNVERIFIED_HANDLE } from '../../../domain/sessions.ts';
@@ -189,9 +190,9 @@ export function Loops({
   const [problem, setProblem] = useState<string | null>(null);
   if (loops.length === 0) return null;
 
-  async function decide(method: 'mention/allow' | 'mention/mute', loop: LoopShown): Promise<void> {
+  async function decide(state: LoopDecision, loop: LoopShown): Promise<void> {
     try {
-      await ask(method, { sessions: [loop.first_session_id, loop.second_session_id] });
+      await ask('mention/settle_loop', { sessions: [loop.first_session_id, loop.second_session_id], state });
       setProblem(null);
       await readLoops();
     } catch (error) {
@@ -208,10 +209,10 @@ export function Loops({
             <Boundary>
               <Plain text={WORDS.loop(loop.titles, loop.reason)} />
               <p class="actions">
-                <button type="button" onClick={() => void decide('mention/allow', loop)}>
+                <button type="button" onClick={() => void decide('allowed', loop)}>
                   {WORDS.letContinue}
                 </button>
-                <button type="button" onClick={() => void decide('mention/mute', loop)}>
+                <button type="button" onClick={() => void decide('muted', loop)}>
                   {WORDS.mutePair}
                 </button>
                 <button type="button" onClick={() => onWrite(loop.handles)}>
