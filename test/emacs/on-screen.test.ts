@@ -21,7 +21,7 @@ let compiling: string;
 beforeAll(async () => {
   home = await openHome();
   compiling = join(home.folder, 'compiling');
-  const compile = `(run-at-time 0.2 0.2 (lambda () (when (file-exists-p ${lisp(compiling)}) (message "Compiled %d" (setq compiled (1+ compiled))))))`;
+  const compile = `(run-at-time 0.05 0.05 (lambda () (when (file-exists-p ${lisp(compiling)}) (message "Compiled %d" (setq compiled (1+ compiled))))))`;
   emacs = await home.emacs(
     `(progn (defvar compiled 0) (defvar heights nil) (global-set-key [f5] 'hive-next) (global-set-key [f6] 'hive) ${compile})`,
     { columns: 80, lines: 24 },
