@@ -18,8 +18,9 @@ import {
   spawnChild,
   spawnHive,
 } from '../support/children.ts';
-import { openTestHive } from '../support/hive.ts';
+import { HUMAN, openTestHive } from '../support/hive.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SESSION = '5e551000-0000-4000-8000-000000000001';
@@ -55,6 +56,7 @@ async function hook(
 }
 
 const CLOSED = { HIVE_GATE_FAIL: 'closed' };
+const DEEP = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
 
 describe('an invalid event', () => {
   test('the tool runs, and stderr says why', async () => {
@@ -85,7 +87,6 @@ describe('an invalid event', () => {
   });
 
   const STOP = '"hook_event_name": "Stop"';
-  const DEEP = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
   test.each([
     ['half a Stop', `{"session_id":"${SESSION}",${STOP},`, 0],
     ['half a SubagentStop', '{"hook_event_name":"SubagentStop",', 0],
@@ -101,6 +102,29 @@ describe('an invalid event', () => {
     ['a Stop in a text', `{"tool_input":${JSON.stringify(`{${STOP}}`)},`, 2],
   ])('%s, failing closed: exit code', async (_what, stdin, code) => {
     expect(await hook(tempStore(), stdin, CLOSED)).toMatchObject({ code, out: '' });
+  });
+});
+
+describe('a call whose input nests too deep', () => {
+  const called = (name: string): string =>
+    JSON.stringify({ ...EVENT, hook_event_name: name, tool_input: 'HERE' }).replace('"HERE"', DEEP);
+
+  test('is interrupted like any other', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    await hook(store, JSON.stringify({ ...EVENT, hook_event_name: 'UserPromptSubmit', prompt: 'Go.' }));
+    const asked = hive.interrupts.interrupt({ session: SESSION, note: 'wrong branch', actor: HUMAN });
+    await eventually(async () => (await hive.turns.newestOf([SESSION]))[0]?.interrupts.length === 1);
+    const ran = await hook(store, called('PreToolUse'));
+    expect(ran.out).toContain('wrong branch');
+    await hook(store, called('PostToolUse'));
+    await hook(store, JSON.stringify({ ...EVENT, hook_event_name: 'Stop' }));
+    await asked;
+  });
+
+  test('is allowed by its client alone', async () => {
+    const ran = await hook(tempStore(), called('PermissionRequest'));
+    expect(ran).toMatchObject({ code: 0, out: '', err: expect.stringContaining('deeper than 200 levels') });
   });
 });
 

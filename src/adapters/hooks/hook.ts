@@ -15,9 +15,19 @@ export function readHook(stdin: string, env: Environment, client: HookClient | n
 }
 
 /** The same for an event that is parsed already. @throws HiveError `invalid_input` when it is not a hook event. */
-export function readEvent(raw: Raw, env: Environment, client: HookClient | null): HookEvent {
-  if (isTooDeep(raw)) throw invalidInput(TOO_DEEP);
+export function readEvent(given: Raw, env: Environment, client: HookClient | null): HookEvent {
+  const raw = isTooDeep(given) ? withoutInput(given) : given;
   return (client ?? guessClient(raw)) === 'codex' ? readCodex(raw, env) : readClaudeCode(raw, env);
+}
+
+/**
+ * An event of a call that nests too deep to be read: an agent, which writes it, passes no gate and no interrupt that way. Its
+ * dialog is left to the client, because a desk could not display it. @throws HiveError `invalid_input` for a dialog.
+ */
+function withoutInput(given: Raw): Raw {
+  const raw = { ...given, tool_input: null, tool_response: null };
+  if (given['hook_event_name'] === 'PermissionRequest' || isTooDeep(raw)) throw invalidInput(TOO_DEEP);
+  return raw;
 }
 
 /** The output for a verdict: JSON and nothing else, or nothing at all. */
@@ -29,12 +39,23 @@ export function sayVerdict(event: HookEvent, verdict: Verdict): string {
 function parse(stdin: string): Raw {
   let value: unknown;
   try {
-    value = parseJson(stdin);
-  } catch (error) {
-    throw invalidInput(error instanceof RangeError ? TOO_DEEP : 'The hook event on stdin is not JSON.');
+    // Only the exact reader runs out of stack.
+    value = unlessTooDeep(() => parseJson(stdin)) ?? JSON.parse(stdin);
+  } catch {
+    throw invalidInput('The hook event on stdin is not JSON.');
   }
   if (!isFields(value)) throw invalidInput('The hook event on stdin is not a JSON object.');
   return value;
+}
+
+/** Undefined if it ran out of stack. */
+function unlessTooDeep<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 /** Codex keeps its transcripts as rollout files and names turns; Claude Code does neither. */
