@@ -24,6 +24,25 @@ export function objectInText(text: string): Raw | null {
   }
 }
 
+/**
+ * A name that an object in a JSON text has twice, of which readers take the first or the last; null if there is none. `content`
+ * is the text, parsed.
+ */
+export function nameWrittenTwice(text: string, content: unknown): string | null {
+  const left = new Map<string, number>();
+  const count = (name: string, by: number): unknown => left.set(name, (left.get(name) ?? 0) + by);
+  for (const [, name, colon] of text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?/g))
+    if (name !== undefined && colon !== undefined) count(JSON.parse(name), 1);
+  // Without recursion, because a file may nest as deep as it likes.
+  const values = [content];
+  for (let value = values.pop(); value !== undefined; value = values.pop()) {
+    if (isFields(value)) for (const name of Object.keys(value)) count(name, -1);
+    if (typeof value === 'object' && value !== null)
+      for (const item of Object.values(value)) values.push(item);
+  }
+  return [...left].find(([, more]) => more > 0)?.[0] ?? null;
+}
+
 /** The objects in a list; empty for anything that is not a list. */
 export function objectsIn(value: unknown): Raw[] {
   if (!Array.isArray(value)) return [];

@@ -3,9 +3,10 @@
  * of it is understood and nobody else could have written it. Otherwise nothing in it permits anything, but the rules that deny
  * still deny. Pure: the caller passes the file's content and the problems that it found.
  */
-import { objectInText } from './json.ts';
+import { nameWrittenTwice, objectInText } from './json.ts';
 import { type PermissionRule, readRules } from './permission-rules.ts';
 import { keyOfSshLine, readSeats, type Seat } from './seats.ts';
+import { excerpt } from './text.ts';
 
 /** The settings that permit or run something. They are never read from the store. */
 export interface Authority {
@@ -68,8 +69,13 @@ export function readTrust({ path, text, problems: found, digest }: TrustFile): T
   };
   if (text === null) return { ...nothing, permission_rules: [], path, problems: found, digest };
   const content = objectInText(text);
-  const said = content === null ? null : understand(content, path);
-  const problems = [...found, ...(said?.problems ?? [`${path} is not valid JSON.`])];
+  const twice = content === null ? null : nameWrittenTwice(text, content);
+  const said = content === null || twice !== null ? null : understand(content, path);
+  const problem =
+    twice === null
+      ? `${path} is not valid JSON.`
+      : `One object in ${path} has the name "${excerpt(twice, 100)}" twice: remove one.`;
+  const problems = [...found, ...(said?.problems ?? [problem])];
   if (said !== null && problems.length === 0) return { ...said.trust, path, problems, digest };
   const rules = said?.trust.permission_rules ?? rulesAmong(text);
   const permission_rules = rules.filter(({ decision }) => decision === 'deny');
@@ -129,7 +135,7 @@ function understand(
   return { trust, problems };
 }
 
-/** The rules that can be recognized in text that is not valid JSON: each is an object without nested objects. */
+/** The rules that can be recognized in text that is not understood: each is an object without nested objects. */
 function rulesAmong(text: string): PermissionRule[] {
   const rules: PermissionRule[] = [];
   let start = -1;

@@ -132,6 +132,11 @@ const ATTACKS: readonly (readonly [what: string, spoil: (file: string) => void, 
     /popup_permissions in .* is neither true nor false/,
   ],
   [
+    'has a list of rules twice, of which a reader of JSON takes one',
+    (file) => writeFileSync(file, JSON.stringify(CONTENT).replace(/\}$/, ',"permission\\u005frules":[]}')),
+    /has the name "permission_rules" twice/,
+  ],
+  [
     'is broken, as after a comma too few',
     (file) => writeFileSync(file, JSON.stringify(CONTENT, null, 1).replace('},', '}')),
     /is not valid JSON/,
