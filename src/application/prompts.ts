@@ -56,7 +56,7 @@ import { authorNamed } from './history.ts';
 import { findAddress } from './humans.ts';
 import { giveNotice } from './notices.ts';
 import type { Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
-import { demandOf, noticeRefusal, readQuotas, storeCharge, touchedBy } from './quotas.ts';
+import { demandOf, noticeRefusal, readQuotas, storeCharge } from './quotas.ts';
 import { blockUntilSettled, DIALOG_WAIT, markedAsBlocking } from './waits.ts';
 import type { Ids } from './world.ts';
 
@@ -319,11 +319,12 @@ export async function askIn(
   { request, session, turn_id }: Asking,
 ): Promise<Asked | QuotaRefusal> {
   const { session_id } = session;
+  const demand = demandOf([request]);
   const [turn, desks, address, readings] = await Promise.all([
     turnOfAsk(tx, session_id, turn_id),
     tx.desks.online(tx.now),
     findAddress(tx, request),
-    readQuotas(tx, session, touchedBy(request)),
+    readQuotas(tx, session, demand),
   ]);
   const prompt = createPrompt(
     request,
@@ -341,7 +342,7 @@ export async function askIn(
   }
   // A moment earlier, it would have been cancelled with its turn, so it is not stored at all.
   if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
-  const opinion = askQuotas(demandOf([prompt]), readings, tx.now);
+  const opinion = askQuotas(demand, readings, tx.now);
   if (opinion.refusal !== null) {
     await noticeRefusal(tx, session, opinion.refusal);
     return opinion.refusal;

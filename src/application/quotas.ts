@@ -1,7 +1,7 @@
 /** Charges the quotas of a session, inside the transaction that stores what it sends (domain/quotas.ts). */
 import { EVERY_SEAT } from '../domain/humans.ts';
 import type { Outreach } from '../domain/outreach.ts';
-import type { AskRequest, Prompt } from '../domain/prompts.ts';
+import type { Prompt } from '../domain/prompts.ts';
 import {
   askQuotas,
   contextKb,
@@ -33,19 +33,6 @@ export function demandOf(prompts: readonly Pick<Prompt, 'urgency' | 'context'>[]
   };
 }
 
-/** The quotas that a request may use, determined before it becomes a question. */
-export function touchedBy({ urgency, context }: Pick<AskRequest, 'urgency' | 'context'>): Demand {
-  return {
-    quota_pending: 1,
-    quota_questions: 1,
-    quota_criticals: urgency === 'critical' ? 1 : 0,
-    quota_context: Math.floor(((context?.length ?? 0) * BYTES_PER_UNIT) / 1024),
-  };
-}
-
-/** The most bytes that UTF-8 needs for one unit of UTF-16. */
-const BYTES_PER_UNIT = 3;
-
 /** How much of each quota a ping or card takes. The buttons of a card are a question. */
 export function demandOfOutreach({ critical, actions }: Pick<Outreach, 'critical' | 'actions'>): Demand {
   const questions = actions.length > 0 ? 1 : 0;
@@ -62,13 +49,12 @@ export type QuotaReadings = readonly QuotaState[];
 
 /**
  * Reads the data for `askQuotas` in parallel: on PostgreSQL, each statement is a round trip under the lock of the hive. Call
- * `storeCharge` next, or `noticeRefusal` after a refusal. `touched` must have a number above 0 for every quota that the demand
- * may use.
+ * `storeCharge` next, or `noticeRefusal` after a refusal.
  */
-export async function readQuotas(tx: ReadTx, session: Payer, touched: Demand): Promise<QuotaReadings> {
+export async function readQuotas(tx: ReadTx, session: Payer, demand: Demand): Promise<QuotaReadings> {
   const [stored, ...states] = await Promise.all([
     tx.desks.preferences(EVERY_SEAT),
-    ...quotaOwners(session).map((owner) => stateOf(tx, owner, touched)),
+    ...quotaOwners(session).map((owner) => stateOf(tx, owner, demand)),
   ]);
   return hasQuotas(stored) ? states : [];
 }
@@ -107,12 +93,12 @@ export async function chargeNewSession(tx: WriteTx, payer: Payer): Promise<void>
   await storeCharge(tx, opinion.buckets);
 }
 
-async function stateOf(tx: ReadTx, owner: QuotaOwner, touched: Demand): Promise<QuotaState> {
+async function stateOf(tx: ReadTx, owner: QuotaOwner, demand: Demand): Promise<QuotaState> {
   const [pending, ...found] = await Promise.all([
-    (touched.quota_pending ?? 0) > 0
+    (demand.quota_pending ?? 0) > 0
       ? tx.prompts.countPendingUnder(owner.id, limitOf('quota_pending', owner))
       : 0,
-    ...ratesOf(touched).map((rate) => tx.outreach.bucket(quotaBucket(rate, owner))),
+    ...ratesOf(demand).map((rate) => tx.outreach.bucket(quotaBucket(rate, owner))),
   ]);
   const buckets = new Map<string, Bucket>();
   for (const bucket of found) if (bucket !== undefined) buckets.set(bucket.name, bucket);
