@@ -1,7 +1,8 @@
 /** The doctor: checks the installation and the store, and tells how to fix each problem. */
 import { HiveError } from '../domain/errors.ts';
 import type { Trust } from '../domain/trust.ts';
-import type { DamagedPage, Store } from './ports.ts';
+import { allPages } from './background.ts';
+import type { Store } from './ports.ts';
 import type { SeatService } from './seats.ts';
 import { examineSettings } from './settings.ts';
 import { examineTrust } from './trust.ts';
@@ -72,19 +73,11 @@ const READS = [
   'runs',
 ] as const;
 
-/** The names of damaged records. Other work can run between two pages. */
+/** The names of damaged records. */
 export async function damagedRecords(store: Pick<Store, 'read'>): Promise<string[]> {
   const found: string[] = [];
-  for (const kind of READS) {
-    let after: string | null = null;
-    do {
-      const from: string | null = after;
-      const page: DamagedPage = await store.read((tx) => tx[kind].damaged(from));
-      found.push(...page.damaged);
-      after = page.next;
-      await new Promise((resolve) => setImmediate(resolve));
-    } while (after !== null);
-  }
+  for (const kind of READS)
+    found.push(...(await allPages('', (after) => store.read((tx) => tx[kind].damaged(after)))));
   return found;
 }
 

@@ -3,7 +3,7 @@
  * ended sessions and damaged prompts. Each process has one timer for the earliest time; a transaction lets one process win.
  */
 import type { Session } from '../domain/sessions.ts';
-import { beside } from './background.ts';
+import { repeatedly } from './background.ts';
 import { debounced } from './feed.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { createRetries } from './retries.ts';
@@ -142,15 +142,15 @@ export function startSweep({ sessions, outreach, prompts, machine, log }: SweepP
     }
   }
 
-  const sweep = (): void =>
-    void beside(log, 'The sweep failed and will be tried again in a minute.', async () => {
-      await outreach.markUnshown();
-      await prompts.setAsideDamaged();
-    });
   void look();
-  sweep();
-  const timers = [setInterval(() => void look(), LOOK_EVERY_MS), setInterval(sweep, SWEEP_EVERY_MS)];
+  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+  const failure = 'The sweep failed and will be tried again in a minute.';
+  const endSweeps = repeatedly(log, failure, SWEEP_EVERY_MS, async () => {
+    await outreach.markUnshown();
+    await prompts.setAsideDamaged();
+  });
   return () => {
-    for (const timer of timers) clearInterval(timer);
+    clearInterval(timer);
+    endSweeps();
   };
 }

@@ -144,16 +144,16 @@ export interface Prunable {
   prune(before: string, limit: number): Promise<PruneCounts>;
 }
 
-/** The damaged records of the next page by key, as the doctor names them. */
-export interface DamagedPage {
-  damaged: string[];
+/** A page of a list that is read to its end. */
+export interface PageAfter<Item, After> {
+  items: Item[];
   /** The `after` of the next page; null at the end. */
-  next: string | null;
+  next: After | null;
 }
 
 export interface DoctoredReads {
-  /** The damaged records, which do not read as they were written. Lists leave them out. */
-  damaged(after: string | null): Promise<DamagedPage>;
+  /** The names of damaged records, which do not read as they were written. Lists leave them out. `after` is a key; '' at first. */
+  damaged(after: string): Promise<PageAfter<string, string>>;
 }
 
 /** The position of a prompt in the order of asking. */
@@ -163,11 +163,7 @@ export interface AskedAt {
 }
 
 /** A page in this order, without damaged records. */
-export interface AskedPage<T> {
-  items: T[];
-  /** The `after` of the next page; null at the end. */
-  next: AskedAt | null;
-}
+export type AskedPage<T> = PageAfter<T, AskedAt>;
 
 // ---- Prompts ----
 // Prompts, their answers, and their claims.

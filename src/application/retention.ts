@@ -6,7 +6,7 @@ import type { HumanActor } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { recordProgress } from '../domain/mention-gate.ts';
 import { DAY_MS, timeAfter } from '../domain/times.ts';
-import { beside } from './background.ts';
+import { breathe, repeatedly } from './background.ts';
 import type { PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
 import { storeSettings } from './settings.ts';
 import type { Logger } from './world.ts';
@@ -73,7 +73,7 @@ export function createRetention(store: Store): RetentionService {
       if (sum(counts) === 0) return total;
       total = add(total, counts);
       // Lets others write between two batches.
-      await new Promise((resolve) => setImmediate(resolve));
+      await breathe();
     }
   }
 
@@ -110,16 +110,13 @@ export function createRetention(store: Store): RetentionService {
 
 /** Sweeps now and every hour until the returned function is called; a failure is logged, and the next hour tries again. */
 export function startRetention(retention: RetentionService, log: Logger): () => void {
-  const sweep = (): void =>
-    void beside(log, 'Retention could not sweep and will try again in an hour.', async () => {
-      const days = await retention.days();
-      // Usually there is nothing to remove, and reading first takes no lock.
-      if (sum(await retention.preview(days)) === 0) return;
-      log.info('Retention removed old records.', { days, ...(await retention.sweep(days)) });
-    });
-  sweep();
-  const timer = setInterval(sweep, SWEEP_EVERY_MS);
-  return () => clearInterval(timer);
+  const failure = 'Retention could not sweep and will try again in an hour.';
+  return repeatedly(log, failure, SWEEP_EVERY_MS, async () => {
+    const days = await retention.days();
+    // Usually there is nothing to remove, and reading first takes no lock.
+    if (sum(await retention.preview(days)) === 0) return;
+    log.info('Retention removed old records.', { days, ...(await retention.sweep(days)) });
+  });
 }
 
 function cutoff(tx: ReadTx, days: number): string {

@@ -28,9 +28,9 @@ import {
 import { isRemote } from '../domain/sessions.ts';
 import { DAY_MS, timeAfter } from '../domain/times.ts';
 import type { Trust } from '../domain/trust.ts';
-import { beside } from './background.ts';
+import { allPages, repeatedly } from './background.ts';
 import { giveNotice } from './notices.ts';
-import type { AskedAt, Store, WriteTx } from './ports.ts';
+import type { Store, WriteTx } from './ports.ts';
 import { findPrompt } from './prompts.ts';
 import type { SeatService } from './seats.ts';
 import type { Setter } from './settings.ts';
@@ -124,16 +124,11 @@ export function createRules(parts: RuleParts): RuleService {
   /** The readable calls of the last days, oldest first. */
   async function past(): Promise<{ calls: PastCall[]; now: string }> {
     const now = await store.read(async (tx) => tx.now);
-    const calls: PastCall[] = [];
     const since = timeAfter(now, -RULE_DAYS * DAY_MS);
-    for (let after: AskedAt | null = { at: since, ask_id: '' }; after !== null; ) {
-      const from: AskedAt = after;
-      const { items, next } = await store.read((tx) => tx.rules.past(from, PAGE));
-      calls.push(...items.map(pastCall).filter((call) => call !== null));
-      after = next;
-      // Lets other requests of Emacs run between two pages.
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    const calls = await allPages({ at: since, ask_id: '' }, async (after) => {
+      const { items, next } = await store.read((tx) => tx.rules.past(after, PAGE));
+      return { items: items.map(pastCall).filter((call) => call !== null), next };
+    });
     return { calls, now };
   }
 
@@ -415,9 +410,6 @@ const CHECK_EVERY_MS = 60 * 60 * 1000;
 
 /** Searches for proposals now and every hour until the returned function is called; a failure is logged. */
 export function startProposals(rules: Pick<RuleService, 'propose'>, log: Logger): () => void {
-  const check = (): void =>
-    void beside(log, 'Rules could not be proposed; this is tried again in an hour.', () => rules.propose());
-  check();
-  const timer = setInterval(check, CHECK_EVERY_MS);
-  return () => clearInterval(timer);
+  const failure = 'Rules could not be proposed; this is tried again in an hour.';
+  return repeatedly(log, failure, CHECK_EVERY_MS, () => rules.propose());
 }

@@ -3,7 +3,7 @@
  * become a decision. It protects against accidents, not against somebody who edits the file.
  */
 
-import type { DamagedPage } from '../../application/ports.ts';
+import type { PageAfter } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { decodeIntact, type Row, type Sql, type SqlValue, statement, type Table } from './sql.ts';
 
@@ -63,7 +63,7 @@ export interface Checksums {
   /** @throws HiveError `store_foreign` if the row is damaged. */
   verify(row: Row): void;
   /** Reads a page for the doctor. */
-  damaged(sql: Sql, after: string | null): Promise<DamagedPage>;
+  damaged(sql: Sql, after: string): Promise<PageAfter<string, string>>;
   /** Computes the checksum of every row again, after a migration has changed its columns. */
   renew(sql: Sql): Promise<void>;
 }
@@ -94,7 +94,7 @@ export function checksums<Column extends string>(
     isIntact,
     verify: (row) => verifyChecksum(row['checksum'], valuesIn(row), `the ${what} ${row[key]}`),
     async damaged(sql, after) {
-      const rows = await sql.all(fromKey, [after ?? '', DOCTORED]);
+      const rows = await sql.all(fromKey, [after, DOCTORED]);
       const damaged = rows.filter((row) => !isIntact(row));
       return pageOfDamaged(rows, damaged, key);
     },
@@ -110,10 +110,10 @@ export function pageOfDamaged(
   damaged: readonly Row[],
   key: string,
   prefix = '',
-): DamagedPage {
+): PageAfter<string, string> {
   const last = rows.length < DOCTORED ? undefined : rows.at(-1);
   return {
-    damaged: damaged.map((row) => `${prefix}${row[key]}`),
+    items: damaged.map((row) => `${prefix}${row[key]}`),
     next: last === undefined ? null : String(last[key]),
   };
 }
@@ -123,13 +123,13 @@ export function damagedRows<T>(
   described: Table<T>,
   name: string,
   prefix = '',
-): (sql: Sql, after: string | null) => Promise<DamagedPage> {
+): (sql: Sql, after: string) => Promise<PageAfter<string, string>> {
   const key = described.columns[0] ?? '';
   const fromKey = statement(
     () => `SELECT ${described.list} FROM ${name} WHERE ${key} > $1 ORDER BY ${key} LIMIT $2`,
   );
   return async (sql, after) => {
-    const rows = await sql.all(fromKey, [after ?? '', DOCTORED]);
+    const rows = await sql.all(fromKey, [after, DOCTORED]);
     const damaged = rows.filter((row) => decodeIntact([row], described.decode).length === 0);
     return pageOfDamaged(rows, damaged, key, prefix);
   };

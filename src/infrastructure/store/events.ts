@@ -57,7 +57,7 @@ export function eventStatements(
     notices: async (limit, before = Number.MAX_SAFE_INTEGER) =>
       (await sql.all(NOTICES, [before, limit])).map(toEvent),
     async damaged(after) {
-      const rows = await sql.all(DATA_AFTER, [Number(after ?? -1), DOCTORED]);
+      const rows = await sql.all(DATA_AFTER, [Number(after), DOCTORED]);
       const damaged = rows.filter((row) => dataIn(row) === null);
       return pageOfDamaged(rows, damaged, 'seq', 'event ');
     },
