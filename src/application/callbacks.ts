@@ -8,8 +8,7 @@ import type { HiveEvent } from '../domain/events.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { beside } from './background.ts';
 import type { DeliveryService } from './delivery.ts';
-import type { Feed } from './feed.ts';
-import type { Store } from './ports.ts';
+import type { Feed, Following } from './feed.ts';
 import type { PromptService } from './prompts.ts';
 import type { Ids, Logger } from './world.ts';
 
@@ -28,7 +27,6 @@ export interface Callbacks {
 }
 
 export interface CallbackParts {
-  store: Store;
   feed: Feed;
   prompts: PromptService;
   delivery: DeliveryService;
@@ -44,17 +42,14 @@ const SETTLING: ReadonlySet<string> = new Set([
   'prompt/late_response',
 ] satisfies HiveEvent['type'][]);
 
-export function createCallbacks({ store, feed, prompts, delivery, ids, log }: CallbackParts): Callbacks {
+export function createCallbacks({ feed, prompts, delivery, ids, log }: CallbackParts): Callbacks {
   const waiting = new Map<string, Set<ResponseCallback>>();
   /** The session of the program, by question. */
   const readers = new Map<string, string>();
-  let watcher: Promise<() => Promise<void>> | null = null;
+  let watcher: Following | null = null;
 
-  /** Begins at the current head, before a prompt is first read, so that no event is missed. */
-  async function watch(): Promise<() => Promise<void>> {
-    const cursor = await store.read((tx) => tx.events.head());
+  function watch(): Following {
     return feed.follow({
-      cursor,
       onEvents: async (events) => {
         const settled = events.filter(({ type }) => SETTLING.has(type)).map(({ subject }) => subject);
         for (const ask_id of new Set(settled)) if (ask_id !== null) await settle(ask_id);
@@ -66,10 +61,9 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
   }
 
   async function unwatch(): Promise<void> {
-    const stopping = watcher;
+    const stop = watcher;
     watcher = null;
-    // If the watcher could not start, its callers already got the rejection.
-    await stopping?.then((stop) => stop()).catch(() => undefined);
+    await stop?.();
   }
 
   function drop(ask_id: string, callback: ResponseCallback): void {
@@ -124,7 +118,8 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
       readers.set(ask_id, reader);
       watcher ??= watch();
       try {
-        await watcher;
+        // The prompt is read after the feed has begun, so that no event is missed.
+        await watcher.caughtUp();
         await settle(ask_id);
       } catch (error) {
         drop(ask_id, once);

@@ -4,10 +4,8 @@
  * a desk, that desk's process answers the dialog through the control socket, if it is still open.
  */
 
-import type { HiveEvent } from '../domain/events.ts';
 import { OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
-import { beside } from './background.ts';
 import { type Delivered, type DeliveryService, handPrompt, hookCarrier } from './delivery.ts';
 import type { Feed } from './feed.ts';
 import type { Store, WriteTx } from './ports.ts';
@@ -42,23 +40,14 @@ export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> 
     await delivery.markLost(hookCarrier(session.session_id), handed);
   }
 
-  const following = (async () => {
-    const cursor = await store.read((tx) => tx.events.head());
-    return feed.follow({
-      cursor,
-      async onEvents(events: HiveEvent[]) {
-        for (const { type, subject } of events)
-          if (type === 'prompt/responded' && subject !== null) await answer(subject);
-      },
-      // Hooks deliver missed answers, like any others.
-      onResync: async () => undefined,
-    });
-  })();
-  void beside(log, 'Answers to the dialogs of Codex could not be followed.', () => following);
-  return async () => {
-    const unfollow = await following.catch(() => null);
-    await unfollow?.();
-  };
+  return feed.follow({
+    async onEvents(events) {
+      for (const { type, subject } of events)
+        if (type === 'prompt/responded' && subject !== null) await answer(subject);
+    },
+    // Hooks deliver missed answers, like any others.
+    onResync: async () => undefined,
+  });
 }
 
 /** Hands over the answers of a dialog, once it is complete, to one process only; null if it cannot be answered here now. */

@@ -6,8 +6,9 @@
  */
 import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
-import type { Store } from './ports.ts';
-import { createRetries } from './retries.ts';
+import { breathe } from './background.ts';
+import type { ReadTx, Store } from './ports.ts';
+import { createRetries, type Retries } from './retries.ts';
 import type { Logger } from './world.ts';
 
 const PAGE = 500;
@@ -44,11 +45,12 @@ export interface UntilOptions {
 }
 
 interface FollowOptions {
-  cursor: number;
+  /** Events after this one are passed on; missing: those after the newest one now. */
+  cursor?: number | undefined;
   onEvents: (events: HiveEvent[]) => Promise<void>;
   onResync: (head: number) => Promise<void>;
   /** Whether wake-ups are debounced, for work that nobody waits for. */
-  debounce?: boolean;
+  debounce?: boolean | undefined;
 }
 
 export function createFeed(store: Store, log: Logger): Feed {
@@ -58,15 +60,9 @@ export function createFeed(store: Store, log: Logger): Feed {
   const wakeups = createSubjectWakeups(store);
   let closed = false;
 
-  function follow({ cursor: start, onEvents, onResync, debounce = false }: FollowOptions): Following {
-    let cursor = start;
-    let stopped = false;
-    const sleeper = createSleeper();
+  function follow({ cursor: start, onEvents, onResync, debounce }: FollowOptions): Following {
+    let cursor = start ?? null;
     const behind = new Set<() => void>();
-    const retries = createRetries(log, {
-      fails: 'The feed could not be read and will be read again.',
-      works: 'The feed can be read again.',
-    });
 
     function resume(waiters: Iterable<() => void>): void {
       for (const waiter of waiters) {
@@ -80,9 +76,11 @@ export function createFeed(store: Store, log: Logger): Feed {
         const { events, pruned, head } = await store.read(async (tx) => {
           const pruned = await tx.events.pruned();
           const head = await tx.events.head();
-          return { pruned, head, events: head > cursor ? await tx.events.after(cursor, PAGE) : [] };
+          const from = cursor ?? head;
+          return { pruned, head, events: head > from ? await tx.events.after(from, PAGE) : [] };
         });
-        if (stopped) return;
+        if (rounds.stopped) return;
+        cursor ??= head;
         if (pruned > cursor) {
           await onResync(head);
           cursor = head;
@@ -96,49 +94,36 @@ export function createFeed(store: Store, log: Logger): Feed {
       }
     }
 
-    async function run(): Promise<void> {
-      while (!stopped) {
-        try {
-          // Only callers from before this read began: later ones may know of a commit that is newer than the read.
-          const waiters = [...behind];
-          await drain();
-          resume(waiters);
-          retries.worked();
-          if (!stopped) await sleeper.sleep();
-        } catch (error) {
-          if (stopped) return;
-          // A wake-up may mean that the store is back.
-          await sleeper.sleep(retries.failed(error));
-        }
-      }
+    async function round(): Promise<void> {
+      // Only callers from before this read began: later ones may know of a commit that is newer than the read.
+      const waiters = [...behind];
+      await drain();
+      resume(waiters);
     }
 
-    const debouncedWake = debounced(sleeper.wake);
-    const unwatch = store.watch(debounce ? debouncedWake.call : sleeper.wake);
-    const stop = (): void => {
-      stopped = true;
-      unwatch();
-      debouncedWake.stop();
-      sleeper.stop();
-    };
-    follows.add(stop);
-    const running = run().finally(() => {
-      follows.delete(stop);
+    const retries = createRetries(log, {
+      fails: 'The feed could not be read and will be read again.',
+      works: 'The feed can be read again.',
+    });
+    const rounds = inRounds(store, round, retries, debounce);
+    follows.add(rounds.stop);
+    const ended = rounds.ended.finally(() => {
+      follows.delete(rounds.stop);
       resume(behind);
     });
 
     async function caughtUp(): Promise<void> {
-      if (stopped) return;
+      if (rounds.stopped) return;
       await new Promise<void>((done) => {
         behind.add(done);
         // The commit may be another process's, and its doorbell may not have reached us yet.
-        sleeper.wake();
+        rounds.wake();
       });
     }
 
     const unfollow = (): Promise<void> => {
-      stop();
-      return running;
+      rounds.stop();
+      return ended;
     };
     return Object.assign(unfollow, { caughtUp });
   }
@@ -208,9 +193,74 @@ export function createFeed(store: Store, log: Logger): Feed {
       for (const stop of waits.values()) stop();
       await Promise.allSettled(waits.keys());
       // A wait that ended may check once more before it answers.
-      await new Promise((resolve) => setImmediate(resolve));
+      await breathe();
     },
   };
+}
+
+/** Work that is done now, and again whenever the store may have changed. */
+interface Rounds {
+  /** Makes the next round begin, as a change of the store does. */
+  wake(): void;
+  stop(): void;
+  readonly stopped: boolean;
+  /** Resolves once the work is stopped and its last round is over. */
+  readonly ended: Promise<void>;
+}
+
+/** One round at a time; one that fails is repeated. `debounce`: for work that nobody waits for. */
+function inRounds(
+  store: Pick<Store, 'watch'>,
+  round: () => Promise<void>,
+  retries: Retries,
+  debounce = false,
+): Rounds {
+  const sleeper = createSleeper();
+  const debouncedWake = debounced(sleeper.wake);
+  const unwatch = store.watch(debounce ? debouncedWake.call : sleeper.wake);
+
+  async function run(): Promise<void> {
+    while (!sleeper.stopped) {
+      try {
+        await round();
+        retries.worked();
+        await sleeper.sleep();
+      } catch (error) {
+        // A wake-up may mean that the store is back.
+        if (!sleeper.stopped) await sleeper.sleep(retries.failed(error));
+      }
+    }
+  }
+
+  return {
+    wake: sleeper.wake,
+    stop() {
+      unwatch();
+      debouncedWake.stop();
+      sleeper.stop();
+    },
+    get stopped() {
+      return sleeper.stopped;
+    },
+    ended: run(),
+  };
+}
+
+/**
+ * Calls `listener` with what `read` finds now, and again whenever the store may have changed, until the returned function is
+ * called. For what is admitted: revoking a token or a device closes its connections at once.
+ */
+export function watchAdmitted<Found>(
+  store: Pick<Store, 'read' | 'watch'>,
+  log: Logger,
+  read: (tx: ReadTx) => Promise<Found>,
+  listener: (found: Found) => void,
+): () => void {
+  const retries = createRetries(log, {
+    fails: 'What is admitted could not be read and will be read again.',
+    works: 'What is admitted can be read again.',
+  });
+  return inRounds(store, async () => listener(await store.read(read)), retries).stop;
 }
 
 /** The longest delay of setTimeout, in ms. */

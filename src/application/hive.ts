@@ -1,43 +1,43 @@
 /** The hive: every service over one store. open-hive.ts wires the parts. */
 import { userOfSeat } from '../domain/humans.ts';
 import { localDay } from '../domain/times.ts';
-import { type Callbacks, createCallbacks } from './callbacks.ts';
-import { type CallerService, createCallers } from './callers.ts';
+import { createCallbacks } from './callbacks.ts';
+import { createCallers } from './callers.ts';
 import { startCodexAnswers } from './codex-dialogs.ts';
-import { type CoordinatorService, createCoordinators } from './coordinators.ts';
-import { createDelivery, type DeliveryService } from './delivery.ts';
-import { type ClaimService, createClaims, createDesks, type DeskService } from './desks.ts';
-import { createDoctor, type DoctorService } from './doctor.ts';
-import { createEdits, type EditService } from './edits.ts';
+import { createCoordinators } from './coordinators.ts';
+import { createDelivery } from './delivery.ts';
+import { createClaims, createDesks } from './desks.ts';
+import { createDoctor } from './doctor.ts';
+import { createEdits } from './edits.ts';
 import { startExpiry, startSweep } from './expiry.ts';
-import { createFeed, type Feed } from './feed.ts';
+import { createFeed } from './feed.ts';
 import { heldNotices } from './held-notices.ts';
-import { createHistory, type HistoryService } from './history.ts';
+import { createHistory } from './history.ts';
 import type { LoadRunHandler } from './hook-context.ts';
-import { createHooks, type HookService } from './hooks.ts';
-import { createHumans, type HumanService } from './humans.ts';
-import { createInterrupts, type InterruptService } from './interrupts.ts';
-import { createLoops, type LoopService } from './loops.ts';
-import { createMentions, type MentionService } from './mentions.ts';
-import { createMessages, type MessageService } from './messages.ts';
-import { createNotices, type NoticeService } from './notices.ts';
-import { createOutreach, type OutreachService } from './outreach.ts';
+import { createHooks } from './hooks.ts';
+import { createHumans } from './humans.ts';
+import { createInterrupts } from './interrupts.ts';
+import { createLoops } from './loops.ts';
+import { createMentions } from './mentions.ts';
+import { createMessages } from './messages.ts';
+import { createNotices } from './notices.ts';
+import { createOutreach } from './outreach.ts';
 import type { PopupParts, PopupParty } from './popup-kinds.ts';
 import { createAudience, startPopups } from './popups.ts';
 import type { ReadTx } from './ports.ts';
-import { createPrompts, type PromptService } from './prompts.ts';
-import { createRetention, type RetentionService, startRetention } from './retention.ts';
-import { createRules, type RuleParts, type RuleService, startProposals } from './rules.ts';
-import { type AskOfRun, type RunOfAsk, runOfAsk } from './run-calls.ts';
-import { createSeats, type SeatParts, type SeatService } from './seats.ts';
-import { createSessions, type SessionService } from './sessions.ts';
-import { createSettings, type SettingsService } from './settings.ts';
-import { createStats, type StatsService } from './stats.ts';
-import { createTrust, type TrustService } from './trust.ts';
-import { createTurns, readingLastWords, type TurnService } from './turns.ts';
-import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
-import { createWaits, type WaitService } from './waits.ts';
-import { type CodexWaker, createCodexWaker, createWakes, type WakeService, type WakeWait } from './wakes.ts';
+import { createPrompts } from './prompts.ts';
+import { createRetention, startRetention } from './retention.ts';
+import { createRules, type RuleParts, startProposals } from './rules.ts';
+import { type AskOfRun, runOfAsk } from './run-calls.ts';
+import { createSeats, type SeatParts } from './seats.ts';
+import { createSessions } from './sessions.ts';
+import { createSettings } from './settings.ts';
+import { createStats } from './stats.ts';
+import { createTrust } from './trust.ts';
+import { createTurns, readingLastWords } from './turns.ts';
+import { createUnreadAnswers } from './unread-answers.ts';
+import { createWaits } from './waits.ts';
+import { createCodexWaker, createWakes, type WakeWait } from './wakes.ts';
 import type {
   CodexControl,
   Examination,
@@ -49,72 +49,8 @@ import type {
   ProjectContext,
 } from './world.ts';
 
-export interface Hive {
-  readonly store_id: string;
-  readonly history: HistoryService;
-  readonly notices: NoticeService;
-  readonly log: Logger;
-  readonly feed: Feed;
-  readonly prompts: PromptService;
-  readonly claims: ClaimService;
-  readonly humans: HumanService;
-  readonly callbacks: Callbacks;
-  readonly delivery: DeliveryService;
-  readonly sessions: SessionService;
-  readonly callers: CallerService;
-  /** Agents that their human allows to answer other agents. */
-  readonly coordinators: CoordinatorService;
-  readonly turns: TurnService;
-  readonly interrupts: InterruptService;
-  readonly desks: DeskService;
-  /** The current state of files that permissions show as diffs. */
-  readonly edits: EditService;
-  readonly outreach: OutreachService;
-  readonly settings: SettingsService;
-  readonly trust: TrustService;
-  readonly seats: SeatService;
-  readonly messages: MessageService;
-  readonly mentions: MentionService;
-  readonly waits: WaitService;
-  readonly loops: LoopService;
-  readonly hooks: HookService;
-  readonly wakes: WakeService;
-  readonly retention: RetentionService;
-  readonly doctor: DoctorService;
-  /** A human's answers that could not be accepted. */
-  readonly unreadAnswers: UnreadAnswers;
-  readonly rules: RuleService;
-  readonly stats: StatsService;
-  /** The project that a directory belongs to. */
-  readonly findProject: (directory: string) => ProjectContext;
-  /** Waits until the names in these folders and above are on disk. Emacs flushes its files, but cannot flush a folder. */
-  readonly flushFolders: Files['flushFolders'];
-  /** The parts from which an extension builds its own services over the same store. */
-  readonly parts: Pick<HiveParts, 'store' | 'ids' | 'processes' | 'machine' | 'seat' | 'env' | 'placeAt'>;
-  /** Registers a function that ends an extension's work; `close` calls it. */
-  onClose(stop: () => Promise<void>): void;
-  /** The run of a call that asks; null outside of runs, and for a subagent. */
-  runOfAsk(call: AskOfRun): Promise<RunOfAsk | null>;
-  /** Expires prompts and mentions while this process lives; every long-lived process starts it. */
-  startExpiry(): void;
-  /** Removes records past retention, now and every hour, while this process lives; sidecars start it. */
-  startRetention(): void;
-  /** Ends sessions whose process is gone, now and each minute, while this process lives; sidecars start it. */
-  startSweep(): void;
-  /** Wakes idle sessions of Codex, if Codex started this process (wakes.ts). */
-  startCodexWaker(party: Pick<WakeWait, 'seat'>): CodexWaker;
-  /** Searches for rules to propose, now and every hour, while this process lives; sidecars start it. */
-  startProposals(): void;
-  /** Passes answers from desks to the dialogs of Codex on this machine (codex-dialogs.ts); sidecars start it. */
-  startCodexAnswers(): void;
-  /** Notifies the human of a seat of agents that are held by mentions, until the returned function is called. */
-  startHeldNotices(seat: string): () => void;
-  /** Shows popups for a seat until the returned function is called; every long-lived process starts it. */
-  startPopups(party: PopupParty): () => Promise<void>;
-  /** Starts popups that an extension shows elsewhere than on the desktop, until the returned function is called. */
-  startOtherPopups(start: (parts: OtherPopupParts) => () => Promise<void>): () => Promise<void>;
-  close(): Promise<void>;
-}
+/** Every service of a process, and what it starts in the background. */
+export type Hive = Readonly<ReturnType<typeof createHive>>;
 
 /** The service of an extension, created once for each hive when it is first used. */
 export function oncePerHive<Service extends object>(make: (hive: Hive) => Service): (hive: Hive) => Service {
@@ -146,7 +82,7 @@ export interface HiveParts extends Omit<SeatParts, 'sessions' | 'processes'>, Om
   examinations: () => Promise<readonly Examination[]>;
 }
 
-export function createHive(parts: HiveParts): Hive {
+export function createHive(parts: HiveParts) {
   const { store, ids, processes, log, notifier, findProject, machine, files, codex, seat, env } = parts;
   const feed = createFeed(store, log);
   const standing = {
@@ -174,7 +110,7 @@ export function createHive(parts: HiveParts): Hive {
   ];
   const delivery = createDelivery(store, () => parts.trust().seats);
   const turns = createTurns(store, ids, readingLastWords(files, machine));
-  const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
+  const callbacks = createCallbacks({ feed, prompts, delivery, ids, log });
   const settings = createSettings(store);
   const trust = createTrust(store, seat, parts.trust);
   const interrupts = createInterrupts({ ...parts, feed });
@@ -208,7 +144,9 @@ export function createHive(parts: HiveParts): Hive {
     delivery,
     sessions,
     callers: createCallers(store, processes, sessions),
+    /** Agents that their human allows to answer other agents. */
     coordinators: createCoordinators({ ...standing, prompts, actor: sessions.actor }),
+    /** The current state of files that permissions show as diffs. */
     edits: createEdits({ store, files, machine }),
     outreach,
     settings,
@@ -221,11 +159,18 @@ export function createHive(parts: HiveParts): Hive {
     mentions,
     waits,
     loops: createLoops(store),
+    /** The project that a directory belongs to. */
     findProject,
+    /** Waits until the names in these folders and above are on disk. Emacs flushes its files, but cannot flush a folder. */
     flushFolders: files.flushFolders,
+    /** The parts from which an extension builds its own services over the same store. */
     parts: { store, ids, processes, machine, seat, env, placeAt: parts.placeAt },
-    onClose: (stop) => void stops.push(stop),
-    runOfAsk: (call) => runOfAsk(store, call),
+    /** Registers a function that ends an extension's work; `close` calls it. */
+    onClose(stop: () => Promise<void>): void {
+      stops.push(stop);
+    },
+    /** The run of a call that asks; null outside of runs, and for a subagent. */
+    runOfAsk: (call: AskOfRun) => runOfAsk(store, call),
     hooks: createHooks({
       store,
       ids,
@@ -237,25 +182,36 @@ export function createHive(parts: HiveParts): Hive {
     wakes,
     retention,
     doctor: createDoctor({ ...parts, seats }),
+    /** A human's answers that could not be accepted. */
     unreadAnswers: createUnreadAnswers(store),
     rules,
     stats: createStats(store, localDay),
+    /** Expires prompts and mentions while this process lives; every long-lived process starts it. */
     startExpiry: () => once('expiry', () => startExpiry(store, expiring, log)),
+    /** Removes records past retention, now and every hour, while this process lives; sidecars start it. */
     startRetention: () => once('retention', () => startRetention(retention, log)),
+    /** Ends sessions whose process is gone, now and each minute, while this process lives; sidecars start it. */
     startSweep: () => once('sweep', () => startSweep({ sessions, outreach, prompts, machine, log })),
+    /** Searches for rules to propose, now and every hour, while this process lives; sidecars start it. */
     startProposals: () => once('proposals', () => startProposals(rules, log)),
+    /** Passes answers from desks to the dialogs of Codex on this machine (codex-dialogs.ts); sidecars start it. */
     startCodexAnswers: () =>
       once('answers', () => startCodexAnswers({ store, feed, delivery, codex, machine, log })),
-    startCodexWaker: (party) => createCodexWaker({ store, feed, wakes, codex, machine, log }, party),
-    startHeldNotices: (seat) => startExpiry(store, [heldNotices(store, seat)], log),
-    startPopups(party) {
+    /** Wakes idle sessions of Codex, if Codex started this process (wakes.ts). */
+    startCodexWaker: (party: Pick<WakeWait, 'seat'>) =>
+      createCodexWaker({ store, feed, wakes, codex, machine, log }, party),
+    /** Notifies the human of a seat of agents that are held by mentions, until the returned function is called. */
+    startHeldNotices: (seat: string) => startExpiry(store, [heldNotices(store, seat)], log),
+    /** Shows popups for a seat until the returned function is called; every long-lived process starts it. */
+    startPopups(party: PopupParty) {
       const stop = startPopups({ store, feed, prompts, notifier, log, trust }, party);
       popups.set(stop, party);
       return async () => {
         if (popups.delete(stop)) await stop();
       };
     },
-    startOtherPopups(start) {
+    /** Starts popups that an extension shows elsewhere than on the desktop, until the returned function is called. */
+    startOtherPopups(start: (parts: OtherPopupParts) => () => Promise<void>) {
       const stop = start({ store, feed, prompts, log, trust });
       otherPopups.add(stop);
       return async () => {

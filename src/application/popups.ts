@@ -70,27 +70,27 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
     createQueue(parts, party, outreachPopups(party)),
     createQueue(parts, party, mentionPopups(party)),
   ];
-  const following = (async () => {
-    const cursor = party.cursor ?? (await store.read((tx) => tx.events.head()));
-    if (party.phone !== undefined) await Promise.all(queues.map((queue) => queue.addPending()));
-    return feed.follow({
-      cursor,
-      debounce: true,
-      async onEvents(events) {
-        const isDue = events.some((event) => queues.some((queue) => queue.isDue(event)));
-        const at = isDue ? performance.now() + (await popupDelay(store, party)) : 0;
-        for (const queue of queues) queue.take(events, at);
-      },
-      // Missed events are in the list; a popup for them would come too late.
-      onResync: async () => undefined,
+  const unfollow = feed.follow({
+    cursor: party.cursor,
+    debounce: true,
+    async onEvents(events) {
+      const isDue = events.some((event) => queues.some((queue) => queue.isDue(event)));
+      const at = isDue ? performance.now() + (await popupDelay(store, party)) : 0;
+      for (const queue of queues) queue.take(events, at);
+    },
+    // Missed events are in the list; a popup for them would come too late.
+    onResync: async () => undefined,
+  });
+  if (party.phone !== undefined)
+    void beside(log, 'What waits already is not pushed.', async () => {
+      // Reads what is pending after the feed has begun, so that nothing is missed in between.
+      await unfollow.caughtUp();
+      await Promise.all(queues.map((queue) => queue.addPending()));
     });
-  })();
-  void beside(log, 'Popups could not be started.', () => following);
 
   return async () => {
     const halted = Promise.all(queues.map((queue) => queue.halt()));
-    const unfollow = await following.catch(() => null);
-    await unfollow?.();
+    await unfollow();
     // A lease in progress still reaches the board, which completes it.
     await halted;
     for (const { board } of queues) board.clear();

@@ -289,7 +289,7 @@ export function createCodexWaker(
 ): CodexWaker {
   const stop = new AbortController();
   const waitingFor = new Set<string>();
-  let unfollow: Promise<() => Promise<void>> | null = null;
+  let unfollow: (() => Promise<void>) | null = null;
 
   async function wait(session: Session): Promise<void> {
     const { session_id } = session;
@@ -314,9 +314,8 @@ export function createCodexWaker(
     );
   }
 
-  async function followMentions(): Promise<() => Promise<void>> {
+  function followMentions(): () => Promise<void> {
     return feed.follow({
-      cursor: await store.read((tx) => tx.events.head()),
       async onEvents(events) {
         const mentioned = events.filter(({ type }) => type === 'mention/created');
         for (const session_id of new Set(mentioned.map((event) => event.session_id))) {
@@ -333,15 +332,11 @@ export function createCodexWaker(
   return {
     onSession: waitFor,
     onClient(client) {
-      if (!CODEX.test(client)) return;
-      if (unfollow !== null) return;
-      const following = followMentions();
-      unfollow = following;
-      void beside(log, 'Mentions of idle Codex sessions are not followed.', () => following);
+      if (CODEX.test(client)) unfollow ??= followMentions();
     },
     close() {
       stop.abort();
-      unfollow?.then((end) => end()).catch(() => undefined);
+      void unfollow?.();
     },
   };
 }

@@ -2,7 +2,7 @@
  * Devices: pairs a phone or a browser with this hive, confirms it, revokes it. A device signs in through `hive serve
  * --inbox` (http.ts). The seats in the human's file decide what a device may allow (seats.ts).
  */
-import { watchAdmitted } from '../../application/admitted.ts';
+import { watchAdmitted } from '../../application/feed.ts';
 import { type Hive, oncePerHive } from '../../application/hive.ts';
 import { giveNotice } from '../../application/notices.ts';
 import type { Store, WriteTx } from '../../application/ports.ts';
@@ -251,7 +251,7 @@ export function createDevices(
         await record(tx, { ...found, push_failed: why }, change);
       }),
 
-    watch: (listener) => watchAdmitted(store, (tx) => tx.devices.list(), listener),
+    watch: (listener) => watchAdmitted(store, log, (tx) => tx.devices.list(), listener),
 
     served: () => inbox.read(store.store_id),
     servedAt: (address) => inbox.write(store.store_id, address),

@@ -1,10 +1,10 @@
 /** Tokens for agents that connect over HTTP: generated once, shown once, and stored only as a digest. */
 
 import type { Admitting } from '../../adapters/mcp/over-http.ts';
-import { watchAdmitted } from '../../application/admitted.ts';
+import { watchAdmitted } from '../../application/feed.ts';
 import { type Hive, oncePerHive } from '../../application/hive.ts';
 import type { Store, WriteTx } from '../../application/ports.ts';
-import type { Secrets } from '../../application/world.ts';
+import type { Logger, Secrets } from '../../application/world.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import type { Role, Token, TokenProject } from '../../domain/tokens.ts';
 import { randomSecrets } from '../../infrastructure/platform/ids.ts';
@@ -32,11 +32,11 @@ export interface TokenService extends Admitting {
 }
 
 /** The tokens of a hive. */
-export const tokensOf: (hive: Hive) => TokenService = oncePerHive(({ parts }) =>
-  createTokens(parts.store, randomSecrets),
+export const tokensOf: (hive: Hive) => TokenService = oncePerHive(({ parts, log }) =>
+  createTokens(parts.store, log, randomSecrets),
 );
 
-function createTokens(store: Store, secrets: Secrets): TokenService {
+function createTokens(store: Store, log: Logger, secrets: Secrets): TokenService {
   async function withSecret(
     what: 'made' | 'rotated',
     change: (tx: WriteTx, digest: string) => Promise<Token>,
@@ -101,6 +101,7 @@ function createTokens(store: Store, secrets: Secrets): TokenService {
     watch: (listener) =>
       watchAdmitted(
         store,
+        log,
         async (tx) => new Set((await tx.tokens.list()).filter(isValid).map(({ digest }) => digest)),
         listener,
       ),
