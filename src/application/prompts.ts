@@ -45,7 +45,7 @@ import {
   type Urgency,
 } from '../domain/prompts.ts';
 import { askQuotas, type QuotaRefusal, tooMany } from '../domain/quotas.ts';
-import { type SeatKey, seatThatSigned, signAnswer } from '../domain/seats.ts';
+import { type SeatKey, type SignedAnswer, seatThatSigned, signAnswer } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
@@ -416,16 +416,7 @@ function createAnswering(
     return { response_id, signed: await sign(command, response_id) };
   }
 
-  /**
-   * Refuses to allow something that was not displayed to the person in full. A program that uses the library displays nothing.
-   */
-  function refuseUnseen(prompt: Prompt, answer: PromptAnswer, command: AnswerCommand): void {
-    const { actor, displayed_digest } = command;
-    if (actor.kind !== 'human' || actor.via === 'library') return;
-    refuse(refusalOfUnseen(prompt, answer, displayed_digest ?? null));
-  }
-
-  /** The answer that a command gives. @throws HiveError if it allows what its person has not seen. */
+  /** The answer that a command gives. @throws HiveError if it allows what was not displayed to its person in full. */
   function answerOf(
     prompt: Prompt,
     command: AnswerCommand,
@@ -433,13 +424,26 @@ function createAnswering(
     signed: Signed | null,
     now: string,
   ): PromptAnswer {
-    const { by, via, kind } = command.actor;
+    const { actor, displayed_digest = null } = command;
+    const { by, via, kind } = actor;
     // An unsigned answer is not attested, even if a person gives it.
     const attested = kind === 'rule' || signed !== null;
     const stamp = { by, via, attested, response_id, responded_at: signed?.responded_at ?? now };
     const answer = resolveAnswer(prompt, command, stamp);
-    refuseUnseen(prompt, answer, command);
+    // A program that uses the library displays nothing.
+    if (kind === 'human' && via !== 'library') refuse(refusalOfUnseen(prompt, answer, displayed_digest));
     return answer;
+  }
+
+  /** The content of a signature: the answer as it was given at that time. */
+  function contentOf(
+    prompt: Prompt,
+    command: AnswerCommand,
+    stamp: Pick<PromptAnswer, 'response_id' | 'responded_at'>,
+  ): SignedAnswer {
+    const { ask_id, actor, displayed_digest } = command;
+    const answer = resolveAnswer(prompt, command, { by: actor.by, via: actor.via, attested: true, ...stamp });
+    return { store_id: store.store_id, ask_id, displayed_digest: displayed_digest ?? '', answer };
   }
 
   /** Reads the prompt, and the answer that is already stored under this id. */
@@ -455,7 +459,7 @@ function createAnswering(
    * transaction, and the signed time becomes the time of the answer.
    */
   async function sign(command: AnswerCommand, response_id: string): Promise<Signed | null> {
-    const { ask_id, actor, displayed_digest = null, signed: ofDevice } = command;
+    const { ask_id, actor, displayed_digest, signed: ofDevice } = command;
     if (ofDevice !== undefined) return signedByDevice(command, ofDevice, response_id);
     // The key of this process represents the person who sits here, not the holder of a device.
     if (actor.via === 'inbox' || !isPersonal(actor)) return null;
@@ -463,13 +467,11 @@ function createAnswering(
     if (seat === null) return null;
     const { prompt, known, now } = await readFor(ask_id, response_id);
     if (prompt === undefined || known !== undefined) return null;
-    const stamp = { by: actor.by, via: actor.via, attested: true, response_id, responded_at: now };
-    const answer = resolveAnswer(prompt, command, stamp);
-    const isAllowing = mayAllow(prompt, answer);
+    const content = contentOf(prompt, command, { response_id, responded_at: now });
+    const isAllowing = mayAllow(prompt, content.answer);
     if (isAllowing && displayed_digest !== permissionDigest(prompt)) return null;
-    const signed = { store_id: store.store_id, ask_id, displayed_digest: displayed_digest ?? '', answer };
     try {
-      return { signature: await signAnswer(seat, signed), responded_at: now };
+      return { signature: await signAnswer(seat, content), responded_at: now };
     } catch (error) {
       if (isAllowing) throw error;
       // Without the person's SSH agent a question can still be answered, unattested.
@@ -486,19 +488,18 @@ function createAnswering(
     { key, may_allow, responded_at, signature }: DeviceSignature,
     response_id: string,
   ): Promise<Signed | null> {
-    const { ask_id, actor, displayed_digest } = command;
+    const { ask_id, actor } = command;
     const { prompt, known, now } = await readFor(ask_id, response_id);
     if (prompt === undefined) throw notFound(ask_id);
-    const stamp = { by: actor.by, via: actor.via, attested: true, response_id, responded_at };
-    const answer = resolveAnswer(prompt, command, stamp);
-    const signed = { store_id: store.store_id, ask_id, displayed_digest: displayed_digest ?? '', answer };
-    if (seatThatSigned([{ name: actor.by, key }], signed, signature) === null)
+    const content = contentOf(prompt, command, { response_id, responded_at });
+    if (seatThatSigned([{ name: actor.by, key }], content, signature) === null)
       throw new HiveError(
         'not_allowed',
         `The answer to ${ask_id} was not accepted: its signature is not that of this device.`,
       );
     // The same answer again: its outcome is returned, however late.
-    if (known !== undefined || !mayAllow(prompt, answer)) return { signature: null, responded_at: null };
+    if (known !== undefined || !mayAllow(prompt, content.answer))
+      return { signature: null, responded_at: null };
     // The answer would settle the permission although its signature allows nothing.
     if (!may_allow)
       throw new HiveError(
@@ -576,17 +577,28 @@ function createReading({
   ids,
   recordDue,
 }: ReadingParts): Pick<PromptService, 'get' | 'wait' | 'waitForOpen'> {
-  /** Waits until `check` returns a value. Until then, the questions block the waiting session. */
-  function until<T>(
-    check: () => Promise<T | undefined>,
-    prompts: readonly Prompt[],
-    { waiter: session_id, onWait, ...options }: WaitOptions & { subjects: readonly string[] | undefined },
-  ): Promise<T | undefined> {
+  /** Reads until it is done or the time has run out. Meanwhile the questions block the waiting session. */
+  async function readUntil<Found>(
+    read: () => Promise<Found>,
+    isDone: (found: Found) => boolean,
+    waitedFor: (found: Found) => { prompts: readonly Prompt[]; subjects: readonly string[] | undefined },
+    { waiter: session_id, onWait, ...options }: WaitOptions,
+  ): Promise<Found> {
+    const first = await read();
+    if (isDone(first) || options.wait_ms <= 0) return first;
     onWait?.();
-    const wait = (): Promise<T | undefined> => feed.until(check, options);
-    if (session_id === undefined) return wait();
+    const { prompts, subjects } = waitedFor(first);
+    const check = async (): Promise<Found | undefined> => {
+      const found = await read();
+      return isDone(found) ? found : undefined;
+    };
+    const wait = (): Promise<Found | undefined> => feed.until(check, { ...options, subjects });
     const ask_ids = prompts.filter(({ status }) => status === 'pending').map(({ ask_id }) => ask_id);
-    return markedAsBlocking({ store, ids }, { session_id, ask_ids, ...options }, wait);
+    const done =
+      session_id === undefined
+        ? await wait()
+        : await markedAsBlocking({ store, ids }, { session_id, ask_ids, ...options }, wait);
+    return done ?? read();
   }
 
   async function read(ask_ids: readonly string[]): Promise<Prompt[]> {
@@ -616,39 +628,25 @@ function createReading({
       return prompt ?? Promise.reject(notFound(ask_id));
     },
 
-    async wait(ask_ids, options) {
-      const first = await read(ask_ids);
-      const isDone = (prompts: readonly Prompt[]): boolean =>
-        prompts.some(isUncollected) || prompts.every(({ status }) => status !== 'pending');
-      if (isDone(first) || options.wait_ms <= 0) return first;
-      const settled = await until(
-        async () => {
-          const prompts = await read(ask_ids);
-          return isDone(prompts) ? prompts : undefined;
-        },
-        first,
-        { ...options, subjects: ask_ids },
-      );
-      return settled ?? read(ask_ids);
-    },
+    wait: (ask_ids, options) =>
+      readUntil(
+        () => read(ask_ids),
+        (prompts) => prompts.some(isUncollected) || prompts.every(({ status }) => status !== 'pending'),
+        (prompts) => ({ prompts, subjects: ask_ids }),
+        options,
+      ),
 
-    async waitForOpen(session_id, options) {
-      const first = await readOpen(session_id);
-      const isDone = ({ settled, pending }: Open): boolean => settled > 0 || pending === 0;
-      if (isDone(first) || options.wait_ms <= 0) return first;
-      // If there are more prompts than listed, the others may be answered too, so any event is a reason to read again.
-      const listed = first.prompts.length === first.pending;
-      const subjects = listed ? first.prompts.map(({ ask_id }) => ask_id) : undefined;
-      const done = await until(
-        async () => {
-          const open = await readOpen(session_id);
-          return isDone(open) ? open : undefined;
-        },
-        first.prompts,
-        { ...options, subjects },
-      );
-      return done ?? readOpen(session_id);
-    },
+    waitForOpen: (session_id, options) =>
+      readUntil(
+        () => readOpen(session_id),
+        ({ settled, pending }) => settled > 0 || pending === 0,
+        // If there are more prompts than listed, the others may be answered too, so any event is a reason to read again.
+        ({ prompts, pending }) => ({
+          prompts,
+          subjects: prompts.length === pending ? prompts.map(({ ask_id }) => ask_id) : undefined,
+        }),
+        options,
+      ),
   };
 }
 
@@ -684,13 +682,10 @@ export async function recordAnswer(
 ): Promise<{ outcome: AnswerOutcome; prompt: Prompt }> {
   const { ask_id } = prompt;
   const { prompt: settled, outcome } = respondPrompt(prompt, answer);
-  if (outcome === 'accepted' && !(await tx.prompts.settle(settled, tx.now))) {
+  if (outcome === 'accepted' && !(await settle(tx, settled)))
     throw new HiveError('internal', `The prompt ${ask_id} changed inside its own transaction.`);
-  }
-  if (outcome === 'accepted') await removeClaimAndWaits(tx, prompt);
-  if (outcome === 'late') await tx.prompts.update(settled);
-  const added = tx.prompts.addResponse({ ...answer, ask_id, outcome, signature });
-  await Promise.all([added, outcome === 'lost' ? undefined : owe(tx, settled)]);
+  if (outcome === 'late') await Promise.all([tx.prompts.update(settled), owe(tx, settled)]);
+  await tx.prompts.addResponse({ ...answer, ask_id, outcome, signature });
   await appendPrompt(tx, RESPONSE_EVENT[outcome], settled, answerData(answer, displayed_digest));
   return { outcome, prompt: settled };
 }
@@ -718,9 +713,7 @@ export async function recordCancel(
 ): Promise<Prompt> {
   const cancelled = cancelPrompt(prompt, { by, via, reason }, tx.now);
   if (cancelled === prompt) return prompt;
-  await tx.prompts.settle(cancelled, tx.now);
-  await owe(tx, cancelled);
-  await removeClaimAndWaits(tx, prompt);
+  await settle(tx, cancelled);
   await appendPrompt(tx, 'prompt/cancelled', cancelled, { cancel_reason: reason, by, via });
   if (reason === 'withdrawn')
     await noticeOf(tx, [cancelled], {
@@ -773,7 +766,11 @@ async function recordWarnings(tx: WriteTx, batch: readonly Prompt[]): Promise<vo
 }
 
 async function recordExpiries(tx: WriteTx, batch: readonly Prompt[]): Promise<void> {
-  for (const prompt of batch) await settleExpired(tx, prompt);
+  for (const prompt of batch) {
+    const expired = expirePrompt(prompt, tx.now);
+    await settle(tx, expired);
+    await appendPrompt(tx, 'prompt/expired', expired, {});
+  }
   await noticeOf(tx, batch, {
     notice: 'expired',
     one: (prompt) => `A question of ${labelled(prompt)} expired without an answer`,
@@ -781,23 +778,25 @@ async function recordExpiries(tx: WriteTx, batch: readonly Prompt[]): Promise<vo
   });
 }
 
+/** Escalates prompts, inside a transaction that has found them due. */
 async function recordEscalations(tx: WriteTx, batch: readonly Prompt[]): Promise<void> {
-  for (const prompt of batch) await recordEscalation(tx, prompt);
+  for (const prompt of batch) {
+    const escalated = escalatePrompt(prompt, tx.now);
+    if (escalated !== prompt && (await tx.prompts.escalate(escalated)))
+      await appendPrompt(tx, 'prompt/escalated', escalated, { to: prompt.to });
+  }
 }
 
-/** Expires one prompt inside a transaction that has found it due. */
-export async function recordExpiry(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
-  await recordExpiries(tx, [prompt]);
-  return expirePrompt(prompt, tx.now);
-}
-
-async function settleExpired(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
-  const expired = expirePrompt(prompt, tx.now);
-  await tx.prompts.settle(expired, tx.now);
-  await owe(tx, expired);
-  await removeClaimAndWaits(tx, prompt);
-  await appendPrompt(tx, 'prompt/expired', expired, {});
-  return expired;
+/** Stores that a prompt has left `pending`, with what follows from that; false if another was first. */
+async function settle(tx: WriteTx, settled: Prompt): Promise<boolean> {
+  const { ask_id, claimed_by, blocked_since } = settled;
+  const isFirst = await tx.prompts.settle(settled, tx.now);
+  await Promise.all([
+    owe(tx, settled),
+    claimed_by === null ? undefined : tx.claims.remove(ask_id),
+    blocked_since === null ? undefined : tx.waits.remove(ask_id),
+  ]);
+  return isFirst;
 }
 
 /** Records that the outcome must be delivered to the asker. A late answer replaces an earlier outcome. */
@@ -815,23 +814,6 @@ export async function appendPrompt(
   await tx.events.append({ type, session_id, subject, data: { status, ...data } });
 }
 
-/** Escalates a prompt, inside a transaction that has found it due. */
-export async function recordEscalation(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
-  const escalated = escalatePrompt(prompt, tx.now);
-  if (escalated === prompt || !(await tx.prompts.escalate(escalated))) return prompt;
-  await appendPrompt(tx, 'prompt/escalated', escalated, { to: prompt.to });
-  return escalated;
-}
-
-/** Removes the claim of a settled prompt, and the waits for it. */
-async function removeClaimAndWaits(
-  tx: WriteTx,
-  { ask_id, claimed_by, blocked_since }: Prompt,
-): Promise<void> {
-  if (claimed_by !== null) await tx.claims.remove(ask_id);
-  if (blocked_since !== null) await tx.waits.remove(ask_id);
-}
-
 /** @throws HiveError `prompt_not_found`. */
 export async function findPrompt(tx: ReadTx, ask_id: string): Promise<Prompt> {
   const prompt = await tx.prompts.get(ask_id);
@@ -842,7 +824,9 @@ export async function findPrompt(tx: ReadTx, ask_id: string): Promise<Prompt> {
 /** Expires a prompt whose time is up before anything else is done to it, in the same transaction. */
 export async function findCurrent(tx: WriteTx, ask_id: string): Promise<Prompt> {
   const prompt = await findPrompt(tx, ask_id);
-  return isExpired(prompt, tx.now) ? recordExpiry(tx, prompt) : prompt;
+  if (!isExpired(prompt, tx.now)) return prompt;
+  await recordExpiries(tx, [prompt]);
+  return expirePrompt(prompt, tx.now);
 }
 
 function notFound(ask_id: string): HiveError {
