@@ -8,7 +8,6 @@ CREATE TABLE interrupts (
   "by"           TEXT NOT NULL,
   via            TEXT NOT NULL,
   note           TEXT,
-  timeout_ms     BIGINT NOT NULL,
   asked_at       TEXT NOT NULL,
   state          TEXT NOT NULL,
   outcome        TEXT,

@@ -265,7 +265,6 @@ async function storeRequest(
     by: actor.by,
     via: actor.via,
     note: cleanOptional(request.note),
-    timeout_ms: timeoutOf(request),
     asked_at: tx.now,
     state: 'pending',
     outcome: null,
@@ -275,7 +274,7 @@ async function storeRequest(
     pushed_at: null,
   };
   await tx.turns.insertInterrupt(interrupt);
-  await append(tx, 'turn/interrupt_asked', interrupt);
+  await append(tx, 'asked', interrupt);
   return interrupt;
 }
 
@@ -288,7 +287,7 @@ async function giveUp(tx: WriteTx, interrupt_id: string): Promise<SettledInterru
   if (interrupt.state !== 'pending' || interrupt.unconfirmed_at !== null) return { interrupt, turn };
   const unconfirmed = { ...interrupt, unconfirmed_at: tx.now };
   await tx.turns.updateInterrupt(unconfirmed);
-  await append(tx, 'turn/interrupt_unconfirmed', unconfirmed);
+  await append(tx, 'unconfirmed', unconfirmed);
   return { interrupt: unconfirmed, turn };
 }
 
@@ -307,7 +306,7 @@ async function withdrawRequests(tx: WriteTx, which: Withdrawal): Promise<Interru
     .map((interrupt) => withdrawInterrupt(interrupt, actor.by, tx.now));
   for (const interrupt of withdrawn) {
     await tx.turns.updateInterrupt(interrupt);
-    await append(tx, 'turn/interrupt_withdrawn', interrupt);
+    await append(tx, 'withdrawn', interrupt);
   }
   return withdrawn;
 }
@@ -357,22 +356,20 @@ async function turnOfSession(tx: ReadTx, turn_id: string, { session_id }: Sessio
   return turn?.session_id === session_id ? turn : null;
 }
 
-type InterruptEvent = 'turn/interrupt_asked' | 'turn/interrupt_unconfirmed' | 'turn/interrupt_withdrawn';
-
-async function append(tx: WriteTx, type: InterruptEvent, interrupt: Interrupt): Promise<void> {
+async function append(
+  tx: WriteTx,
+  change: 'asked' | 'unconfirmed' | 'withdrawn' | 'pushed',
+  interrupt: Interrupt,
+): Promise<void> {
   const { session_id, turn_id: subject, interrupt_id, by, via, note, withdrawn_by } = interrupt;
-  const data = { interrupt_id, by, via, note, ...(withdrawn_by === null ? {} : { withdrawn_by }) };
-  await tx.events.append({ type, session_id, subject, data });
-}
-
-function timeoutOf({ timeout_ms }: InterruptRequest): number {
-  return timeout_ms ?? INTERRUPT_LIMITS.defaultTimeoutMs;
+  const data = { change, interrupt_id, by, via, note, ...(withdrawn_by === null ? {} : { withdrawn_by }) };
+  await tx.events.append({ type: 'turn/interrupt', session_id, subject, data });
 }
 
 /** How long the asker waits, in ms. @throws HiveError `invalid_input`. */
 function checkedWait(request: InterruptRequest): number {
-  const { minTimeoutMs, maxTimeoutMs, note } = INTERRUPT_LIMITS;
-  const wait_ms = timeoutOf(request);
+  const { minTimeoutMs, defaultTimeoutMs, maxTimeoutMs, note } = INTERRUPT_LIMITS;
+  const wait_ms = request.timeout_ms ?? defaultTimeoutMs;
   if (!Number.isFinite(wait_ms) || wait_ms < minTimeoutMs || wait_ms > maxTimeoutMs)
     throw invalidInput(`timeout_ms is ${wait_ms}: it must be between 0 and ${maxTimeoutMs} (24 hours).`);
   boundedOptional('note', request.note, note);
@@ -497,15 +494,13 @@ function createPush({ store, codex, machine, log }: PushParts, closing: AbortSig
    * Records the push before it happens, for one process only: if the turn ends after that, this interrupt ended it, not the
    * terminal.
    */
-  async function claim({ interrupt_id, turn_id }: Interrupt, through: string): Promise<boolean> {
+  async function claim({ interrupt_id, turn_id }: Interrupt): Promise<boolean> {
     return store.write(async (tx) => {
       const pending = await tx.turns.pendingInterrupts(turn_id);
       const own = pending.find((interrupt) => interrupt.interrupt_id === interrupt_id);
       if (own === undefined || pending.some(({ pushed_at }) => pushed_at !== null)) return false;
       await tx.turns.updateInterrupt({ ...own, pushed_at: tx.now });
-      const { session_id, by } = own;
-      const data = { interrupt_id, by, through };
-      await tx.events.append({ type: 'turn/interrupt_pushed', session_id, subject: turn_id, data });
+      await append(tx, 'pushed', own);
       return true;
     });
   }
@@ -522,7 +517,7 @@ function createPush({ store, codex, machine, log }: PushParts, closing: AbortSig
     { turn_id, client_turn_id }: Turn,
     session: Session,
   ): Promise<void> {
-    if (client_turn_id === null || !(await claim(interrupt, 'codex'))) return;
+    if (client_turn_id === null || !(await claim(interrupt))) return;
     const thread_id = threadOf(session);
     const stopped = await codex.interrupt({ thread_id, client_turn_id });
     // Without an answer, the push may still end the turn: a tool that is slow to stop delays the answer.

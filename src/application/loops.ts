@@ -89,7 +89,7 @@ export async function guardLoops(
     trips.push({ addressee, reason });
     if (isLoopNotified(await tx.loops.get(pair), spoke)) continue;
     await tx.loops.put({ ...pair, state: 'tripped', at: tx.now, seq: message.seq, reason });
-    await appendLoop(tx, 'loop/tripped', pair, { reason, message_id: message.message_id });
+    await appendLoop(tx, pair, { state: 'tripped', reason, message_id: message.message_id });
     news.push(addressee);
   }
   const reason = trips[0]?.reason;
@@ -121,7 +121,7 @@ export async function guardRoom(
     if (reason === null || loop?.state === 'muted' || isLoopNotified(loop, spoke)) continue;
     const { message_id, seq } = newest;
     await tx.loops.put({ ...pair, state: 'tripped', at: tx.now, seq, reason });
-    await appendLoop(tx, 'loop/tripped', pair, { reason, message_id });
+    await appendLoop(tx, pair, { state: 'tripped', reason, message_id });
     await notifyHuman(tx, newest, author, [reader], reason);
   }
   return news.filter(({ session_id }) => session_id === null || !stopped.has(session_id));
@@ -191,7 +191,7 @@ export function createLoops(store: Store): LoopService {
           await tx.loops.humanSpoke(pair.first_session_id);
           await tx.loops.humanSpoke(pair.second_session_id);
         }
-        await appendLoop(tx, `loop/${state}`, pair, {});
+        await appendLoop(tx, pair, { state });
       }),
 
     list: () =>
@@ -218,14 +218,9 @@ export function createLoops(store: Store): LoopService {
 
 async function appendLoop(
   tx: WriteTx,
-  type: 'loop/tripped' | `loop/${LoopDecision}`,
   { first_session_id, second_session_id }: Pair,
-  data: Record<string, unknown>,
+  change: { state: Loop['state'] | LoopDecision; reason?: string; message_id?: string },
 ): Promise<void> {
-  await tx.events.append({
-    type,
-    session_id: null,
-    subject: null,
-    data: { sessions: [first_session_id, second_session_id], ...data },
-  });
+  const data = { sessions: [first_session_id, second_session_id], ...change };
+  await tx.events.append({ type: 'loop/changed', session_id: null, subject: null, data });
 }

@@ -177,19 +177,15 @@ export function createRules(parts: RuleParts): RuleService {
   }
 
   /** Records a change that is already on disk as an event. */
-  async function record(
-    type: 'rule/added' | 'rule/revoked',
-    rule: ListedRule,
-    setter: Setter,
-  ): Promise<void> {
+  async function record(change: 'added' | 'revoked', rule: ListedRule, setter: Setter): Promise<void> {
     const { line: _, uses: __, last_used_at: ___, expired: ____, ...content } = rule;
     const now = trust();
     await store.write(async (tx) => {
       await tx.events.append({
-        type,
+        type: 'rule/changed',
         session_id: null,
         subject: rule.rule_id,
-        data: { ...content, seat, path: now.path, ...setter },
+        data: { change, ...content, seat, path: now.path, ...setter },
       });
       await recordTrust(tx, { seat, via: 'sidecar' }, now);
       await changeMade(tx, seat, (made) => ({
@@ -249,7 +245,7 @@ export function createRules(parts: RuleParts): RuleService {
       await ruleFile.add(writtenRule(complete));
       const rule = (await listed(trust().permission_rules)).find((one) => one.name === name);
       if (rule === undefined) throw invalidInput(`${trust().path} does not count: see M-x hive-doctor.`);
-      await record('rule/added', rule, setter);
+      await record('added', rule, setter);
       return rule;
     },
 
@@ -265,7 +261,7 @@ export function createRules(parts: RuleParts): RuleService {
         // The name of a rule without one comes from its place in the file, so it is not compared.
         return there !== undefined && ruleId({ ...there, name: found.name }) === rule_id;
       });
-      await record('rule/revoked', rule, setter);
+      await record('revoked', rule, setter);
       return rule;
     },
 
@@ -301,10 +297,10 @@ export function createRules(parts: RuleParts): RuleService {
         if (proposal === null) return null;
         const { key, draft, allowed } = proposal;
         await tx.events.append({
-          type: 'rule/proposed',
+          type: 'rule/changed',
           session_id: null,
           subject: key,
-          data: { seat, ...draft, allowed },
+          data: { change: 'proposed', seat, ...draft, allowed },
         });
         const text = `You allowed ${draft.tool} ${draft.input} ${allowed} times in ${RULE_DAYS} days and never denied it. M-x hive-rules makes this a rule, or dismisses it.`;
         await giveNotice(tx, {
@@ -327,10 +323,10 @@ export function createRules(parts: RuleParts): RuleService {
           open: made.open.filter((one) => one.key !== key),
         }));
         await tx.events.append({
-          type: 'rule/dismissed',
+          type: 'rule/changed',
           session_id: null,
           subject: key,
-          data: { seat, ...setter },
+          data: { change: 'dismissed', seat, ...setter },
         });
       });
     },

@@ -20,8 +20,6 @@ export interface Interrupt {
   via: Via;
   /** The note that the agent reads with it. */
   note: string | null;
-  /** How long its asker waits, in milliseconds. */
-  timeout_ms: number;
   asked_at: string;
   /** `answered` by the end of the turn, however it ended. */
   state: 'pending' | 'answered' | 'withdrawn';

@@ -105,7 +105,7 @@ describe('a keyboard alone', () => {
     await tabTo(page, 'A note for the agent');
     await keyboard.type('Stop here.');
     await keyboard.press('Enter');
-    await eventually(async () => (await eventsOf(hive, 'turn/interrupt_asked')).length > 0);
+    await eventually(async () => (await eventsOf(hive, 'turn/interrupt')).length > 0);
   });
 
   test('begins each screen at its heading', async () => {

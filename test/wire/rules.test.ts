@@ -101,10 +101,10 @@ test('a rule is made from a permission, tried, written, used and revoked', async
   await frame(desk, 'rule/revoke', { rule_id: added.rule.rule_id });
   expect(readFileSync(desk.file, 'utf8')).toBe(before);
   expect((await desk.sidecar.request('rule/list')).rules).toHaveLength(1);
-  const events = await eventsOf(desk.hive, 'rule/added', 'rule/revoked');
-  expect(events.map(({ type, data }) => [type, data['name'], data['by']])).toEqual([
-    ['rule/added', 'Bash: npm test*', 'Ada'],
-    ['rule/revoked', 'Bash: npm test*', 'Ada'],
+  const events = await eventsOf(desk.hive, 'rule/changed');
+  expect(events.map(({ data }) => [data['change'], data['name'], data['by']])).toEqual([
+    ['added', 'Bash: npm test*', 'Ada'],
+    ['revoked', 'Bash: npm test*', 'Ada'],
   ]);
 });
 

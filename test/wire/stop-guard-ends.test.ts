@@ -56,7 +56,7 @@ describe('an interrupt', () => {
       actor: HUMAN,
       timeout_ms: 10_000,
     });
-    await eventually(async () => (await eventsOf(hive, 'turn/interrupt_asked')).length > 0);
+    await eventually(async () => (await eventsOf(hive, 'turn/interrupt')).length > 0);
     expect(await agent.stop('p1')).not.toContain('hivemind_report_updates');
     expect(await interrupting).toMatchObject({ session_id: 'session-1' });
   });

@@ -42,7 +42,6 @@ const interrupts = table<Interrupt>('interrupts', {
   by: 'plain',
   via: 'plain',
   note: 'plain',
-  timeout_ms: 'plain',
   asked_at: 'plain',
   state: 'plain',
   outcome: 'plain',
