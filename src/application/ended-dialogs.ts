@@ -1,7 +1,15 @@
 /** The hook handler that closes dialogs that the client has already closed. Most events close none and cost at most one read. */
 
 import { lose } from '../domain/delivery.ts';
-import { mayEndDialogs, type ReturnedCalls } from '../domain/dialogs.ts';
+import {
+  dialogsEndedBy,
+  mayEndDialogs,
+  mayHaveReturned,
+  RETURNED_TAIL_BYTES,
+  type ReturnedCalls,
+  returnedCalls,
+  wasLeftUnanswered,
+} from '../domain/dialogs.ts';
 import type { HookEvent } from '../domain/hooks.ts';
 import { mayAllow } from '../domain/permissions.ts';
 import { OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
@@ -35,7 +43,6 @@ export async function withReturnedCalls<T>(
   } catch (error) {
     if (!(error instanceof TranscriptNeeded)) throw error;
   }
-  const { RETURNED_TAIL_BYTES, returnedCalls } = await import('../domain/dialogs.ts');
   const tail = path === null ? null : readTail(path, RETURNED_TAIL_BYTES);
   return work(tail === null ? null : returnedCalls(tail));
 }
@@ -48,7 +55,6 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   const waiting = own.filter(({ status }) => status === 'pending');
   const refused = hasRun(event) ? own.filter(isRefused) : [];
   if (waiting.length === 0 && refused.length === 0) return null;
-  const { dialogsEndedBy, mayHaveReturned, wasLeftUnanswered } = await import('../domain/dialogs.ts');
   // The transcript of a subagent is another file, which its hooks do not name.
   const reads = event.agent_id === null && mayHaveReturned(event, waiting, tx.now).length > 0;
   if (reads && returned === undefined) throw new TranscriptNeeded();

@@ -256,28 +256,17 @@ async function goOnInBackground(
   { env }: HookSettings,
 ): Promise<void> {
   const name = env['HIVE_AGENT'];
-  const { client, machine, parent_session_id, project, project_dir, branch } = before;
   const known = await tx.sessions.get(session_id);
   if (known !== undefined) {
     // While the other one lived, it could have neither its name nor its title, and it may have become its child.
-    const { name: given, title } = before;
+    const { name: given, title, parent_session_id } = before;
     const next = inherited(before, { ...known, name: given, title, parent_session_id }, null);
     await takeOver(tx, before, await recordSession(tx, 'session/changed', await renamed(tx, next, name)));
     return;
   }
-  const introduction = {
-    session_id,
-    client,
-    source: 'bg',
-    // Without a process, any process may speak for it, as for the session that has ended.
-    pid: null,
-    machine,
-    name,
-    parent_session_id,
-    project,
-    project_dir,
-    branch,
-  } as const;
+  // Without a process, any process may speak for it, as for the session that has ended.
+  const unbound = { pid: null, shell_pid: null, client_title: null };
+  const introduction = { ...before, ...unbound, session_id, source: 'bg', name } as const;
   const next = inherited(before, await newSession(tx, introduction, before), null);
   await takeOver(tx, before, await recordSession(tx, 'session/started', next));
 }
@@ -347,18 +336,13 @@ async function startSubagent(
   root: Session,
   client_title: string | null = null,
 ): Promise<Session> {
-  const { client, machine, project, project_dir, branch, source } = root;
-  const session_id = subagentId(root.session_id, agent_id);
   const introduction = {
-    session_id,
-    client,
-    source,
-    pid: null,
-    machine,
+    ...root,
+    session_id: subagentId(root.session_id, agent_id),
     parent_session_id: root.session_id,
-    project,
-    project_dir,
-    branch,
+    pid: null,
+    shell_pid: null,
+    name: null,
     client_title,
   };
   return recordSession(tx, 'session/started', await newSession(tx, introduction));

@@ -13,13 +13,13 @@ import {
   isSilent,
   mergeVerdicts,
   NO_OPINION,
+  sessionOf,
   type Verdict,
   type Waited,
 } from '../domain/hooks.ts';
 import type { Preferences } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { RUN_VARIABLE, readStart } from '../domain/runs.ts';
-import { subagentId } from '../domain/sessions.ts';
 import { DISPLACED_TAIL_BYTES, transcriptNames } from '../domain/turns.ts';
 import { beside } from './background.ts';
 import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, reconcileDeliveries } from './delivery.ts';
@@ -205,7 +205,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
    * the client does not ask again.
    */
   async function waitOut(
-    { session_id, agent_id, client_turn_id }: HookEvent,
+    event: HookEvent,
     wait: HookWait,
     signal: AbortSignal | undefined,
     run: (waited: Waited) => Promise<Handled>,
@@ -214,9 +214,9 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     const end = performance.now() + wait.wait_ms;
     const persist = <T>(work: () => Promise<T | undefined>): Promise<T | undefined> =>
       feed.until(work, { wait_ms: end - performance.now(), signal });
-    const own = agent_id === null ? session_id : subagentId(session_id, agent_id);
+    const own = sessionOf(event);
     const found = await persist(() =>
-      store.read(async (tx) => ({ turn: await turnOf(tx, own, client_turn_id) })),
+      store.read(async (tx) => ({ turn: await turnOf(tx, own, event.client_turn_id) })),
     );
     const turn_id = found?.turn?.turn_id ?? null;
     const check = (): Promise<true | undefined> =>
@@ -354,10 +354,9 @@ function createSilences(store: Store): Silences {
       return head !== undefined && head === (await store.read((tx) => tx.events.head()));
     },
 
-    async note(key, { session_id, agent_id }, head) {
-      const own = agent_id === null ? session_id : subagentId(session_id, agent_id);
+    async note(key, event, head) {
       const holds = await store.read(
-        async (tx) => head === (await tx.events.head()) && (await isNothingUnderWay(tx, own)),
+        async (tx) => head === (await tx.events.head()) && (await isNothingUnderWay(tx, sessionOf(event))),
       );
       if (heads.size >= MOST_SILENCES) heads.clear();
       if (holds) heads.set(key, head);

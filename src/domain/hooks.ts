@@ -6,6 +6,7 @@ import type { Raw } from './json.ts';
 import type { Mention } from './mentions.ts';
 import type { GateMode, Preferences } from './preferences.ts';
 import { hasAnswer, isUncollected, type Prompt } from './prompts.ts';
+import { subagentId } from './sessions.ts';
 import type { Source } from './sources.ts';
 import { timeAfter } from './times.ts';
 
@@ -50,6 +51,11 @@ export interface HookEvent {
   background_agents: string[];
   /** The event as received, for fields that only one capability needs. */
   raw: Readonly<Record<string, unknown>>;
+}
+
+/** The session of an event: that of the subagent in which it happened, else the client's. */
+export function sessionOf({ session_id, agent_id }: Pick<HookEvent, 'session_id' | 'agent_id'>): string {
+  return agent_id === null ? session_id : subagentId(session_id, agent_id);
 }
 
 /** A wait of a hook, outside of any transaction. */

@@ -6,10 +6,9 @@
 import { beside } from '../../application/background.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { ConnectionHook, HookCall, HookSettings } from '../../application/hook-context.ts';
-import { type HookClient, type HookEvent, hookClient } from '../../domain/hooks.ts';
+import { type HookClient, type HookEvent, hookClient, sessionOf } from '../../domain/hooks.ts';
 import type { Raw } from '../../domain/json.ts';
 import { parseJson } from '../../domain/json-numbers.ts';
-import { subagentId } from '../../domain/sessions.ts';
 import { labelled } from '../../domain/sources.ts';
 import { readEvent, sayVerdict } from './hook.ts';
 
@@ -136,9 +135,8 @@ export function hookEnvironment(env: HookSettings['env']): HookSettings['env'] {
 /** If the environment does not show whether a person is there, what the session's start reported applies. */
 async function withSource(hive: Hive, event: HookEvent): Promise<HookEvent> {
   if (event.client !== 'claude-code' || event.attended !== null) return event;
-  const { session_id, agent_id } = event;
-  const own = agent_id === null ? session_id : subagentId(session_id, agent_id);
-  const session = (await hive.sessions.find(own)) ?? (await hive.sessions.find(session_id));
+  const session =
+    (await hive.sessions.find(sessionOf(event))) ?? (await hive.sessions.find(event.session_id));
   return session === undefined
     ? event
     : { ...event, source: session.source, attended: session.source !== 'bg' };
