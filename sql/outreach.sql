@@ -43,10 +43,9 @@ CREATE INDEX outreach_unseen ON outreach (number) WHERE status = 'unseen';
 CREATE INDEX outreach_by_time ON outreach (created_at);
 
 -- One budget for all sessions ('*'), and one for each session with limits of its own. `since`: the time since which the next
--- of its `credits` is being regained. `critical` counts output that passed as critical, which costs no credit.
+-- of its `credits` is being regained.
 CREATE TABLE budgets (
-  name     TEXT PRIMARY KEY,
-  credits  INTEGER NOT NULL,
-  since    TEXT NOT NULL,
-  critical INTEGER NOT NULL
+  name    TEXT PRIMARY KEY,
+  credits INTEGER NOT NULL,
+  since   TEXT NOT NULL
 );

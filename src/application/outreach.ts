@@ -120,12 +120,12 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
         const beyond = await chargeQuotas(tx, session, demandOfOutreach(made));
         if (beyond !== null) return { item: made, refusal: beyond };
         if (opinion.bucket !== null) await tx.outreach.putBucket(opinion.bucket);
-        const charged = opinion.bucket === null || critical ? null : opinion.bucket.name;
+        const charged = opinion.bucket?.name ?? null;
         const sent: Outreach = {
           ...made,
           ...(absence === null ? {} : { status: 'unseen' as const, reason: absence }),
           charged,
-          ask_id: actions === null ? null : await askWith(tx, made, actions),
+          ask_id: actions === null ? null : await askWith(tx, sender, actions),
         };
         await tx.outreach.insert(sent);
         await appendOutreach(tx, absence === null ? 'outreach/sent' : 'outreach/unseen', sent, {
@@ -141,14 +141,8 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
   }
 
   /** Asks the prompt whose options are the card's actions: pressing one answers the prompt like any other. */
-  async function askWith(tx: WriteTx, card: Outreach, actions: CheckedRequest): Promise<string> {
-    const { session_id, agent, agent_title, source, project, project_dir, turn_id } = card;
-    const prompt = createPrompt(
-      actions,
-      { session_id, agent, agent_title, source, project, project_dir, turn_id },
-      ids.make('ask'),
-      tx.now,
-    );
+  async function askWith(tx: WriteTx, sender: Sender, actions: CheckedRequest): Promise<string> {
+    const prompt = createPrompt(actions, sender, ids.make('ask'), tx.now);
     await insertPrompt(tx, prompt);
     return prompt.ask_id;
   }

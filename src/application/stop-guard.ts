@@ -53,13 +53,13 @@ async function judge(hook: HookContext): Promise<Partial<Verdict> | null> {
     ...(await owedMentions(hook, record)),
     ...(await owedReport(hook, settings, record, unreported, turn)),
   ];
-  const { stop_hook_active } = event;
-  const decision = decideStop(owed, { ...record, stop_hook_active }, tx.now);
-  await put(hook, record, decision.record);
+  const decision = decideStop(owed, record, tx.now);
+  // Most sessions have nothing left to do when they stop and need no row.
+  if (decision.record !== record) await tx.outreach.putGuard(decision.record);
   switch (decision.opinion) {
     case 'block': {
       const holds = owed.map(({ hold }) => hold);
-      const data = { holds, blocks: decision.record.blocks, stop_hook_active };
+      const data = { holds, blocks: decision.record.blocks, stop_hook_active: event.stop_hook_active };
       await tx.events.append({ type: 'stop/held', session_id, subject: session_id, data });
       return { block: decision.reason };
     }
@@ -149,15 +149,4 @@ async function chainStart(tx: ReadTx, turn: Turn | undefined): Promise<string | 
   if (turn === undefined) return null;
   const first = turn.chain_id === turn.turn_id ? turn : await tx.turns.get(turn.chain_id);
   return (first ?? turn).started_at;
-}
-
-/**
- * Stores the record if needed: most sessions have nothing left to do when they stop and need no row. `before` is of the same
- * chain.
- */
-async function put({ tx }: HookContext, before: StopGuardRecord, after: StopGuardRecord): Promise<void> {
-  const { blocks, let_go_at, stop_hook_active } = before;
-  const same =
-    after.blocks === blocks && after.let_go_at === let_go_at && after.stop_hook_active === stop_hook_active;
-  if (!same) await tx.outreach.putGuard(after);
 }

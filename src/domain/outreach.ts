@@ -122,12 +122,10 @@ export interface ReportRequest {
   message: string;
 }
 
-function make(
-  kind: OutreachKind,
-  sender: Sender,
-  own: { outreach_id: string; number: number },
-  now: string,
-): Outreach {
+/** The id and number of the new outreach. */
+type Own = Pick<Outreach, 'outreach_id' | 'number'>;
+
+function make(kind: OutreachKind, sender: Sender, own: Own, now: string): Outreach {
   return {
     ...own,
     kind,
@@ -154,9 +152,6 @@ function make(
     carrier: null,
   };
 }
-
-/** The id and number of the new outreach. */
-type Own = { outreach_id: string; number: number };
 
 /**
  * A new ping.
@@ -348,8 +343,8 @@ export function decideByRules(state: RuleState): RuleOpinion {
       'your human does not allow pings and cards from this session.',
       'Only your human can change that; critical makes no difference.',
     );
-  // A critical one passes the other rules and is counted separately.
-  if (critical) return { refusal: null, bucket: { ...bucket, critical: bucket.critical + 1 } };
+  // A critical one passes the other rules; it has a quota of its own (quotas.ts).
+  if (critical) return { refusal: null, bucket: null };
   if (absence !== null) {
     // A ping that nobody sees costs nothing. As many as the bucket holds are kept until the human is back.
     if (unseen < BUDGET.capacity) return { refusal: null, bucket: null };

@@ -14,8 +14,6 @@ export interface Bucket {
   credits: number;
   /** Since when the next credit has been accruing. */
   since: string;
-  /** How many critical ones passed; they take no credit. */
-  critical: number;
 }
 
 /** How many credits a bucket holds, and how fast they come back. */
@@ -34,7 +32,7 @@ export function rate(capacity: number, per_ms: number): Rate {
 }
 
 export function fullBucket(name: string, { capacity }: Rate, now: string): Bucket {
-  return { name, credits: capacity, since: now, critical: 0 };
+  return { name, credits: capacity, since: now };
 }
 
 /** The bucket's state now, with the credits that came back: between 0 and its capacity. */

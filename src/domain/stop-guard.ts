@@ -1,6 +1,6 @@
 /**
  * The Stop guard holds an agent that wants to stop while it has something left to do, with a sentence that names the exact
- * call. It counts its own holds and gives up after three a turn (invariant 11). The client's `stop_hook_active` is recorded but
+ * call. It counts its own holds and gives up after three a turn (invariant 11). The client's `stop_hook_active` is logged but
  * decides nothing, because another hook may have set it. Pure: no clock, no ids, no I/O.
  */
 import { holdAtMost } from './guards.ts';
@@ -21,8 +21,6 @@ export interface StopGuardRecord {
   reported_at: string | null;
   /** The agent was already reminded of output sent before this time. */
   reminded_at: string | null;
-  /** As the client last reported it; nothing depends on it. */
-  stop_hook_active: boolean;
 }
 
 /** How many Stops of one chain of turns are held at most. */
@@ -37,7 +35,6 @@ export function newStopGuard(session_id: string): StopGuardRecord {
     let_go_at: null,
     reported_at: null,
     reminded_at: null,
-    stop_hook_active: false,
   };
 }
 

@@ -80,7 +80,7 @@ export function outreachContract(engine: StoreEngine): void {
       expect(await hive.store.read((tx) => tx.outreach.unreported('bg-1'))).toEqual([]);
     });
 
-    test('all background sessions share one budget; critical ones are counted separately; a report is always possible', async () => {
+    test('all background sessions share one budget; critical ones cost nothing; a report is always possible', async () => {
       const hive = await leaveCredits(await open(), 5);
       for (let n = 1; n <= 5; n += 1)
         await hive.outreach.ping({ message: 'x' }, await agent(hive, `bg-${n}`));
@@ -90,10 +90,7 @@ export function outreachContract(engine: StoreEngine): void {
       expect(refusal.message).toContain('A report is always possible');
       await hive.outreach.ping({ message: 'Fire', critical: true }, sixth);
       await hive.outreach.report({ message: 'All of it.' }, sixth);
-      expect(await hive.store.read((tx) => tx.outreach.bucket('*'))).toMatchObject({
-        credits: 0,
-        critical: 1,
-      });
+      expect(await hive.store.read((tx) => tx.outreach.bucket('*'))).toMatchObject({ credits: 0 });
     });
 
     test('the current source counts, not the one from when the caller was looked up', async () => {

@@ -59,9 +59,7 @@ export async function attended(hive: OpenedHive): Promise<OpenedHive> {
 
 /** Leaves so many credits of the budget of background sessions. */
 export async function leaveCredits(hive: OpenedHive, credits: number): Promise<OpenedHive> {
-  await hive.store.write((tx) =>
-    tx.outreach.putBucket({ name: BUDGET_BUCKET, credits, since: tx.now, critical: 0 }),
-  );
+  await hive.store.write((tx) => tx.outreach.putBucket({ name: BUDGET_BUCKET, credits, since: tx.now }));
   return hive;
 }
 

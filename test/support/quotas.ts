@@ -14,7 +14,7 @@ export async function spendQuota(
 ): Promise<void> {
   await hive.store.write((tx) => {
     const since = left > 0 ? tx.now : new Date(Date.parse(tx.now) + 3_600_000).toISOString();
-    return tx.outreach.putBucket({ name: bucketOf(quota, owner), credits: left, since, critical: 0 });
+    return tx.outreach.putBucket({ name: bucketOf(quota, owner), credits: left, since });
   });
 }
 

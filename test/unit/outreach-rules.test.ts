@@ -93,28 +93,24 @@ describe('the order', () => {
 });
 
 describe('what it costs', () => {
-  test('one token; nothing from main or a fork; critical none, but it is counted', () => {
-    expect(decideByRules(state())).toMatchObject({ bucket: { credits: full.credits - 1, critical: 0 } });
-    expect(decideByRules(state({ source: 'fork', kind: 'card' }))).toEqual({ refusal: null, bucket: null });
-    expect(decideByRules(state({ critical: true }))).toMatchObject({
-      bucket: { credits: full.credits, critical: 1 },
-    });
-    expect(decideByRules(state({ critical: true, bucket: { ...full, credits: 0 } }))).toMatchObject({
-      bucket: { credits: 0, critical: 1 },
-    });
+  test('one token; nothing from main or a fork, and nothing if it is critical', () => {
+    expect(decideByRules(state())).toMatchObject({ bucket: { credits: full.credits - 1 } });
+    const free = { refusal: null, bucket: null };
+    expect(decideByRules(state({ source: 'fork', kind: 'card' }))).toEqual(free);
+    expect(decideByRules(state({ critical: true }))).toEqual(free);
+    expect(decideByRules(state({ critical: true, bucket: { ...full, credits: 0 } }))).toEqual(free);
   });
 });
 
 describe('with nobody there', () => {
   const away = { absence: 'nobody_there' } as const;
 
-  test('it costs nothing, even with an empty bucket; critical is counted', () => {
+  test('it costs nothing, even with an empty bucket', () => {
     for (const credits of [full.credits, 0])
       expect(decideByRules(state({ ...away, bucket: { ...full, credits } }))).toEqual({
         refusal: null,
         bucket: null,
       });
-    expect(decideByRules(state({ ...away, critical: true }))).toMatchObject({ bucket: { critical: 1 } });
   });
 
   test('only as much is stored as the bucket holds, so a loop that nobody sees ends too', () => {

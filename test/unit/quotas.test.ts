@@ -16,7 +16,7 @@ test('a session is charged together with its host, and a remote one also with it
 
 test('if one owner refuses, none is charged', () => {
   const name = quotaBucket('quota_questions', token);
-  const used = { name, credits: 0, since: NOW, critical: 0 };
+  const used = { name, credits: 0, since: NOW };
   const states = [empty(session), { ...empty(token), buckets: new Map([[name, used]]) }];
   const opinion = askQuotas({ quota_questions: 1 }, states, NOW);
   expect(opinion).toMatchObject({ refusal: { quota: 'quota_questions', owner: token, retry_after_s: 1 } });
@@ -25,7 +25,7 @@ test('if one owner refuses, none is charged', () => {
 
 test('it says when as many as requested will be available', () => {
   const name = quotaBucket('quota_mentions', session);
-  const used = { name, credits: 2, since: NOW, critical: 0 };
+  const used = { name, credits: 2, since: NOW };
   const states = [{ ...empty(session), buckets: new Map([[name, used]]) }];
   const opinion = askQuotas({ quota_mentions: 62 }, states, NOW);
   expect(opinion).toMatchObject({ refusal: { retry_after_s: 30 } });

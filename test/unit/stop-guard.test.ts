@@ -80,11 +80,6 @@ describe('it ends', () => {
     expect(record).toMatchObject({ chain: 'b', blocks: 1 });
   });
 
-  test('stop_hook_active changes nothing', () => {
-    for (const stop_hook_active of [true, false])
-      expect(decideStop(OWED, { ...newStopGuard('s'), stop_hook_active }, NOW).opinion).toBe('block');
-  });
-
   test('a session that owes nothing passes and is not counted', () => {
     expect(decideStop([], newStopGuard('s'), NOW)).toEqual({ opinion: 'pass', record: newStopGuard('s') });
   });

@@ -109,7 +109,6 @@ const buckets = table<Bucket>('budgets', {
   name: 'plain',
   credits: 'plain',
   since: 'plain',
-  critical: 'plain',
 });
 
 const guards = table<StopGuardRecord>('stop_guards', {
@@ -119,7 +118,6 @@ const guards = table<StopGuardRecord>('stop_guards', {
   let_go_at: 'plain',
   reported_at: 'plain',
   reminded_at: 'plain',
-  stop_hook_active: 'boolean',
 });
 
 function filtered({ kind, session_id, project_dir }: OutreachFilter): Conditions {
