@@ -15,17 +15,6 @@ import type { Ids, Logger } from './world.ts';
 /** Receives the settled prompt: its `status` says whether there is a decision. */
 export type ResponseCallback = (prompt: Prompt) => void | Promise<void>;
 
-export interface Callbacks {
-  /**
-   * Calls `callback` once when the prompt is settled, or at once if it already is. Calling the returned function
-   * cancels the registration. `reader`: the session of the program; a question of another session is not handed over by this.
-   * @throws HiveError `prompt_not_found`.
-   */
-  onResponse(ask_id: string, callback: ResponseCallback, reader: string): Promise<() => void>;
-  /** No callback is called after this. */
-  close(): Promise<void>;
-}
-
 export interface CallbackParts {
   feed: Feed;
   prompts: PromptService;
@@ -42,7 +31,9 @@ const SETTLING: ReadonlySet<string> = new Set([
   'prompt/late_response',
 ] satisfies HiveEvent['type'][]);
 
-export function createCallbacks({ feed, prompts, delivery, ids, log }: CallbackParts): Callbacks {
+export type Callbacks = ReturnType<typeof createCallbacks>;
+
+export function createCallbacks({ feed, prompts, delivery, ids, log }: CallbackParts) {
   const waiting = new Map<string, Set<ResponseCallback>>();
   /** The session of the program, by question. */
   const readers = new Map<string, string>();
@@ -110,7 +101,12 @@ export function createCallbacks({ feed, prompts, delivery, ids, log }: CallbackP
   }
 
   return {
-    async onResponse(ask_id, callback, reader) {
+    /**
+     * Calls `callback` once when the prompt is settled, or at once if it already is. Calling the returned function
+     * cancels the registration. `reader`: the session of the program; a question of another session is not handed over by this.
+     * @throws HiveError `prompt_not_found`.
+     */
+    async onResponse(ask_id: string, callback: ResponseCallback, reader: string): Promise<() => void> {
       // Each registration counts separately, even of the same function.
       const once: ResponseCallback = (prompt) => callback(prompt);
       await prompts.get(ask_id);
@@ -128,7 +124,8 @@ export function createCallbacks({ feed, prompts, delivery, ids, log }: CallbackP
       return () => drop(ask_id, once);
     },
 
-    async close() {
+    /** No callback is called after this. */
+    async close(): Promise<void> {
       waiting.clear();
       readers.clear();
       await unwatch();

@@ -59,20 +59,11 @@ export interface Caller {
   turn: Turn | undefined;
 }
 
-export interface CallerService {
-  /** Finds the session that makes a call: by its hook, else by the client's process, else by the client's own report. */
-  resolve(evidence: CallerEvidence): Promise<Caller>;
-  /** Records an open MCP connection, and closes those of this machine whose process is gone. */
-  openConnection(connection: Omit<Connection, 'opened_at' | 'session_id'>): Promise<void>;
-  /** Also ends the sessions of callers whose only identity was one of these connections. */
-  closeConnections(connection_ids: readonly string[]): Promise<void>;
-}
-
 export function createCallers(
   store: Store,
   processes: Processes,
   sessions: Pick<SessionService, 'introduce' | 'seen'>,
-): CallerService {
+) {
   /** The session that each connection was last found to belong to, as this process recorded it. */
   const names = new Map<string, string>();
 
@@ -92,7 +83,8 @@ export function createCallers(
   }
 
   return {
-    async resolve(evidence) {
+    /** Finds the session that makes a call: by its hook, else by the client's process, else by the client's own report. */
+    async resolve(evidence: CallerEvidence): Promise<Caller> {
       const { connection_id } = evidence;
       const { introduction, advice, hooks_id } = identifyCaller(evidence);
       const { known, introduced, turn, named, now } = await store.read(async (tx) => {
@@ -127,13 +119,15 @@ export function createCallers(
       return { session, advice: known === undefined ? advice : null, turn };
     },
 
-    openConnection: (connection) =>
+    /** Records an open MCP connection, and closes those of this machine whose process is gone. */
+    openConnection: (connection: Omit<Connection, 'opened_at' | 'session_id'>): Promise<void> =>
       store.write(async (tx) => {
         await closeDead(tx, connection.machine, processes);
         await tx.sessions.openConnection({ ...connection, session_id: null, opened_at: tx.now });
       }),
 
-    async closeConnections(connection_ids) {
+    /** Also ends the sessions of callers whose only identity was one of these connections. */
+    async closeConnections(connection_ids: readonly string[]): Promise<void> {
       for (const connection_id of connection_ids) names.delete(connection_id);
       await store.write(async (tx) => {
         for (const connection_id of connection_ids) await closeConnection(tx, connection_id);

@@ -135,27 +135,13 @@ async function othersThan(tx: ReadTx, session: Session, processes: Processes): P
   return all.filter((one) => !isOwn(one)).map(({ session_id }) => session_id);
 }
 
-export interface CoordinatorService {
-  /**
-   * The session as an actor that may answer and interrupt. The human is asked once for each client process, and the call waits at
-   * most `wait_ms` for the answer. @throws HiveError `not_allowed`, which says what to do.
-   */
-  admit(
-    session: Pick<Session, 'session_id' | 'handle'>,
-    via: Via,
-    wait: { wait_ms: number; signal?: AbortSignal | undefined },
-  ): Promise<AgentActor>;
-  /** The sessions that may coordinate now, each with the request that their human granted. */
-  list(sessions: readonly Session[]): Promise<ReadonlyMap<string, string>>;
-}
-
 interface CoordinatorParts extends StandingParts {
   store: Store;
   prompts: Pick<PromptService, 'ask' | 'wait'>;
   actor: (session: Pick<Session, 'session_id' | 'handle'>, via: Via) => Promise<AgentActor>;
 }
 
-export function createCoordinators(parts: CoordinatorParts): CoordinatorService {
+export function createCoordinators(parts: CoordinatorParts) {
   const { store, prompts, actor } = parts;
 
   async function request(session_id: string): Promise<Prompt> {
@@ -174,7 +160,8 @@ export function createCoordinators(parts: CoordinatorParts): CoordinatorService 
   }
 
   return {
-    list: (sessions) =>
+    /** The sessions that may coordinate now, each with the request that their human granted. */
+    list: (sessions: readonly Session[]): Promise<ReadonlyMap<string, string>> =>
       store.read(async (tx) => {
         const found = new Map<string, string>();
         for (const session of sessions) {
@@ -185,7 +172,15 @@ export function createCoordinators(parts: CoordinatorParts): CoordinatorService 
         return found;
       }),
 
-    async admit(session, via, { wait_ms, signal }) {
+    /**
+     * The session as an actor that may answer and interrupt. The human is asked once for each client process, and the call waits at
+     * most `wait_ms` for the answer. @throws HiveError `not_allowed`, which says what to do.
+     */
+    async admit(
+      session: Pick<Session, 'session_id' | 'handle'>,
+      via: Via,
+      { wait_ms, signal }: { wait_ms: number; signal?: AbortSignal | undefined },
+    ): Promise<AgentActor> {
       const before = await actor(session, via);
       if (before.coordinates !== undefined) return before;
       const { ask_id } = await request(session.session_id);

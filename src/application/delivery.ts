@@ -41,27 +41,19 @@ export interface Handed {
   handed_at: string;
 }
 
-export interface DeliveryService {
-  /**
-   * Stamps the settled ones among these prompts as handed over by `carrier`, before it returns or prints them. `reader` is the
-   * session that reads; prompts that are not addressed to it get no stamp.
-   */
-  hand(ask_ids: readonly string[], carrier: string, reader?: string): Promise<Delivered[]>;
-  /** Records that everything the carrier handed over before was read, as its latest event proves. Cheap if there is nothing. */
-  collect(carrier: string): Promise<number>;
-  /** Records that these hand-overs of the carrier were read. */
-  prove(carrier: string, handed: readonly Handed[]): Promise<void>;
-  /** Records that these hand-overs never arrived; the next carrier delivers them again. */
-  markLost(carrier: string, handed: readonly Handed[]): Promise<void>;
-}
-
 /** A time after every stored delivery. No clock is read, because it may be another machine's or set back. */
 export const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
+export type DeliveryService = ReturnType<typeof createDelivery>;
+
 /** `seats` returns the seats whose answers may allow something. */
-export function createDelivery(store: Store, seats: () => readonly Seat[]): DeliveryService {
+export function createDelivery(store: Store, seats: () => readonly Seat[]) {
   return {
-    hand: (ask_ids, carrier, reader) =>
+    /**
+     * Stamps the settled ones among these prompts as handed over by `carrier`, before it returns or prints them. `reader` is the
+     * session that reads; prompts that are not addressed to it get no stamp.
+     */
+    hand: (ask_ids: readonly string[], carrier: string, reader?: string): Promise<Delivered[]> =>
       store.writeUnflushed(async (tx) => {
         const delivered: Delivered[] = [];
         // A prompt that is listed twice is handed over once; the second would be marked as repeated.
@@ -76,17 +68,20 @@ export function createDelivery(store: Store, seats: () => readonly Seat[]): Deli
         return delivered;
       }),
 
-    async collect(carrier) {
+    /** Records that everything the carrier handed over before was read, as its latest event proves. Cheap if there is nothing. */
+    async collect(carrier: string): Promise<number> {
       const carried = await store.read((tx) => tx.deliveries.carriedBy(carrier, END_OF_TIME));
       return carried.length === 0 ? 0 : store.writeUnflushed((tx) => collectFrom(tx, carrier, END_OF_TIME));
     },
 
-    prove: (carrier, handed) =>
+    /** Records that these hand-overs of the carrier were read. */
+    prove: (carrier: string, handed: readonly Handed[]): Promise<void> =>
       store.writeUnflushed(async (tx) => {
         for (const delivery of await stillCarried(tx, carrier, handed)) await collectOne(tx, delivery);
       }),
 
-    markLost: (carrier, handed) =>
+    /** Records that these hand-overs never arrived; the next carrier delivers them again. */
+    markLost: (carrier: string, handed: readonly Handed[]): Promise<void> =>
       store.writeUnflushed(async (tx) => {
         for (const delivery of await stillCarried(tx, carrier, handed))
           await tx.deliveries.put(lose(delivery));

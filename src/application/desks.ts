@@ -13,25 +13,8 @@ import { writeDue } from './expiry.ts';
 import { recordHuman } from './humans.ts';
 import type { Store, WriteTx } from './ports.ts';
 import { appendPrompt, findCurrent, findPrompt } from './prompts.ts';
-import { type Setter, storePreferences } from './settings.ts';
+import { preferencesAt, type Setter, storePreferences } from './settings.ts';
 import type { Ids, Logger } from './world.ts';
-
-export interface DeskService {
-  /** Opens a desk and keeps its lease until `close` is called. */
-  open(introduction: {
-    seat: string;
-    pid: number;
-    client: string;
-    /** The name of the human; default: their login name. */
-    human?: string | undefined;
-  }): Promise<OpenDesk>;
-  online(): Promise<Desk[]>;
-  preferences(seat: string): Promise<Preferences>;
-  /** The current or next quiet hours of a seat, by the store's clock; null if it has none. */
-  quietTimes(seat: string): Promise<QuietTimes | null>;
-  /** Merges changes from Emacs into the stored preferences; null goes back to the default. Returns the result. */
-  setPreferences(seat: string, changes: PreferenceChanges, setter?: Setter): Promise<Preferences>;
-}
 
 /** A desk that this process keeps open. */
 export interface OpenDesk {
@@ -40,9 +23,19 @@ export interface OpenDesk {
   close(): Promise<void>;
 }
 
-export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
+/** A desk to open. */
+export interface DeskIntroduction {
+  seat: string;
+  pid: number;
+  client: string;
+  /** The name of the human; default: their login name. */
+  human?: string | undefined;
+}
+
+export function createDesks(store: Store, ids: Ids, log: Logger) {
   return {
-    async open({ seat, pid, client, human = userOfSeat(seat) }) {
+    /** Opens a desk and keeps its lease until `close` is called. */
+    async open({ seat, pid, client, human = userOfSeat(seat) }: DeskIntroduction): Promise<OpenDesk> {
       const desk_id = ids.make('desk');
       let focused = false;
       const opened = ({ now }: WriteTx): Desk => {
@@ -100,16 +93,19 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
       };
     },
 
-    online: () => store.read((tx) => tx.desks.online(tx.now)),
-    preferences: (seat) => store.read(async (tx) => preferencesFrom(await tx.desks.preferences(seat))),
+    online: (): Promise<Desk[]> => store.read((tx) => tx.desks.online(tx.now)),
 
-    quietTimes: (seat) =>
+    preferences: (seat: string): Promise<Preferences> => store.read((tx) => preferencesAt(tx, seat)),
+
+    /** The current or next quiet hours of a seat, by the store's clock; null if it has none. */
+    quietTimes: (seat: string): Promise<QuietTimes | null> =>
       store.read(async (tx) => {
-        const { quiet_hours } = preferencesFrom(await tx.desks.preferences(seat));
+        const { quiet_hours } = await preferencesAt(tx, seat);
         return quiet_hours === null ? null : quietTimes(quiet_hours, tx.now);
       }),
 
-    setPreferences: (seat, changes, setter) =>
+    /** Merges changes from Emacs into the stored preferences; null goes back to the default. Returns the result. */
+    setPreferences: (seat: string, changes: PreferenceChanges, setter?: Setter): Promise<Preferences> =>
       store.write(async (tx) => preferencesFrom(await storePreferences(tx, seat, changes, 'emacs', setter))),
   };
 }
@@ -118,24 +114,13 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
 // A claim names the human who has begun to answer a prompt, and their desk. It lasts as long as the desk, and never blocks an
 // answer (domain/prompts.ts).
 
-export interface ClaimService {
-  /**
-   * `accepted` is false if another human's open desk holds the claim, or the prompt is settled. @throws HiveError
-   * `prompt_not_found`.
-   */
-  claim(
-    ask_id: string,
-    claimer: { by: string; desk_id: string },
-  ): Promise<{ accepted: boolean; prompt: Prompt }>;
-  /** Releases this desk's claim; false if it has none. @throws HiveError `prompt_not_found`. */
-  release(ask_id: string, desk_id: string): Promise<{ released: boolean; prompt: Prompt }>;
-  /** Releases the claims of desks that are gone; returns how many. */
-  releaseLapsed(): Promise<number>;
-}
-
-export function createClaims(store: Store): ClaimService {
+export function createClaims(store: Store) {
   return {
-    claim: (ask_id, { by, desk_id }) =>
+    /**
+     * `accepted` is false if another human's open desk holds the claim, or the prompt is settled. @throws HiveError
+     * `prompt_not_found`.
+     */
+    claim: (ask_id: string, { by, desk_id }: { by: string; desk_id: string }) =>
       store.write(async (tx) => {
         const prompt = await findCurrent(tx, ask_id);
         const holder = await tx.claims.holder(ask_id, tx.now);
@@ -150,13 +135,15 @@ export function createClaims(store: Store): ClaimService {
         return { accepted, prompt: claimed };
       }),
 
-    release: (ask_id, desk_id) =>
+    /** Releases this desk's claim; false if it has none. @throws HiveError `prompt_not_found`. */
+    release: (ask_id: string, desk_id: string) =>
       store.write(async (tx) => {
         const prompt = await findPrompt(tx, ask_id);
         if (!(await tx.claims.ofDesk(desk_id)).includes(ask_id)) return { released: false, prompt };
         return { released: true, prompt: await recordRelease(tx, prompt, 'released') };
       }),
 
+    /** Releases the claims of desks that are gone; returns how many. */
     releaseLapsed: () =>
       writeDue(
         store,

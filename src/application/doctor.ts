@@ -9,10 +9,6 @@ import { examineTrust } from './trust.ts';
 import { checkUnreadAnswers } from './unread-answers.ts';
 import { type Check, checkBroken, checkOk, type Examination, type Logger } from './world.ts';
 
-export interface DoctorService {
-  run(): Promise<Check[]>;
-}
-
 /** `examinations` check the machine; the store's own checks are added here. */
 interface DoctorParts {
   store: Store;
@@ -24,9 +20,9 @@ interface DoctorParts {
   log: Logger;
 }
 
-export function createDoctor({ store, examinations, trust, seats, seat, log }: DoctorParts): DoctorService {
+export function createDoctor({ store, examinations, trust, seats, seat, log }: DoctorParts) {
   return {
-    async run() {
+    async run(): Promise<Check[]> {
       const all = [
         ...(await examinations()),
         { name: 'Hive', examine: async () => [await describeHive(store)] },

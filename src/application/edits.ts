@@ -12,11 +12,6 @@ import { giveNotice } from './notices.ts';
 import type { Store } from './ports.ts';
 import type { Files } from './world.ts';
 
-export interface EditService {
-  /** The files on this machine that were written or deleted since the agent asked; for a pending dialog only. */
-  changedSince(prompt: Prompt): Promise<string[]>;
-}
-
 export function createEdits({
   store,
   files,
@@ -26,9 +21,11 @@ export function createEdits({
   files: Pick<Files, 'modifiedMs'>;
   /** This machine: files of other machines cannot be read. */
   machine: string;
-}): EditService {
+}) {
   return {
-    async changedSince({ status, dialog, kind, context, session_id, created_at }) {
+    /** The files on this machine that were written or deleted since the agent asked; for a pending dialog only. */
+    async changedSince(prompt: Prompt): Promise<string[]> {
+      const { status, dialog, kind, context, session_id, created_at } = prompt;
       if (status !== 'pending' || !dialog || kind !== 'permission' || context === null) return [];
       const shown = filesShown(context);
       if (shown.length === 0) return [];

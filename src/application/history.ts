@@ -7,36 +7,29 @@ import { foldHandle } from '../domain/mention-parser.ts';
 import { explainAmbiguous, HUMAN_HANDLE, matchHandle } from '../domain/sessions.ts';
 import type { HistoryFilter, Page, ReadTx, Store } from './ports.ts';
 
-export interface HistoryService {
-  /**
-   * Prompts and messages that match, newest first. `agent` is a handle or its beginning.
-   * @throws HiveError when it is the beginning of several handles.
-   */
-  search(filter: HistoryFilter): Promise<Page<HistoryEntry>>;
-  /** The number of the newest event; 0 in a new store. A follower of the feed begins there. */
-  head(): Promise<number>;
-  /** The store's clock. */
-  now(): Promise<string>;
-  /** The events after a number, in order. */
-  eventsAfter(seq: number, limit: number): Promise<HiveEvent[]>;
-  /** The newest events of one prompt, session or desk, in order. */
-  eventsOf(subject: string, limit: number): Promise<HiveEvent[]>;
-  /** The number up to which retention has removed events; 0 when it has removed none. */
-  prunedUpTo(): Promise<number>;
-}
-
-export function createHistory(store: Store): HistoryService {
+export function createHistory(store: Store) {
   return {
-    search: (filter) =>
+    /**
+     * Prompts and messages that match, newest first. `agent` is a handle or its beginning.
+     * @throws HiveError when it is the beginning of several handles.
+     */
+    search: (filter: HistoryFilter): Promise<Page<HistoryEntry>> =>
       store.read(async (tx) => {
         const agent = filter.agent === undefined ? undefined : await authorNamed(tx, filter.agent);
         return tx.history.search({ ...filter, agent });
       }),
-    head: () => store.read((tx) => tx.events.head()),
-    now: () => store.read(async (tx) => tx.now),
-    eventsAfter: (seq, limit) => store.read((tx) => tx.events.after(seq, limit)),
-    eventsOf: (subject, limit) => store.read((tx) => tx.events.of(subject, limit)),
-    prunedUpTo: () => store.read((tx) => tx.events.pruned()),
+    /** The number of the newest event; 0 in a new store. A follower of the feed begins there. */
+    head: (): Promise<number> => store.read((tx) => tx.events.head()),
+    /** The store's clock. */
+    now: (): Promise<string> => store.read(async (tx) => tx.now),
+    /** The events after a number, in order. */
+    eventsAfter: (seq: number, limit: number): Promise<HiveEvent[]> =>
+      store.read((tx) => tx.events.after(seq, limit)),
+    /** The newest events of one prompt, session or desk, in order. */
+    eventsOf: (subject: string, limit: number): Promise<HiveEvent[]> =>
+      store.read((tx) => tx.events.of(subject, limit)),
+    /** The number up to which retention has removed events; 0 when it has removed none. */
+    prunedUpTo: (): Promise<number> => store.read((tx) => tx.events.pruned()),
   };
 }
 

@@ -44,15 +44,8 @@ import { markedAsBlocking } from './waits.ts';
 import type { Ids, Logger, Processes } from './world.ts';
 
 /** The verdict, and the id to report once it is printed; null if nothing depends on that. */
-interface Handled extends Verdict {
+export interface Handled extends Verdict {
   output_id: string | null;
-}
-
-export interface HookService {
-  /** @throws HiveError if the store cannot be used; the caller decides whether that fails open. */
-  handle(event: HookEvent, settings: HookSettings): Promise<Handled>;
-  /** Records that the verdict was printed. A report from another machine counts only for sessions whose ids begin with `ids`. */
-  printed(handled: Pick<Handled, 'output_id'>, ids?: string): Promise<void>;
 }
 
 interface HookParts {
@@ -98,7 +91,9 @@ async function transcriptLag(tx: ReadTx, event: HookEvent, { readTail }: HookSet
   return tail !== null && transcriptNames(tail, client_turn_id) ? 0 : TRANSCRIPT_LAG_MS;
 }
 
-export function createHooks({ store, waiting, runHandler, ...parts }: HookParts): HookService {
+export type HookService = ReturnType<typeof createHooks>;
+
+export function createHooks({ store, waiting, runHandler, ...parts }: HookParts) {
   const { processes, log, ids } = parts;
   const silences = createSilences(store);
 
@@ -232,7 +227,8 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
   }
 
   return {
-    async handle(event, settings) {
+    /** @throws HiveError if the store cannot be used; the caller decides whether that fails open. */
+    async handle(event: HookEvent, settings: HookSettings): Promise<Handled> {
       const key = silences.keyOf(event, settings);
       if (key !== null && (await silences.lasts(key))) {
         later(() => noticingRefusals(store, () => recordOnly(event, settings)));
@@ -249,7 +245,8 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
       );
     },
 
-    async printed({ output_id }, ids) {
+    /** Records that the verdict was printed. A report from another machine counts only for sessions whose ids begin with `ids`. */
+    async printed({ output_id }: Pick<Handled, 'output_id'>, ids?: string): Promise<void> {
       if (output_id !== null) await store.writeUnflushed((tx) => tx.hookOutputs.remove(output_id, ids));
     },
   };

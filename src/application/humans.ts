@@ -25,41 +25,30 @@ export interface Presence {
   seen_at: string;
 }
 
-export interface HumanService {
-  /** Everybody who has used a desk: those online first, then the most recently seen. */
-  presence(): Promise<Presence[]>;
-  teams(): Promise<Team[]>;
-  /** Creates or replaces a team. @throws HiveError `invalid_input`. */
-  setTeam(team: {
-    name: string;
-    members: readonly string[];
-    escalate_after_ms?: number | null | undefined;
-  }): Promise<Team>;
-  /** Removes a team; prompts addressed to it stay with its members. @throws HiveError `human_not_found`. */
-  removeTeam(name: string): Promise<void>;
-}
-
 /** The most names that a list shows. */
 const LIST_LIMIT = 200;
 
-export function createHumans(store: Store): HumanService {
+export function createHumans(store: Store) {
   return {
+    /** Everybody who has used a desk: those online first, then the most recently seen. */
     presence: () =>
       store.read(async (tx) => {
         const humans = await tx.humans.list(LIST_LIMIT);
         return presenceOf(humans, await tx.humans.teams(), await tx.desks.online(tx.now));
       }),
 
-    teams: () => store.read((tx) => tx.humans.teams()),
+    teams: (): Promise<Team[]> => store.read((tx) => tx.humans.teams()),
 
-    setTeam: (given) =>
+    /** Creates or replaces a team. @throws HiveError `invalid_input`. */
+    setTeam: (given: Parameters<typeof createTeam>[0]): Promise<Team> =>
       store.write(async (tx) => {
         const team = createTeam(given, tx.now);
         await tx.humans.putTeam(team);
         return team;
       }),
 
-    removeTeam: (name) =>
+    /** Removes a team; prompts addressed to it stay with its members. @throws HiveError `human_not_found`. */
+    removeTeam: (name: string): Promise<void> =>
       store.write(async (tx) => {
         if (await tx.humans.removeTeam(foldName(name))) return;
         throw new HiveError('human_not_found', `There is no team "${name}". See them with: hive team list`);

@@ -61,23 +61,6 @@ export type OneOfAll =
   | (InterruptOutcome & Called)
   | ({ session_id: string; turn_id: string; error: HiveError } & Called);
 
-export interface InterruptService {
-  /** @throws HiveError `session_not_found`, `turn_not_current`, `no_turn`, `not_allowed`; `cancelled` when withdrawn. */
-  interrupt(request: InterruptRequest): Promise<InterruptOutcome>;
-  /** Interrupts every running turn, except those of subagents that stop with their parent. Resolves when all have answered. */
-  interruptAll(
-    request: Pick<InterruptRequest, 'note' | 'timeout_ms' | 'actor' | 'signal'>,
-  ): Promise<OneOfAll[]>;
-  /** Withdraws pending requests: one, or all for a turn. Their askers get `cancelled`. */
-  cancel(which: Withdrawal): Promise<Interrupt[]>;
-  /** The request to stop this turn; null when there is none. */
-  stopRequestFor(turn_id: string): Promise<StopRequest | null>;
-  /** Resolves when somebody wants this turn stopped; with null when it ends by itself, or `signal` fires first. */
-  untilInterrupted(turn_id: string, signal: AbortSignal): Promise<StopRequest | null>;
-  /** Rejects all waits with `cancelled`. */
-  close(): void;
-}
-
 interface InterruptParts extends TurnWatchParts, PushParts {
   feed: Feed;
   ids: Ids;
@@ -87,7 +70,7 @@ const ALL_LIMIT = 1_000;
 /** Node's timers last at most 24 days, so longer waits are split into parts. */
 const STRETCH_MS = 24 * 60 * 60 * 1000;
 
-export function createInterrupts(parts: InterruptParts): InterruptService {
+export function createInterrupts(parts: InterruptParts) {
   const { store, feed, ids } = parts;
   const turnWatch = createTurnWatch(parts);
   const closing = new AbortController();
@@ -117,8 +100,9 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
     return store.write((tx) => giveUp(tx, interrupt_id));
   }
 
-  const service: InterruptService = {
-    async interrupt(request) {
+  const service = {
+    /** @throws HiveError `session_not_found`, `turn_not_current`, `no_turn`, `not_allowed`; `cancelled` when withdrawn. */
+    async interrupt(request: InterruptRequest): Promise<InterruptOutcome> {
       const started = performance.now();
       const wait_ms = checkedWait(request);
       await checkCurrentTurn(request.session);
@@ -135,7 +119,10 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
       }
     },
 
-    async interruptAll(request) {
+    /** Interrupts every running turn, except those of subagents that stop with their parent. Resolves when all have answered. */
+    async interruptAll(
+      request: Pick<InterruptRequest, 'note' | 'timeout_ms' | 'actor' | 'signal'>,
+    ): Promise<OneOfAll[]> {
       const running = await store.read(async (tx) => {
         const turns = await tx.turns.running(ALL_LIMIT);
         const all = await Promise.all(
@@ -162,10 +149,14 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
       return Promise.all(running.map(({ turn, session }) => one(turn, session)));
     },
 
-    cancel: (which) => store.write((tx) => withdrawRequests(tx, which)),
-    stopRequestFor: (turn_id) => store.read((tx) => readStopRequest(tx, turn_id)),
+    /** Withdraws pending requests: one, or all for a turn. Their askers get `cancelled`. */
+    cancel: (which: Withdrawal): Promise<Interrupt[]> => store.write((tx) => withdrawRequests(tx, which)),
+    /** The request to stop this turn; null when there is none. */
+    stopRequestFor: (turn_id: string): Promise<StopRequest | null> =>
+      store.read((tx) => readStopRequest(tx, turn_id)),
 
-    async untilInterrupted(turn_id, asker) {
+    /** Resolves when somebody wants this turn stopped; with null when it ends by itself, or `asker` fires first. */
+    async untilInterrupted(turn_id: string, asker: AbortSignal): Promise<StopRequest | null> {
       const signal = AbortSignal.any([closing.signal, asker]);
       const check = (): Promise<{ request: StopRequest | null } | undefined> =>
         store.read(async (tx) => {
@@ -179,7 +170,8 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
       }
     },
 
-    close() {
+    /** Rejects all waits with `cancelled`. */
+    close(): void {
       turnWatch.close();
       closing.abort();
     },

@@ -38,16 +38,6 @@ export interface LoopView extends Loop {
 /** Two sessions, by handle or by id. One of them may be `unverified`, which stands for all unverified authors. */
 export type PairNames = readonly [string, string];
 
-export interface LoopService {
-  /**
-   * `allowed`: they continue; earlier messages no longer count, and their mentions gate again. `muted`: mentions between the
-   * two reach neither until the human allows them again. @throws HiveError `session_not_found`.
-   */
-  settle(pair: PairNames, state: LoopDecision): Promise<void>;
-  /** The pairs that are stopped or muted now. A human's message to a stopped pair ends the stop. */
-  list(): Promise<LoopView[]>;
-}
-
 /** A human message to everyone, in any project. */
 const EVERYWHERE = '*';
 
@@ -170,7 +160,7 @@ async function notifyHuman(
   });
 }
 
-export function createLoops(store: Store): LoopService {
+export function createLoops(store: Store) {
   const idOf = async (tx: ReadTx, name: string): Promise<string> =>
     name === UNVERIFIED_HANDLE ? UNVERIFIED_HANDLE : (await findSession(tx, name)).session_id;
 
@@ -181,7 +171,11 @@ export function createLoops(store: Store): LoopService {
   }
 
   return {
-    settle: (names, state) =>
+    /**
+     * `allowed`: they continue; earlier messages no longer count, and their mentions gate again. `muted`: mentions between the
+     * two reach neither until the human allows them again. @throws HiveError `session_not_found`.
+     */
+    settle: (names: PairNames, state: LoopDecision): Promise<void> =>
       store.write(async (tx) => {
         const pair = await pairNamed(tx, names);
         if (state === 'muted') {
@@ -194,7 +188,8 @@ export function createLoops(store: Store): LoopService {
         await appendLoop(tx, pair, { state });
       }),
 
-    list: () =>
+    /** The pairs that are stopped or muted now. A human's message to a stopped pair ends the stop. */
+    list: (): Promise<LoopView[]> =>
       store.read(async (tx) => {
         const views: LoopView[] = [];
         for (const loop of await tx.loops.list()) {

@@ -33,7 +33,7 @@ import type { MentionFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
 import { storeSettings } from './settings.ts';
 import type { Ids } from './world.ts';
 
-interface ProcessCommand {
+export interface ProcessCommand {
   /** The addressee. */
   session_id: string;
   actor: Actor;
@@ -46,7 +46,7 @@ interface ProcessCommand {
   carrier?: string | null | undefined;
 }
 
-interface Processed {
+export interface Processed {
   processed: MentionInFull[];
   /** The processed mentions that had not been delivered to their addressee before; this result delivers them. */
   unread: MentionInFull[];
@@ -54,22 +54,6 @@ interface Processed {
   already: MentionInFull[];
   /** How many unprocessed ones are left. */
   remaining: number;
-}
-
-export interface MentionService {
-  has(session_id: string): Promise<UnprocessedCount>;
-  /** A session's unprocessed mentions, urgent first. Records `carrier` as the receipt, unless it is null. Processes nothing. */
-  unprocessed(session_id: string, carrier: string | null, limit?: number): Promise<MentionInFull[]>;
-  /** @throws HiveError `mention_not_found`, `not_allowed`, `invalid_input`. */
-  process(command: ProcessCommand): Promise<Processed>;
-  /** One mention with its message; undefined once retention has removed it. */
-  find(mention_id: string): Promise<MentionInFull | undefined>;
-  /** How many unprocessed mentions each session has; sessions without any are missing. */
-  unprocessedBySession(): Promise<ReadonlyMap<string, number>>;
-  history(filter: MentionFilter): Promise<Page<MentionInFull>>;
-  summary(session_id: string): Promise<MentionSummary>;
-  /** Expires what is due, as every live process does. Returns how many expired. */
-  expireDue(): Promise<number>;
 }
 
 /** How long until an agent's mention expires, in ms, by the setting `mention_ttl`; null: never. */
@@ -81,13 +65,18 @@ async function mentionTtl(tx: ReadTx): Promise<number | null> {
 /** Processing stops when the unread mentions would no longer fit into one result. */
 const UNREAD_BYTES = 48 * 1024;
 
-export function createMentions(store: Store): MentionService {
-  const service: MentionService = {
-    has: (session_id) => store.read((tx) => tx.mentions.countUnprocessed(session_id)),
-    find: (mention_id) => store.read((tx) => tx.mentions.get(mention_id)),
+export function createMentions(store: Store) {
+  const service = {
+    has: (session_id: string): Promise<UnprocessedCount> =>
+      store.read((tx) => tx.mentions.countUnprocessed(session_id)),
+    /** One mention with its message; undefined once retention has removed it. */
+    find: (mention_id: string): Promise<MentionInFull | undefined> =>
+      store.read((tx) => tx.mentions.get(mention_id)),
+    /** How many unprocessed mentions each session has; sessions without any are missing. */
     unprocessedBySession: () => store.read((tx) => tx.mentions.unprocessedBySession()),
 
-    async unprocessed(session_id, carrier, limit) {
+    /** A session's unprocessed mentions, urgent first. Records `carrier` as the receipt, unless it is null. Processes nothing. */
+    async unprocessed(session_id: string, carrier: string | null, limit?: number): Promise<MentionInFull[]> {
       const open = await store.read((tx) => tx.mentions.unprocessedOf(session_id, limit));
       if (carrier === null || open.every((mention) => mention.delivered_at !== null)) return open;
       return store.write(async (tx) =>
@@ -95,7 +84,8 @@ export function createMentions(store: Store): MentionService {
       );
     },
 
-    async process(command) {
+    /** @throws HiveError `mention_not_found`, `not_allowed`, `invalid_input`. */
+    async process(command: ProcessCommand): Promise<Processed> {
       const { session_id, actor } = command;
       refuse(refusalToProcess(actor, session_id));
       if (command.all === true && (command.mention_ids ?? []).length > 0)
@@ -125,16 +115,17 @@ export function createMentions(store: Store): MentionService {
       });
     },
 
-    async history(filter) {
+    async history(filter: MentionFilter): Promise<Page<MentionInFull>> {
       await service.expireDue();
       return store.read((tx) => tx.mentions.list(filter));
     },
 
-    async summary(session_id) {
+    async summary(session_id: string): Promise<MentionSummary> {
       await service.expireDue();
       return store.read((tx) => tx.mentions.summary(session_id));
     },
 
+    /** Expires what is due, as every live process does. Returns how many expired. */
     expireDue: () => writeDue(store, (tx, limit) => tx.mentions.due(tx.now, limit), recordExpiries),
   };
   return service;

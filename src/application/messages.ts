@@ -62,36 +62,16 @@ export interface Posted {
   trips: Trip[];
 }
 
-export interface MessageService {
-  /** @throws HiveError `invalid_input`, `message_not_found` (of `reply_to`), `idempotency_conflict`, `too_many`. */
-  post(command: PostCommand): Promise<Posted>;
-  /** @throws HiveError `message_not_found`. */
-  get(message_id: string): Promise<Message>;
-  /** Like `get`; undefined if there is none. */
-  find(message_id: string): Promise<Message | undefined>;
-  /** A page, oldest first: with `after` the messages since then, else the last ones. */
-  read(filter: MessageFilter): Promise<MessagePage>;
-  /** The same, limited to `bytes` of JSON: the first messages with `after`, else the last; at least one. */
-  readFitting(filter: MessageFilter, bytes: number): Promise<MessagePage>;
-  /**
-   * The room for a session, a page of at most `bytes`: the latest messages, or those after `after`. Messages that were read
-   * without a gap are recorded as read, which is only a receipt. `unread` is a cursor for unread news before the latest
-   * messages; null if there is none.
-   */
-  readRoom(
-    session: Pick<Session, 'session_id' | 'project_dir' | 'room_read'>,
-    filter: Pick<MessageFilter, 'after' | 'limit'>,
-    bytes: number,
-  ): Promise<MessagePage & { unread: string | null }>;
-}
-
 const SAME_BODIES = 100;
 
-export function createMessages(store: Store, ids: Ids): MessageService {
+export function createMessages(store: Store, ids: Ids) {
   return {
-    find: (message_id) => store.read((tx) => tx.messages.get(message_id)),
+    /** Like `get`; undefined if there is none. */
+    find: (message_id: string): Promise<Message | undefined> =>
+      store.read((tx) => tx.messages.get(message_id)),
 
-    async post(given) {
+    /** @throws HiveError `invalid_input`, `message_not_found` (of `reply_to`), `idempotency_conflict`, `too_many`. */
+    async post(given: PostCommand): Promise<Posted> {
       // Parsed outside the transaction, so that no writer waits for it.
       const { bodyBytes } = MESSAGE_LIMITS;
       const body = boundedBytes('body', normalizeBody(given.body), bodyBytes, 'message');
@@ -118,12 +98,24 @@ export function createMessages(store: Store, ids: Ids): MessageService {
       return posted;
     },
 
-    get: (message_id) => store.read((tx) => find(tx, message_id)),
+    /** @throws HiveError `message_not_found`. */
+    get: (message_id: string): Promise<Message> => store.read((tx) => find(tx, message_id)),
+    /** A page, oldest first: with `after` the messages since then, else the last ones. */
+    read: (filter: MessageFilter): Promise<MessagePage> => store.read((tx) => readPage(tx, filter)),
+    /** The same, limited to `bytes` of JSON: the first messages with `after`, else the last; at least one. */
+    readFitting: (filter: MessageFilter, bytes: number): Promise<MessagePage> =>
+      store.read((tx) => readFitting(tx, filter, bytes)),
 
-    read: (filter) => store.read((tx) => readPage(tx, filter)),
-    readFitting: (filter, bytes) => store.read((tx) => readFitting(tx, filter, bytes)),
-
-    async readRoom({ session_id, project_dir, room_read }, { after, limit }, bytes) {
+    /**
+     * The room for a session, a page of at most `bytes`: the latest messages, or those after `after`. Messages that were read
+     * without a gap are recorded as read, which is only a receipt. `unread` is a cursor for unread news before the latest
+     * messages; null if there is none.
+     */
+    async readRoom(
+      { session_id, project_dir, room_read }: Pick<Session, 'session_id' | 'project_dir' | 'room_read'>,
+      { after, limit }: Pick<MessageFilter, 'after' | 'limit'>,
+      bytes: number,
+    ): Promise<MessagePage & { unread: string | null }> {
       const { page, isWhole, unread } = await store.read(async (tx) => {
         const page = await readFitting(tx, { project_dir, limit, after }, bytes);
         const [first] = page.items;

@@ -15,17 +15,14 @@ export interface Notice {
   data?: Record<string, unknown>;
 }
 
-export interface NoticeService {
-  /** Notifies every desk, and keeps the notice in the log. */
-  give(notice: Notice): Promise<void>;
-  /** The notices to desks, newest first; with `before`, only those with a lower event number. */
-  list(limit: number, before?: number): Promise<HiveEvent[]>;
-}
-
-export function createNotices(store: Store): NoticeService {
+export function createNotices(store: Store) {
   return {
-    give: (notice) => store.write((tx) => giveNotice(tx, notice)),
-    list: (limit, before) => store.read((tx) => tx.events.notices(limit, before)),
+    /** Notifies every desk, and keeps the notice in the log. */
+    give: (notice: Notice): Promise<void> => store.write((tx) => giveNotice(tx, notice)),
+
+    /** The notices to desks, newest first; with `before`, only those with a lower event number. */
+    list: (limit: number, before?: number): Promise<HiveEvent[]> =>
+      store.read((tx) => tx.events.notices(limit, before)),
   };
 }
 

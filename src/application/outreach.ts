@@ -40,13 +40,13 @@ import type { Session } from '../domain/sessions.ts';
 import { newStopGuard, owesReport, unreportedNotice } from '../domain/stop-guard.ts';
 import { timeAfter } from '../domain/times.ts';
 import { giveNotice } from './notices.ts';
-import type { OutreachFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
+import type { OutreachFilter, ReadTx, Store, WriteTx } from './ports.ts';
 import { insertPrompt } from './prompts.ts';
 import { chargeQuotas, demandOfOutreach } from './quotas.ts';
 import { type Setter, storePreferences } from './settings.ts';
 import type { Ids } from './world.ts';
 
-interface Reported {
+export interface Reported {
   item: Outreach;
   /** How many pings and cards it covers. */
   reported: number;
@@ -54,27 +54,7 @@ interface Reported {
   reader: string | null;
 }
 
-export interface OutreachService {
-  /** @throws HiveError `outreach_refused` with the rule and when it passes, `too_many`, `invalid_input`. */
-  ping(request: PingRequest, session: Session): Promise<Outreach>;
-  /** @throws HiveError `outreach_refused` with the rule and when it passes, `too_many`, `invalid_input`. */
-  card(request: CardRequest, session: Session): Promise<Outreach>;
-  /** @throws HiveError `outreach_refused`, `invalid_input`. */
-  report(request: ReportRequest, session: Session): Promise<Reported>;
-  find(outreach_id: string): Promise<Outreach | undefined>;
-  list(filter: OutreachFilter): Promise<Page<Outreach>>;
-  /** The oldest pings and cards kept for a human who was away. */
-  unseen(limit: number): Promise<Outreach[]>;
-  /** Records the outcome of a ping or card; false if it was already settled. */
-  settle(outreach_id: string, where: OutreachEnd): Promise<boolean>;
-  /** Marks pings and cards that nobody has shown in time as unseen. Returns how many. */
-  markUnshown(): Promise<number>;
-  settings(): Promise<OutreachSettings>;
-  /** Changes the settings: missing ones stay, null restores the default. */
-  setSettings(changes: OutreachChanges, setter?: Setter): Promise<OutreachSettings>;
-}
-
-export function createOutreach(store: Store, ids: Ids, audience: Audience): OutreachService {
+export function createOutreach(store: Store, ids: Ids, audience: Audience) {
   /** Applies the rules to a ping or card. A suppressed one is stored as well, so the refusal must not roll back. */
   async function show(
     given: Session,
@@ -148,12 +128,14 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
   }
 
   return {
-    ping: (request, session) =>
+    /** @throws HiveError `outreach_refused` with the rule and when it passes, `too_many`, `invalid_input`. */
+    ping: (request: PingRequest, session: Session): Promise<Outreach> =>
       show(session, request.critical ?? false, 'ping', (sender, own, now) =>
         createPing(request, sender, own, now),
       ),
 
-    async card(request, session) {
+    /** @throws HiveError `outreach_refused` with the rule and when it passes, `too_many`, `invalid_input`. */
+    async card(request: CardRequest, session: Session): Promise<Outreach> {
       const content = cardContent(request);
       return show(
         session,
@@ -164,7 +146,8 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
       );
     },
 
-    async report(request, given) {
+    /** @throws HiveError `outreach_refused`, `invalid_input`. */
+    async report(request: ReportRequest, given: Session): Promise<Reported> {
       const text = reportText(request);
       return store.write(async (tx) => {
         const session = await current(tx, given);
@@ -191,16 +174,20 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
       });
     },
 
-    find: (outreach_id) => store.read((tx) => tx.outreach.get(outreach_id)),
-    list: (filter) => store.read((tx) => tx.outreach.list(filter)),
-    settle: (outreach_id, where) => store.write((tx) => markOutreach(tx, outreach_id, where)),
-
-    unseen: (limit) => store.read((tx) => tx.outreach.unseen(limit)),
-
+    find: (outreach_id: string) => store.read((tx) => tx.outreach.get(outreach_id)),
+    list: (filter: OutreachFilter) => store.read((tx) => tx.outreach.list(filter)),
+    /** Records the outcome of a ping or card; false if it was already settled. */
+    settle: (outreach_id: string, where: OutreachEnd) =>
+      store.write((tx) => markOutreach(tx, outreach_id, where)),
+    /** The oldest pings and cards kept for a human who was away. */
+    unseen: (limit: number) => store.read((tx) => tx.outreach.unseen(limit)),
+    /** Marks pings and cards that nobody has shown in time as unseen. Returns how many. */
     markUnshown: () => store.write(markUnshown),
 
-    settings: () => store.read(async (tx) => outreachSettings(await settingsEverywhere(tx), {})),
-    setSettings: (changes, setter) =>
+    settings: (): Promise<OutreachSettings> =>
+      store.read(async (tx) => outreachSettings(await settingsEverywhere(tx), {})),
+    /** Changes the settings: missing ones stay, null restores the default. */
+    setSettings: (changes: OutreachChanges, setter?: Setter): Promise<OutreachSettings> =>
       store.write(async (tx) => {
         await storePreferences(tx, EVERY_SEAT, changes, 'emacs', setter);
         return outreachSettings(await settingsEverywhere(tx), {});

@@ -28,19 +28,6 @@ const KINDS = [
   'events',
 ] as const satisfies readonly (keyof WriteTx)[];
 
-export interface RetentionService {
-  /** How many days settled records are kept. */
-  days(): Promise<number>;
-  /** How many records of each kind a sweep would remove now. */
-  preview(days: number): Promise<PruneCounts>;
-  /** Removes them, batch by batch; returns how many of each kind. */
-  sweep(days: number): Promise<PruneCounts>;
-  /** How many mentions are at least that old, processed or not, with the records that refer to them; 0 days: all. */
-  previewMentions(days: number): Promise<PruneCounts>;
-  /** Removes those mentions and appends one event that says who did it. Their messages stay. */
-  clearMentions(days: number, actor: HumanActor): Promise<PruneCounts>;
-}
-
 const MAX_DAYS = 36_500;
 const BATCH = 100;
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
@@ -56,7 +43,9 @@ export function parseRetentionDays(text: string, least = 1): number {
   return days;
 }
 
-export function createRetention(store: Store): RetentionService {
+export type RetentionService = ReturnType<typeof createRetention>;
+
+export function createRetention(store: Store) {
   async function preview(days: number): Promise<PruneCounts> {
     return store.read(async (tx) => {
       const before = cutoff(tx, days);
@@ -78,18 +67,23 @@ export function createRetention(store: Store): RetentionService {
   }
 
   return {
-    async days() {
+    /** How many days settled records are kept. */
+    async days(): Promise<number> {
       return (await store.read((tx) => storeSettings(tx))).retention_days;
     },
+    /** How many records of each kind a sweep would remove now. */
     preview,
-    async sweep(days) {
+    /** Removes them, batch by batch; returns how many of each kind. */
+    async sweep(days: number): Promise<PruneCounts> {
       let total: PruneCounts = {};
       for (const kind of KINDS)
         total = add(total, await inBatches((tx) => tx[kind].prune(cutoff(tx, days), BATCH)));
       return total;
     },
-    previewMentions: (days) => store.read((tx) => tx.mentions.prunable(cutoff(tx, days))),
-    async clearMentions(days, { by, via }) {
+    /** How many mentions are at least that old, processed or not, with the records that refer to them; 0 days: all. */
+    previewMentions: (days: number) => store.read((tx) => tx.mentions.prunable(cutoff(tx, days))),
+    /** Removes those mentions and appends one event that says who did it. Their messages stay. */
+    async clearMentions(days: number, { by, via }: HumanActor): Promise<PruneCounts> {
       // Fixed, so that this terminates even while new mentions keep arriving.
       const before = await store.read(async (tx) => cutoff(tx, days));
       const held = await store.read((tx) => tx.mentions.unprocessedBySession());

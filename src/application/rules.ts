@@ -89,22 +89,6 @@ export interface SuggestedRule {
   trial: RuleTrial;
 }
 
-export interface RuleService {
-  list(): Promise<RuleList>;
-  /** The rule for a permission. @throws HiveError `invalid_input` if no rule could allow it. */
-  suggest(ask_id: string): Promise<SuggestedRule>;
-  /** The earlier permissions that the rule would have answered. */
-  try(draft: RuleDraft): Promise<RuleTrial>;
-  /** Writes a rule into the human's file. @throws HiveError `not_allowed` without a registered seat, `invalid_input`. */
-  add(draft: RuleDraft, setter: Setter): Promise<ListedRule>;
-  /** Removes a rule from it. @throws as `add` does. */
-  revoke(rule_id: string, setter: Setter): Promise<ListedRule>;
-  /** Searches for a proposal, at most once a day for each seat, and notifies the human of it. Null if there is none today. */
-  propose(): Promise<MadeProposal | null>;
-  /** Never proposes this again. */
-  dismiss(key: string, setter: Setter): Promise<void>;
-}
-
 export interface RuleParts {
   store: Store;
   seat: string;
@@ -118,7 +102,9 @@ export interface RuleParts {
 const PAGE = 500;
 const EXAMPLE = 400;
 
-export function createRules(parts: RuleParts): RuleService {
+export type RuleService = ReturnType<typeof createRules>;
+
+export function createRules(parts: RuleParts) {
   const { store, seat, seats, trust, ruleFile } = parts;
 
   /** The readable calls of the last days, oldest first. */
@@ -196,7 +182,7 @@ export function createRules(parts: RuleParts): RuleService {
   }
 
   return {
-    async list() {
+    async list(): Promise<RuleList> {
       const { path, problems, permission_rules } = trust();
       const { open, now } = await store.read(async (tx) => ({
         ...madeIn(await tx.desks.preferences(seat)),
@@ -207,7 +193,8 @@ export function createRules(parts: RuleParts): RuleService {
       return { path, problems, rules: await listed(permission_rules), proposals };
     },
 
-    async suggest(ask_id) {
+    /** The rule for a permission. @throws HiveError `invalid_input` if no rule could allow it. */
+    async suggest(ask_id: string): Promise<SuggestedRule> {
       const { prompt, machine, now } = await store.read(async (tx) => {
         const found = await findPrompt(tx, ask_id);
         return { prompt: found, machine: (await tx.sessions.get(found.session_id))?.machine, now: tx.now };
@@ -232,9 +219,11 @@ export function createRules(parts: RuleParts): RuleService {
       return { rule, inputs: drafts.map(({ input }) => input), trial: trial(rule, { calls, placeOf, now }) };
     },
 
+    /** The earlier permissions that the rule would have answered. */
     try: tried,
 
-    async add(draft, setter) {
+    /** Writes a rule into the human's file. @throws HiveError `not_allowed` without a registered seat, `invalid_input`. */
+    async add(draft: RuleDraft, setter: Setter): Promise<ListedRule> {
       refuseChange();
       const taken = trust().permission_rules.map(({ name }) => name);
       const given = draft.name ?? null;
@@ -249,7 +238,8 @@ export function createRules(parts: RuleParts): RuleService {
       return rule;
     },
 
-    async revoke(rule_id, setter) {
+    /** Removes a rule from it. @throws as `add` does. */
+    async revoke(rule_id: string, setter: Setter): Promise<ListedRule> {
       refuseChange();
       const rules = trust().permission_rules;
       const found = rules.find((rule) => ruleId(rule) === rule_id);
@@ -265,7 +255,8 @@ export function createRules(parts: RuleParts): RuleService {
       return rule;
     },
 
-    async propose() {
+    /** Searches for a proposal, at most once a day for each seat, and notifies the human of it. Null if there is none today. */
+    async propose(): Promise<MadeProposal | null> {
       const isDue = ({ looked_at }: Made, now: string): boolean =>
         looked_at === null || Date.parse(now) - Date.parse(looked_at) >= DAY_MS;
       const first = await store.read(async (tx) => ({
@@ -313,7 +304,8 @@ export function createRules(parts: RuleParts): RuleService {
       });
     },
 
-    async dismiss(key, setter) {
+    /** Never proposes this again. */
+    async dismiss(key: string, setter: Setter): Promise<void> {
       await store.write(async (tx) => {
         const { open } = madeIn(await tx.desks.preferences(seat));
         if (!open.some((one) => one.key === key)) throw invalidInput('There is no such proposal any more.');

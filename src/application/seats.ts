@@ -26,35 +26,7 @@ export interface SeatState {
   text: string | null;
 }
 
-export interface SeatService {
-  /** The key of this process; null if answers given here cannot allow anything. */
-  key(): SeatKey | null;
-  /** Whether answers given in this process may allow something, because its key is registered for this store. */
-  isRegistered(): boolean;
-  /** Whether this key's signature may allow something in this store. */
-  counts(key: string): boolean;
-  /** Makes this process sign with this secret key from now on. */
-  useKey(secret: string): void;
-  /**
-   * Registers the key of this process if it is the first one. Without a registered key the human can still answer, and is
-   * notified that such answers allow nothing.
-   */
-  register(registrar: Registrar): Promise<SeatState>;
-  /**
-   * Registers a further key for this store, after the human has confirmed it here. Only a process whose own key is registered
-   * may do that. @throws HiveError `invalid_input` if the human's file cannot be written.
-   */
-  admit(seat: Pick<Seat, 'name' | 'key'>, registrar: Registrar): Promise<SeatState>;
-  /**
-   * Removes a key from the human's file, which can only reduce what is permitted. Returns true if the key no longer counts.
-   * @throws with a sentence that says why the file could not be written.
-   */
-  expel(key: string): Promise<boolean>;
-  /** The doctor's check of whether the key of this process counts; empty if it has no key. */
-  examine(): Check[];
-}
-
-interface Registrar {
+export interface Registrar {
   /** This process. The processes above it show whether an agent started it. */
   pid: number;
   via: 'emacs' | 'cli';
@@ -79,7 +51,9 @@ export interface SeatParts {
   removeSeat: (key: string) => Promise<void>;
 }
 
-export function createSeats(parts: SeatParts): SeatService {
+export type SeatService = ReturnType<typeof createSeats>;
+
+export function createSeats(parts: SeatParts) {
   const { store, sessions, processes, seat: name, machine, env, trust, agentKey } = parts;
   let held: SeatKey | null = null;
 
@@ -151,16 +125,24 @@ export function createSeats(parts: SeatParts): SeatService {
   }
 
   return {
+    /** The key of this process; null if answers given here cannot allow anything. */
     key: ownKey,
+    /** Whether this key's signature may allow something in this store. */
     counts,
-    isRegistered() {
+    /** Whether answers given in this process may allow something, because its key is registered for this store. */
+    isRegistered(): boolean {
       const own = ownKey();
       return own !== null && counts(own.key);
     },
-    useKey(secret) {
+    /** Makes this process sign with this secret key from now on. */
+    useKey(secret: string): void {
       held = seatKeyFrom(secret);
     },
-    async register(registrar) {
+    /**
+     * Registers the key of this process if it is the first one. Without a registered key the human can still answer, and is
+     * notified that such answers allow nothing.
+     */
+    async register(registrar: Registrar): Promise<SeatState> {
       const own = ownKey();
       if (own === null)
         return unregistered('This sidecar was given no key: restart it with M-x hive-restart.');
@@ -169,7 +151,11 @@ export function createSeats(parts: SeatParts): SeatService {
       const refused = trust().problems.length === 0 ? refusal(own) : null;
       return refused === null ? enter({ name, key }, registrar) : unregistered(refused);
     },
-    async admit(seat, registrar) {
+    /**
+     * Registers a further key for this store, after the human has confirmed it here. Only a process whose own key is registered
+     * may do that. @throws HiveError `invalid_input` if the human's file cannot be written.
+     */
+    async admit(seat: Pick<Seat, 'name' | 'key'>, registrar: Registrar): Promise<SeatState> {
       const own = ownKey();
       if (own === null || !counts(own.key))
         throw invalidInput(
@@ -178,11 +164,16 @@ export function createSeats(parts: SeatParts): SeatService {
       if (counts(seat.key)) return { registered: true, is_new: false, text: null };
       return enter(seat, registrar);
     },
-    async expel(key) {
+    /**
+     * Removes a key from the human's file, which can only reduce what is permitted. Returns true if the key no longer counts.
+     * @throws with a sentence that says why the file could not be written.
+     */
+    async expel(key: string): Promise<boolean> {
       if (trust().seats.some((seat) => seat.key === key)) await parts.removeSeat(key);
       return !counts(key);
     },
-    examine() {
+    /** The doctor's check of whether the key of this process counts; empty if it has no key. */
+    examine(): Check[] {
       const own = ownKey();
       if (own === null || counts(own.key)) return [];
       const { path } = trust();

@@ -47,47 +47,6 @@ import { recordTurnEnd } from './turns.ts';
 import { sessionIsGone } from './waits.ts';
 import type { Processes } from './world.ts';
 
-export interface SessionService {
-  /**
-   * The session of this introduction: registered when first seen, reopened if it had ended. The parent of a new one is
-   * looked up among the processes above `pid`: the client's own, unless the caller passes another.
-   */
-  introduce(introduction: SessionIntroduction, pid?: number | null): Promise<Session>;
-  /** Why this process may not speak for the session with this id, as a sentence; null when it may (identity.ts). */
-  refusalToSpeak(session_id: string, speaker: { machine: string; pid: number }): Promise<string | null>;
-  /** The living sessions among the processes that `pid` descends from, nearest first. */
-  above(process: { machine: string; pid: number }): Promise<Session[]>;
-  find(session_id: string): Promise<Session | undefined>;
-  /** Finds a session by handle or id. @throws HiveError `session_not_found`. */
-  resolve(handle_or_id: string): Promise<Session>;
-  /**
-   * The session with this id while it is alive; undefined if it has ended or never existed. Records that it is in use, as
-   * `seen` does. `shell_pid` is the shell that uses it now, which is recorded if the session has no client process.
-   */
-  returning(session_id: string, shell_pid?: number | null): Promise<Session | undefined>;
-  /**
-   * Records, at most once a minute, that a session without hooks is in use: others see when it was last seen, and one that is
-   * silent for long counts as gone. `now` is the store's time.
-   */
-  seen(session: Pick<Session, 'session_id' | 'last_seen_at'>, now: string): Promise<void>;
-  list(filter?: { state?: 'alive' | 'ended' | undefined; limit?: number | undefined }): Promise<Session[]>;
-  /** @throws HiveError `session_not_found`, `invalid_input`, `not_allowed` when the actor may not make the change. */
-  configure(handle_or_id: string, changes: SessionChanges, actor: Actor): Promise<Session>;
-  /** Ends sessions of this machine whose process or shell is gone, and those that have been silent for too long; returns them. */
-  sweep(machine: string): Promise<Session[]>;
-  /** Ends a session that is known to be gone. */
-  end(session_id: string): Promise<void>;
-  /**
-   * The session as an `Actor`, with every session that it descends from, nearest first. This is the only place that makes an
-   * agent an `Actor`. `above`: further sessions that are known to have started it.
-   */
-  actor(
-    session: Pick<Session, 'session_id' | 'handle'>,
-    via: Via,
-    above?: readonly string[],
-  ): Promise<AgentActor>;
-}
-
 /** In ms: a session on another machine, or without a process, counts as gone after this much silence. */
 const SILENCE_MS = 24 * 60 * 60 * 1000;
 
@@ -109,7 +68,9 @@ async function ancestorsOf(tx: ReadTx, session_id: string): Promise<string[]> {
 const TOUCH_MS = 60 * 1000;
 
 /** `standing`: the facts that decide whether a session is a coordinator; without it, none is. */
-export function createSessions(store: Store, processes: Processes, standing?: StandingParts): SessionService {
+export type SessionService = ReturnType<typeof createSessions>;
+
+export function createSessions(store: Store, processes: Processes, standing?: StandingParts) {
   /** Sessions whose process was found to be theirs; while it lives, no other process can have its pid. */
   let compared: ReadonlySet<string> = new Set();
 
@@ -124,31 +85,42 @@ export function createSessions(store: Store, processes: Processes, standing?: St
     return Date.parse(tx.now) - Date.parse(last_seen_at) > SILENCE_MS;
   }
 
-  const service: SessionService = {
-    async introduce(introduction, pid = introduction.pid) {
+  const service = {
+    /**
+     * The session of this introduction: registered when first seen, reopened if it had ended. The parent of a new one is
+     * looked up among the processes above `pid`: the client's own, unless the caller passes another.
+     */
+    async introduce(introduction: SessionIntroduction, pid = introduction.pid): Promise<Session> {
       const known = await store.read((tx) => tx.sessions.get(introduction.session_id));
       if (known !== undefined && isUnchanged(known, introduction)) return known;
       const above = known === undefined && pid !== null ? processes.ancestors(pid) : [];
       return noticingRefusals(store, () => store.write((tx) => register(tx, introduction, above, processes)));
     },
 
-    above({ machine, pid }) {
+    /** The living sessions among the processes that `pid` descends from, nearest first. */
+    above({ machine, pid }: { machine: string; pid: number }): Promise<Session[]> {
       const pids = processes.ancestors(pid);
       return store.read((tx) => sessionsAmong(tx, machine, pids, processes));
     },
 
-    refusalToSpeak: (session_id, { machine, pid }) =>
+    /** Why this process may not speak for the session with this id, as a sentence; null when it may (identity.ts). */
+    refusalToSpeak: (session_id: string, { machine, pid }: { machine: string; pid: number }) =>
       store.read(async (tx) => {
         const session = await sessionBehind(tx, session_id, await tx.sessions.get(session_id));
         if (session === undefined) return null;
         return refusalToSpeak(tx, session, { machine, pid, above: processes.ancestors(pid) }, processes);
       }),
 
-    find: (session_id) => store.read((tx) => tx.sessions.get(session_id)),
+    find: (session_id: string) => store.read((tx) => tx.sessions.get(session_id)),
 
-    resolve: (handle_or_id) => store.read((tx) => findSession(tx, handle_or_id)),
+    /** Finds a session by handle or id. @throws HiveError `session_not_found`. */
+    resolve: (handle_or_id: string): Promise<Session> => store.read((tx) => findSession(tx, handle_or_id)),
 
-    async returning(session_id, shell_pid = null) {
+    /**
+     * The session with this id while it is alive; undefined if it has ended or never existed. Records that it is in use, as
+     * `seen` does. `shell_pid` is the shell that uses it now, which is recorded if the session has no client process.
+     */
+    async returning(session_id: string, shell_pid: number | null = null): Promise<Session | undefined> {
       const { known, now } = await store.read(async (tx) => ({
         known: await tx.sessions.get(session_id),
         now: tx.now,
@@ -168,14 +140,30 @@ export function createSessions(store: Store, processes: Processes, standing?: St
       return known;
     },
 
-    async seen({ session_id, last_seen_at }, now) {
+    /**
+     * Records, at most once a minute, that a session without hooks is in use: others see when it was last seen, and one that is
+     * silent for long counts as gone. `now` is the store's time.
+     */
+    async seen(
+      { session_id, last_seen_at }: Pick<Session, 'session_id' | 'last_seen_at'>,
+      now: string,
+    ): Promise<void> {
       if (Date.parse(now) - Date.parse(last_seen_at) > TOUCH_MS)
         await store.write((tx) => tx.sessions.touch(session_id, tx.now));
     },
 
-    list: ({ state, limit = 200 } = {}) => store.read((tx) => tx.sessions.list({ state, limit })),
+    list: (filter: { state?: 'alive' | 'ended' | undefined; limit?: number | undefined } = {}) =>
+      store.read((tx) => tx.sessions.list({ ...filter, limit: filter.limit ?? 200 })),
 
-    actor: ({ session_id, handle }, via, above = []) =>
+    /**
+     * The session as an `Actor`, with every session that it descends from, nearest first. This is the only place that makes an
+     * agent an `Actor`. `above`: further sessions that are known to have started it.
+     */
+    actor: (
+      { session_id, handle }: Pick<Session, 'session_id' | 'handle'>,
+      via: Via,
+      above: readonly string[] = [],
+    ): Promise<AgentActor> =>
       store.read(async (tx) => {
         const chains = [...above];
         for (const one of [session_id, ...above]) chains.push(...(await ancestorsOf(tx, one)));
@@ -184,7 +172,8 @@ export function createSessions(store: Store, processes: Processes, standing?: St
         return { kind: 'agent', by: handle, via, session_id, ancestors, coordinates };
       }),
 
-    async configure(handle_or_id, changes, actor) {
+    /** @throws HiveError `session_not_found`, `invalid_input`, `not_allowed` when the actor may not make the change. */
+    async configure(handle_or_id: string, changes: SessionChanges, actor: Actor): Promise<Session> {
       const { name, shared, roles, gate, room, source, ...outreach } = changes;
       const { session_id } = await service.resolve(handle_or_id);
       checkRoles(roles ?? []);
@@ -213,7 +202,8 @@ export function createSessions(store: Store, processes: Processes, standing?: St
       });
     },
 
-    async sweep(machine) {
+    /** Ends sessions of this machine whose process or shell is gone, and those that have been silent for too long; returns them. */
+    async sweep(machine: string): Promise<Session[]> {
       const gone = await store.read(async (tx) => {
         const found: Session[] = [];
         const known = new Set<string>();
@@ -238,7 +228,8 @@ export function createSessions(store: Store, processes: Processes, standing?: St
       });
     },
 
-    end: (session_id) =>
+    /** Ends a session that is known to be gone. */
+    end: (session_id: string): Promise<void> =>
       store.write(async (tx) => {
         const session = await tx.sessions.get(session_id);
         if (session !== undefined) await endSession(tx, session);

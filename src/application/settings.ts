@@ -37,28 +37,21 @@ export interface Setter {
 /** Recorded in the event log if nobody is named. */
 export const NOBODY = { by: null, pid: null, from: null } as const;
 
-export interface SettingsService {
-  /** Every setting, with its value at a seat. */
-  list(seat: string): Promise<StoredSetting[]>;
-  /**
-   * The settings that a phone may set for itself, with the values that apply there: its own, else those of the seat at which it
-   * was paired.
-   */
-  ofPhone(phone: Pick<Device, 'device_id' | 'seat'>): Promise<StoredSetting[]>;
-  /** Sets a value; null restores the default. Returns the setting with its new value. */
-  set(setting: Setting, value: unknown, seat: string, by: SetBy, setter?: Setter): Promise<StoredSetting>;
-}
-
-export function createSettings(store: Store): SettingsService {
+export function createSettings(store: Store) {
   return {
-    list: (seat) =>
+    /** Every setting, with its value at a seat. */
+    list: (seat: string): Promise<StoredSetting[]> =>
       store.read(async (tx) => {
         const found: StoredSetting[] = [];
         for (const setting of SETTINGS) found.push(await settingAt(tx, setting, seat));
         return found;
       }),
 
-    ofPhone: ({ device_id, seat }) =>
+    /**
+     * The settings that a phone may set for itself, with the values that apply there: its own, else those of the seat at which it
+     * was paired.
+     */
+    ofPhone: ({ device_id, seat }: Pick<Device, 'device_id' | 'seat'>): Promise<StoredSetting[]> =>
       store.read(async (tx) => {
         const found: StoredSetting[] = [];
         for (const setting of SETTINGS.filter(isOfPhones)) {
@@ -73,7 +66,8 @@ export function createSettings(store: Store): SettingsService {
         return found;
       }),
 
-    set: (setting, value, seat, by, setter) =>
+    /** Sets a value; null restores the default. Returns the setting with its new value. */
+    set: (setting: Setting, value: unknown, seat: string, by: SetBy, setter?: Setter) =>
       store.write(async (tx) => {
         await storePreferences(tx, placeOf(setting, seat), { [setting.key]: value }, by, setter);
         return settingAt(tx, setting, seat);

@@ -4,17 +4,13 @@ import { type Stats, statsOf } from '../domain/stats.ts';
 import { allPages } from './background.ts';
 import type { Store } from './ports.ts';
 
-export interface StatsService {
-  /** The statistics from `since`, a time in UTC, until now. @throws HiveError `invalid_input` for a future time. */
-  read(since: string): Promise<Stats>;
-}
-
 /** Prompts per page: small enough that pages of the largest prompts fit into memory. */
 const PAGE = 2_000;
 
-export function createStats(store: Store, dayOf: (time: string) => string): StatsService {
+export function createStats(store: Store, dayOf: (time: string) => string) {
   return {
-    async read(since) {
+    /** The statistics from `since`, a time in UTC, until now. @throws HiveError `invalid_input` for a future time. */
+    async read(since: string): Promise<Stats> {
       const until = await store.read(async (tx) => tx.now);
       if (since >= until) throw invalidInput('The period begins in the future: give a time that has passed.');
       const prompts = await allPages({ at: since, ask_id: '' }, (after) =>

@@ -8,29 +8,23 @@ import type { Store, WriteTx } from './ports.ts';
 import { NOBODY, type Setter } from './settings.ts';
 import { type Check, checkBroken, checkOk } from './world.ts';
 
-export interface TrustService {
-  /** The human's file as it is now. */
-  file(): Trust;
-  /** The authority in this process: as set by Emacs, else by the file. */
-  authority(): Authority;
-  /** Sets the authority that Emacs gives, until this process ends. Null permits nothing; missing keys keep their values. */
-  lend(changes: AuthorityChanges, setter?: Setter): Promise<Authority>;
-  /** Records that the file has changed, and notifies the human of its problems. */
-  note(): Promise<void>;
-}
-
 export type AuthorityChanges = { [Key in keyof Authority]?: Authority[Key] | null | undefined };
 
-export function createTrust(store: Store, seat: string, file: () => Trust): TrustService {
+export type TrustService = ReturnType<typeof createTrust>;
+
+export function createTrust(store: Store, seat: string, file: () => Trust) {
   let lent: Partial<Authority> = {};
   const authority = (): Authority => {
     const { popup_permissions, notify_command } = file();
     return { popup_permissions, notify_command, ...lent };
   };
   return {
+    /** The human's file as it is now. */
     file,
+    /** The authority in this process: as set by Emacs, else by the file. */
     authority,
-    async lend(changes, setter) {
+    /** Sets the authority that Emacs gives, until this process ends. Null permits nothing; missing keys keep their values. */
+    async lend(changes: AuthorityChanges, setter?: Setter): Promise<Authority> {
       const given = Object.entries(changes).filter(([, value]) => value !== undefined);
       const next = Object.fromEntries(
         given.map(([key, value]) => [key, value ?? NO_AUTHORITY[key as keyof Authority]]),
@@ -51,7 +45,8 @@ export function createTrust(store: Store, seat: string, file: () => Trust): Trus
       lent = { ...lent, ...next };
       return authority();
     },
-    async note() {
+    /** Records that the file has changed, and notifies the human of its problems. */
+    async note(): Promise<void> {
       const now = file();
       // Usually nothing has changed, and this check takes no lock.
       if (await store.read(async (tx) => isSeen(await tx.desks.preferences(seat), now))) return;

@@ -48,30 +48,7 @@ import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
 import type { Files, Ids } from './world.ts';
 
-export interface TurnService {
-  /** Begins a turn of a program that reports its own turns. A running one is replaced, unless it has the same id. */
-  start(start: ProgramTurn): Promise<Turn>;
-  /**
-   * Ends a turn, as completed unless a reason says otherwise. One that has ended stays as it is. @throws HiveError
-   * `turn_not_found`.
-   */
-  end(turn_id: string, end?: ProgramEnd): Promise<Turn>;
-  /** @throws HiveError `turn_not_found`. */
-  get(turn_id: string): Promise<Turn>;
-  current(session_id: string): Promise<Turn | undefined>;
-  /** All running turns, with their sessions. */
-  running(): Promise<RunningTurn[]>;
-  /** The newest turn of each session, with every request to interrupt it. */
-  newestOf(session_ids: readonly string[]): Promise<TurnWithInterrupts[]>;
-  /** The same as people see it, by session. */
-  newestViews(
-    sessions: readonly Pick<Session, 'session_id' | 'machine'>[],
-  ): Promise<ReadonlyMap<string, TurnView>>;
-  /** A turn as people see it, with its session's handle and project; undefined once retention has removed it. */
-  view(turn_id: string): Promise<TurnView | undefined>;
-}
-
-interface ProgramTurn {
+export interface ProgramTurn {
   session_id: string;
   client_turn_id?: string | null | undefined;
   /** The actor who replaces the running turn. */
@@ -88,7 +65,7 @@ export interface ProgramEnd {
   note?: string | null | undefined;
 }
 
-interface RunningTurn {
+export interface RunningTurn {
   turn: Turn;
   session: Session;
 }
@@ -96,16 +73,17 @@ interface RunningTurn {
 /** A turn as people see it, with the fields that docs/internals/protocol.md lists. */
 export type TurnView = Readonly<Record<string, unknown>> & SessionPlace;
 
-interface TurnWithInterrupts {
+export interface TurnWithInterrupts {
   turn: Turn;
   interrupts: Interrupt[];
 }
 
 const RUNNING_LIMIT = 1_000;
 
-export function createTurns(store: Store, ids: Ids, words: LastWords): TurnService {
+export function createTurns(store: Store, ids: Ids, words: LastWords) {
   return {
-    start: ({ session_id, client_turn_id = null, by = null }) =>
+    /** Begins a turn of a program that reports its own turns. A running one is replaced, unless it has the same id. */
+    start: ({ session_id, client_turn_id = null, by = null }: ProgramTurn): Promise<Turn> =>
       store.write(async (tx) => {
         const current = await tx.turns.current(session_id);
         if (current !== undefined && client_turn_id !== null && current.client_turn_id === client_turn_id)
@@ -114,16 +92,22 @@ export function createTurns(store: Store, ids: Ids, words: LastWords): TurnServi
         return beginTurn(tx, ids.make('turn'), { session_id, client_turn_id, continues: null });
       }),
 
-    end: (turn_id, end = {}) =>
+    /**
+     * Ends a turn, as completed unless a reason says otherwise. One that has ended stays as it is. @throws HiveError
+     * `turn_not_found`.
+     */
+    end: (turn_id: string, end: ProgramEnd = {}): Promise<Turn> =>
       store.write(async (tx) => {
         const turn = await findTurn(tx, turn_id);
         return recordTurnEnd(tx, turn, await programEnd(tx, turn, end));
       }),
 
-    get: (turn_id) => store.read((tx) => findTurn(tx, turn_id)),
-    current: (session_id) => store.read((tx) => tx.turns.current(session_id)),
+    /** @throws HiveError `turn_not_found`. */
+    get: (turn_id: string): Promise<Turn> => store.read((tx) => findTurn(tx, turn_id)),
+    current: (session_id: string) => store.read((tx) => tx.turns.current(session_id)),
 
-    running: () =>
+    /** All running turns, with their sessions. */
+    running: (): Promise<RunningTurn[]> =>
       store.read(async (tx) => {
         const running: RunningTurn[] = [];
         for (const turn of await tx.turns.running(RUNNING_LIMIT)) {
@@ -133,9 +117,14 @@ export function createTurns(store: Store, ids: Ids, words: LastWords): TurnServi
         return running;
       }),
 
-    newestOf: (session_ids) => store.read((tx) => newestOf(tx, session_ids)),
+    /** The newest turn of each session, with every request to interrupt it. */
+    newestOf: (session_ids: readonly string[]): Promise<TurnWithInterrupts[]> =>
+      store.read((tx) => newestOf(tx, session_ids)),
 
-    newestViews: async (sessions) => {
+    /** The same as people see it, by session. */
+    async newestViews(
+      sessions: readonly Pick<Session, 'session_id' | 'machine'>[],
+    ): Promise<ReadonlyMap<string, TurnView>> {
       const machines = new Map(sessions.map(({ session_id, machine }) => [session_id, machine]));
       const { newest, now } = await store.read(async (tx) => ({
         newest: await newestOf(tx, [...machines.keys()]),
@@ -149,7 +138,8 @@ export function createTurns(store: Store, ids: Ids, words: LastWords): TurnServi
       );
     },
 
-    view: async (turn_id) => {
+    /** A turn as people see it, with its session's handle and project; undefined once retention has removed it. */
+    async view(turn_id: string): Promise<TurnView | undefined> {
       const found = await store.read(async (tx) => {
         const turn = await tx.turns.get(turn_id);
         if (turn === undefined) return undefined;

@@ -22,11 +22,6 @@ export interface UnreadAnswer {
   sender_told: boolean;
 }
 
-export interface UnreadAnswers {
-  /** Keeps an answer; resolves when it is on disk. */
-  keep(answer: UnreadAnswer): Promise<void>;
-}
-
 /** The mark of the notice, for programs. */
 const NOTICE = 'unread_answer';
 /** In characters: longer than the longest answer with its comment. Longer text is cut. */
@@ -38,9 +33,10 @@ const SHOWN_MS = 7 * 24 * 60 * 60 * 1_000;
 const PAGE = 200;
 const MOST_SHOWN = 10;
 
-export function createUnreadAnswers(store: Store): UnreadAnswers {
+export function createUnreadAnswers(store: Store) {
   return {
-    keep: ({ from, params, reason, taken = false, sender_told }) =>
+    /** Keeps an answer; resolves when it is on disk. */
+    keep: ({ from, params, reason, taken = false, sender_told }: UnreadAnswer): Promise<void> =>
       store.write(async (tx) => {
         const sent = written(params);
         const ask_id = askIdIn(params);

@@ -26,16 +26,13 @@ export interface Waiter {
 /** Marks the wait of a hook whose dialog is also in a terminal. */
 const HOOK_WAIT = 'hook';
 
-export interface WaitService {
-  /** Runs `wait`. Until it ends, and for a short time afterwards, the questions count as blocking their agent. */
-  during<T>(waiter: Waiter, wait: () => Promise<T>): Promise<T>;
-  /** Ends the waits whose lease has run out, such as those of dead processes. Returns how many questions had one. */
-  lapseDue(): Promise<number>;
-}
-
-export function createWaits(store: Store, ids: Ids): WaitService {
+export function createWaits(store: Store, ids: Ids) {
   return {
-    during: (waiter, wait) => markedAsBlocking({ store, ids }, waiter, wait),
+    /** Runs `wait`. Until it ends, and for a short time afterwards, the questions count as blocking their agent. */
+    during: <T>(waiter: Waiter, wait: () => Promise<T>): Promise<T> =>
+      markedAsBlocking({ store, ids }, waiter, wait),
+
+    /** Ends the waits whose lease has run out, such as those of dead processes. Returns how many questions had one. */
     lapseDue: () =>
       writeDue(
         store,
@@ -47,7 +44,7 @@ export function createWaits(store: Store, ids: Ids): WaitService {
   };
 }
 
-/** Like `WaitService.during`, for services that wait themselves. */
+/** Like `during`, for services that wait themselves. */
 export async function markedAsBlocking<T>(
   { store, ids }: { store: Store; ids: Ids },
   { session_id, ask_ids, wait_ms, signal, in_terminal = false }: Waiter,

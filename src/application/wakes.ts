@@ -31,15 +31,6 @@ import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { preferencesAt } from './settings.ts';
 import type { CodexControl, Ids, Logger, Processes } from './world.ts';
 
-export interface WakeService {
-  /**
-   * Waits until the session is idle and has an answer to fetch or a mention to read. Returns the sentence that wakes it, to one
-   * waker only. Null if the time is up, the session has ended, another waker has replaced this one, or the sentence could not be
-   * delivered. @throws HiveError `not_allowed` if the session belongs to another process.
-   */
-  untilWanted(wait: WakeWait): Promise<string | null>;
-}
-
 /** One wait for an idle session. */
 export interface WakeWait {
   session_id: string;
@@ -102,7 +93,9 @@ interface WakeParts {
   processes: Processes;
 }
 
-export function createWakes({ store, feed, ids, processes }: WakeParts): WakeService {
+export type WakeService = ReturnType<typeof createWakes>;
+
+export function createWakes({ store, feed, ids, processes }: WakeParts) {
   /** Delivers a wake-up. It counts only once delivered: if that fails, or this process dies, another waker delivers it. */
   async function isDelivered(
     { wanted, text }: Claimed,
@@ -144,7 +137,13 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
   }
 
   return {
-    async untilWanted({ session_id, speaker, seat, wait_ms, signal, deliver, shared = false }) {
+    /**
+     * Waits until the session is idle and has an answer to fetch or a mention to read. Returns the sentence that wakes it, to one
+     * waker only. Null if the time is up, the session has ended, another waker has replaced this one, or the sentence could not be
+     * delivered. @throws HiveError `not_allowed` if the session belongs to another process.
+     */
+    async untilWanted(wait: WakeWait): Promise<string | null> {
+      const { session_id, speaker, seat, wait_ms, signal, deliver, shared = false } = wait;
       const preferences = (tx: ReadTx): Promise<Preferences> => preferencesAt(tx, seat);
       const begin = (): Promise<number | 'off'> =>
         store.read(async (tx) => {
