@@ -297,28 +297,7 @@ function isWake(event: HookEvent): boolean {
 // were read. The tracker relies on its memory instead of clocks, which fail for two calls in one millisecond or a store with its
 // own clock. If the tracker dies, its memory is lost too, which is correct.
 
-interface DeliveryTracker {
-  /** Tracks a call that has arrived. */
-  begin(): TrackedCall;
-}
-
-/** One call; it ends as `returned` or as `dropped`. */
-interface TrackedCall {
-  /**
-   * Records the results that calls had returned when this one arrived as read, and those of calls that had to wait as lost. Cheap
-   * if there are none.
-   */
-  prove(): Promise<void>;
-  /** Records that this call has to wait. */
-  waits(): void;
-  /** Stamps the settled ones among these prompts as handed, before they are returned (see DeliveryService). */
-  hand(ask_ids: readonly string[], reader?: string): Promise<Delivered[]>;
-  returned(): void;
-  /** The client cancelled its call or got an error, so what was handed over did not arrive. */
-  dropped(): Promise<void>;
-}
-
-export function createDeliveryTracker(delivery: DeliveryService, carrier: string): DeliveryTracker {
+export function createDeliveryTracker(delivery: DeliveryService, carrier: string) {
   /** ask_id → when it was handed over by a call that has returned since, and whether that had to wait. */
   const unproven = new Map<string, { handed_at: string; waited: boolean }>();
 
@@ -329,21 +308,28 @@ export function createDeliveryTracker(delivery: DeliveryService, carrier: string
   }
 
   return {
+    /** Tracks a call that has arrived. It ends as `returned` or as `dropped`. */
     begin() {
       const [read, unsure] = [select(false), select(true)];
       const handed = new Map<string, string>();
       let waited = false;
       return {
-        async prove() {
+        /**
+         * Records the results that calls had returned when this one arrived as read, and those of calls that had to wait as lost.
+         * Cheap if there are none.
+         */
+        async prove(): Promise<void> {
           if (read.length > 0) await delivery.prove(carrier, read);
           if (unsure.length > 0) await delivery.markLost(carrier, unsure);
           for (const { ask_id, handed_at } of [...read, ...unsure])
             if (unproven.get(ask_id)?.handed_at === handed_at) unproven.delete(ask_id);
         },
-        waits() {
+        /** Records that this call has to wait. */
+        waits(): void {
           waited = true;
         },
-        async hand(ask_ids, reader) {
+        /** Stamps the settled ones among these prompts as handed, before they are returned (see `createDelivery`). */
+        async hand(ask_ids: readonly string[], reader?: string): Promise<Delivered[]> {
           const delivered = await delivery.hand(ask_ids, carrier, reader);
           for (const { prompt } of delivered) {
             if (isUncollected(prompt) && prompt.carrier === carrier && prompt.handed_at !== null)
@@ -351,10 +337,11 @@ export function createDeliveryTracker(delivery: DeliveryService, carrier: string
           }
           return delivered;
         },
-        returned() {
+        returned(): void {
           for (const [ask_id, handed_at] of handed) unproven.set(ask_id, { handed_at, waited });
         },
-        async dropped() {
+        /** The client cancelled its call or got an error, so what was handed over did not arrive. */
+        async dropped(): Promise<void> {
           const lost = [...handed].map(([ask_id, handed_at]) => ({ ask_id, handed_at }));
           if (lost.length > 0) await delivery.markLost(carrier, lost);
         },

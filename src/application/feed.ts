@@ -198,23 +198,16 @@ export function createFeed(store: Store, log: Logger): Feed {
   };
 }
 
-/** Work that is done now, and again whenever the store may have changed. */
-interface Rounds {
-  /** Makes the next round begin, as a change of the store does. */
-  wake(): void;
-  stop(): void;
-  readonly stopped: boolean;
-  /** Resolves once the work is stopped and its last round is over. */
-  readonly ended: Promise<void>;
-}
-
-/** One round at a time; one that fails is repeated. `debounce`: for work that nobody waits for. */
+/**
+ * Work that is done now, and again whenever the store may have changed: one round at a time, and one that fails is repeated.
+ * `debounce`: for work that nobody waits for.
+ */
 function inRounds(
   store: Pick<Store, 'watch'>,
   round: () => Promise<void>,
   retries: Retries,
   debounce = false,
-): Rounds {
+) {
   const sleeper = createSleeper();
   const debouncedWake = debounced(sleeper.wake);
   const unwatch = store.watch(debounce ? debouncedWake.call : sleeper.wake);
@@ -233,15 +226,17 @@ function inRounds(
   }
 
   return {
+    /** Makes the next round begin, as a change of the store does. */
     wake: sleeper.wake,
-    stop() {
+    stop(): void {
       unwatch();
       debouncedWake.stop();
       sleeper.stop();
     },
-    get stopped() {
+    get stopped(): boolean {
       return sleeper.stopped;
     },
+    /** Resolves once the work is stopped and its last round is over. */
     ended: run(),
   };
 }
@@ -266,25 +261,20 @@ export function watchAdmitted<Found>(
 /** The longest delay of setTimeout, in ms. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Sleeps until somebody wakes it. A wake-up while it is awake is remembered; several count as one. */
-interface Sleeper {
-  wake(): void;
-  /** Sleeps until a wake-up, a stop, or `limit_ms`. */
-  sleep(limit_ms?: number): Promise<void>;
-  stop(): void;
-  readonly stopped: boolean;
-}
+type Sleeper = ReturnType<typeof createSleeper>;
 
-function createSleeper(): Sleeper {
+/** Sleeps until somebody wakes it. A wake-up while it is awake is remembered; several count as one. */
+function createSleeper() {
   let pending = false;
   let stopped = false;
   let endSleep: (() => void) | null = null;
   return {
-    wake() {
+    wake(): void {
       pending = true;
       endSleep?.();
     },
-    async sleep(limit_ms) {
+    /** Sleeps until a wake-up, a stop, or `limit_ms`. */
+    async sleep(limit_ms?: number): Promise<void> {
       if (!pending && !stopped) {
         await new Promise<void>((resolve) => {
           const timer = limit_ms === undefined ? undefined : setTimeout(resolve, limit_ms);
@@ -297,11 +287,11 @@ function createSleeper(): Sleeper {
       endSleep = null;
       pending = false;
     },
-    stop() {
+    stop(): void {
       stopped = true;
       endSleep?.();
     },
-    get stopped() {
+    get stopped(): boolean {
       return stopped;
     },
   };
@@ -313,23 +303,18 @@ function createSleeper(): Sleeper {
 /** How long background work waits after a wake-up, in ms, so that waits for an answer go first. */
 const DEBOUNCE_MS = 25;
 
-interface Debounced {
-  /** Runs `act` once, a little after the first of several calls. */
-  call(): void;
-  stop(): void;
-}
-
 /** Collects calls for a moment and runs `act` once for all of them. */
-export function debounced(act: () => void): Debounced {
+export function debounced(act: () => void) {
   let timer: NodeJS.Timeout | null = null;
   return {
-    call() {
+    /** Runs `act` once, a little after the first of several calls. */
+    call(): void {
       timer ??= setTimeout(() => {
         timer = null;
         act();
       }, DEBOUNCE_MS);
     },
-    stop() {
+    stop(): void {
       if (timer !== null) clearTimeout(timer);
       timer = null;
     },
@@ -344,18 +329,13 @@ export function debounced(act: () => void): Debounced {
 /** Up to this many waiters are always all woken, which is faster than reading the event log first. */
 const FEW = 8;
 
-export interface SubjectWakeups {
-  /** Calls `wake` whenever one of the subjects may have changed, until the returned function is called. */
-  watch(subjects: readonly string[], wake: () => void): () => void;
-}
-
 interface Waiter {
   subjects: readonly string[];
   wake: () => void;
 }
 
 /** Wake-ups by subject, with one watch of the store that lasts while there are waiters. */
-export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>): SubjectWakeups {
+export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>) {
   const waiters = new Set<Waiter>();
   const bySubject = new Map<string, Set<Waiter>>();
   let unwatch: (() => void) | null = null;
@@ -406,7 +386,8 @@ export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>): Subj
   }
 
   return {
-    watch(subjects, wake) {
+    /** Calls `wake` whenever one of the subjects may have changed, until the returned function is called. */
+    watch(subjects: readonly string[], wake: () => void): () => void {
       const waiter = { subjects, wake };
       waiters.add(waiter);
       for (const subject of subjects) {

@@ -323,35 +323,29 @@ async function handlersFor(
 // Everything that can reach an agent is an event in the log. So if a kind of hook had an empty verdict, it still has one while
 // the log has not grown, unless something is under way that depends on the time or on other processes.
 
-interface Silences {
-  /** The key of this kind of event in this session; null if it must be recorded before it is answered. */
-  keyOf(event: HookEvent, settings: HookSettings): string | null;
-  /** Whether the verdict is still empty. */
-  lasts(key: string): Promise<boolean>;
-  /** Remembers that the verdict was empty when the newest event was `head`. */
-  note(key: string, event: HookEvent, head: number): Promise<void>;
-}
-
 /** More than any client has agents at once; at this number the memory is cleared. */
 const MOST_SILENCES = 1_000;
 
-function createSilences(store: Store): Silences {
+function createSilences(store: Store) {
   /** By key: the number of the newest event. */
   const heads = new Map<string, number>();
 
   return {
-    keyOf(event, settings) {
+    /** The key of this kind of event in this session; null if it must be recorded before it is answered. */
+    keyOf(event: HookEvent, settings: HookSettings): string | null {
       if (settings.answers_first !== true || !isPlain(event) || isOfRun(settings)) return null;
       const { session_id, agent_id, client_turn_id, name, pid } = event;
       return JSON.stringify([session_id, agent_id, client_turn_id, name, pid, acceptsContext(event)]);
     },
 
-    async lasts(key) {
+    /** Whether the verdict is still empty. */
+    async lasts(key: string): Promise<boolean> {
       const head = heads.get(key);
       return head !== undefined && head === (await store.read((tx) => tx.events.head()));
     },
 
-    async note(key, event, head) {
+    /** Remembers that the verdict was empty when the newest event was `head`. */
+    async note(key: string, event: HookEvent, head: number): Promise<void> {
       const holds = await store.read(
         async (tx) => head === (await tx.events.head()) && (await isNothingUnderWay(tx, sessionOf(event))),
       );

@@ -399,19 +399,12 @@ interface TurnWatchParts {
   log: Logger;
 }
 
-interface TurnWatch {
-  /** Checks once, and ends a turn that has ended without a hook. */
-  check(turn_id: string): Promise<void>;
-  /** Checks repeatedly until the returned function is called. */
-  watch(turn_id: string): () => void;
-  close(): void;
-}
-
 const CHECK_EVERY_MS = 1_000;
 
-function createTurnWatch({ store, processes, files, machine, log }: TurnWatchParts): TurnWatch {
+function createTurnWatch({ store, processes, files, machine, log }: TurnWatchParts) {
   const watched = new Map<string, { count: number; timer: NodeJS.Timeout }>();
 
+  /** Checks once, and ends a turn that has ended without a hook. */
   async function check(turn_id: string): Promise<void> {
     const seen = await store.read(async (tx) => {
       const turn = await tx.turns.get(turn_id);
@@ -435,6 +428,7 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
     });
   }
 
+  /** Checks repeatedly until the returned function is called. */
   function watch(turn_id: string): () => void {
     const known = watched.get(turn_id);
     if (known === undefined) {
@@ -460,7 +454,7 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
   return {
     check,
     watch,
-    close() {
+    close(): void {
       for (const { timer } of watched.values()) clearInterval(timer);
       watched.clear();
     },

@@ -33,6 +33,7 @@ import {
   reportText,
   type Sender,
 } from '../domain/outreach.ts';
+import type { PopupSubject } from '../domain/popups.ts';
 import { askerOf, type CheckedRequest, checkRequest, createPrompt } from '../domain/prompts.ts';
 import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
 import { type Bucket, fullBucket, refundCredit } from '../domain/rates.ts';
@@ -64,7 +65,8 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience) {
     actions: CheckedRequest | null = null,
   ): Promise<Outreach> {
     const { handle: agent, project, project_dir } = given;
-    const missing = await audience({ critical, agent, project, project_dir });
+    const urgency = critical ? 'critical' : 'normal';
+    const missing = await audience({ urgency, agent, project, project_dir });
     const { item, refusal } = await store.write(
       async (tx): Promise<{ item: Outreach; refusal: Refusal | QuotaRefusal | null }> => {
         const session = await current(tx, given);
@@ -372,9 +374,6 @@ export async function reconcileUnreported(tx: WriteTx, session: Session): Promis
 // desktop. An agent is told at once if nobody can see its message.
 
 /** Returns why nobody could see it; null if somebody could. */
-export type Audience = (sent: {
-  critical: boolean;
-  agent: string;
-  project: string;
-  project_dir: string;
-}) => Promise<Absence | null>;
+export type Audience = (
+  sent: Pick<PopupSubject, 'urgency' | 'agent' | 'project' | 'project_dir'>,
+) => Promise<Absence | null>;

@@ -9,28 +9,6 @@ import type { PopupResult } from './popup-kinds.ts';
 import { type PopupDescriptor, type PopupParts, type PopupParty, readPreferences } from './popup-kinds.ts';
 import type { PopupEnd, ShownPopup } from './world.ts';
 
-export interface PopupBoard<T> {
-  /**
-   * Shows subjects that were leased together. `storm`: they belong to a storm that this process shows. Returns before the popup
-   * is on the screen.
-   */
-  show(items: readonly T[], storm: boolean): void;
-  /** Removes the popups here that are part of the seat's storm, which another process shows. */
-  giveWay(): void;
-  /** Removes the popup of a settled subject. */
-  dismiss(id: string): void;
-  /** Removes everything and shows nothing more. */
-  clear(): void;
-  /** Resolves when no work is in progress. */
-  drained(): Promise<void>;
-}
-
-/**
- * Settles leases; resolves with the number of leases that were not settled before. Notifies the seat's other processes of the
- * leases that a storm's popup covers.
- */
-export type SettlePopups<T> = (items: readonly T[], result: PopupResult) => Promise<number>;
-
 /** One popup on the screen, and its unsettled items. */
 interface Card<T> {
   waiting: Map<string, T>;
@@ -46,12 +24,16 @@ const MAX_CARDS = 20;
 /** Why leased popups were not shown. */
 const ENDED = 'The process that was to show it has ended.';
 
+/**
+ * `settle` settles leases and resolves with the number of those that were not settled before. It notifies the seat's other
+ * processes of the leases that a storm's popup covers.
+ */
 export function createPopupBoard<T>(
   { store, notifier, log, trust }: PopupParts,
   party: PopupParty,
   descriptor: PopupDescriptor<T>,
-  settle: SettlePopups<T>,
-): PopupBoard<T> {
+  settle: (items: readonly T[], result: PopupResult) => Promise<number>,
+) {
   const { seat, name } = party;
   const scope = { seat, kind: descriptor.kind };
   const cards = new Set<Card<T>>();
@@ -173,7 +155,11 @@ export function createPopupBoard<T>(
   }
 
   return {
-    show(items, storm) {
+    /**
+     * Shows subjects that were leased together. `storm`: they belong to a storm that this process shows. Returns before the popup
+     * is on the screen.
+     */
+    show(items: readonly T[], storm: boolean): void {
       if (!storm) {
         for (const item of items) run(showOne(item));
         return;
@@ -186,17 +172,20 @@ export function createPopupBoard<T>(
       flush = setTimeout(() => run(showStorm()), Math.max(0, Math.min(STORM_QUIET_MS, left)));
     },
 
-    giveWay() {
+    /** Removes the popups here that are part of the seat's storm, which another process shows. */
+    giveWay(): void {
       run(makeRoom());
     },
 
-    dismiss(id) {
+    /** Removes the popup of a settled subject. */
+    dismiss(id: string): void {
       for (const card of cards) {
         if (card.waiting.delete(id) && card.waiting.size === 0) remove(card);
       }
     },
 
-    clear() {
+    /** Removes everything and shows nothing more. */
+    clear(): void {
       stopping.abort();
       if (flush !== null) {
         clearTimeout(flush);
@@ -206,9 +195,8 @@ export function createPopupBoard<T>(
       for (const card of cards) remove(card);
     },
 
-    async drained() {
-      await background.ended();
-    },
+    /** Resolves when no work is in progress. */
+    drained: background.ended,
   };
 }
 

@@ -14,7 +14,6 @@ import {
   breaksQuiet,
   decide,
   goesOn,
-  isOutreachShown,
   isStormy,
   quietBucket,
   STORM,
@@ -100,18 +99,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
 }
 
 /** The popups of one kind that are due and not leased yet. */
-interface PopupQueue {
-  isDue(event: HiveEvent): boolean;
-  /** Processes events; subjects that they make due may be leased from `at` on (by performance.now). */
-  take(events: readonly HiveEvent[], at: number): void;
-  /** Makes subjects due that are already pending. */
-  addPending(): Promise<void>;
-  /** Leases nothing more; resolves when nothing is being leased. */
-  halt(): Promise<void>;
-  readonly board: { clear(): void; drained(): Promise<void> };
-}
-
-function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupDescriptor<T>): PopupQueue {
+function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupDescriptor<T>) {
   const { store, log } = parts;
   const { seat, name } = party;
   const { kind } = descriptor;
@@ -203,13 +191,15 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
   }
 
   return {
-    async addPending() {
+    /** Makes subjects due that are already pending. */
+    async addPending(): Promise<void> {
       for (const id of await store.read((tx) => descriptor.pending(tx, MOST_PENDING)))
         due.set(id, performance.now());
       schedule();
     },
-    isDue: (event) => descriptor.due(event) !== null,
-    take(events, at) {
+    isDue: (event: HiveEvent): boolean => descriptor.due(event) !== null,
+    /** Processes events; subjects that they make due may be leased from `at` on (by performance.now). */
+    take(events: readonly HiveEvent[], at: number): void {
       for (const event of events) {
         const arrived = descriptor.due(event);
         if (arrived !== null) due.set(arrived, at);
@@ -221,7 +211,8 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
       schedule();
       if (events.some(isStormOfAnother)) board.giveWay();
     },
-    async halt() {
+    /** Leases nothing more; resolves when nothing is being leased. */
+    async halt(): Promise<void> {
       stopped = true;
       if (timer !== null) clearTimeout(timer);
       await leasing;
@@ -376,7 +367,7 @@ export function createAudience(
     }));
     if (desks.length > 0) return null;
     for (const preferred of preferences) {
-      const verdict = isOutreachShown(sent, preferred, { focused: false }, momentOf(now));
+      const verdict = decide(sent, preferred, { focused: false }, momentOf(now));
       if (!verdict.show) absence = verdict.reason;
       else if (await notifier.reachable(trust.authority().notify_command)) return null;
     }

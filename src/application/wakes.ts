@@ -259,17 +259,6 @@ async function noticeWakeLimit(tx: WriteTx, session: Session): Promise<void> {
 // Codex has no hook that could wake it, so its own `hive mcp` waits and queues a message for a session of the daemon. That
 // message is not the human's, and is marked so that our hooks recognize it.
 
-export interface CodexWaker {
-  /** Begins to wait for this session, which calls through this process. */
-  onSession(session: Session): void;
-  /**
-   * Called with the name of this process's client. A session that has never called our tools is known only from its hooks,
-   * which do not report its process, so any Codex process on the machine may wake it, and the first that can does.
-   */
-  onClient(client: string): void;
-  close(): void;
-}
-
 interface CodexWakerParts {
   store: Store;
   feed: Pick<Feed, 'follow'>;
@@ -285,7 +274,7 @@ const CODEX = /codex/i;
 export function createCodexWaker(
   { store, feed, wakes, codex, machine, log }: CodexWakerParts,
   { seat }: Pick<WakeWait, 'seat'>,
-): CodexWaker {
+) {
   const stop = new AbortController();
   const waitingFor = new Set<string>();
   let unfollow: (() => Promise<void>) | null = null;
@@ -329,11 +318,16 @@ export function createCodexWaker(
   }
 
   return {
+    /** Begins to wait for this session, which calls through this process. */
     onSession: waitFor,
-    onClient(client) {
+    /**
+     * Called with the name of this process's client. A session that has never called our tools is known only from its hooks,
+     * which do not report its process, so any Codex process on the machine may wake it, and the first that can does.
+     */
+    onClient(client: string): void {
       if (CODEX.test(client)) unfollow ??= followMentions();
     },
-    close() {
+    close(): void {
       stop.abort();
       void unfollow?.();
     },

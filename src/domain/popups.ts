@@ -390,16 +390,6 @@ function calledAuthor({ agent_title, from_handle, as_handle }: MentionOfHuman): 
 // ---- Pings and cards ----
 // They follow the same preferences as prompts.
 
-export function isOutreachShown(
-  item: Pick<Outreach, 'critical' | 'agent' | 'project' | 'project_dir'>,
-  preferences: Preferences,
-  seat: { focused: boolean },
-  moment: Moment,
-): PopupDecision {
-  const { agent, project, project_dir } = item;
-  return decide({ urgency: urgencyOf(item), agent, project, project_dir }, preferences, seat, moment);
-}
-
 export function outreachSubject(item: Outreach): PopupSubject {
   const { outreach_id, created_at, agent, project, project_dir } = item;
   return { id: outreach_id, created_at, urgency: urgencyOf(item), agent, project, project_dir };

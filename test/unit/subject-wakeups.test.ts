@@ -1,6 +1,6 @@
 /** Many waits in one process: a commit wakes those whose subject it changed, and if in doubt all of them. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createSubjectWakeups, type SubjectWakeups } from '../../src/application/feed.ts';
+import { createSubjectWakeups } from '../../src/application/feed.ts';
 import type { Store } from '../../src/application/ports.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import { eventually } from '../support/wait.ts';
@@ -13,7 +13,7 @@ let reads: number;
 let fails: boolean;
 let pruned: number;
 let rung: number[];
-let wakeups: SubjectWakeups;
+let wakeups: ReturnType<typeof createSubjectWakeups>;
 
 function append(...subjects: string[]): void {
   for (const subject of subjects) events.push({ seq: events.length + 1, subject } as HiveEvent);
