@@ -1,4 +1,4 @@
-/** The process that runs the commands of a test file, one at a time (test/process/children/command-host.ts). */
+/** The process that runs the commands of a worker's test files, one at a time (test/process/children/command-host.ts). */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Environment } from './children.ts';
 import { bundleOf } from './run-folder.ts';
@@ -27,7 +27,7 @@ export function canRunInHost([command = '']: readonly string[]): boolean {
 
 /** Runs `hive ARGS…` to its end. */
 export function runInHost(args: readonly string[], env: Environment, root: string): Promise<Ended> {
-  host ??= startHost({ ...env, HIVE_TEST_ROOT: root });
+  host ??= startHost({ LANG: 'C.UTF-8', HIVE_TEST_ROOT: root });
   const running = host;
   return new Promise((resolve, reject) => {
     running.waiting = { resolve, reject };
@@ -35,9 +35,12 @@ export function runInHost(args: readonly string[], env: Environment, root: strin
   });
 }
 
-/** Ends it; nothing-left.ts calls this after each test file. */
-export async function endHost(): Promise<void> {
-  if (host === null) return;
+/**
+ * Ends it if a command of this test file still runs in it. Otherwise it goes on for the next file, and ends with the worker.
+ * nothing-left.ts calls this after each file.
+ */
+export async function endBusyHost(): Promise<void> {
+  if (host === null || host.waiting === null) return;
   const { process } = host;
   await new Promise((resolve) => {
     process.once('close', resolve);
@@ -50,10 +53,13 @@ function startHost(env: Environment): Host {
   if (bundle === null) throw new Error('This needs the folder of a run: start the tests with vitest.');
   const process = fork(bundle, {
     env,
-    cwd: env['HOME'],
+    cwd: '/',
     execArgv: [],
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
+  // It belongs to no test file, so nothing-left.ts must not find it there.
+  process.unref();
+  process.channel?.unref();
   const started: Host = { process, waiting: null };
   process.on('message', (ended: Ended) => {
     const { waiting } = started;

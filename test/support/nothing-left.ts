@@ -4,7 +4,7 @@
  */
 import { afterAll, expect } from 'vitest';
 import { endProcess, remainingProcesses, removeHome } from './children.ts';
-import { endHost } from './command-host.ts';
+import { endBusyHost } from './command-host.ts';
 import { removeAgain, removeRemaining } from './temp.ts';
 import { within } from './wait.ts';
 
@@ -14,7 +14,7 @@ const HELD = new Set(['FSEventWrap', 'ProcessWrap']);
 const before = held().length;
 // Registered before the file's own hooks, so that it runs last.
 afterAll(async () => {
-  await endHost();
+  await endBusyHost();
   // A killed process stays in /proc until it has been reaped.
   const gone = (): boolean => remainingProcesses().length === 0 && held().length <= before;
   await within(gone, 10_000);
