@@ -12,6 +12,7 @@ import type { Role } from '../../src/domain/tokens.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { seated, whenGranted } from '../support/coordinators.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { beforeFile } from '../support/lifetime.ts';
 import { CARRIERS, connectModern, type ModernCaller, type ModernMessage } from '../support/modern-client.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -42,8 +43,14 @@ async function scene(role: Role = 'agent'): Promise<Scene> {
   };
 }
 
+/** One agent and its server: each test is about a task of its own. */
+let shared: Scene;
+beforeFile(async () => {
+  shared = await scene();
+});
+
 test('a question is a task until it is answered; its result says how to fetch the answer, and only that call hands it over', async () => {
-  const { hive, client, call, look } = await scene();
+  const { hive, client, call, look } = shared;
   const { result: task } = await call('hivemind_ask', { question: 'Red or blue?', timeout_ms: 60_000 });
   expect(task).toMatchObject({ resultType: 'task', status: 'working', ttlMs: null, pollIntervalMs: 2_000 });
   const ask_id = String(task?.['taskId']);
@@ -63,7 +70,7 @@ test('a question is a task until it is answered; its result says how to fetch th
 });
 
 test('looking at a task proves nothing about what the model has read', async () => {
-  const { hive, client, call, look } = await scene();
+  const { hive, client, call, look } = shared;
   const { ask_id } = await client.call('hivemind_ask_async', { question: 'One?' });
   const { result: task } = await call('hivemind_ask', { question: 'Two?' });
   await hive.prompts.respond({ ask_id: String(ask_id), decision: 'yes', actor: HUMAN });
@@ -73,7 +80,7 @@ test('looking at a task proves nothing about what the model has read', async () 
 });
 
 test('a task that its client cancels is over, its question stays open, and it is one again when the same is asked again', async () => {
-  const { hive, call, look } = await scene();
+  const { hive, call, look } = shared;
   const args = { question: 'Still there?', idempotency_key: 'there' };
   const taskId = (await call('hivemind_ask', args)).result?.['taskId'];
   expect((await look(taskId, 'tasks/cancel')).result).toMatchObject({ resultType: 'complete' });
@@ -86,16 +93,16 @@ test('a task that its client cancels is over, its question stays open, and it is
 });
 
 test('a task that is completed stays that when it is cancelled', async () => {
-  const { hive, call, look } = await scene();
-  const { result } = await call('hivemind_ask', { question: 'Still there?' });
+  const { hive, call, look } = shared;
+  const { result } = await call('hivemind_ask', { question: 'Go on?' });
   await hive.prompts.respond({ ask_id: String(result?.['taskId']), decision: 'yes', actor: HUMAN });
   await look(result?.['taskId'], 'tasks/cancel');
   expect((await look(result?.['taskId'])).result).toMatchObject({ status: 'completed' });
 });
 
 test('a task whose question was taken back is over, too', async () => {
-  const { client, call, look } = await scene();
-  const { result } = await call('hivemind_ask', { question: 'Still there?' });
+  const { client, call, look } = shared;
+  const { result } = await call('hivemind_ask', { question: 'And now?' });
   const ask_id = String(result?.['taskId']);
   await client.call('hivemind_cancel', { ask_id });
   const { result: over } = await look(ask_id);
@@ -103,7 +110,7 @@ test('a task whose question was taken back is over, too', async () => {
 });
 
 test('a call that does not wait has its result, and one that is refused its error', async () => {
-  const { call, look } = await scene();
+  const { call, look } = shared;
   const { result } = await call('hivemind_ask_async', { question: 'Later?' });
   expect(result).toMatchObject({ resultType: 'complete', structuredContent: { status: 'pending' } });
   expect((await call('hivemind_ask', {})).result).toMatchObject({ resultType: 'complete', isError: true });
@@ -112,7 +119,7 @@ test('a call that does not wait has its result, and one that is refused its erro
 });
 
 test('a task that is none is a wrong request', async () => {
-  const { look } = await scene();
+  const { look } = shared;
   const error = { code: -32602, message: expect.stringContaining('There is no task') };
   expect(await look(undefined)).toMatchObject({ error });
   expect(await look('x')).toMatchObject({ error });
