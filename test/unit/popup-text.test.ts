@@ -42,7 +42,7 @@ describe("agents' text on its way to a notification server", () => {
         expect(title.startsWith('-')).toBe(false);
         expect(Buffer.byteLength(plainLabel(given))).toBeLessThanOrEqual(64);
       }),
-      { numRuns: 200, examples: [['é'.repeat(130_000)]] },
+      { numRuns: 50, examples: [['é'.repeat(130_000)]] },
     );
   });
 });
