@@ -20,7 +20,7 @@ import { shell } from '../support/cli.ts';
 import { recordedEvent } from '../support/hooks.ts';
 import { serve } from '../support/serve.ts';
 import { INITIALIZE } from '../support/sidecar.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { tempFolder, tempHome, tempStore } from '../support/temp.ts';
 
 /** `hive ARGS…` under a umask that gives everything to everybody. */
 function careless(env: Environment, ...args: string[]): Child {
@@ -71,7 +71,7 @@ test('only the owner can read any file of the store, its bell, logs and token, w
 });
 
 test('only the owner can read the files that hive init creates', async () => {
-  const home = tempFolder();
+  const home = tempHome();
   const env = childEnvironment(join(home, 'hive.db'), { HOME: home });
   mkdirSync(join(home, '.claude'));
   chmodSync(join(home, '.claude'), 0o700);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { chooseNode } from '../../src/infrastructure/installation/versions.ts';
 import { childEnvironment, HIVE, spawnHive } from '../support/children.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { tempFolder, tempHome, tempStore } from '../support/temp.ts';
 
 interface Server {
   command?: string;
@@ -83,7 +83,7 @@ test.each(['PROJECT/node_modules/.bin:', './bin:'])(
   'nor what PATH has of the project, with %s, for a server of the person and for the desktop',
   async (path) => {
     const project = tempFolder();
-    const home = tempFolder();
+    const home = tempHome();
     const trace = join(tempFolder(), 'ran');
     for (const folder of ['bin', 'node_modules/.bin', '.git'])
       mkdirSync(join(project, folder), { recursive: true });

@@ -13,7 +13,7 @@ import { childEnvironment, type Environment, HIVE, spawnChild } from '../support
 import { shell } from '../support/cli.ts';
 import { ask, openTestHive } from '../support/hive.ts';
 import { whenFinished } from '../support/lifetime.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { tempFolder, tempHome, tempStore } from '../support/temp.ts';
 import { openTerminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -74,7 +74,7 @@ async function answering(): Promise<{ env: Environment; words: string; done: () 
   const store = tempStore();
   const hive = await openTestHive(store);
   const { ask_id } = await ask(hive);
-  const env = childEnvironment(store, { TERM: 'dumb', HOME: tempFolder() });
+  const env = childEnvironment(store, { TERM: 'dumb', HOME: tempHome() });
   const done = async (): Promise<boolean> => (await hive.prompts.get(ask_id)).status === 'responded';
   return { env, words: `'${process.execPath}' '${HIVE}' respond ${ask_id} yes`, done };
 }

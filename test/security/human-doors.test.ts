@@ -25,7 +25,7 @@ import { seated } from '../support/coordinators.ts';
 import { ask, eventsOf, introduction, openTestHive, SEAT_SECRET } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { clientOf, INITIALIZE, type RpcError, startSidecar } from '../support/sidecar.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { tempFolder, tempHome, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 /** This test process becomes a registered agent, and with it all that it starts. */
@@ -200,9 +200,7 @@ describe('an answer from a shell is typed by a person', () => {
     const store = tempStore();
     const ask_id = await question(store);
     const respond = [process.execPath, HIVE, 'respond', ask_id, 'yes'];
-    expect(await detached(store, { HOME: tempFolder() }, respond)).toContain(
-      'must be confirmed at a terminal',
-    );
+    expect(await detached(store, { HOME: tempHome() }, respond)).toContain('must be confirmed at a terminal');
     expect((await shell(store).hive('poll', ask_id)).code).toBe(3);
     expect(await detached(store, {}, respond)).toContain(`Answered ${ask_id} (unattested): yes`);
   });
@@ -247,7 +245,7 @@ describe('an answer from a shell is typed by a person', () => {
   test('admitted: an agent types in a terminal that a detached `script` opens: unattested, and it allows nothing', async () => {
     const store = tempStore();
     const ask_id = await question(store);
-    const env = childEnvironment(store, { HOME: tempFolder() });
+    const env = childEnvironment(store, { HOME: tempHome() });
     expect(await atFakedTerminal(env, 'respond', ask_id, 'yes')).toContain('(unattested): yes');
     const permission = await question(store, { kind: 'permission', options: ['Allow', 'Deny'] });
     expect(await atFakedTerminal(env, 'respond', permission, 'Allow')).toContain(
@@ -263,7 +261,7 @@ describe('an answer from a shell is typed by a person', () => {
     const hive = await openTestHive(store);
     const asked = () => ask(hive, { kind: 'permission', options: ['Allow', 'Deny'] });
     const [{ ask_id }, second] = [await asked(), await asked()];
-    const person = shell(store, { HOME: tempFolder() });
+    const person = shell(store, { HOME: tempHome() });
     const refused = await person.terminal(['respond', ask_id, 'Allow'], 'Type yes', 'yes');
     expect(refused).toMatchObject({ code: 7 });
     expect(refused.out).toContain('Here you can only deny a permission.');
@@ -326,7 +324,7 @@ describe('an answer from a shell is typed by a person', () => {
   test('a yes typed at the terminal gives an answer, which is attested where the file lets terminals sign; anything else gives none', async () => {
     const store = tempStore();
     const ask_id = await question(store, { question: 'Deploy?', options: ['now', 'later'] });
-    const person = shell(store, { HOME: tempFolder() });
+    const person = shell(store, { HOME: tempHome() });
     const declined = await person.terminal(['respond', ask_id, 'now'], 'Type yes', 'y');
     expect(declined).toMatchObject({ code: 7 });
     expect(declined.out).toContain('Not confirmed');

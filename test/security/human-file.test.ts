@@ -38,7 +38,7 @@ import { fire, said } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
 import { recorded } from '../support/popup-trail.ts';
 import { startSidecar } from '../support/sidecar.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { tempFolder, tempHome, tempStore } from '../support/temp.ts';
 
 const ALLOW = { decision: 'allow', tool: 'Bash', input: 'npm test*', name: 'tests' };
 const DENY = { decision: 'deny', tool: 'Bash', input: '*git push*', name: 'mine' };
@@ -233,7 +233,7 @@ test('a file of the repository is not the human’s, whatever it is called', asy
     mkdirSync(join(project, folder), { recursive: true, mode: 0o700 });
     writeFileSync(join(project, folder, 'trust.json'), JSON.stringify(CONTENT), { mode: 0o600 });
   }
-  const env = childEnvironment(tempStore(), { HOME: tempFolder(), CLAUDE_PROJECT_DIR: project });
+  const env = childEnvironment(tempStore(), { HOME: tempHome(), CLAUDE_PROJECT_DIR: project });
   const hook = `'${process.execPath}' '${HIVE}' hook --client claude-code`;
   const child = spawnChild('sh', ['-c', `cd '${project}' && ${hook}; exit $?`], env);
   child.process.stdin.end(JSON.stringify({ ...bash('npm test'), cwd: project }));

@@ -148,7 +148,8 @@ describe('what a display draws as nothing', () => {
       const text = some.map((character) => `x${character}y`).join('\n');
       for (const lines of [revealed, revealedSource, spelledOut].map((show) => show(text).split('\n')))
         for (const [n, character] of some.entries())
-          if (!isRight(character, lines[n])) wrong.push(`${character.codePointAt(0)?.toString(16)}: ${lines[n]}`);
+          if (!isRight(character, lines[n]))
+            wrong.push(`${character.codePointAt(0)?.toString(16)}: ${lines[n]}`);
     }
     expect(wrong).toEqual([]);
   });

@@ -17,7 +17,7 @@ import { ask, openTestHive, SEAT_SECRET } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { recorded } from '../support/popup-trail.ts';
 import { startSidecar } from '../support/sidecar.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { tempFolder, tempHome, tempStore } from '../support/temp.ts';
 
 /** A desktop that presses the first button of everything. */
 function pressesAll(store: string): Record<string, string> {
@@ -37,7 +37,7 @@ test("a popup of an agent's process has no buttons: a notify-send of the agent's
   const store = tempStore();
   const hive = await openTestHive(store);
   // Even where the human lets popups answer permissions.
-  const home = tempFolder();
+  const home = tempHome();
   mkdirSync(join(home, '.config/hive'), { recursive: true, mode: 0o700 });
   writeFileSync(join(home, '.config/hive/trust.json'), '{"popup_permissions": true}', { mode: 0o600 });
   const agent = await connectMcp({
