@@ -219,8 +219,8 @@ See `hive-keys-map'.")
 (defvar hive-list--preview-window nil "The window that was made for the preview, or nil.")
 (defvar hive-list--preview-timer nil "The timer of the next preview, or nil.")
 
-(autoload 'hive-list-menu "hive-menu" "The keys of the status buffer." t)
-(autoload 'hive-menu "hive-menu" "All that Hive does." t)
+(autoload 'hive-list-menu "hive-menu" "Show the keys of the status buffer." t)
+(autoload 'hive-menu "hive-menu" "Show the keys of everything that Hive does." t)
 
 (define-derived-mode hive-list-mode tabulated-list-mode "Hive"
   "Major mode of the status buffer: questions, agents and shared buffers.
@@ -546,7 +546,7 @@ Without one, questions that are all snoozed already are un-snoozed."
     (hive-list--done)))
 
 (defun hive-list-visit-terminal ()
-  "Go to the terminal of the agent at point, in this Emacs or in tmux.
+  "Go to the terminal of the agent at point, in this Emacs or outside of it.
 If there are several agents, show all terminals and go to the first."
   (declare (modes hive-list-mode))
   (interactive)

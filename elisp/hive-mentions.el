@@ -362,7 +362,7 @@ A loop that is over needs no decision."
 (defvar-local hive-mentions--history nil "Non-nil to also show done and expired mentions.")
 (defvar-local hive-mentions--addressee nil "The session id whose mentions are shown.")
 
-(autoload 'hive-mentions-menu "hive-menu" "The keys in the buffer of mentions." t)
+(autoload 'hive-mentions-menu "hive-menu" "Show the keys in the buffer of mentions." t)
 
 (defconst hive-mentions-keys
   '(((menu-answer

@@ -113,10 +113,10 @@ it, and q quits it.  Both are in the first row, in its shortest group."
          ,docstring
          [:description hive-menu--state ,@(car rows)] ,@(mapcar #'vconcat (cdr rows))))))
 
-(hive-menu--define hive-menu "All that Hive does." hive-menu--rows)
-(hive-menu--define hive-list-menu "The keys of the status buffer." hive-list-keys)
-(hive-menu--define hive-prompt-menu "The keys in the buffer of a question." hive-prompt-keys)
-(hive-menu--define hive-mentions-menu "The keys in the buffer of mentions." hive-mentions-keys)
+(hive-menu--define hive-menu "Show the keys of everything that Hive does." hive-menu--rows)
+(hive-menu--define hive-list-menu "Show the keys of the status buffer." hive-list-keys)
+(hive-menu--define hive-prompt-menu "Show the keys in the buffer of a question." hive-prompt-keys)
+(hive-menu--define hive-mentions-menu "Show the keys in the buffer of mentions." hive-mentions-keys)
 ;; M-x completes them only where they are useful.
 (dolist (menu '(hive-menu hive-list-menu)) (function-put menu 'command-modes '(hive-list-mode)))
 (function-put 'hive-prompt-menu 'command-modes '(hive-prompt-mode))

@@ -305,7 +305,7 @@ It is below what a permission displays: nothing of it is allowed."
 
 ;;;; The mode
 
-(autoload 'hive-prompt-menu "hive-menu" "The keys in the buffer of a question." t)
+(autoload 'hive-prompt-menu "hive-menu" "Show the keys in the buffer of a question." t)
 
 (defconst hive-prompt-keys
   '(((menu-answer
@@ -476,7 +476,7 @@ It is written only when you say so."
   (hive-interrupt-asker hive-prompt--prompt))
 
 (defun hive-prompt-visit-terminal ()
-  "Go to the terminal of the agent that asks, if it is in this Emacs."
+  "Go to the terminal of the agent that asks, in this Emacs or outside of it."
   (declare (modes hive-prompt-mode))
   (interactive)
   (hive-terminal-visit-asker hive-prompt--prompt))

@@ -15,7 +15,7 @@ import {
 import { findProject } from '../infrastructure/platform/project.ts';
 import { carrierOf, findCaller, registerCaller } from './actor.ts';
 import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
-import { currentAnswer, parseDuration, print, printJson, promptJson, remark, stateOf } from './output.ts';
+import { currentAnswer, hasState, parseDuration, print, printJson, promptJson, remark } from './output.ts';
 import { waitForAny } from './poll.ts';
 import { readInput, withHive } from './program.ts';
 
@@ -124,7 +124,7 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
   }
   print(ask_id);
   if (existing)
-    remark(`You asked this before, and it stays as it was asked then. It is ${stateOf(asked.prompt)}.`);
+    remark(`You asked this before, and it stays as it was asked then. It ${hasState(asked.prompt)}.`);
   else if (desks_online === 0)
     remark(
       `${to === null ? 'No desk is online' : `No desk of "${to}" is online`}; the question is stored and stays pending.`,
@@ -148,7 +148,7 @@ async function note(hive: Hive, ask_id: string, text: string, { json }: AskOptio
   const { accepted, prompt } = await hive.prompts.note(ask_id, text, await registerCaller(hive, caller));
   if (json === true) printJson({ ask_id, accepted, status: prompt.status, notes: prompt.notes });
   else if (accepted) print(`Added to ${ask_id}.`);
-  else remark(`Not added: ${ask_id} is ${stateOf(prompt)}.`);
+  else remark(`Not added: ${ask_id} ${hasState(prompt)}.`);
   return accepted ? EXIT.done : EXIT.notAccepted;
 }
 
@@ -167,6 +167,6 @@ async function printDecision(
   else if (answer !== null) print(answer.decision);
   if (prompt.status === 'pending')
     remark(`${ask_id} has no answer yet. Check again with: hive poll ${ask_id}`);
-  else if (prompt.status !== 'responded') remark(`${ask_id} is ${stateOf(prompt)}.`);
+  else if (prompt.status !== 'responded') remark(`${ask_id} ${hasState(prompt)}.`);
   return exitCodeOfPrompts([prompt]);
 }

@@ -4,7 +4,7 @@ import type { Hive } from '../application/hive.ts';
 import { type ActorOptions, BY, type Caller, findActor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { promptNamed } from './named.ts';
-import { type Format, print, printJson, remark, stateOf } from './output.ts';
+import { type Format, hasState, print, printJson, remark } from './output.ts';
 import { withHive } from './program.ts';
 
 type CancelOptions = Format & ActorOptions;
@@ -34,6 +34,6 @@ async function cancel(hive: Hive, id: string, options: CancelOptions): Promise<E
   const { status, by, via } = prompt;
   if (options.json === true) printJson({ ask_id, accepted, status, by, via });
   else if (accepted) print(`Cancelled ${ask_id}.`);
-  else remark(`Nothing to cancel: ${ask_id} is ${stateOf(prompt)}.`);
+  else remark(`Nothing to cancel: ${ask_id} ${hasState(prompt)}.`);
   return accepted ? EXIT.done : EXIT.notAccepted;
 }

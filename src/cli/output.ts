@@ -185,15 +185,15 @@ export function mark(answer: Pick<PromptAnswer, 'attested'> | null): string {
   return answer === null || answer.attested ? '' : UNATTESTED;
 }
 
-/** The state of a prompt, as it follows "ask-… is". */
-export function stateOf(prompt: Prompt): string {
+/** The state of a prompt, as a row shows it. */
+function stateOf(prompt: Prompt): string {
   const { status, by, late_response } = prompt;
   const late = late_response === null ? '' : `; ${late_response.by} answered late${mark(late_response)}`;
   switch (status) {
     case 'responded':
       return `answered by ${by ?? SOMEBODY}${prompt.amended ? ', corrected' : ''}${mark(prompt)}`;
     case 'expired':
-      return `expired, with no answer${late}`;
+      return `expired without an answer${late}`;
     case 'cancelled':
       return (by === null ? 'cancelled' : `cancelled by ${by}`) + late;
     default:
@@ -203,6 +203,12 @@ export function stateOf(prompt: Prompt): string {
         describeAddressee(prompt)
       );
   }
+}
+
+/** The state of a prompt, as it follows "ask-…" in a sentence. */
+export function hasState(prompt: Prompt): string {
+  const verb = { pending: 'has been ', expired: '', responded: 'was ', cancelled: 'was ' }[prompt.status];
+  return verb + stateOf(prompt);
 }
 
 /** The addressees of a question, and the human who has begun to answer. */
@@ -294,7 +300,7 @@ function showToConfirm(terminal: number, prompt: Prompt): void {
   );
   if (orphaned) writeSync(terminal, 'Its session has ended.\n');
   if (prompt.status !== 'pending')
-    writeSync(terminal, `It is ${stateOf(prompt)}. Your answer is kept as a late one.\n`);
+    writeSync(terminal, `It ${hasState(prompt)}. Your answer is kept as a late one.\n`);
   const { columns, rows } = process.stdout;
   for (const [n, screen] of screensOf(linesToConfirm(prompt), { columns, rows }).entries()) {
     if (n > 0) {

@@ -58,7 +58,7 @@ describe('asking', () => {
     const again = await person.hive('ask', 'Deploy?', '--key', 'k', '--json');
     expect(again.json()).toMatchObject({ ask_id: first.json().ask_id, existing: true });
     expect((await person.hive('ask', 'Deploy?', '--key', 'k')).err).toMatch(
-      /^hive: You asked this before, and it stays as it was asked then\. It is pending for \d+ s\.\n$/,
+      /^hive: You asked this before, and it stays as it was asked then\. It has been pending for \d+ s\.\n$/,
     );
     expect((await person.hive('ask', 'Other?', '--key', 'k')).code).toBe(1);
   });
@@ -85,7 +85,7 @@ describe('asking', () => {
   it('--wait exits with 4 when the question expires, and prints no decision', async () => {
     const waited = await shell(tempStore()).hive('ask', 'Deploy?', '--timeout', '1s', '--wait');
     expect(waited).toMatchObject({ code: 4, out: '' });
-    expect(waited.err).toContain('expired, with no answer');
+    expect(waited.err).toContain('expired without an answer.');
   });
 
   it('refuses invalid arguments with exit code 2, and stores nothing', async () => {
