@@ -157,6 +157,15 @@ function quoted(page, heading) {
   return section.replace(/\]\((?!https?:|#)([^)]+)\)/g, '](../$1)');
 }
 
+/** What the frames of a notification do not show. */
+const NOTIFIED = {
+  'outreach/changed': 'A change of state, or an item that a rule suppressed.',
+  'outreach/received':
+    'A new ping, card or report; after the handshake, everything `unseen`. It counts as shown then. A button of a card is answered by `hivemind-response` for its `ask_id`.',
+  'turn/changed':
+    '`tool` is the call that runs now. `interrupts` has every request, with its `state` (`pending`, `answered`, `withdrawn`), its `outcome` and the `sentence` for its caller. `last_words` is there if the transcript of the client says what the agent said last (untrusted, at most 2,000 characters); it is sent again when the agent asks something.',
+};
+
 function protocolPage() {
   const agent = read(join(golden, 'mcp/tools-agent.json'));
   const known = new Set(agent.map(({ name }) => name));
@@ -213,7 +222,11 @@ function protocolPage() {
     ...refused.map(({ request, reply }) => `\`${request.method}\`\n\n${block(request.params, reply.error)}`),
     '## Notifications to Emacs',
     'From `initialized` on, the sidecar sends a notification for each thing that changed. Several changes at once make one notification. Its params are the thing in its current state.',
-    ...[...told].map(([method, all]) => `### ${method}\n\n${block(...all.map(({ params }) => params))}`),
+    ...[...told].map(([method, all]) =>
+      [`### ${method}`, NOTIFIED[method] ?? [], block(...all.map(({ params }) => params))]
+        .flat()
+        .join('\n\n'),
+    ),
     '## Events',
     `The log (\`hive store log\`) has more detailed names than the wire. The following are events only, not methods; the notifications above report what they changed: ${eventsOnly(told)}.`,
     quoted('turns.md', 'What happens to the questions of a turn that ends'),

@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createVitest } from 'vitest/node';
-import { DOCUMENTS } from '../test/spec/support/documents.ts';
+import { DOCUMENTS, NAMES } from '../test/spec/support/documents.ts';
 
 const root = join(import.meta.dirname, '..');
 const target = join(root, 'docs/internals/specification.md');
@@ -71,7 +71,7 @@ function page(records) {
   return `${[
     '# Specification',
     'Written by `npm run format` from the tests in `test/spec`. Do not edit it by hand.',
-    'Hive was specified by five documents and a design card. Each was written for another program: an editor, a bot, a terminal client. Each requirement in them is tested under the number given here; a test may show several that belong to one scene. The tests drive the real program: an MCP client, a JSON-RPC client, hook events, the command line, the library, an Emacs in a terminal, popups on a desktop. Renamed tools and fields are listed in [concepts.md](../concepts.md).',
+    'Hive was specified by five documents and a design card. Each was written for another program: an editor, a bot, a terminal client. Each requirement in them is tested under the number given here; a test may show several that belong to one scene. The tests drive the real program: an MCP client, a JSON-RPC client, hook events, the command line, the library, an Emacs in a terminal, popups on a desktop. What is called differently here is listed [at the end](#names).',
     [
       row('', 'requirements', ...Object.values(VERDICTS)),
       row(...Array(2 + Object.keys(VERDICTS).length).fill('---')),
@@ -80,6 +80,8 @@ function page(records) {
     ].join('\n'),
     'Where Hive differs on purpose, the test asserts the difference, and the last column gives the reason.',
     ...documents.map(({ document, own }) => section(document, own)),
+    '## Names',
+    ['| in the document | here |', '|---|---|', ...NAMES.map((names) => row(...names))].join('\n'),
   ].join('\n\n')}\n`;
 }
 

@@ -26,7 +26,7 @@ export const messageMethods = {
   'message/post': acting(
     takes(
       postParams,
-      `Posts a message as the human; \`body\` has at most ${MESSAGE_LIMITS.bodyBytes / 1024} KiB. A frame sent again under its \`message_id\` is the same message.`,
+      `Posts a message as the human; \`body\` has at most ${MESSAGE_LIMITS.bodyBytes / 1024} KiB. A frame sent again under its \`message_id\` is the same message. So is a block (\`heading\`) whose name, time and body are stored already; times that differ by the offset of a time zone count as equal.`,
       async ({ by, store_id, ...request }, { hive, via }) => {
         if (store_id !== undefined && store_id !== hive.store_id)
           throw wrongStore(store_id, hive.store_id, 'message');

@@ -11,7 +11,7 @@ const DEFAULT_LIMIT = 200;
 export const sessionMethods = {
   'session/list': takes(
     sessionListParams,
-    'Returns sessions, newest first, 200 by default (`limit`). `more` means that others were left out.',
+    'Returns sessions, newest first, 200 by default (`limit`). `more` means that others were left out. `turn` is the newest turn, in any state; `section` and `order_key` say where people see the session (compare keys as text).',
     async ({ state = 'alive', limit = DEFAULT_LIMIT }, { hive }) => {
       const found = await hive.sessions.list({
         state: state === 'all' ? undefined : state,

@@ -41,7 +41,7 @@ const methods = {
   'turn/interrupt_all': acting(
     takes(
       interruptAllParams,
-      'Does the same for every running turn.',
+      'Does the same for every running turn. Each outcome names its agent (`handle`), and has an `error` if that could not be interrupted.',
       async ({ by, ...request }, connection) => {
         const outcomes = await connection.hive.interrupts.interruptAll({
           ...request,
