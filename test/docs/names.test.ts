@@ -1,5 +1,5 @@
 /** What the documents name exists: commands of Emacs and of the shell, scripts, files. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from '../support/children.ts';
@@ -52,4 +52,28 @@ test('every `hive COMMAND` is a command', async () => {
 test('every file that is named is there', () => {
   const file = /`((?:src|test|scripts|sql|elisp|bench|examples|docs)\/[\w./-]+\.(?:ts|mjs|el|sql|md))`/g;
   expect(strangers(file, (name) => existsSync(join(ROOT, name)))).toEqual([]);
+});
+
+/** Arguments and settings of the clients and of PostgreSQL, which the pages for users name. */
+const OF_OTHERS = [
+  'approval_policy',
+  'default_transaction_isolation',
+  'doom_loop',
+  'external_directory',
+  'max_connections',
+  'max_prepared_statements',
+  'run_in_background',
+  'synchronous_standby_names',
+  'tool_timeout_sec',
+];
+
+test('every setting, field and tool that a page for users names is in the code', () => {
+  const code = globSync('{src,elisp,sql}/**/*.{ts,el,sql}', { cwd: ROOT })
+    .map((path) => readFileSync(join(ROOT, path), 'utf8'))
+    .join('\n');
+  const unknown = strangers(
+    /`([a-z]+(?:_[a-z]+)+)`/g,
+    (name) => OF_OTHERS.includes(name) || code.includes(name),
+  );
+  expect(unknown.filter((found) => !found.startsWith('docs/internals/'))).toEqual([]);
 });
