@@ -44,7 +44,10 @@ interface MentionsOptions extends Format, ActorOptions {
 export function defineMentions(command: Command): void {
   command
     .usage('[options] [process <id...> | process --all | allow <a> <b> | mute <a> <b> | loops]')
-    .argument('[action]', 'list (the default), process, allow, mute or loops')
+    .argument(
+      '[action]',
+      'list (the default); process; mute: two sessions no longer reach each other; allow: they do again; loops: list the pairs that are stopped or muted',
+    )
     .argument('[names...]', 'for process: mention_ids or message_ids; for allow and mute: two sessions')
     .option('--session <handle>', "whose mentions; default: the human's, or under an agent its own")
     .addOption(
