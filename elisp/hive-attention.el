@@ -64,7 +64,7 @@ what they mean, and changes one.  What is not in the alist stays as it
 is stored.
 
 popup_permissions and notify_command permit something: they are not
-stored, and hold while this Emacs is connected."
+stored, and apply while this Emacs is connected."
   :type (hive-attention--type)
   :initialize #'custom-initialize-default
   :set #'hive-attention--set)
@@ -363,11 +363,10 @@ Name how many of them are critical and were not announced."
 ;;;###autoload
 (defun hive-do-not-disturb (&optional minutes)
   "Turn do-not-disturb on or off; while it is on, suppress notifications.
-Only critical questions pop up or are announced in the echo area, and
-only a few an hour; a `z' in the mode line
-shows that.  With a prefix argument, it ends by
-itself after that many MINUTES.  At the end, one line counts what
-arrived."
+Only critical questions, and only a few an hour, then pop up or are
+announced in the echo area; a `z' in the mode line shows that.  With a
+prefix argument, it ends by itself after that many MINUTES.  At the
+end, one line counts what arrived."
   (interactive "P")
   (if (and hive-attention--since (null minutes))
       (hive-attention-tell (list :do_not_disturb :json-false)

@@ -303,7 +303,7 @@ It has to be paired again before it can be used."
        :error (hive-announcing 'from-sidecar)))))
 
 (defun hive-phone-allow ()
-  "Let the phone on this line allow what agents ask for.
+  "Let the phone on this line allow permissions.
 Its key is then listed among your seats, in your own file."
   (declare (modes hive-phone-list-mode))
   (interactive)

@@ -215,7 +215,7 @@
 (defvar-local hive-rule--own-project nil "The project that the rule had first.")
 
 (defun hive-rule-toggle-project ()
-  "Let the rule hold in every project, or in its own again."
+  "Let the rule apply in every project, or only in its own again."
   (declare (modes hive-rule-mode))
   (interactive)
   (hive-rule--demand)
@@ -224,7 +224,7 @@
     (hive-rule--change :project (unless now hive-rule--own-project))))
 
 (defun hive-rule-write ()
-  "Write the rule of this buffer into the human's own file.
+  "Write the rule of this buffer into your file, trust.json.
 If it was made from a permission that was displayed in full, allow that
 one, too."
   (declare (modes hive-rule-mode))

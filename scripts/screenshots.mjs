@@ -424,7 +424,14 @@ try {
   await evaluate("(progn (setq frame-background-mode 'dark) (frame-set-background-mode nil) (message nil))");
   await picture(emacs, 'list-dark', DARK);
   await evaluate("(progn (setq frame-background-mode 'light) (frame-set-background-mode nil) (message nil))");
-  await emacs.keys('U', 'q');
+  await emacs.keys('U', 'M-<', 'C-n', 'Enter');
+  await emacs.until(/What happened/);
+  await emacs.keys('C-x', '1', 'C-l');
+  await emacs.until(/keep it a week[\s\S]*What happened/);
+  await picture(emacs, 'question');
+  await emacs.keys('q');
+  await command('hive-list');
+  await emacs.keys('q');
 
   await next();
 
