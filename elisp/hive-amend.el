@@ -137,7 +137,7 @@ It is a plist with :decision, :comment and :by; it may be late."
 
 (defun hive-amend--line (prompt)
   "Return the completion candidate for PROMPT."
-  (format "%s: %s → %s%s"
+  (hive-words "%s: %s → %s%s"
           (hive-text-agent prompt 24)
           (hive-text-line (plist-get prompt :question) 60)
           (hive-text-line (plist-get (hive-amend--standing prompt) :decision) 40)
@@ -234,7 +234,7 @@ If its agent has the first answer already, tell the agent instead."
   (let ((quote-lines (lambda (text)
                        (replace-regexp-in-string "^" "> " (hive-text-inert text)))))
     (concat (hive-words "This corrects an answer of mine.") "\n"
-            (funcall quote-lines (truncate-string-to-width (plist-get prompt :question) 500 nil nil "…"))
+            (funcall quote-lines (truncate-string-to-width (plist-get prompt :question) 500 nil nil (hive-mark "…")))
             "\n" (funcall quote-lines (hive-words "I answered: %s"
                                                   (hive-respond-text (hive-amend--standing prompt))))
             "\n\n" words)))

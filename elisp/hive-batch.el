@@ -240,7 +240,7 @@ Signal a `user-error' if no answer would fit them all."
                       (mapconcat (lambda (prompt)
                                    (concat (hive-text-agent prompt 20) ": "
                                            (hive-text-line (plist-get prompt :question) 60)))
-                                 batch " · "))
+                                 batch (hive-mark " · ")))
           :options (vconcat common)
           :multi_select (if (and (hive-prompts-alike-p batch) (hive-rpc-true-p first :multi_select))
                             t
@@ -309,7 +309,7 @@ A decision that may grant a permission is confirmed first."
         (insert (hive-batch-heading batch) "\n\n" (hive-batch-text batch) "\n"
                 (hive-read-options-text (car batch)) "\n")
       (dolist (prompt batch)
-        (insert (propertize (concat (hive-text-agent prompt 40) " · "
+        (insert (propertize (concat (hive-text-agent prompt 40) (hive-mark " · ")
                                     (hive-text-line (plist-get prompt :project) 40))
                             'face 'bold)
                 "\n" (hive-batch-text (list prompt))

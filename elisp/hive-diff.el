@@ -24,8 +24,7 @@
 ;;;; Faces
 
 (defface hive-diff-number '((t :inherit hive-shadow))
-  "The line numbers of a diff."
-  :group 'hive)
+  "The line numbers of a diff." :group 'hive-faces)
 
 ;; Those of `diff-mode' are known only once it is loaded, which takes longer
 ;; than showing a diff.

@@ -123,7 +123,8 @@ argument, read SOURCE: a release file or a directory; without one, see
 (cl-defstruct (hive-doctor-check (:constructor hive-doctor-check (name state text &optional advice))
                                  (:copier nil))
   "One line: a NAME, a STATE, a TEXT, and ADVICE for what is not ok.
-The STATE is `ok', `not-set-up' or `broken'."
+The STATE is `ok', `note' (nothing is wrong, but there is a risk),
+`not-set-up' or `broken'."
   name state text advice)
 
 (defun hive-doctor--state (ok)
@@ -200,16 +201,16 @@ The STATE is `ok', `not-set-up' or `broken'."
 
 ;; A program that can talk to the server can do in this Emacs what its human can.
 (defun hive-doctor--server ()
-  "Check that agents cannot reach this Emacs through its server."
-  (let ((running (and (bound-and-true-p server-process)
-                      (process-live-p server-process))))
+  "Check whether agents can reach this Emacs through its server.
+A server is a choice, so it is not broken."
+  (if (not (and (bound-and-true-p server-process) (process-live-p server-process)))
+      (hive-doctor-check (hive-words "Emacs server") 'ok (hive-words "not running"))
     (hive-doctor-check
-     (hive-words "Emacs server") (hive-doctor--state (not running))
-     (if running (hive-words "running as \"%s\"" server-name) (hive-words "not running"))
+     (hive-words "Emacs server") 'note (hive-words "running as \"%s\"" server-name)
      (concat
-      (hive-words "Any program of yours, and any agent that is not sandboxed, can run Lisp in this Emacs with emacsclient and grant permissions in your name.  ")
-      (if (daemonp) (hive-words "Start Emacs without --daemon, or sandbox your agents")
-        (hive-words "Stop the server with M-x server-force-delete, or sandbox your agents"))))))
+      (hive-words "An agent that is not sandboxed can run Lisp in this Emacs with emacsclient and grant permissions in your name.  Sandbox your agents")
+      (if (daemonp) ""
+        (hive-words ", or stop the server with M-x server-force-delete"))))))
 
 ;;;; The buffer
 
@@ -222,6 +223,7 @@ Its car is checking until they have arrived.")
   (let ((state (hive-doctor-check-state check)) (begin (point)))
     (insert (pcase state
               ('ok (propertize "  ok  " 'face 'hive-success))
+              ('note (propertize "note  " 'face 'hive-warning))
               ('not-set-up (propertize "  --  " 'face 'hive-warning))
               (_ (propertize "FAIL  " 'face 'hive-critical)))
             (format "%-17s  " (hive-text-line (hive-doctor-check-name check) 40))
@@ -229,15 +231,16 @@ Its car is checking until they have arrived.")
             (hive-text-line (hive-doctor-check-text check) 400) "\n")
     (put-text-property begin (point) 'wrap-prefix (make-string 25 ?\s))
     (when (and (not (eq state 'ok)) (hive-doctor-check-advice check))
-      (insert (propertize (concat "        → " (hive-text-line (hive-doctor-check-advice check) 600))
+      (insert (propertize (hive-words "        → %s" (hive-text-line (hive-doctor-check-advice check) 600))
                           'wrap-prefix (make-string 10 ?\s))
               "\n"))))
 
 (defun hive-doctor--summary (results)
   "Return a line with the number of RESULTS in each state."
-  (cl-flet ((count (state) (cl-count state results :key #'hive-doctor-check-state)))
+  (cl-flet ((count (&rest states)
+              (cl-count-if (lambda (check) (memq (hive-doctor-check-state check) states)) results)))
     (concat (hive-words "%s: %d ok, %d not set up, %d broken." (hive-count (length results) "check")
-                        (count 'ok) (count 'not-set-up) (count 'broken))
+                        (count 'ok 'note) (count 'not-set-up) (count 'broken))
             (if (eq 'checking (car hive-doctor--remote)) (hive-words "  Still checking…") ""))))
 
 (defun hive-doctor--print (buffer)

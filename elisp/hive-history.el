@@ -190,7 +190,7 @@ was found into a file, as Org or Markdown.
                   (hive-text-value (plist-get entry :status) 9))
                 (concat (hive-text-line (plist-get entry :text) 200)
                         (if (plist-get entry :decision)
-                            (format "  → %s (%s)" (hive-text-line (plist-get entry :decision) 100)
+                            (hive-words "  → %s (%s)" (hive-text-line (plist-get entry :decision) 100)
                                     (hive-text-by entry 30))
                           "")))))
 
@@ -341,7 +341,7 @@ Nothing is fetched yet: that is what reverting the buffer does."
    (hive-text-buffer
     "*hive message*"
     (lambda ()
-      (insert (propertize (format "%s · %s · %s\n\n"
+      (insert (propertize (hive-words "%s · %s · %s\n\n"
                                   (hive-history--author entry)
                                   (hive-text-line (plist-get entry :project) 40)
                                   (hive-history-export-time (plist-get entry :at)))

@@ -76,7 +76,7 @@ It is one line, at most WIDTH columns wide."
          (begin (and line (- (length line) width))))
     (when line
       (hive-words "It said: %s"
-                  (if (< begin 1) line (concat "…" (substring line (1+ begin))))))))
+                  (if (< begin 1) line (concat (hive-mark "…") (substring line (1+ begin))))))))
 
 (defun hive-interrupt--remember (turn)
   "Remember TURN if it is the newest one of its session, and run the hook."

@@ -196,28 +196,22 @@ Return nil if there is none."
 ;;;; Faces
 
 (defface hive-list-critical '((t :inherit hive-critical))
-  "Questions that are critical."
-  :group 'hive)
+  "Questions that are critical." :group 'hive-faces)
 
 (defface hive-list-blocked '((t :inherit bold))
-  "How long a question has blocked its agent."
-  :group 'hive)
+  "How long a question has blocked its agent." :group 'hive-faces)
 
 (defface hive-list-low '((t :inherit hive-shadow))
-  "Questions that are not urgent, snoozed, or for others."
-  :group 'hive)
+  "Questions that are not urgent, snoozed, or for others." :group 'hive-faces)
 
 (defface hive-list-marked '((t :inherit (bold hive-warning)))
-  "The mark of a question."
-  :group 'hive)
+  "The mark of a question." :group 'hive-faces)
 
 (defface hive-list-section '((t :inherit (bold font-lock-function-name-face)))
-  "The heading of a section."
-  :group 'hive)
+  "The heading of a section." :group 'hive-faces)
 
 (defface hive-list-filter '((t :inherit hive-warning))
-  "The filter in the header line."
-  :group 'hive)
+  "The filter in the header line." :group 'hive-faces)
 
 ;;;; Sections
 
@@ -381,7 +375,7 @@ Its id is a cons, to tell it from the id of a question."
     (insert (if (and (> count 0) (= count (hive-list-section-marked heading)))
                 (propertize ">" 'face 'hive-list-marked)
               " ")
-            (propertize (concat (if (hive-list-section-folded heading) "▸ " "▾ ")
+            (propertize (concat (hive-mark (if (hive-list-section-folded heading) "▸ " "▾ "))
                                 (hive-list-section-name heading))
                         'face 'hive-list-section)
             (propertize (concat "  " (hive-list--section-text heading)) 'face 'hive-list-low)
@@ -499,7 +493,7 @@ These are SIGN, AGENT, HANDLE, CLIENT, PROJECT, BRANCH, KIND, AGE and TEXT."
 (defun hive-list--sign (prompt)
   "Return the first column of PROMPT, one character."
   (if (hive-prompt-snoozed-p prompt) "z"
-    (pcase (hive-prompt-rank prompt) (0 "!") (2 "·") (_ " "))))
+    (pcase (hive-prompt-rank prompt) (0 "!") (2 (hive-mark "·")) (_ " "))))
 
 (defun hive-list--outcome (prompt)
   "Return the outcome of PROMPT in a few words, or nil if there is none."
@@ -524,7 +518,7 @@ These are SIGN, AGENT, HANDLE, CLIENT, PROJECT, BRANCH, KIND, AGE and TEXT."
 In this order, as the end of a long question is cut off."
   (let ((question (hive-text-question prompt 200))
         (outcome (hive-list--outcome prompt)))
-    (if outcome (concat "→ " outcome "  " question)
+    (if outcome (hive-words "→ %s  %s" outcome question)
       (concat (if (hive-prompt-blocked-p prompt)
                   (concat (propertize (hive-prompt-waits prompt) 'face 'hive-list-blocked) "  ")
                 "")

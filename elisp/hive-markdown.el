@@ -24,16 +24,13 @@
 ;;;; Faces
 
 (defface hive-prompt-heading '((t :inherit (bold font-lock-keyword-face)))
-  "Headings in the buffer of a question."
-  :group 'hive)
+  "Headings in the buffer of a question." :group 'hive-faces)
 
 (defface hive-prompt-code '((t :inherit (fixed-pitch font-lock-string-face)))
-  "Code in the context of a question."
-  :group 'hive)
+  "Code in the context of a question." :group 'hive-faces)
 
 (defface hive-prompt-table '((t :inherit fixed-pitch))
-  "Tables in the context of a question."
-  :group 'hive)
+  "Tables in the context of a question." :group 'hive-faces)
 
 ;;;; Colouring
 

@@ -28,6 +28,7 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'macroexp)
 
 ;;;; Sentences that are said in more than one place
@@ -214,10 +215,24 @@ replaced by its key, if it has one in every buffer."
   (declare (compiler-macro hive-messages-check))
   (apply #'format-message
          (hive-messages--with-global-keys
-          (cond ((stringp sentence) sentence)
-                ((alist-get sentence hive-messages))
-                (t (error "`hive-messages' has no %s" sentence))))
+          (hive-mark (cond ((stringp sentence) sentence)
+                           ((alist-get sentence hive-messages))
+                           (t (error "`hive-messages' has no %s" sentence)))))
          args))
+
+;; Emacs would show a code such as \u2713 for a character that its terminal lacks.
+(defconst hive-messages--marks
+  '((?✓ . "*") (?• . "*") (?… . "...") (?→ . "->") (?‖ . "|") (?· . "-") (?× . "x") (?– . "-")
+    (?▸ . "+") (?▾ . "-") (?█ . "#"))
+  "The marks that Hive uses, and what shows them in a terminal that lacks them.")
+
+(defun hive-mark (text)
+  "Return TEXT, which is Hive's own, as the terminal can show it."
+  (if (cl-every #'char-displayable-p text) text
+    (mapconcat (lambda (char)
+                 (or (and (not (char-displayable-p char)) (alist-get char hive-messages--marks))
+                     (string char)))
+               text "")))
 
 (defun hive-messages--with-global-keys (template)
   "Return TEMPLATE with the keys of the commands of Hive that it names."

@@ -84,22 +84,18 @@ In a small frame it is half of that frame.")
 (defface hive-mode-line-critical
   '((((class color) (min-colors 88)) :background "#b00020" :foreground "#ffffff" :weight bold)
     (t :inverse-video t :weight bold))
-  "The mode line when a critical question is pending."
-  :group 'hive)
+  "The mode line when a critical question is pending." :group 'hive-faces)
 
 (defface hive-mode-line-waiting
   '((((class color) (min-colors 88)) :background "#ffb454" :foreground "#000000")
     (t :weight bold))
-  "The mode line when a question is pending."
-  :group 'hive)
+  "The mode line when a question is pending." :group 'hive-faces)
 
 (defface hive-mode-line-low '((t :weight normal))
-  "The mode line when only questions of low urgency are pending."
-  :group 'hive)
+  "The mode line when only questions of low urgency are pending." :group 'hive-faces)
 
 (defface hive-mode-line-problem '((t :slant italic))
-  "The mode line while the sidecar is not connected."
-  :group 'hive)
+  "The mode line while the sidecar is not connected." :group 'hive-faces)
 
 (defvar hive-mode-line-text nil
   "Hive's part of the mode line: a string, or nil.")
@@ -124,7 +120,7 @@ of mentions."
 (defun hive-mode-line--counts (waiting blocked rank)
   "Return the counts of the mode line: BLOCKED of WAITING questions come first.
 RANK is that of the most urgent one, or nil."
-  (let ((bars (if (char-displayable-p ?‖) "‖" "|")))
+  (let ((bars (hive-mark "‖")))
     (concat (cond ((zerop waiting) "")
                   ((zerop blocked) (format " %d" waiting))
                   ((= waiting blocked) (format " %d%s" blocked bars))
@@ -178,7 +174,7 @@ is no sidecar."
                          (concat (if (> waiting 0) "," "") (hive-words " %d ended" ended)))
                        (when (> mentions 0) (format " %d@" mentions))
                        (when (> unread 0) (hive-words " %d new" unread))
-                       (when away (if (eq hive-sidecar-state 'starting) " …" " down"))
+                       (when away (if (eq hive-sidecar-state 'starting) (hive-mark " …") " down"))
                        (when (and away (> unsent 0)) (hive-words " %d unsent" unsent))
                        (when (hive-quiet-text) " z"))))
     (unless (string-empty-p text)

@@ -94,6 +94,10 @@
   :link '(custom-manual "(hive)Hive in Emacs")
   :prefix "hive-")
 
+(defgroup hive-faces nil
+  "How Hive looks."
+  :group 'hive)
+
 ;;;; Focus
 
 (defvar hive-mode--focused 'unknown

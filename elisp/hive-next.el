@@ -131,12 +131,10 @@ A prefix key then begins its usual key sequence."
 ;;;; Faces
 
 (defface hive-next-key '((t :inherit (bold highlight)))
-  "The key of an option."
-  :group 'hive)
+  "The key of an option." :group 'hive-faces)
 
 (defface hive-next-chosen '((t :inherit (bold hive-success)))
-  "A chosen option of a question that allows several."
-  :group 'hive)
+  "A chosen option of a question that allows several." :group 'hive-faces)
 
 ;;;; The text of a question
 
@@ -161,7 +159,7 @@ With WHOLE, do not shorten it."
             (if template
                 (propertize (hive-text-line template (unless whole 60)) 'face 'hive-template)
               (propertize (hive-text-line label (unless whole 60)) 'face (if mine 'hive-next-chosen 'default)))
-            (if mine " ✓" ""))))
+            (if mine (hive-mark " ✓") ""))))
 
 (defun hive-next--add-key (text key)
   "Return TEXT followed by KEY with its meaning, which is not broken over lines."
@@ -238,7 +236,7 @@ window that shows it, if there is one."
 
 (defun hive-next--heading (prompt left)
   "Return the first line for PROMPT; LEFT is how many follow."
-  (let ((mark (pcase (hive-prompt-rank prompt) (0 "! ") (2 "· ") (_ ""))))
+  (let ((mark (pcase (hive-prompt-rank prompt) (0 "! ") (2 (hive-mark "· ")) (_ ""))))
     (concat
      (propertize
       (format "%s%s  %s%s\n" mark
@@ -357,46 +355,49 @@ cancel) and the questions to which they did it."
               (mapc #'hive-display-whole shown))
             ;; Toggling an option changes nothing else on the screen.
             (setq new (not (and option several)))
-            (cond
-             ((null key))
-             ((eq key 'cut) (hive-next--show shown) (setq done 'leave))
-             ((and (plist-get option :template)
-                   (hive-next--unread-p shown (hive-read-understood prompt (plist-get option :template))))
-              (setq done (hive-next--open shown)))
-             ((plist-get option :template)
-              (setq done (hive-next--send-template shown (plist-get option :template) chosen)))
-             ((and (eq key ?+) (plist-get prompt :options))
-              (setq done (hive-next--with-words shown text chosen)))
-             ((and option several)
-              (setq chosen (if (member label chosen) (remove label chosen)
-                             (append chosen (list label)))))
-             ((and option (hive-next--unread-p shown (list :selected (list label))))
-              (setq done (hive-next--open shown)))
-             (option (setq done (hive-next--send shown (list label))))
-             ((memq key '(?\r ?\n return))
-              (cond ((and chosen (hive-next--unread-p shown (list :selected chosen)))
-                     (setq done (hive-next--open shown)))
-                    (chosen (setq done (hive-next--send shown chosen)))
-                    (several (hive-next--say
-                              (hive-words "Choose an option first, or press e to type an answer")))
-                    (free (setq done (hive-next--own-words shown)))
-                    (t (hive-next--say (hive-words "This question accepts only its options")))))
-             ((and free (eq key ?e))
-              (setq done (if chosen (hive-next--comment shown chosen) (hive-next--own-words shown))))
-             ((and (cdr batch) (eq key ?*))
-              (setq shown (if (cdr shown) (list prompt) batch)))
-             ((memq key hive-next--skip) (setq done 'skip))
-             ((memq key hive-next--forward) (setq new (hive-next--scroll (car shown) nil)))
-             ((memq key hive-next--back) (setq new (hive-next--scroll (car shown) t)))
-             ((eq key ?u) (setq done (hive-next--undo)))
-             ((eq key ?s) (mapc #'hive-snooze-prompt shown) (setq done 'snooze))
-             ((and (eq key ?C) (hive-prompt-ended-p prompt))
-              (setq done (cons 'cancel (hive-cancel-ended))))
-             ((eq key ?o) (hive-next--show shown) (setq done 'leave))
-             ((eq key ??) (setq new t) (hive-next--show-keys shown))
-             ((and (eq key ?A) (hive-next--ruled-p prompt)) (hive-rule-for prompt) (setq done 'leave))
-             ((memq key '(?q ?\e ?\C-g escape)) (setq done 'leave))
-             (t (setq done (hive-next--stray key))))))
+            (condition-case nil
+                (cond
+                 ((null key))
+                 ((eq key 'cut) (hive-next--show shown) (setq done 'leave))
+                 ((and (plist-get option :template)
+                       (hive-next--unread-p shown (hive-read-understood prompt (plist-get option :template))))
+                  (setq done (hive-next--open shown)))
+                 ((plist-get option :template)
+                  (setq done (hive-next--send-template shown (plist-get option :template) chosen)))
+                 ((and (eq key ?+) (plist-get prompt :options))
+                  (setq done (hive-next--with-words shown text chosen)))
+                 ((and option several)
+                  (setq chosen (if (member label chosen) (remove label chosen)
+                                 (append chosen (list label)))))
+                 ((and option (hive-next--unread-p shown (list :selected (list label))))
+                  (setq done (hive-next--open shown)))
+                 (option (setq done (hive-next--send shown (list label))))
+                 ((memq key '(?\r ?\n return))
+                  (cond ((and chosen (hive-next--unread-p shown (list :selected chosen)))
+                         (setq done (hive-next--open shown)))
+                        (chosen (setq done (hive-next--send shown chosen)))
+                        (several (hive-next--say
+                                  (hive-words "Choose an option first, or press e to type an answer")))
+                        (free (setq done (hive-next--own-words shown)))
+                        (t (hive-next--say (hive-words "This question accepts only its options")))))
+                 ((and free (eq key ?e))
+                  (setq done (if chosen (hive-next--comment shown chosen) (hive-next--own-words shown))))
+                 ((and (cdr batch) (eq key ?*))
+                  (setq shown (if (cdr shown) (list prompt) batch)))
+                 ((memq key hive-next--skip) (setq done 'skip))
+                 ((memq key hive-next--forward) (setq new (hive-next--scroll (car shown) nil)))
+                 ((memq key hive-next--back) (setq new (hive-next--scroll (car shown) t)))
+                 ((eq key ?u) (setq done (hive-next--undo)))
+                 ((eq key ?s) (mapc #'hive-snooze-prompt shown) (setq done 'snooze))
+                 ((and (eq key ?C) (hive-prompt-ended-p prompt))
+                  (setq done (cons 'cancel (hive-cancel-ended))))
+                 ((eq key ?o) (hive-next--show shown) (setq done 'leave))
+                 ((eq key ??) (setq new t) (hive-next--show-keys shown))
+                 ((and (eq key ?A) (hive-next--ruled-p prompt)) (hive-rule-for prompt) (setq done 'leave))
+                 ((memq key '(?q ?\e ?\C-g escape)) (setq done 'leave))
+                 (t (setq done (hive-next--stray key))))
+              ;; In a minibuffer, C-g goes back to the question.
+              (quit (setq new t)))))
       ;; Also if the human quits a minibuffer.
       (hive-next--remove-window prompt)
       (mapc #'hive-respond-release (if (eq done 'answered) (cl-set-difference batch shown) batch)))
@@ -427,7 +428,7 @@ cancel) and the questions to which they did it."
 Windows are left alone, unless the echo area has no room."
   (let ((key (hive-keys-read
               (concat (mapconcat (pcase-lambda (`(,key ,meaning))
-                                   (concat (propertize (format " %-3s " key) 'face 'hive-next-key)
+                                   (concat (propertize (format " %-3s " (hive-mark key)) 'face 'hive-next-key)
                                            " " (hive-words meaning) "\n"))
                                  hive-next--meanings "")
                       (propertize (hive-words "Any key goes back to the question") 'face 'hive-shadow))

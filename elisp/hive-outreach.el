@@ -28,19 +28,19 @@
 ;;;; Faces
 
 (defface hive-card-blue '((t :inherit (bold font-lock-function-name-face)))
-  "The title of a card for information." :group 'hive)
+  "The title of a card for information." :group 'hive-faces)
 (defface hive-card-green '((t :inherit (bold hive-success)))
-  "The title of a card about something done." :group 'hive)
+  "The title of a card about something done." :group 'hive-faces)
 (defface hive-card-yellow '((t :inherit (bold hive-warning)))
-  "The title of a card that needs a look." :group 'hive)
+  "The title of a card that needs a look." :group 'hive-faces)
 (defface hive-card-red '((t :inherit (bold hive-critical)))
-  "The title of a card about trouble." :group 'hive)
+  "The title of a card about trouble." :group 'hive-faces)
 (defface hive-card-title '((t :inherit bold))
-  "The title of a card without a colour." :group 'hive)
+  "The title of a card without a colour." :group 'hive-faces)
 (defface hive-card-field '((t :inherit font-lock-keyword-face))
-  "The name of a value on a card." :group 'hive)
+  "The name of a value on a card." :group 'hive-faces)
 (defface hive-card-footer '((t :inherit (italic hive-shadow)))
-  "Below a card: where its sender runs, unless that is the main session." :group 'hive)
+  "Below a card: where its sender runs, unless that is the main session." :group 'hive-faces)
 
 ;;;; A card
 
@@ -93,7 +93,7 @@
                                 'action (lambda (_) (hive-outreach--answer ask-id label)))
           ;; Without the brackets that mark a button.
           (insert (propertize (concat (hive-text-line label 60)
-                                      (if (member label chosen) " ✓" ""))
+                                      (if (member label chosen) (hive-mark " ✓") ""))
                               'face 'hive-shadow)))
         (when ask (insert "  " (hive-text-line ask 200)))
         (insert "\n")))))
@@ -232,7 +232,7 @@ older ones, \\[revert-buffer] fetches them again.
                               (when (plist-get item :reason)
                                 (hive-text-line (plist-get item :reason) 100))
                               (when (hive-rpc-true-p item :critical) (hive-words "critical"))))
-              " · ")
+              (hive-mark " · "))
              'face 'hive-shadow)
             "\n")
     (if (equal (plist-get item :kind) "card")

@@ -24,8 +24,7 @@
 
 (defface hive-phone-code '((t :foreground "white" :background "black"))
   "A QR code made of characters.
-A camera reads it only if its blocks are lighter than the rest."
-  :group 'hive)
+A camera reads it only if its blocks are lighter than the rest." :group 'hive-faces)
 
 (defun hive-phone--name (phone)
   "Return the name of PHONE, which the phone has chosen."

@@ -122,7 +122,7 @@
                        (hive-words 'ago (hive-text-age (plist-get prompt (car receipt))))))
              (seq-filter (lambda (receipt) (plist-get prompt (car receipt)))
                          hive-prompt--receipts)
-             " · "))
+             (hive-mark " · ")))
 
 ;;;; State
 
@@ -162,7 +162,7 @@ Tables are aligned, but not in a permission, whose text is shown exactly."
                                   'help-echo (hive-words "Answer with this option")
                                   'action (lambda (_) (hive-prompt--send-label label)))
             (insert (hive-text-line label)))
-          (when (member label (append (plist-get prompt :selected) nil)) (insert "  ✓"))
+          (when (member label (append (plist-get prompt :selected) nil)) (insert (hive-mark "  ✓")))
           (insert "\n")
           (when description
             (insert (replace-regexp-in-string "^" "      " (hive-text-inert description))
@@ -279,7 +279,7 @@ It is below what a permission displays: nothing of it is allowed."
                             (hive-words "expires in %s"
                                         (hive-text-until (plist-get prompt :expires_at))))
                           (when (hive-prompt-blocked-p prompt) (hive-prompt-waits prompt))))
-              " · ")
+              (hive-mark " · "))
              'face 'hive-shadow)
             "\n\n")
     (setq begin (point))

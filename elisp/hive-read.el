@@ -306,8 +306,7 @@ adds the words as a comment.  For example:
   :group 'hive)
 
 (defface hive-template '((t :inherit italic))
-  "A reply template."
-  :group 'hive)
+  "A reply template." :group 'hive-faces)
 
 (defun hive-read--matching (kind project)
   "Return the distinct templates for KIND and PROJECT."
@@ -371,7 +370,7 @@ or a dash, or else free text."
 
 (defun hive-read--annotation (prompt)
   "Return the annotations of the candidate PROMPT, for `hive-read-table'."
-  (list (pcase (hive-prompt-rank prompt) (0 "! ") (2 "· ") (_ "  "))
+  (list (pcase (hive-prompt-rank prompt) (0 "! ") (2 (hive-mark "· ")) (_ "  "))
         (format "  %s%s  %s%s"
                 (hive-human-label prompt)
                 (hive-text-line (plist-get prompt :project) 24)

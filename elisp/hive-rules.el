@@ -28,16 +28,13 @@
 ;;;; Faces and rows
 
 (defface hive-rule-allow '((t :inherit hive-success))
-  "A rule that allows."
-  :group 'hive)
+  "A rule that allows." :group 'hive-faces)
 
 (defface hive-rule-deny '((t :inherit hive-critical))
-  "A rule that denies."
-  :group 'hive)
+  "A rule that denies." :group 'hive-faces)
 
 (defface hive-rule-against '((t :inherit hive-warning))
-  "A decision of the human that a rule would have made differently."
-  :group 'hive)
+  "A decision of the human that a rule would have made differently." :group 'hive-faces)
 
 (defun hive-rules--decision (rule)
   "Return the decision of RULE, coloured."
@@ -306,8 +303,8 @@ In a narrow window WHAT is shorter, so that the end of a rule, and its
 line in the file, are on the screen."
   (let ((width (max 16 (min 38 (- (or (hive-wrap-room) 93) 55)))))
     (apply #'format "  %-5s  %s  %s  %5s  %5s  %s\n" decision
-           (truncate-string-to-width what width nil ?\s "…")
-           (truncate-string-to-width project 12 nil ?\s "…")
+           (truncate-string-to-width what width nil ?\s (hive-mark "…"))
+           (truncate-string-to-width project 12 nil ?\s (hive-mark "…"))
            cells)))
 
 (defun hive-rules--insert-row (thing &rest cells)

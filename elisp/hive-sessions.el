@@ -85,12 +85,10 @@
 ;;;; Rows
 
 (defface hive-sessions-active '((t :inherit hive-success))
-  "A session that works."
-  :group 'hive)
+  "A session that works." :group 'hive-faces)
 
 (defface hive-sessions-ended '((t :inherit hive-shadow))
-  "A session that has ended."
-  :group 'hive)
+  "A session that has ended." :group 'hive-faces)
 
 (cl-defstruct (hive-row (:constructor hive-row-make) (:copier nil))
   "A line of the status buffer that is not a question.
@@ -261,7 +259,7 @@ used again: do not modify it."
 
 (defun hive-row-sign (row)
   "Return the first column of ROW, one character."
-  (if (hive-row-unread-p row) (propertize "•" 'face 'hive-warning) " "))
+  (if (hive-row-unread-p row) (propertize (hive-mark "•") 'face 'hive-warning) " "))
 
 (defun hive-row-face (row)
   "Return the face of the name in ROW."

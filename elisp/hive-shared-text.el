@@ -265,32 +265,31 @@ Records about that text are dropped."
   :group 'hive)
 
 (defface hive-shared-heading '((t :inherit font-lock-function-name-face))
-  "The heading of a message.")
+  "The heading of a message." :group 'hive-faces)
 
 (defface hive-shared-human-heading '((t :inherit font-lock-keyword-face))
-  "The heading of a message of a human.")
+  "The heading of a message of a human." :group 'hive-faces)
 
 (defface hive-shared-unverified-heading '((t :inherit (italic hive-warning)))
-  "The heading of a message whose author did not prove their name.")
+  "The heading of a message whose author did not prove their name." :group 'hive-faces)
 
 (defface hive-shared-mention '((t :inherit hive-success))
-  "A mention of somebody.")
+  "A mention of somebody." :group 'hive-faces)
 
 (defface hive-shared-mention-nobody '((t :inherit hive-shadow))
-  "An @ with a name that nobody has.")
+  "An @ with a name that nobody has." :group 'hive-faces)
 
 (defface hive-shared-mention-human '((t :inherit (bold hive-warning)))
-  "A mention of you.")
+  "A mention of you." :group 'hive-faces)
 
 (defface hive-shared-new '((t :inherit hive-warning))
-  "The line above what is new since you looked."
-  :group 'hive-shared)
+  "The line above what is new since you looked." :group 'hive-faces)
 
 (defface hive-shared-note '((t :inherit hive-shadow))
-  "Notes that Hive adds to a heading; they are not part of the message.")
+  "Notes that Hive adds to a heading; they are not part of the message." :group 'hive-faces)
 
 (defface hive-shared-rule '((t :inherit hive-shadow :extend t))
-  "The line below which you write.")
+  "The line below which you write." :group 'hive-faces)
 
 ;;;; Changing the buffer
 

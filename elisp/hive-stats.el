@@ -32,12 +32,10 @@
   '((((class color) (min-colors 88) (background light)) :foreground "#1f5fbf")
     (((class color) (min-colors 88) (background dark)) :foreground "#8ab8ff")
     (t :inherit default))
-  "The questions of a day in the plot of `hive-stats'."
-  :group 'hive)
+  "The questions of a day in the plot of `hive-stats'." :group 'hive-faces)
 
 (defface hive-stats-rules '((t :inherit hive-success))
-  "The questions that rules answered on a day in the plot of `hive-stats'."
-  :group 'hive)
+  "The questions that rules answered on a day in the plot of `hive-stats'." :group 'hive-faces)
 
 ;;;; The plot
 
@@ -88,7 +86,7 @@
   "Insert DAYS as bars of text."
   (let ((most (hive-stats--most days)))
     (dolist (day days)
-      (cl-flet ((bar (key) (make-string (ceiling (* hive-stats--bar (plist-get day key)) most) ?█)))
+      (cl-flet ((bar (key) (make-string (ceiling (* hive-stats--bar (plist-get day key)) most) (aref (hive-mark "█") 0))))
         (let ((ruled (plist-get day :answered_by_rules)))
           (insert "  " (plist-get day :day) "  "
                   (propertize (bar :asked) 'face 'hive-stats-bar)

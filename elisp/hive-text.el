@@ -260,7 +260,7 @@ Runs of white space become one space."
       (setq line (string-trim (replace-regexp-in-string "[ \t\n\r]+" " " line))))
     (setq line (hive-text-inert line))
     (if (and width (> (string-width line) width))
-        (truncate-string-to-width line width nil nil "…")
+        (truncate-string-to-width line width nil nil (hive-mark "…"))
       line)))
 
 (defconst hive-text--path "[^][ \t\n\"'`()<>=,;:]*/[^][ \t\n\"'`()<>=,;]*"
@@ -282,7 +282,7 @@ lose their beginning.  Addresses stay as they are."
          (let ((own (if (and root (string-prefix-p root path)) (substring path (length root)) path)))
            (if (or (string-prefix-p "//" path) (<= (string-width own) hive-text--path-width)) own
              (let ((end (substring own (- (min (length own) hive-text--path-width)))))
-               (concat "…" (substring end (or (string-match-p "/[^?]" end) 0)))))))
+               (concat (hive-mark "…") (substring end (or (string-match-p "/[^?]" end) 0)))))))
        ;; More than a row shows need not be searched.
        (substring text 0 (min (length text) 2000)) t t))))
 
@@ -372,29 +372,25 @@ A name that `hive-messages' has no words for stays as it is."
   '((((class color) (min-colors 88) (background light)) :foreground "#b00020" :weight bold)
     (((class color) (min-colors 88) (background dark)) :foreground "#ff8a80" :weight bold)
     (t :inherit error))
-  "Text about something urgent or failed."
-  :group 'hive)
+  "Text about something urgent or failed." :group 'hive-faces)
 
 (defface hive-warning
   '((((class color) (min-colors 88) (background light)) :foreground "#8a4600" :weight bold)
     (((class color) (min-colors 88) (background dark)) :foreground "#ffb454" :weight bold)
     (t :inherit warning))
-  "Text that deserves attention."
-  :group 'hive)
+  "Text that deserves attention." :group 'hive-faces)
 
 (defface hive-success
   '((((class color) (min-colors 88) (background light)) :foreground "#1b6e1b" :weight bold)
     (((class color) (min-colors 88) (background dark)) :foreground "#7fd98a" :weight bold)
     (t :inherit success))
-  "Text about something chosen, active or good."
-  :group 'hive)
+  "Text about something chosen, active or good." :group 'hive-faces)
 
 (defface hive-shadow
   '((((class color) (min-colors 88) (background light)) :foreground "#5f5f5f")
     (((class color) (min-colors 88) (background dark)) :foreground "#a8a8a8")
     (t :inherit shadow))
-  "Text that is less important."
-  :group 'hive)
+  "Text that is less important." :group 'hive-faces)
 
 ;;;; Writing a buffer to a file
 

@@ -30,6 +30,12 @@
   (let ((light (hive-faces-test-luminance a)) (dark (hive-faces-test-luminance b)))
     (/ (+ 0.05 (max light dark)) (+ 0.05 (min light dark)))))
 
+(ert-deftest hive-faces-have-a-group-of-their-own ()
+  (dolist (group '(hive hive-attention hive-shared))
+    (should-not (rassoc '(custom-face) (get group 'custom-group))))
+  (should (equal '(custom-face) (cdr (assq 'hive-critical (get 'hive-faces 'custom-group)))))
+  (should (assq 'hive-faces (get 'hive 'custom-group))))
+
 (ert-deftest hive-faces-test-contrasts-are-those-of-wcag ()
   (should (< 20.9 (hive-faces-test-contrast "#000000" "#ffffff") 21.1))
   (should (< 4.47 (hive-faces-test-contrast "#777777" "#ffffff") 4.49)))

@@ -16,6 +16,22 @@
     (byte-compile `(lambda (name) (ignore name) ,form))
     warnings))
 
+(ert-deftest hive-marks-are-those-that-the-terminal-can-show ()
+  (should (equal "✓ … → a" (hive-words "✓ … → %s" "a")))
+  (cl-letf (((symbol-function 'char-displayable-p) (lambda (char) (< char 128))))
+    (should (equal "* ... -> …" (hive-words "✓ … → %s" "…")))
+    (should (equal "Loading..." (hive-words 'loading)))
+    (should (equal "abc..." (hive-text-line "abcdefg" 6)))
+    ;; Each mark that the sources have outside of comments is known.
+    (dolist (file (directory-files hive-program-directory t "\\`hive-.*\\.el\\'"))
+      (unless (string-match-p "hive-names" file)
+        (with-temp-buffer
+          (insert-file-contents file)
+          (goto-char (point-min))
+          (while (re-search-forward "[^[:ascii:]]" nil t)
+            (when (and (nth 3 (save-match-data (syntax-ppss))) (not (string-match-p "[-–—]" (match-string 0))))
+              (should (not (equal (match-string 0) (hive-mark (match-string 0))))))))))))
+
 (ert-deftest hive-messages-fill-a-sentence-in ()
   (should (equal "Answered reviewer: 100% (stored)" (hive-words 'answered "reviewer" "100%")))
   (should (equal "You have no recent answers to correct"

@@ -236,6 +236,24 @@
     (hive-doctor-mode)
     (should word-wrap)))
 
+(defvar server-name)
+(defvar server-process)
+(ert-deftest hive-doctor-a-server-of-this-emacs-is-a-risk-and-not-broken ()
+  (let ((server-process (start-process "server" nil "cat")) (server-name "work"))
+    (unwind-protect
+        (pcase-dolist (`(,daemon . ,advice) '((nil . "Sandbox your agents, or stop the server with M-x server-force-delete\n")
+                                              ;; Without its server, nothing reaches a daemon.
+                                              ("work" . "Sandbox your agents\n")))
+          (cl-letf (((symbol-function 'daemonp) (lambda () daemon)))
+            (with-temp-buffer
+              (let ((check (hive-doctor--server)))
+                (hive-doctor--insert check)
+                (should (string-prefix-p "note  Emacs server       running as \"work\"\n" (buffer-string)))
+                (should (string-suffix-p advice (buffer-string)))
+                (should (string-match-p "1 check: 1 ok, 0 not set up, 0 broken" (hive-doctor--summary (list check))))))))
+      (delete-process server-process))
+    (should (eq 'ok (hive-doctor-check-state (hive-doctor--server))))))
+
 (ert-deftest hive-doctor-wants-the-whole-version-of-node ()
   (should (equal '(t nil nil t t nil nil)
                  (mapcar (lambda (said) (and (hive-doctor--node-p said) t))

@@ -105,6 +105,15 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (setq said (concat (make-string 2000 ?a) " So I ask."))
       (should (string-match-p "It said: …a+ So I ask\\.\n" (hive-next--one-text prompt nil 0))))))
 
+(ert-deftest hive-next-to-quit-a-minibuffer-goes-back-to-the-question ()
+  (hive-test-with-inputs (list (lambda () (signal 'quit nil)))
+    (hive-next-test-keys (list (list :question "Which?" :options hive-next-test-options :allow_free_text t))
+        (list ?\r ?2)
+      (should (= 2 (length shown)))
+      (should (equal (car shown) (cadr shown)))
+      (should (equal '(t t) news))
+      (should (equal ["no"] (plist-get (car (hive-next-test-stored 1)) :selected))))))
+
 (ert-deftest hive-next-offers-the-most-urgent-first-and-then-the-following ()
   (hive-next-test-keys (list (list :question "later?" :options hive-next-test-options)
                              (list :question "now?" :urgency "critical" :options hive-next-test-options))
