@@ -48,15 +48,15 @@ The user's `window-min-height' would keep four of each; they grow back.")
          (window-min-height hive-display--window-lines))
     (cons (frame-width frame)
           (if (eq frame (selected-frame))
-              (min (floor (* 0.75 (frame-height frame)))
-                   ;; The other windows shrink to their minimum heights only.
-                   (- (+ (window-height window) (window-total-height others))
-                      (window-min-size others)))
+              ;; The other windows shrink to their minimum heights only.
+              (- (+ (window-height window) (window-total-height others))
+                 (window-min-size others))
             ;; A frame of its own does not grow.
             (window-height window)))))
 
 (defun hive-display-fits-p (text)
   "Return non-nil if the echo area certainly displays all of TEXT.
+That is the number of further lines for which there is room.
 Its lines are measured as the frame of the echo area draws them: a
 character that the terminal cannot show takes six columns, and a font
 may be higher than that of the frame."
@@ -73,7 +73,8 @@ may be higher than that of the frame."
                   do (setq left (- left (* (max line height)
                                            (max 1 (ceiling width (* (max 1 columns)
                                                                     (frame-char-width frame)))))))
-                  always (>= left 0)))))
+                  always (>= left 0)
+                  finally return (floor left line)))))
 
 (defun hive-display--lost (line)
   "Return how many columns a row of LINE may leave empty at its end.

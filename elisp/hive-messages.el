@@ -228,7 +228,7 @@ replaced by its key, if it has one in every buffer."
 
 (defun hive-mark (text)
   "Return TEXT, which is Hive's own, as the terminal can show it."
-  (if (cl-every #'char-displayable-p text) text
+  (if (cl-loop for char across text always (char-displayable-p char)) text
     (mapconcat (lambda (char)
                  (or (and (not (char-displayable-p char)) (alist-get char hive-messages--marks))
                      (string char)))

@@ -55,7 +55,7 @@ again every second.
 Return `cut' if not all of TEXT is on the screen, and nil if it was but
 is no longer: a key that types something does not count then."
   (let* ((resize-mini-windows t)
-         (max-mini-window-height 0.75)
+         (max-mini-window-height 1.0)
          (message-truncate-lines nil)
          (below (or below (lambda () "")))
          (frames (list (selected-frame) (window-frame (minibuffer-window))))
@@ -161,15 +161,20 @@ With WHOLE, do not shorten it."
               (propertize (hive-text-line label (unless whole 60)) 'face (if mine 'hive-next-chosen 'default)))
             (if mine (hive-mark " ✓") ""))))
 
-(defun hive-next--add-key (text key)
-  "Return TEXT followed by KEY with its meaning, which is not broken over lines."
+(defun hive-next--flow (text part gap)
+  "Return TEXT followed by PART, which is not broken over lines.
+GAP is what is between two parts on one line."
   (let ((last (car (last (split-string text "\n")))))
     (concat text
             (cond ((string-empty-p last) "")
                   ;; The last column may be a continuation mark.
-                  ((< (+ (string-width last) 2 (string-width key)) (car (hive-display-room))) "  ")
+                  ((< (string-width (concat last gap part)) (car (hive-display-room))) gap)
                   (t "\n"))
-            (propertize key 'face 'hive-shadow))))
+            part)))
+
+(defun hive-next--add-key (text key)
+  "Return TEXT followed by KEY with its meaning, which is not broken over lines."
+  (hive-next--flow text (propertize key 'face 'hive-shadow) "  "))
 
 (defun hive-next--wrapped (text)
   "Return TEXT with its lines broken at blanks, as the echo area does not.
@@ -188,8 +193,9 @@ Emacs breaks words that are longer than a row."
             (t (forward-line 1))))
     (buffer-string)))
 
-(defun hive-next--help (prompt &optional first)
-  "Return the lines that explain the other keys for PROMPT, FIRST one before them."
+(defun hive-next--help (prompt &optional first tight)
+  "Return the lines that explain the other keys for PROMPT, FIRST one before them.
+If TIGHT, none has a line of its own."
   (seq-reduce
    #'hive-next--add-key
    (delq nil
@@ -200,10 +206,11 @@ Emacs breaks words that are longer than a row."
                  (if (hive-rpc-true-p prompt :multi_select) (hive-words "e type an answer")
                    (hive-words "RET type an answer")))
                (when (append (plist-get prompt :options) nil) (hive-words "+ add words"))
+               (when (and tight (hive-next--ruled-p prompt)) (hive-words "A allow by a rule of Hive"))
                (when (hive-prompt-ended-p prompt) (hive-words "C cancel all that have ended"))
                (hive-words "TAB skip") (hive-words "s snooze")
                (hive-words "o open") (hive-words "? keys") (hive-words "q quit")))
-   (if (hive-next--ruled-p prompt)
+   (if (and (hive-next--ruled-p prompt) (not tight))
        ;; A line of its own, like that of what the client offers to allow.
        (concat (propertize " A " 'face 'hive-next-key) " "
                (hive-words "Always allow by a rule of Hive in your trust.json, which you see first")
@@ -220,32 +227,40 @@ the text has the property `hive-whole'."
 
 (defun hive-next--one-text (prompt chosen left)
   "Return the text for PROMPT; CHOSEN and LEFT as in `hive-next--text'.
-It is as much as fits: all of it, or the beginning of the context, or
-with the options in one line.  What does not fit leaves the room to the
-window that shows it, if there is one."
+It is as much as fits: all of it, or all that could be allowed with the
+choices in few lines, or the beginning of the context.  What does not
+fit leaves the room to the window that shows it, if there is one."
   (let ((whole (unless (hive-rpc-true-p prompt :context_truncated)
                  (seq-find #'hive-display-fits-p
                            (list (hive-next--long-text prompt chosen left t)
-                                 (hive-next--long-text prompt chosen left)))))
-        (part (hive-next--short-text prompt left (hive-next--whole-choices prompt chosen))))
+                                 (hive-next--long-text prompt chosen left)
+                                 (hive-next--long-text prompt chosen left nil (hive-permission-p prompt))))))
+        (line (hive-next--choices-line prompt chosen)))
     (cond (whole (if (hive-permission-p prompt) (propertize whole 'hive-whole t) whole))
-          ((hive-next--side-window prompt)
-           (hive-next--short-text prompt left (hive-next--choices-line prompt chosen) t))
-          ((hive-display-fits-p part) part)
-          (t (hive-next--short-text prompt left (hive-next--choices-line prompt chosen))))))
+          ((hive-next--side-window prompt) (hive-next--short-text prompt left line t))
+          ((let ((choices (hive-next--whole-choices prompt chosen)))
+             ;; What is permitted is worth more room than what the options mean.
+             (unless (hive-permission-p prompt) (hive-next--filled-text prompt left choices))))
+          ((hive-next--filled-text prompt left line))
+          (t (hive-next--short-text prompt left line)))))
 
-(defun hive-next--heading (prompt left)
-  "Return the first line for PROMPT; LEFT is how many follow."
-  (let ((mark (pcase (hive-prompt-rank prompt) (0 "! ") (2 (hive-mark "· ")) (_ ""))))
-    (concat
-     (propertize
-      (format "%s%s  %s%s\n" mark
-              (hive-text-agent-in prompt 40)
-              (hive-prompt-waits prompt)
-              (if (> left 0) (hive-words 'next-more left) ""))
-      'face 'hive-shadow)
-     (hive-permission-mark prompt)
-     (propertize (hive-human-label prompt) 'face 'hive-warning))))
+(defun hive-next--filled-text (prompt left choices)
+  "Return the text for PROMPT with CHOICES, and as much context as there is room for.
+Return nil if not even a short text fits.  LEFT is how many follow."
+  (when-let* ((room (hive-display-fits-p (hive-next--short-text prompt left choices))))
+    (hive-next--short-text prompt left choices nil room)))
+
+(defun hive-next--heading (prompt left question &optional tight)
+  "Return the first line for PROMPT, and QUESTION; LEFT is how many follow.
+If TIGHT, they are on one line where they fit."
+  (let* ((mark (pcase (hive-prompt-rank prompt) (0 "! ") (2 (hive-mark "· ")) (_ "")))
+         (line (propertize (concat mark (hive-text-agent-in prompt 40) "  " (hive-prompt-waits prompt)
+                                   (if (> left 0) (hive-words 'next-more left) ""))
+                           'face 'hive-shadow))
+         (asked (concat (hive-permission-mark prompt)
+                        (propertize (hive-human-label prompt) 'face 'hive-warning)
+                        question)))
+    (concat (if tight (hive-next--flow line asked "  ") (concat line "\n" asked)) "\n")))
 
 (defun hive-next--said (prompt)
   "Return a line with what the agent of PROMPT said last, or \"\"."
@@ -253,42 +268,54 @@ window that shows it, if there is one."
                                     (max 20 (- (frame-width) 14)))))
     (if said (concat (propertize (concat "  " said) 'face 'hive-shadow) "\n") "")))
 
-(defun hive-next--long-text (prompt chosen left &optional said)
+(defun hive-next--long-text (prompt chosen left &optional said tight)
   "Return all of the text of PROMPT; CHOSEN and LEFT as in `hive-next--text'.
-With SAID, what its agent said last comes beneath the question."
+With SAID, what its agent said last comes beneath the question.  If
+TIGHT, the choices are in few lines; those that only refuse lack their
+descriptions."
   (concat
-   (hive-next--heading prompt left)
-   (hive-text-inert (plist-get prompt :question)) "\n"
+   (hive-next--heading prompt left (hive-text-inert (plist-get prompt :question)) tight)
    (if said (hive-next--said prompt) "")
    (hive-read-below prompt)
-   (hive-next--whole-choices prompt chosen)
-   (hive-next--help prompt)))
+   (if tight (hive-next--choices-line prompt chosen t) (hive-next--whole-choices prompt chosen))
+   (hive-next--help prompt nil tight)))
+
+(defun hive-next--described (choice chosen)
+  "Return the text of CHOICE with its description, wrapped; CHOSEN are labels."
+  (let ((description (plist-get (cdr choice) :description)))
+    (hive-next--wrapped
+     (concat (hive-next--choice-text choice chosen t)
+             (if description (concat ": " (hive-text-inert description)) "")))))
 
 (defun hive-next--whole-choices (prompt chosen)
   "Return the choices of PROMPT in full, one a line; CHOSEN are labels."
-  (mapconcat (lambda (choice)
-               (let ((description (plist-get (cdr choice) :description)))
-                 (hive-next--wrapped
-                  (concat (hive-next--choice-text choice chosen t)
-                          (if description (concat ": " (hive-text-inert description)) "")
-                          "\n"))))
+  (mapconcat (lambda (choice) (concat (hive-next--described choice chosen) "\n"))
              (hive-next--choices prompt) ""))
 
-(defun hive-next--choices-line (prompt chosen)
-  "Return the choices of PROMPT in one line, or \"\"; CHOSEN are labels."
-  (let ((choices (hive-next--choices prompt)))
-    (concat (mapconcat (lambda (choice) (hive-next--choice-text choice chosen)) choices "   ")
-            (if choices "\n" ""))))
+(defun hive-next--choices-line (prompt chosen &optional described)
+  "Return the choices of PROMPT in few lines, or \"\"; CHOSEN are labels.
+With DESCRIBED, those that could allow something have descriptions."
+  (let ((text ""))
+    (dolist (choice (hive-next--choices prompt))
+      (setq text (hive-next--flow
+                  text
+                  (if (and described
+                           (hive-permission-allows-p
+                            prompt (list :selected (list (plist-get (cdr choice) :label)))))
+                      (hive-next--described choice chosen)
+                    (hive-next--choice-text choice chosen described))
+                  "   ")))
+    (if (string-empty-p text) text (concat text "\n"))))
 
-(defun hive-next--short-text (prompt left choices &optional beside)
+(defun hive-next--short-text (prompt left choices &optional beside more)
   "Return the text for PROMPT as it fits, with CHOICES; LEFT is how many follow.
-With BESIDE, a window shows the question, so it is only named."
+With BESIDE, a window shows the question, so it is only named.  MORE is
+as for `hive-read-below'."
   (concat
-   (hive-next--heading prompt left)
-   (hive-text-line (plist-get prompt :question)
-                   (if beside (- (frame-width) 12) (* 3 (frame-width))))
-   "\n"
-   (if beside "" (hive-read-below prompt (frame-width)))
+   (hive-next--heading prompt left
+                       (hive-text-line (plist-get prompt :question)
+                                       (if beside (- (frame-width) 12) (* 3 (frame-width)))))
+   (if beside "" (hive-read-below prompt (frame-width) more))
    (if (and (hive-permission-p prompt) (not (hive-display-digest prompt)))
        (propertize
         (hive-words "Too long to show here.  Denying works at once; allowing opens it first.\n") 'face 'hive-warning)

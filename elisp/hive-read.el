@@ -96,12 +96,15 @@ Empty lines are left out, except within a diff."
                 (split-string (hive-diff-text (hive-text-trimmed (hive-text-inert (plist-get prompt :context))))
                               "\n")))
 
-(defun hive-read-below (prompt &optional width)
+(defun hive-read-below (prompt &optional width more)
   "Return what is shown below the question of PROMPT, in lines.
 It is what the agent has added since, and the context.  With WIDTH,
-these are the first lines, at most that wide, and how many follow."
+these are the first lines, at most that wide, and how many follow;
+MORE is for how many more lines than usual there is room."
   (let* ((lines (hive-read--context-lines prompt))
-         (rest (and width (nthcdr hive-read--lines lines))))
+         (rest (and width (nthcdr (+ hive-read--lines (or more 0)) lines)))
+         ;; A line that says how many follow takes the room of one.
+         (rest (and (cdr rest) rest)))
     (concat
      (mapconcat (lambda (note)
                   (concat (if width (hive-text-line note (* 3 width)) note) "\n"))

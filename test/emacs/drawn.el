@@ -44,7 +44,7 @@
   (unless drawn-texts (setq drawn-texts (drawn-read "texts")))
   (let* ((text (hive-text-inert (pop drawn-texts)))
          (fits (hive-display-fits-p text))
-         (resize-mini-windows t) (max-mini-window-height 0.75) (message-log-max nil))
+         (resize-mini-windows t) (max-mini-window-height 1.0) (message-log-max nil))
     (erase-buffer)
     (insert (format "text %d %s" (setq drawn-page (1+ drawn-page)) (if fits "fits" "is too long")))
     (redraw-display)

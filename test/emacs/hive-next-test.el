@@ -261,12 +261,34 @@ Within BODY, `shown' are the texts that were shown, in order, and
                                     nil 0)))))
     (should (string-match-p "Now\\?\n  line 1\n\\(?:  line [2-8]\n\\)\\{7\\}  line 9\n 1  yes: at once\n 2  no: never<U\\+202E>\n"
                             (funcall text 20 lines)))
-    (should (string-match-p "Now\\?\n\\(?:  line [1-5]\n\\)\\{5\\}  … and 4 more lines; SPC [^\n]*\n 1  yes: at once\n 2  no"
+    (should (string-match-p "Now\\?\n\\(?:  line [1-7]\n\\)\\{7\\}  … and 2 more lines; SPC [^\n]*\n 1  yes: at once\n 2  no"
                             (funcall text 15 lines)))
     ;; Where that is too much, the options are in one line.
     (should (string-match-p " 1  yes    2  no\n" (funcall text 9 lines)))
     (should (string-match-p "  a\n  … and more; SPC [^\n]*\n 1  yes: at once" (funcall text 20 "a" :context_truncated t)))
     (should (string-match-p "Now\\?\n 1  yes: at once" (funcall text 20 nil)))))
+
+(ert-deftest hive-next-a-change-is-shown-before-the-descriptions-of-options ()
+  (let* ((always (concat "By the client itself: " (make-string 50 ?x)))
+         (context (mapconcat (lambda (n) (format "+line %d" n)) (number-sequence 1 14) "\n"))
+         (prompt (hive-test-prompt
+                  :kind "permission" :dialog t :question "Change it?" :context context :allow_free_text t
+                  :options `[(:label "Allow" :description "This once") (:label "Allow always" :description ,always)
+                             (:label "Deny" :description "Your words are the reason" :refuses t)
+                             (:label "Abort" :description "Deny, and end the turn" :refuses t)]))
+         (text (lambda (room)
+                 (cl-letf (((symbol-function 'hive-display-room) (lambda () (cons 80 room))))
+                   (hive-next--text (list prompt) nil 0)))))
+    ;; In a terminal of 24 lines, all that a key could allow is shown.
+    (let ((shown (funcall text 22)))
+      (should (get-text-property 0 'hive-whole shown))
+      (should (string-match-p "  \\+line 1\n\\(?:  .*\n\\)\\{12\\}  \\+line 14\n 1  Allow: This once\n 2  Allow always: By the client itself:\n    x+    3  Deny    4  Abort\n.*A allow by a rule" shown))
+      (dolist (line (split-string shown "\n")) (should (< (string-width line) 80))))
+    (should (string-match-p "4  Abort: Deny, and end the turn\n A " (funcall text 30)))
+    ;; Where it does not fit, it has the room that is left.
+    (let ((shown (funcall text 19)))
+      (should-not (get-text-property 0 'hive-whole shown))
+      (should (string-match-p "  \\+line 10\n  … and 4 more lines;.*\nToo long.*\n 1  Allow    2  Allow always    3  Deny    4  Abort\n" shown)))))
 
 (ert-deftest hive-next-shows-the-context-and-the-descriptions-in-a-group-too ()
   (let ((batch (mapcar (lambda (agent)
