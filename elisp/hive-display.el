@@ -115,6 +115,8 @@ No echo area has room for more.")
         (set-window-buffer window buffer)
         (window-text-pixel-size window nil nil hive-display--widest)))))
 
+(defconst hive-display--echo '(" *Echo Area 0*" " *Echo Area 1*") "The buffers of the echo area.")
+
 ;; Text that fits by measure may still not be drawn in full: a window may refuse
 ;; to shrink, and another message, another frame or another size may come at any
 ;; time.  So may a child frame, in which packages show completions.
@@ -126,6 +128,9 @@ Otherwise return a function that returns non-nil as long as it is."
         (window-min-height hive-display--window-lines)
         ;; Otherwise an active minibuffer shows it after its own text, in one line.
         (set-message-function nil))
+    (dolist (name hive-display--echo)
+      ;; A screen of brackets would take it seconds (`hive-text-guard').
+      (hive-in-buffer name (setq-local bidi-inhibit-bpa t)))
     (message "%s" text)
     (redisplay t)
     (let* ((window (minibuffer-window))
@@ -154,7 +159,7 @@ Otherwise return a function that returns non-nil as long as it is."
 (defun hive-display--height (text window)
   "Return how high TEXT is as WINDOW draws it, in pixels.
 Return nil if it is not in the echo area, whose window that is."
-  (cl-loop for name in '(" *Echo Area 0*" " *Echo Area 1*")
+  (cl-loop for name in hive-display--echo
            for buffer = (get-buffer name)
            when (and buffer (equal text (with-current-buffer buffer (buffer-string))))
            return (if (fboundp 'buffer-text-pixel-size)

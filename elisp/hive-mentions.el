@@ -395,10 +395,8 @@ one of your `hive-reply-templates'.  \\[hive-check-mentions-of] shows those of a
 session.
 \\{hive-check-mentions-mode-map}"
   :interactive nil
-  (hive-text-guard)
-  (visual-line-mode)
-  (setq-local revert-buffer-function (lambda (&rest _) (hive-mentions--fetch))
-              header-line-format '(:eval (hive-mentions--header)))
+  (hive-text-set-up #'hive-mentions--fetch)
+  (setq header-line-format '(:eval (hive-mentions--header)))
   (hive-rpc-while-shown hive-ages-pause #'hive-mentions--print)
   (add-hook 'hive-mentions-changed-functions #'hive-mentions--changed))
 

@@ -245,7 +245,7 @@ fit leaves the room to the window that shows it, if there is one."
           (t (hive-next--short-text prompt left line)))))
 
 (defun hive-next--filled-text (prompt left choices)
-  "Return the text for PROMPT with CHOICES, and as much context as there is room for.
+  "Return the text for PROMPT with CHOICES and as much context as fits.
 Return nil if not even a short text fits.  LEFT is how many follow."
   (when-let* ((room (hive-display-fits-p (hive-next--short-text prompt left choices))))
     (hive-next--short-text prompt left choices nil room)))

@@ -234,13 +234,15 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
 \\{hive-phone-list-mode-map}"
   :interactive nil
   (hive-text-set-up #'hive-phone--refresh t)
+  ;; Nothing is sent when a phone looks.
+  (hive-rpc-while-shown hive-ages-pause #'hive-phone--refresh t)
   (setq tabulated-list-format
-        (vector (list (hive-words "Phone") 24 t)
-                (list (hive-words "Owner") 10 t)
-                (list (hive-words "State") 14 t)
-                (list (hive-words "Seen") 8 nil)
-                (list (hive-words "May") 18 t)
-                (list (hive-words "Notifications") 14 nil)))
+        (vector (list (hive-words "Phone") 18 t)
+                (list (hive-words "Owner") 8 t)
+                (list (hive-words "State") 13 t)
+                (list (hive-words "Seen") 5 nil)
+                (list (hive-words "May") 16 t)
+                (list (hive-words "Notifications") 13 nil)))
   (setq tabulated-list-padding 1)
   (tabulated-list-init-header))
 

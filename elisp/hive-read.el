@@ -199,8 +199,7 @@ minibuffer says if the question is settled elsewhere."
   (with-current-buffer buffer
     (unless (derived-mode-p 'special-mode)
       (special-mode)
-      (hive-text-guard)
-      (visual-line-mode))
+      (hive-text-set-up))
     (let ((notes hive-read--notes-shown))
       (hive-text-reprint
        (lambda ()
@@ -446,6 +445,7 @@ is shown after its line, or a list of what is before and after it.
 GROUP, if any, returns the name of the group of a thing."
   (let ((things (map-into alist '(hash-table :test equal))))
     (lambda (string predicate action)
+      (when (minibufferp) (add-hook 'completion-setup-hook #'hive-read--set-up-list 90 t))
       (if (eq action 'metadata)
           `(metadata (category . ,category)
                      (affixation-function
@@ -458,6 +458,10 @@ GROUP, if any, returns the name of the group of a thing."
                      (display-sort-function . identity)
                      (cycle-sort-function . identity))
         (complete-with-action action alist string predicate)))))
+
+(defun hive-read--set-up-list ()
+  "Prepare the list of completions for text from agents."
+  (hive-in-buffer standard-output (hive-text-set-up)))
 
 (defun hive-read--affixed (line note)
   "Return LINE and what is before and after it, which is in NOTE."

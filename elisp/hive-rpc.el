@@ -82,14 +82,15 @@
                             (remhash call hive-rpc--planned)
                             (apply #'hive-rpc-guarded call))))))
 
-(defun hive-rpc-while-shown (seconds function)
+(defun hive-rpc-while-shown (seconds function &optional fetches)
   "Call FUNCTION in this buffer every SECONDS, while it is in a window.
 It is called neither while the human searches or selects there nor
-after the buffer was killed."
+after the buffer was killed.  If it FETCHES, it needs a connection."
   (let* ((buffer (current-buffer))
          (timer (hive-every seconds
                             (lambda ()
-                              (when (get-buffer-window buffer t)
+                              (when (and (get-buffer-window buffer t)
+                                         (or (not fetches) (hive-sidecar-connected-p)))
                                 (with-current-buffer buffer
                                   (unless (hive-text-in-use-p) (hive-rpc-guarded function))))))))
     (add-hook 'kill-buffer-hook (lambda () (cancel-timer timer)) nil t)))

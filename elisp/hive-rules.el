@@ -295,7 +295,9 @@ written before you say so."
 rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismiss] dismisses a proposal.
 \\{hive-rules-mode-map}"
   :interactive nil
-  (hive-text-set-up #'hive-rules-refresh t))
+  (hive-text-set-up #'hive-rules-refresh t)
+  ;; Nothing is sent when a rule has answered.
+  (hive-rpc-while-shown hive-ages-pause #'hive-rules-refresh t))
 
 (defun hive-rules--row (decision what project &rest cells)
   "Return the row of DECISION, WHAT, PROJECT and CELLS.

@@ -117,13 +117,12 @@ A new file replaces any existing one."
 
 (defun hive-token--show (name file url)
   "Show how agents use the token NAME in FILE at URL."
-  (let* ((command (format "hive mcp --url %s --token-file %s" (hive-token--word url)
-                          (hive-token--word (file-local-name file))))
-         (buffer (get-buffer-create "*hive token*")))
-    (with-current-buffer buffer
-      (special-mode)
-      (let ((inhibit-read-only t))
-        (erase-buffer)
+  (let ((command (format "hive mcp --url %s --token-file %s" (hive-token--word url)
+                         (hive-token--word (file-local-name file)))))
+    (pop-to-buffer
+     (hive-text-buffer
+      "*hive token*"
+      (lambda ()
         (insert (hive-words "The token %s is in %s.
 
 Register Hive with an agent there, where the command hive must be installed:
@@ -134,9 +133,7 @@ Register Hive with an agent there, where the command hive must be installed:
 From there, %s must lead to hive serve, or to an Emacs with hive-serve set.
 Its agents ask as token:%s.  To revoke the token:
 
-  hive token revoke %s" name file command command url name name) "\n")
-        (goto-char (point-min))))
-    (pop-to-buffer buffer)))
+  hive token revoke %s" name file command command url name name) "\n"))))))
 
 ;;;; Command
 

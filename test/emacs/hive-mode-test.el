@@ -188,6 +188,29 @@
     (should (string-match-p "Your answer to reviewer could not be stored: The disk is full" (cadr said)))
     (should (string-match-p "Your answer to ask-2 could not be stored" (car said)))))
 
+(ert-deftest hive-lists-of-rules-and-phones-are-fetched-again-while-they-are-shown ()
+  (let ((asked nil) (connected t))
+    (save-window-excursion
+      (cl-letf (((symbol-function 'hive-rpc-request) (lambda (method &rest _) (push method asked)))
+                ((symbol-function 'hive-sidecar-connected-p) (lambda () connected))
+                ((symbol-function 'hive-sidecar-demand) #'ignore))
+        (unwind-protect
+            (pcase-dolist (`(,command . ,method) '((hive-rules . rule/list) (hive-phone-list . phone/list)))
+              (funcall command)
+              (with-current-buffer (window-buffer) (revert-buffer))
+              (should (equal (list method method) asked))
+              (hive-test-run-timers 61)
+              (should (equal (list method method method) asked))
+              (setq connected nil)
+              (hive-test-run-timers 61)
+              (delete-other-windows)
+              (switch-to-buffer "*scratch*")
+              (setq connected t)
+              (hive-test-run-timers 61)
+              (should (equal (list method method method) asked))
+              (setq asked nil))
+          (dolist (name '("*hive rules*" "*hive phones*")) (hive-in-buffer name (kill-buffer))))))))
+
 (ert-deftest hive-doctor-one-line-a-check-with-advice ()
   (hive-test-with-desk nil
     (save-window-excursion

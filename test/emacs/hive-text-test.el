@@ -48,6 +48,27 @@
     (should (equal (hive-text-sendable text) "a\uFFFDb\uFFFDc\uFFFD"))
     (should (json-serialize (list :a (hive-text-sendable text))))))
 
+(ert-deftest hive-text-of-agents-is-wrapped-between-words-and-its-brackets-are-not-paired ()
+  ;; The list of completions, whose mode drops what was set before.
+  (with-temp-buffer
+    (let ((list (current-buffer)) (minibuffer (generate-new-buffer " *minibuffer*")))
+      (unwind-protect
+          (cl-letf (((symbol-function 'minibufferp) #'always))
+            (with-current-buffer minibuffer
+              (funcall (hive-read-table '(("yes" . "yes")) 'hive-option #'identity) "" nil 'metadata)
+              (let ((standard-output list)) (run-hooks 'completion-setup-hook)))
+            (should (derived-mode-p 'completion-list-mode))
+            (should word-wrap)
+            (should bidi-inhibit-bpa))
+        (kill-buffer minibuffer)))
+    (should-not (memq #'hive-read--set-up-list (default-value 'completion-setup-hook))))
+  ;; The echo area, also where a question takes most of the frame.
+  (let ((echo (get-buffer-create " *Echo Area 0*")))
+    (with-current-buffer echo (kill-local-variable 'bidi-inhibit-bpa))
+    (hive-display-draw "((((")
+    (should (buffer-local-value 'bidi-inhibit-bpa echo))
+    (should-not bidi-inhibit-bpa)))
+
 (ert-deftest hive-text-times-are-short ()
   (should (= (hive-text-seconds "1970-01-01T00:01:00.000Z") 60.0))
   (should-not (hive-text-seconds "soon"))
