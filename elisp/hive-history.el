@@ -242,7 +242,7 @@ was found into a file, as Org or Markdown.
 
 (defun hive-history--begin (search)
   "Let this buffer show the results of SEARCH, which are still to be fetched."
-  (hive-rpc-forget-fetch 'history/search)
+  (hive-rpc-forget-fetch 'history/search (current-buffer))
   (setq hive-history--search search
         hive-history--entries nil
         hive-history--nothing (hive-words 'loading)

@@ -176,7 +176,7 @@ Call THEN in the list's buffer when it has arrived, or if that failed."
         hive-list--problem nil
         hive-list--cursors nil
         hive-list--next nil)
-  (hive-rpc-forget-fetch 'prompt/list))
+  (hive-rpc-forget-fetch 'prompt/list (current-buffer)))
 
 (defun hive-list-page-turn (forward)
   "Go to the next page if FORWARD, else to the previous one.

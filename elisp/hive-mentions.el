@@ -87,8 +87,6 @@ With nil, return the number of all."
            (not known)))))
 
 (defvar hive-mentions--fresh nil "Mentions that were not announced yet, newest first.")
-(defvar hive-mentions--arrivals nil
-  "During a fetch, a cons whose cdr is what arrived since, newest first.")
 
 (defconst hive-mentions--together 0.3
   "Mentions that arrive within so many seconds are announced in one line.")
@@ -124,7 +122,7 @@ With nil, return the number of all."
 (cl-defmethod hive-rpc-handle ((_method (eql 'mention/changed)) mention)
   "Handle MENTION, which changed."
   (when (equal hive-mentions-human (plist-get mention :session_id))
-    (when hive-mentions--arrivals (push mention (cdr hive-mentions--arrivals)))
+    (hive-rpc-arrive 'mention/list mention)
     (when (hive-mentions--remember mention)
       (hive-mentions--arrived (list mention)))
     (hive-changed))
@@ -132,30 +130,27 @@ With nil, return the number of all."
 
 (defun hive-mentions-refresh ()
   "Fetch the open mentions of the human."
-  (setq hive-mentions--arrivals (list 'arrivals))
-  (hive-rpc-request
+  (hive-rpc-fetch
    'mention/list (list :status "unprocessed" :limit hive-mentions--most)
-   :success
+   :for nil
+   :then
    (lambda (result)
-     (let ((before (copy-hash-table hive-mentions--open))
-           (now (append (plist-get result :mentions) nil)))
-       (clrhash hive-mentions--open)
-       (let ((fresh (cl-remove-if-not
-                     (lambda (mention)
-                       (and (hive-mentions--remember mention)
-                            (not (gethash (plist-get mention :message_id) before))))
-                     now)))
-         ;; Mentions that arrived since may be newer than the list.
-         (mapc #'hive-mentions--remember (reverse (cdr hive-mentions--arrivals)))
-         (setq hive-mentions--arrivals nil)
-         (hive-mentions--arrived
-          (sort fresh (lambda (a b) (< (plist-get a :seq) (plist-get b :seq)))))
-         (dolist (mention now)
-           (hive-rpc-run-hook 'hive-mentions-changed-functions mention)))
+     (let* ((before (copy-hash-table hive-mentions--open))
+            (now (append (plist-get result :mentions) nil))
+            (fresh (progn
+                     (clrhash hive-mentions--open)
+                     (cl-remove-if-not
+                      (lambda (mention)
+                        (and (hive-mentions--remember mention)
+                             (not (gethash (plist-get mention :message_id) before))))
+                      now))))
+       (mapc #'hive-mentions--remember hive-rpc-arrived)
+       (hive-mentions--arrived
+        (sort fresh (lambda (a b) (< (plist-get a :seq) (plist-get b :seq)))))
+       (dolist (mention now)
+         (hive-rpc-run-hook 'hive-mentions-changed-functions mention))
        (hive-changed)))
-   :error (lambda (err)
-            (setq hive-mentions--arrivals nil)
-            (hive-rpc-again err #'hive-mentions-refresh))))
+   :problem (lambda (_sentence err) (hive-rpc-again err #'hive-mentions-refresh))))
 
 (add-hook 'hive-connected-hook #'hive-mentions-refresh)
 (hive-forget-when-off 'hive-loops 'hive-mentions--open)

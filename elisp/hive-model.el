@@ -377,19 +377,14 @@ first; they are applied again on top.  Settled prompts stay known."
 ;; when the sidecar has lost its place in the event log.  Prompts that arrive
 ;; during the fetch are applied on top of it.
 
-(defvar hive-model--arrivals nil
-  "During a fetch, a cons whose cdr is what arrived since, newest first.
-Its car is `outdated' if the snapshot may be older than what is known by now.")
-
 (defun hive-model-outdate ()
   "Fetch the snapshot again that is being fetched, if one is.
 The store has changed since, and the news of that may come later."
-  (when hive-model--arrivals (setcar hive-model--arrivals 'outdated)))
+  (hive-rpc-arrive 'prompt/list 'outdated))
 
 (defun hive-model--receive (prompt)
   "Take PROMPT, from a notification."
-  (when hive-model--arrivals
-    (push prompt (cdr hive-model--arrivals)))
+  (hive-rpc-arrive 'prompt/list prompt)
   (when (hive-model-put-prompt prompt)
     (hive-rpc-run-hook 'hive-arrived-functions prompt)))
 
@@ -414,41 +409,29 @@ The store has changed since, and the news of that may come later."
   (hive-set-timer 'hive-model--retry-timer hive-model--delay #'hive-model-refresh)
   (setq hive-model--delay (min hive-model--longest-delay (* 2 hive-model--delay))))
 
-(defun hive-model-refresh ()
-  "Fetch all pending questions, page by page, then replace the model by them."
+(defun hive-model-refresh (&optional cursor pages)
+  "Fetch all pending questions, page by page, then replace the model by them.
+The next page is at CURSOR; PAGES are those before it, the last one first."
   (hive-set-timer 'hive-model--retry-timer)
-  (let ((arrivals (list 'arrivals)))
-    (setq hive-model--arrivals arrivals)
-    (hive-model--fetch nil nil arrivals)))
-
-(defun hive-model--fetch (cursor pages arrivals)
-  "Fetch the page at CURSOR and add it to PAGES.
-ARRIVALS collects the prompts that arrive until the last page is here.
-A newer refresh has ARRIVALS of its own, which ends this fetch."
-  (hive-rpc-request
-   'prompt/list `( :status "pending" :limit 500
-                   ,@(when cursor (list :cursor cursor)))
-   :timeout 30
-   :success
+  (hive-rpc-fetch
+   'prompt/list `(:status "pending" :limit 500 ,@(when cursor (list :cursor cursor)))
+   :for nil
+   :arrived (and cursor hive-rpc-arrived)
+   :then
    (lambda (result)
-     (when (eq arrivals hive-model--arrivals)
-       (let ((pages (cons (plist-get result :prompts) pages))
-             (next (plist-get result :next_cursor)))
-         (if next
-             (hive-model--fetch next pages arrivals)
-           (setq hive-model--arrivals nil
-                 hive-model--delay hive-model--first-delay)
-           (if (eq 'outdated (car arrivals)) (hive-model-refresh)
-             (hive-model-replace (apply #'append (mapcar (lambda (page) (append page nil))
-                                                         (nreverse pages)))
-                                 (reverse (cdr arrivals))))))))
-   :error
-   (lambda (err)
-     (when (eq arrivals hive-model--arrivals)
-       (setq hive-model--arrivals nil)
-       (unless (eq (plist-get err :name) 'disconnected)
-         (hive-rpc-log "no snapshot: %S" err)
-         (hive-model--again))))))
+     (let ((pages (cons (plist-get result :prompts) pages))
+           (next (plist-get result :next_cursor)))
+       (if next (hive-model-refresh next pages)
+         (setq hive-model--delay hive-model--first-delay)
+         (if (memq 'outdated hive-rpc-arrived) (hive-model-refresh)
+           (hive-model-replace (apply #'append (mapcar (lambda (page) (append page nil))
+                                                       (nreverse pages)))
+                               hive-rpc-arrived)))))
+   :problem
+   (lambda (_sentence err)
+     (unless (eq (plist-get err :name) 'disconnected)
+       (hive-rpc-log "no snapshot: %S" err)
+       (hive-model--again)))))
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'desk/resync)) _params)
   "Fetch a snapshot, as the sidecar lost its place in the event log.
@@ -459,12 +442,12 @@ Turns may have ended unnoticed, so fetch the sessions too."
 (defun hive-model-stop ()
   "Give up the fetch, as Hive is turned off."
   (hive-set-timer 'hive-model--retry-timer)
-  (setq hive-model--arrivals nil
-        hive-model--delay hive-model--first-delay))
+  (hive-rpc-forget-fetch 'prompt/list)
+  (setq hive-model--delay hive-model--first-delay))
 
 (defun hive-model-complete-p ()
   "Return non-nil unless a fetch is under way or planned."
-  (not (or hive-model--arrivals hive-model--retry-timer)))
+  (not (or (hive-rpc-fetching 'prompt/list) hive-model--retry-timer)))
 
 ;;;; The living sessions
 
@@ -519,36 +502,22 @@ Only lists of sessions contain that number."
   (if (or (null before) (plist-member session :unprocessed_mentions)) session
     (append session (list :unprocessed_mentions (plist-get before :unprocessed_mentions)))))
 
-(defvar hive-model--session-news nil
-  "During a fetch of the sessions, a cons whose cdr is what arrived since.
-Each is a function and its argument; the newest is first.")
-
 (defun hive-model-take-session-news (function news)
   "Call FUNCTION with NEWS of a session or of its turn, from a notification.
 During a fetch, call it again on top of the list, which may be older."
-  (when hive-model--session-news
-    (push (cons function news) (cdr hive-model--session-news)))
+  (hive-rpc-arrive 'session/list (cons function news))
   (funcall function news))
 
 (defun hive-model-refresh-sessions ()
   "Fetch the living sessions.  A newer fetch ends this one."
-  (let ((arrived (list 'arrived)))
-    (setq hive-model--session-news arrived)
-    (hive-rpc-request
-     'session/list (list :state "alive" :limit hive-model--most)
-     :success
-     (lambda (result)
-       (when (eq arrived hive-model--session-news)
-         (setq hive-model--session-news nil)
-         (hive-model--list-sessions result (reverse (cdr arrived)))))
-     :error
-     (lambda (err)
-       (when (eq arrived hive-model--session-news)
-         (setq hive-model--session-news nil)
-         (hive-rpc-again err #'hive-model-refresh-sessions))))))
+  (hive-rpc-fetch
+   'session/list (list :state "alive" :limit hive-model--most)
+   :for nil
+   :then #'hive-model--list-sessions
+   :problem (lambda (_sentence err) (hive-rpc-again err #'hive-model-refresh-sessions))))
 
-(defun hive-model--list-sessions (result arrived)
-  "Take RESULT, a list of the sessions, and on top of it what ARRIVED since."
+(defun hive-model--list-sessions (result)
+  "Take RESULT, a list of the sessions, and on top of it what arrived since."
   (let ((sessions (append (plist-get result :sessions) nil)))
     ;; A list that was cut short says nothing of the sessions it lacks.
     (unless (hive-rpc-true-p result :more)
@@ -556,7 +525,7 @@ During a fetch, call it again on top of the list, which may be older."
       (clrhash hive-text-titles))
     (mapc #'hive-model--remember-session sessions)
     (hive-rpc-run-hook 'hive-model-sessions-listed-functions sessions)
-    (pcase-dolist (`(,function . ,news) arrived) (funcall function news))
+    (pcase-dolist (`(,function . ,news) hive-rpc-arrived) (funcall function news))
     (hive-rpc-run-hook 'hive-model-sessions-changed-hook)))
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'session/changed)) session)
@@ -567,7 +536,7 @@ During a fetch, call it again on top of the list, which may be older."
     (unless (member title (list nil (plist-get session :title))) (hive-changed))))
 
 (add-hook 'hive-connected-hook #'hive-model-refresh-sessions)
-(hive-forget-when-off 'hive-model--session-news 'hive-model--sessions 'hive-text-titles)
+(hive-forget-when-off 'hive-model--sessions 'hive-text-titles)
 
 ;;;; Handles: names, completion, abbreviations
 

@@ -124,8 +124,6 @@
 (defvar-local hive-outreach--cursor nil "The cursor of the next page, or nil.")
 (defvar-local hive-outreach--kind nil "The only kind that is shown, or nil.")
 (defvar-local hive-outreach--nothing (hive-words 'loading) "Why no item is shown, in words.")
-(defvar-local hive-outreach--arrivals nil
-  "During a fetch, a cons whose cdr is what arrived since, newest first.")
 (defvar-local hive-outreach--stale nil "Non-nil if the newest could not be fetched.")
 (defvar hive-outreach--arrived nil "The items to be announced, newest first.")
 
@@ -173,10 +171,10 @@
 (defun hive-outreach--update (item)
   "Show the new state of ITEM, if the buffer exists."
   (hive-in-buffer hive-outreach--name
-    (when hive-outreach--arrivals (push item (cdr hive-outreach--arrivals)))
     (hive-outreach--take item)
     ;; Alone it would look as if there was nothing before it.
-    (when (and hive-outreach--stale (null hive-outreach--arrivals)) (hive-outreach--fetch))
+    (unless (or (hive-rpc-arrive 'outreach/list item (current-buffer)) (not hive-outreach--stale))
+      (hive-outreach--fetch))
     (hive-outreach--soon)))
 
 (defun hive-outreach--take (item)
@@ -263,8 +261,7 @@ older ones, \\[revert-buffer] fetches them again.
 (defun hive-outreach--fetch (&optional cursor)
   "Fetch the newest items, or with CURSOR, the page there.
 What arrives in the meantime is newer than the page."
-  (let ((kind hive-outreach--kind) (arrivals (list 'arrivals)))
-    (setq hive-outreach--arrivals arrivals)
+  (let ((kind hive-outreach--kind))
     (hive-rpc-fetch
      'outreach/list `( :limit ,hive-outreach--page ,@(when kind (list :kind kind))
                        ,@(when cursor (list :cursor cursor)))
@@ -272,15 +269,13 @@ What arrives in the meantime is newer than the page."
              (setq hive-outreach--items (append (and cursor hive-outreach--items)
                                                 (append (plist-get result :outreach) nil))
                    hive-outreach--cursor (plist-get result :next_cursor)
-                   hive-outreach--nothing (hive-words "Nothing here yet.")
-                   hive-outreach--arrivals nil)
+                   hive-outreach--nothing (hive-words "Nothing here yet."))
              (unless cursor (setq hive-outreach--stale nil))
-             (mapc #'hive-outreach--take (reverse (cdr arrivals)))
+             (mapc #'hive-outreach--take hive-rpc-arrived)
              (hive-outreach--print))
      :failure "Hive could not fetch the cards, pings and reports: %s"
      :problem (lambda (sentence _err)
-                (setq hive-outreach--nothing sentence
-                      hive-outreach--arrivals nil)
+                (setq hive-outreach--nothing sentence)
                 (unless cursor (setq hive-outreach--stale t))
                 (hive-outreach--print)))))
 

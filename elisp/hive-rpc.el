@@ -382,33 +382,56 @@ defaults to `hive-rpc-connection'."
          (signal 'quit nil)))))
   nil)
 
-(defvar-local hive-rpc--fetches nil "The newest fetch for this buffer of each method, an alist.")
+;; What is fetched may change in the meantime.  News of that may be newer than
+;; the result, so it is applied again on top of it.
 
-(cl-defun hive-rpc-fetch (method params &key then failure problem (timeout 30))
-  "Send the request METHOD with PARAMS on behalf of the current buffer.
+(defvar hive-rpc--fetches (make-hash-table :test #'equal)
+  "The newest fetch of each method that is under way, by buffer and method.
+Each is a cons of the method and of what arrived since, newest first.")
+
+(defvar hive-rpc-arrived nil
+  "While a fetch is dealt with, what arrived since it was sent, oldest first.")
+
+(defun hive-rpc-fetching (method &optional buffer)
+  "Return non-nil while METHOD is fetched for BUFFER, or for all of Emacs."
+  (gethash (cons buffer method) hive-rpc--fetches))
+
+(defun hive-rpc-arrive (method news &optional buffer)
+  "Add NEWS to the fetch of METHOD for BUFFER, or for all of Emacs.
+Return nil if there is none."
+  (when-let* ((fetch (hive-rpc-fetching method buffer))) (push news (cdr fetch))))
+
+(cl-defun hive-rpc-fetch (method params &key then failure problem (timeout 30)
+                                 (for (current-buffer)) arrived)
+  "Send the request METHOD with PARAMS on behalf of the buffer FOR.
 Call THEN with the result in this buffer, unless the buffer has been
 killed by then or has sent METHOD again.  An error is announced with
 FAILURE, a sentence as for `hive-words', and PROBLEM is called with that
-and the error, as THEN is; without FAILURE, it is logged.  TIMEOUT is in
-seconds."
-  (let ((buffer (current-buffer)) (fetch (list method)))
-    (setf (alist-get method hive-rpc--fetches) fetch)
-    (cl-flet ((in-buffer (function &rest args)
-                (hive-in-buffer buffer
-                  (when (and function (eq fetch (alist-get method hive-rpc--fetches)))
-                    (apply function args)))))
+and the error, as THEN is; without both, it is logged.  TIMEOUT is in
+seconds.  If FOR is nil, it is on behalf of all of Emacs.  ARRIVED is
+what has arrived already, oldest first."
+  (let ((fetch (cons method (reverse arrived))) (key (cons for method)))
+    (puthash key fetch hive-rpc--fetches)
+    (cl-flet ((finish (function &rest args)
+                (when (eq fetch (gethash key hive-rpc--fetches))
+                  (remhash key hive-rpc--fetches)
+                  (let ((hive-rpc-arrived (reverse (cdr fetch))))
+                    (cond ((null function))
+                          (for (hive-in-buffer for (apply function args)))
+                          (t (apply function args)))))))
       (hive-rpc-request
        method params :timeout timeout
-       :success (lambda (result) (in-buffer then result))
-       :error (and failure
-                   (lambda (err)
-                     (let ((sentence (hive-words failure (hive-text-line (plist-get err :text) 400))))
-                       (in-buffer problem sentence err)
-                       (hive-announce "%s" sentence))))))))
+       :success (lambda (result) (finish then result))
+       :error (lambda (err)
+                (let ((sentence (and failure
+                                     (hive-words failure (hive-text-line (plist-get err :text) 400)))))
+                  (finish problem sentence err)
+                  (cond (sentence (hive-announce "%s" sentence))
+                        ((null problem) (hive-rpc-log "%s failed: %s" method (plist-get err :text))))))))))
 
-(defun hive-rpc-forget-fetch (method)
-  "Ignore the reply to METHOD, if this buffer has fetched it and waits."
-  (setf (alist-get method hive-rpc--fetches) nil))
+(defun hive-rpc-forget-fetch (method &optional buffer)
+  "Ignore the reply to METHOD, if it is fetched for BUFFER, or for all of Emacs."
+  (remhash (cons buffer method) hive-rpc--fetches))
 
 (defconst hive-rpc--again-seconds 10 "After how many seconds a request is sent again.")
 

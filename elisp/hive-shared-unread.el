@@ -37,8 +37,6 @@ A value is a list: how many, the last one, and the seq of the first one.")
 (defvar hive-shared--known nil
   "The seq of the last message that is known, or nil if that is not known yet.")
 (defvar hive-shared--known-store nil "The id of the store that `hive-shared--known' is about.")
-(defvar hive-shared--fetching nil "Non-nil while what was posted before is fetched.")
-(defvar hive-shared--posted nil "The messages that were posted during the fetch, newest first.")
 
 (defun hive-shared-unread-count ()
   "Return how many messages are unread."
@@ -65,11 +63,11 @@ A value is a list: how many, the last one, and the seq of the first one.")
 
 (defun hive-shared--note-posted (message)
   "Count MESSAGE, which has just been posted."
-  (cond (hive-shared--fetching (push message hive-shared--posted))
-        (t (hive-shared--count-unread message)
-           (when hive-shared--known
-             (setq hive-shared--known (max (plist-get message :seq) hive-shared--known))
-             (hive-shared--save-soon)))))
+  (unless (hive-rpc-arrive 'message/list message)
+    (hive-shared--count-unread message)
+    (when hive-shared--known
+      (setq hive-shared--known (max (plist-get message :seq) hive-shared--known))
+      (hive-shared--save-soon))))
 
 (cl-defmethod hive-rpc-handle :before ((_method (eql 'message/posted)) message)
   "Count MESSAGE as unread, unless the human sees it."
@@ -164,9 +162,7 @@ Do not create its folder for that: it may be being removed as Emacs ends."
   "Find out what was posted while Emacs was not connected."
   (let ((store (plist-get hive-sidecar-info :store_id)))
     (setq hive-shared--known nil
-          hive-shared--known-store store
-          hive-shared--fetching t
-          hive-shared--posted nil)
+          hive-shared--known-store store)
     (hive-shared--fetch-unread (cdr (assoc store (hive-shared--read-marks))) nil)))
 
 (defun hive-shared--fetch-unread (mark messages)
@@ -175,11 +171,13 @@ MARK is the seq that was known last and the firsts of projects.  On the
 first day it is nil: then nothing is unread."
   (let ((since (apply #'min (or (car mark) 0)
                       (mapcar (lambda (first) (1- (cdr first))) (cdr mark)))))
-    (hive-rpc-request
+    (hive-rpc-fetch
      'message/list
      (append (when messages (list :before (plist-get (car messages) :seq)))
              (list :limit (if mark hive-shared--page 1)))
-     :success
+     :for nil
+     :arrived (and messages hive-rpc-arrived)
+     :then
      (lambda (page)
        (let* ((older (append (plist-get page :messages) nil))
               (all (append older messages)))
@@ -188,19 +186,17 @@ first day it is nil: then nothing is unread."
                   (< (length all) hive-shared--most))
              (hive-shared--fetch-unread mark all)
            (hive-shared--count-fetched mark all))))
-     :error
-     (lambda (err)
+     :problem
+     (lambda (_sentence err)
        ;; The file stays as it is, so that the next fetch finds what is unread.
-       (setq hive-shared--fetching nil)
-       (mapc #'hive-shared--note-posted (nreverse hive-shared--posted))
+       (mapc #'hive-shared--note-posted hive-rpc-arrived)
        (hive-rpc-again err #'hive-shared--catch-up-unread)))))
 
 (defun hive-shared--count-fetched (mark messages)
   "Count those of MESSAGES, oldest first, that are unread according to MARK."
   (let ((last (or (plist-get (car (last messages)) :seq) 0)))
     (clrhash hive-shared-unread)
-    (setq hive-shared--fetching nil
-          hive-shared--known last)
+    (setq hive-shared--known last)
     (when mark
       (dolist (message messages)
         (let* ((seq (plist-get message :seq))
@@ -208,7 +204,7 @@ first day it is nil: then nothing is unread."
           (when (or (> seq (car mark)) (and first (>= seq first)))
             (hive-shared--count-unread message)))))
     ;; The fetch may have had them already.
-    (dolist (message (nreverse hive-shared--posted))
+    (dolist (message hive-rpc-arrived)
       (when (> (plist-get message :seq) last) (hive-shared--note-posted message)))
     (hive-shared--save-soon)
     (hive-changed)))
@@ -221,8 +217,8 @@ first day it is nil: then nothing is unread."
     (hive-shared--save-at-end)
     (when (eq hive-sidecar-state 'off)
       (clrhash hive-shared-unread)
-      (setq hive-shared--known nil
-            hive-shared--fetching nil))))
+      (hive-rpc-forget-fetch 'message/list)
+      (setq hive-shared--known nil))))
 
 (add-hook 'hive-sidecar-state-hook #'hive-shared--forget-unread)
 

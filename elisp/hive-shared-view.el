@@ -326,8 +326,6 @@ Return the position of the first."
 ;; New messages arrive in the order of the store.  Those that arrive during a
 ;; fetch are shown after it.
 
-(defvar-local hive-shared--fetch nil "A cons that identifies the fetch under way, or nil.")
-(defvar-local hive-shared--arrivals nil "Messages posted during the fetch, newest first.")
 (defvar-local hive-shared--stale nil "Non-nil if a fetch has failed and none has succeeded since.")
 
 (defvar hive-shared-name-function #'ignore
@@ -340,35 +338,23 @@ Return the position of the first."
 (defun hive-shared--request (more then)
   "Fetch a page with the parameters MORE; call THEN with it in this buffer.
 A later fetch replaces this one."
-  (let ((token (list 'fetch)) (buffer (current-buffer)))
-    (setq hive-shared--fetch token)
-    (cl-flet ((finish (function argument)
-                (hive-in-buffer buffer
-                  (when (eq token hive-shared--fetch)
-                    (funcall function argument)
-                    (when (eq token hive-shared--fetch)
-                      (setq hive-shared--fetch nil)
-                      (hive-shared--catch-up))
-                    (force-mode-line-update)))))
-      (hive-rpc-request
-       'message/list (append (hive-place-params hive-shared-place)
-                             (when hive-shared-thread (list :thread hive-shared-thread))
-                             more)
-       :timeout 30
-       :success (lambda (page) (finish then page))
-       :error (lambda (err)
-                (finish (lambda (err)
-                          (setq hive-shared--stale t)
-                          (unless (eq 'disconnected (plist-get err :name))
-                            (hive-announce "Hive could not fetch the messages: %s"
-                                           (hive-text-line (plist-get err :text) 200))))
-                        err))))))
-
-(defun hive-shared--catch-up ()
-  "Show the messages that were posted during the fetch."
-  (let ((arrived (nreverse hive-shared--arrivals)))
-    (setq hive-shared--arrivals nil)
-    (mapc #'hive-shared-receive arrived)))
+  (cl-flet ((catch-up ()
+              ;; If THEN fetches again, they wait for that.
+              (mapc #'hive-shared-receive hive-rpc-arrived)
+              (force-mode-line-update)))
+    (hive-rpc-fetch
+     'message/list (append (hive-place-params hive-shared-place)
+                           (when hive-shared-thread (list :thread hive-shared-thread))
+                           more)
+     :then (lambda (page)
+             (funcall then page)
+             (catch-up))
+     :problem (lambda (_sentence err)
+                (setq hive-shared--stale t)
+                (unless (eq 'disconnected (plist-get err :name))
+                  (hive-announce "Hive could not fetch the messages: %s"
+                                 (hive-text-line (plist-get err :text) 200)))
+                (catch-up)))))
 
 ;;;; The last messages
 
@@ -471,7 +457,7 @@ afterwards."
 
 (defun hive-shared-receive (message)
   "Show MESSAGE, a new one, unless it is beyond the shown range."
-  (cond (hive-shared--fetch (push message hive-shared--arrivals))
+  (cond ((hive-rpc-arrive 'message/list message (current-buffer)))
         (hive-shared-later)
         ;; Alone it would look as if there was nothing before it.
         (hive-shared--stale (hive-shared-refresh))

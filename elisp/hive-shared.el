@@ -410,7 +410,7 @@ Whether it was posted to everyone, only its message says."
         (open (hive-mentions-count #'hive-shared--mention-here-p)))
     (concat " " (hive-text-literal (hive-shared--name))
             (cond ((not (hive-sidecar-connected-p)) (hive-words "   not connected"))
-                  (hive-shared--fetch (hive-mark "   …"))
+                  ((hive-rpc-fetching 'message/list (current-buffer)) (hive-mark "   …"))
                   (t (hive-words "   %d shown" (hive-shared-count))))
             (if hive-shared-later (hive-words "   later messages below: C-c C-l") "")
             (if hive-shared-news (hive-words "   %d new" (car hive-shared-news)) "")

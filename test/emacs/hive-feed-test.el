@@ -12,7 +12,8 @@
   "Run BODY with a sidecar that does ANSWER, a function of the callbacks.
 `delays' holds after how many seconds it was to be tried again."
   (declare (indent 1) (debug t))
-  `(let ((delays nil) (hive-model--retry-timer nil) (hive-model--delay 2) (hive-model--arrivals nil))
+  `(let ((delays nil) (hive-model--retry-timer nil) (hive-model--delay 2)
+         (hive-rpc--fetches (make-hash-table :test #'equal)))
      (cl-letf (((symbol-function 'hive-rpc-request)
                 (lambda (_method _params &rest keys)
                   (funcall ,answer (plist-get keys :success) (plist-get keys :error))))

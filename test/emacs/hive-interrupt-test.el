@@ -131,7 +131,7 @@
   (let ((hive-interrupt--newest (make-hash-table :test #'equal))
         (hive-interrupt--ended (make-hash-table :test #'equal))
         (hive-model--sessions (make-hash-table :test #'equal))
-        (hive-model--session-news nil)
+        (hive-rpc--fetches (make-hash-table :test #'equal))
         (turn (lambda (session state)
                 (list :turn_id (concat "turn-of-" session) :session_id session
                       :agent session :state state)))
@@ -148,7 +148,7 @@
     (should (equal (list (funcall turn "began" "in_progress")) (hive-turns-running)))))
 
 (ert-deftest hive-interrupt-fetches-the-turns-again-when-events-were-missed ()
-  (let ((asked nil) (hive-model--arrivals nil) (hive-model--session-news nil))
+  (let ((asked nil) (hive-rpc--fetches (make-hash-table :test #'equal)))
     (cl-letf (((symbol-function 'hive-rpc-request) (lambda (method &rest _) (push method asked))))
       (hive-rpc-handle 'desk/resync nil))
     (should (memq 'session/list asked))))

@@ -20,6 +20,18 @@
 
 ;;;; A handle that nobody has
 
+(ert-deftest hive-mentions/what-arrives-during-the-newer-of-two-fetches-is-kept ()
+  (let ((hive-mentions--open (make-hash-table :test #'equal)) (hive-notify-echo nil) (replies nil))
+    (cl-letf (((symbol-function 'hive-rpc-request)
+               (cl-function (lambda (_method _params &key success &allow-other-keys)
+                              (setq replies (append replies (list success)))))))
+      (hive-mentions-refresh)
+      (hive-mentions-refresh))
+    (funcall (car replies) '(:mentions []))
+    (hive-rpc-handle 'mention/changed '(:message_id "m" :session_id "human" :seq 1 :status "unprocessed"))
+    (funcall (cadr replies) '(:mentions []))
+    (should (= 1 (hive-mentions-count)))))
+
 (ert-deftest hive-mentions/of-a-misspelt-handle-are-refused-and-no-buffer-says-that-there-are-none ()
   (hive-shared-test-with
     (let ((said nil))

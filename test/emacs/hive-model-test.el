@@ -192,7 +192,7 @@ It answers the oldest open request for the sessions with a list of them,
 or with the error that follows the list."
   (declare (indent 1))
   `(let* ((hive-model--sessions (make-hash-table :test #'equal))
-          (hive-model--session-news nil)
+          (hive-rpc--fetches (make-hash-table :test #'equal))
           (requests nil)
           (,answer (lambda (sessions &optional err)
                      (let ((request (pop requests)))
@@ -242,7 +242,7 @@ or with the error that follows the list."
     (hive-model-refresh-sessions)
     (hive-rpc-handle 'session/changed (hive-model-test-session))
     (funcall answer nil '(:name invalid_input :text "no"))
-    (should-not hive-model--session-news)
+    (should-not (hive-rpc-fetching 'session/list))
     (should (hive-model-session "s-1"))))
 
 ;;; hive-model-test.el ends here

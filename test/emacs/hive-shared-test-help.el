@@ -93,7 +93,7 @@
 
 (defun hive-shared-test-ready ()
   "Wait until nothing is being fetched for the current buffer."
-  (hive-test-wait 15 (null hive-shared--fetch)))
+  (hive-test-wait 15 (not (hive-rpc-fetching 'message/list (current-buffer)))))
 
 (defun hive-shared-test-shown ()
   "Return the text above the line, without the buttons at the ends."

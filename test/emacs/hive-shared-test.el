@@ -350,12 +350,12 @@
         (hive-shared--catch-up-unread))
       ;; The notifications of these are here before the page that has them.
       (dotimes (n 3) (hive-shared-test-post (format "m%d" n)))
-      (hive-test-wait 5 (= 3 (length hive-shared--posted)))
+      (hive-test-wait 5 (= 3 (length (cdr (hive-rpc-fetching 'message/list)))))
       ;; And that of this one, which no page has.
-      (let ((last (copy-sequence (car hive-shared--posted))))
+      (let ((last (copy-sequence (cadr (hive-rpc-fetching 'message/list)))))
         (hive-shared--note-posted (plist-put last :seq (1+ (plist-get last :seq)))))
       (funcall fetch)
-      (hive-test-wait 5 (not hive-shared--fetching))
+      (hive-test-wait 5 (not (hive-rpc-fetching 'message/list)))
       (should (= 4 (hive-shared-unread-count))))))
 
 (ert-deftest hive-shared/the-mode-line-counts-unread-messages-if-asked ()
