@@ -351,7 +351,11 @@ async function uninstall(options: FolderOptions): Promise<void> {
     aboutRemoving(
       [
         `the program in ${folders.folder}`,
-        ...(folders.bin !== null && isLinked(folders) ? [join(folders.bin, 'hive')] : []),
+        ...new Set(
+          [...(isLinked(folders) ? [`${folders.bin}`] : []), ...linkedIn(folders)].map((bin) =>
+            join(bin, 'hive'),
+          ),
+        ),
         ...(hasLine ? [`the PATH line in ${shell}`] : []),
       ],
       named.flatMap(({ files }) => files),

@@ -342,6 +342,19 @@ describe('hive uninstall', () => {
     },
   );
 
+  it('removes the command from each folder in which --bin has put it', async () => {
+    const place = home();
+    const bins = ['one', 'two'].map((name) => join(place.folder, name));
+    for (const bin of bins) await place.install({}, '--bin', bin);
+    const { code, out } = await place.person.hive('uninstall', '--yes');
+    const links = bins.map((bin) => join(bin, 'hive'));
+    expect({ code, first: out.split('\n')[0] }).toEqual({
+      code: 0,
+      first: `This removes the program in ${join(place.folder, '.local/share/hive')}, ${links.join(' and ')}.`,
+    });
+    expect(bins.filter((bin) => existsSync(bin))).toEqual([]);
+  });
+
   it('leaves folders that were there, and what others put into them', async () => {
     const place = home({ '.local/bin/other': 'theirs' });
     mkdirSync(join(place.folder, '.local/share'));

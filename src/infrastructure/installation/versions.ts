@@ -465,21 +465,22 @@ function refuseForeign(folder: string, bin: string | null): void {
 // ---- Removing ----
 
 /**
- * Removes the installation: its files, the link in `bin`, and the folders of both if they are empty.
+ * Removes the installation: its files, each link to it, and the folders of both if they are empty.
  * The record that identifies an installation is removed last, so that a second call finishes an interrupted one.
  */
 export function removeInstallation({ folder, bin }: InstallFolders): void {
   const release = lock(folder);
   const made = rememberedFolders(folder);
+  const bins = new Set([...(bin === null ? [] : [bin]), ...linkedIn({ folder })]);
   try {
-    if (bin !== null && isLinked({ folder, bin })) rmSync(join(bin, 'hive'));
+    for (const each of bins) if (isLinked({ folder, bin: each })) rmSync(join(each, 'hive'));
     for (const path of ownPaths(folder)) rmSync(path, { recursive: true, force: true });
     for (const path of [join(folder, 'bin'), join(folder, 'versions')]) removeFolders(path, path);
   } finally {
     release();
   }
   rmSync(join(folder, FOLDERS), { force: true });
-  for (const path of bin === null ? [folder] : [folder, bin])
+  for (const path of [folder, ...bins])
     removeFolders(path, made.find((each) => within(path, each)) ?? (path === folder ? folder : null));
 }
 
