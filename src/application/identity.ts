@@ -9,7 +9,7 @@ import {
   type Session,
   type SessionIntroduction,
 } from '../domain/sessions.ts';
-import type { Environment } from '../domain/sources.ts';
+import { decideSource, type Environment } from '../domain/sources.ts';
 import { cleanOptional } from '../domain/text.ts';
 import type { ReadTx } from './ports.ts';
 import type { Processes } from './world.ts';
@@ -134,7 +134,8 @@ export async function sessionsAmong(
 
 /**
  * A new session with its parent: the nearest process above it that is another session, else the session that its environment
- * names. The parent of a subagent is already known, and is closer than any process.
+ * names. The parent of a subagent is already known, and is closer than any process. Below a process in the background nobody
+ * watches it either, and a `HIVE_SOURCE` that says otherwise may be inherited.
  */
 export async function withParent(
   tx: ReadTx,
@@ -145,8 +146,10 @@ export async function withParent(
   const { session_id, machine, parent_session_id: named } = introduction;
   if (named !== null && session_id.startsWith(`${named}:`)) return introduction;
   const above = await sessionsAmong(tx, machine, pids, processes);
-  const parent = above.find((session) => session.session_id !== session_id)?.session_id ?? named;
-  return { ...introduction, parent_session_id: parent === session_id ? null : parent };
+  const over = above.find((session) => session.session_id !== session_id);
+  const parent = over?.session_id ?? named;
+  const source = decideSource({ reported: introduction.source, backgrounded: over?.source === 'bg' });
+  return { ...introduction, source, parent_session_id: parent === session_id ? null : parent };
 }
 
 // ---- Who may speak for a session ----

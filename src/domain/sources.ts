@@ -22,7 +22,7 @@ export interface SourceEvidence {
   variable?: string | undefined;
   /** SessionStart with `source: fork`. */
   forked?: boolean | undefined;
-  /** A subagent whose parent started it in the background. */
+  /** A session in the background started it. */
   backgrounded?: boolean | undefined;
   /** `CLAUDE_CODE_ENTRYPOINT`: only `cli` is the terminal program, which may run in the background. */
   entrypoint?: string | undefined;

@@ -58,6 +58,21 @@ it('is the main session for a subagent, however many processes are in between', 
   expect((await service.introduce(subagent)).parent_session_id).toBe('root');
 });
 
+it('in the background has its children there, too, even if they inherit HIVE_SOURCE=main', async () => {
+  const service = await sessions();
+  await service.introduce(introduction({ session_id: 'process', pid: NEAR, source: 'bg' }));
+  const below = introduction({ session_id: 'below', pid: BELOW, source: 'main' });
+  expect((await service.introduce(below)).source).toBe('bg');
+  // A person named this parent, and may have named the source.
+  const beside = introduction({
+    session_id: 'beside',
+    pid: BESIDE,
+    source: 'main',
+    parent_session_id: 'process',
+  });
+  expect((await service.introduce(beside)).source).toBe('main');
+});
+
 it('starts at the process that the caller names, where the session has none', async () => {
   const service = await sessions();
   await service.introduce(introduction({ session_id: 'agent', pid: NEAR }));
