@@ -421,14 +421,35 @@ describe('sessions and turns', () => {
   test('a turn ends although the agent never answers a prompt that was cancelled in it', async () => {
     const { client, agent } = await beginAcp(hive);
     await eventually(async () => (await turnsOf(hive, 'editor-1')).length === 1);
-    client.send({ method: 'session/cancel', params: { sessionId: 's1' } });
     client.send({ id: 4, method: 'session/prompt', params: { sessionId: 's1', prompt: [] } });
-    await agent.until(({ id }) => id === 4);
+    client.send({ method: 'session/cancel', params: { sessionId: 's1' } });
+    await agent.until(({ method }) => method === 'session/cancel');
     agent.send({ id: 4, result: { stopReason: 'end_turn' } });
     await client.until(({ id }) => id === 4);
     await eventually(async () =>
       (await turnsOf(hive, 'editor-1')).every(({ state }) => state === 'completed'),
     );
+  });
+
+  test('a prompt after a cancelled one begins another turn, which can be interrupted, whenever the agent answers', async () => {
+    const { client, agent } = await beginAcp(hive);
+    await eventually(async () => (await turnsOf(hive, 'editor-1')).length === 1);
+    const interrupt = () => hive.interrupts.interrupt({ session: 'editor-1', actor: HUMAN });
+    const states = async () => (await turnsOf(hive, 'editor-1')).map(({ state }) => state).sort();
+    const cancelled = (count: number) =>
+      eventually(() => agent.got.filter(({ method }) => method === 'session/cancel').length === count);
+    const outcome = interrupt();
+    await cancelled(1);
+    client.send({ id: 4, method: 'session/prompt', params: { sessionId: 's1', prompt: [] } });
+    expect(await outcome).toMatchObject({ outcome: 'aborted' });
+    await eventually(async () => (await states()).join() === 'aborted,in_progress');
+    agent.send({ id: 3, result: { stopReason: 'cancelled' } });
+    await client.until(({ id }) => id === 3);
+    const second = interrupt();
+    await cancelled(2);
+    agent.send({ id: 4, result: { stopReason: 'cancelled' } });
+    expect(await second).toMatchObject({ outcome: 'aborted' });
+    expect(await states()).toEqual(['aborted', 'aborted']);
   });
 
   test('an interrupt cancels the agent’s turn and what it asks', async () => {

@@ -126,6 +126,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       awaited.set(key(id), { kind: 'end', conversation });
     if (method === 'session/prompt') {
       if (conversation !== undefined) {
+        leaveCancelled(conversation);
         const isWorking = isPrompted(conversation);
         awaited.set(key(id), { kind: 'turn', conversation, cancelled: false });
         if (!isWorking && version === 1) beginTurn(conversation, String(id));
@@ -286,6 +287,15 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       if (one.kind === 'turn' && one.conversation === answered.conversation && one.cancelled)
         awaited.delete(id);
     }
+  }
+
+  /** After a cancelled turn the next prompt begins another one, even if the agent never answers the cancelled prompts. */
+  function leaveCancelled(conversation: Conversation): void {
+    const cancelled = [...awaited].filter(
+      ([, one]) => one.kind === 'turn' && one.conversation === conversation && one.cancelled,
+    );
+    for (const [id] of cancelled) awaited.delete(id);
+    if (cancelled.length > 0 && version === 1) endTurn(conversation, 'cancelled');
   }
 
   /** Whether the agent has a prompt of this session that it has not answered. */
