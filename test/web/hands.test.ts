@@ -208,7 +208,8 @@ test('a reply is one to its message, also when that is no longer on the page', a
 });
 
 test('a question that is written from right to left begins at the right', async () => {
-  const { ask_id } = await ask(inbox.hive, { question: 'ما الوصف القصير؟', options: ['نعم'] });
+  const options = [{ label: 'نعم', description: 'يحذف الفرع' }];
+  const { ask_id } = await ask(inbox.hive, { question: 'ما الوصف القصير؟', options });
   const page = await (await openContext(chromium)).newPage();
   await pair(page, inbox);
   const directionOf = (selector: string): Promise<string> =>
@@ -217,6 +218,19 @@ test('a question that is written from right to left begins at the right', async 
   await page.goto(`${inbox.url}#/ask/${ask_id}`);
   await page.locator('.option').waitFor();
   expect(await directionOf('h1')).toBe('rtl');
+  const gap = await page.locator('.option').evaluate((option) => {
+    const text = document.createRange();
+    text.selectNodeContents(option.querySelector('small') ?? option);
+    return option.getBoundingClientRect().right - text.getBoundingClientRect().right;
+  });
+  expect(gap, 'the description of an option begins at the right, too').toBeLessThan(40);
+});
+
+test('an address with a pairing code fills it in, also in the tab that already asks for one', async () => {
+  const page = await (await openContext(chromium)).newPage();
+  await page.goto(inbox.url);
+  await page.getByLabel('Pairing code').waitFor();
+  await pair(page, inbox);
 });
 
 test('everything that is tapped is at least 44 pixels high', async () => {

@@ -191,6 +191,12 @@ describe.each(tried.map((look) => [nameOf(look), look] as const))('%s', (name, l
     const { device_id } = await pair(page, inbox, `Old phone, ${name}`);
     await devicesOf(inbox.hive).revoke(device_id, 'ada');
     await page.getByRole('button', { name: 'Pair again' }).waitFor();
+    await page.goto(`${inbox.url}#/ask/${world.explained}`);
+    await page.locator('.option').first().click();
+    await page
+      .getByText('Queued: Yes. It is sent once this phone is paired with the same hive again.')
+      .waitFor();
+    expect(await page.getByText('was revoked').count(), 'it says so once').toBe(1);
     await picture(page, `revoked, ${name}`);
     expect(await axeFinds(page)).toEqual([]);
     expect(await sticksOut(page)).toEqual([]);

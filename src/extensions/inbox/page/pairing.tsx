@@ -39,10 +39,16 @@ function CodeForm({
   onPaired: (paired: Paired) => void;
   refused: string | null;
 }): VNode {
-  const [code, setCode] = useState(() => new URLSearchParams(location.hash.slice(1)).get('code') ?? '');
+  const [code, setCode] = useState(codeInAddress);
   const [name, setName] = useState(() => platformName());
   const [problem, setProblem] = useState<string | null>(isSecureContext ? refused : WORDS.insecure);
   const [busy, setBusy] = useState(false);
+  // A browser may open the address of a QR code in the tab that is already here.
+  useEffect(() => {
+    const moved = (): void => setCode((typed) => codeInAddress() || typed);
+    addEventListener('hashchange', moved);
+    return () => removeEventListener('hashchange', moved);
+  }, []);
 
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
@@ -97,6 +103,10 @@ function CodeForm({
       </p>
     </main>
   );
+}
+
+function codeInAddress(): string {
+  return new URLSearchParams(location.hash.slice(1)).get('code') ?? '';
 }
 
 /** Registers a new key under this code. @throws Refused, Unreachable, or an error of the browser's cryptography. */

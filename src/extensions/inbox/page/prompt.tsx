@@ -41,7 +41,8 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
         if (found.prompt.kind === 'permission' && inbox.welcome?.may_allow === false) await readWelcome();
       } catch (error) {
         if (stale) return;
-        if (error instanceof Refused) setProblem(error.message);
+        // The page says above every screen that it is not admitted.
+        if (error instanceof Refused && !error.atDoor) setProblem(error.message);
         // The stream may work while a call fails, and then nothing else would read the prompt again.
         if (error instanceof Unreachable) retrying = setTimeout(() => void read(longer(pause_ms)), pause_ms);
       }
@@ -62,7 +63,7 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
         {problem}
       </p>
       {shown === null ? (
-        <h1 tabIndex={-1}>{problem === null ? WORDS.loading : WORDS.question}</h1>
+        <h1 tabIndex={-1}>{problem === null && inbox.refused === null ? WORDS.loading : WORDS.question}</h1>
       ) : (
         <Boundary>
           <Question prompt={shown} entry={entry} inbox={inbox} isWhole={prompt !== null} />
@@ -123,7 +124,7 @@ function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
         </section>
       )}
       <LastWords prompt={prompt} inbox={inbox} />
-      <Outcome prompt={prompt} entry={entry} />
+      <Outcome prompt={prompt} entry={entry} isUnknown={inbox.unknown} />
       {entry === undefined && prompt.status === 'pending' ? null : (
         <Next inbox={inbox} ask_id={prompt.ask_id} />
       )}
@@ -189,11 +190,22 @@ function Times({ prompt }: { prompt: Prompt }): VNode {
   );
 }
 
+interface OutcomeProps {
+  prompt: Prompt;
+  entry: OutboxEntry | undefined;
+  /** The server no longer knows this device. */
+  isUnknown: boolean;
+}
+
 /** The state of the question, and of this device's answer. */
-function Outcome({ prompt, entry }: { prompt: Prompt; entry: OutboxEntry | undefined }): VNode {
+function Outcome({ prompt, entry, isUnknown }: OutcomeProps): VNode {
   return (
     <div role="status" class="outcome">
-      {entry === undefined ? <Settled prompt={prompt} /> : <Fate entry={entry} prompt={prompt} />}
+      {entry === undefined ? (
+        <Settled prompt={prompt} />
+      ) : (
+        <Fate entry={entry} prompt={prompt} isUnknown={isUnknown} />
+      )}
     </div>
   );
 }
@@ -227,7 +239,7 @@ function settledText({ status, by, decision }: Prompt): string | null {
 }
 
 /** The outcome of an answer that this device gave. */
-function Fate({ entry, prompt }: { entry: OutboxEntry; prompt: Prompt }): VNode {
+function Fate({ entry, prompt, isUnknown }: OutcomeProps & { entry: OutboxEntry }): VNode {
   const { fate, queued } = entry;
   const answer = queued.kind === 'answer' ? queued.decision : '';
   const close = (): void => void dismissEntry(entry);
@@ -235,7 +247,7 @@ function Fate({ entry, prompt }: { entry: OutboxEntry; prompt: Prompt }): VNode 
     case 'queued':
       return (
         <p class="queued">
-          <Plain text={WORDS.queued(answer)} />
+          <Plain text={(isUnknown ? WORDS.queuedUnknown : WORDS.queued)(answer)} />
         </p>
       );
     case 'delayed':

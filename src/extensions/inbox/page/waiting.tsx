@@ -11,7 +11,8 @@ import { Boundary, Plain } from './text.tsx';
 import { duration, WORDS } from './words.ts';
 
 export function WaitingScreen({ inbox }: { inbox: State }): VNode {
-  if (inbox.prompts === null) return <p role="status">{WORDS.loading}</p>;
+  if (inbox.prompts === null)
+    return inbox.refused === null ? <p role="status">{WORDS.loading}</p> : <h1>{WORDS.waiting}</h1>;
   const { mine, others, snoozed, ended } = sortWaiting(inbox.prompts.values(), storeTime());
   const queued = queuedAnswers(inbox.outbox);
   return (

@@ -44,6 +44,8 @@ export const WORDS = {
   send: 'Send',
   unreachable: 'The server cannot be reached now. Try again once there is a connection.',
   queued: (answer: string): string => `Queued: ${answer}. It is sent as soon as the server can be reached.`,
+  queuedUnknown: (answer: string): string =>
+    `Queued: ${answer}. It is sent once this phone is paired with the same hive again.`,
   queuedShort: 'queued',
   yourAnswers: 'Your answers',
   delayedShort: 'needs one more tap',
