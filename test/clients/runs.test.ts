@@ -153,6 +153,14 @@ describe('a run of Claude Code', () => {
     expect(existsSync(join(folder, '.local/state/hive/runs', `${run_id}.json`))).toBe(false);
   });
 
+  test('that is interrupted did not succeed, and says why', async () => {
+    const { hive, child } = await start({ patience: '60s' });
+    const { session_id: session } = await pending(hive);
+    await hive.interrupts.interrupt({ session, actor: HUMAN });
+    expect(await child.exited).toMatchObject({ code: 1 });
+    expect(child.stderr()).toMatch(/^hive: run-\w+ has ended: Its turn was interrupted\.$/m);
+  });
+
   test('is denied while it sleeps: the model reads why', async () => {
     const started = await start();
     const { hive, child, folder, model } = started;

@@ -123,3 +123,14 @@ test('what is open once a run is over counts as a question of its ended session'
   expect(await stopped.hive.prompts.get(stopped.ask_id)).toMatchObject({ status: 'cancelled' });
   expect(await stopped.orphaned()).toEqual([false, true]);
 });
+
+test('a run whose turn was interrupted did not succeed, although its client ends with 0', async () => {
+  const left = await openLeftRun({ calls: [] });
+  const turn = await left.hive.turns.start({ session_id: left.session_id, client_turn_id: null, by: 'ada' });
+  await left.hive.turns.end(turn.turn_id, { aborted: 'interrupted' });
+  left.look();
+  await eventually(async () => (await left.status()) === 'ended');
+  expect(await left.hive.store.read((tx) => tx.runs.get('run-1'))).toMatchObject({
+    problem: 'Its turn was interrupted.',
+  });
+});

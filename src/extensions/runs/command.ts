@@ -101,7 +101,7 @@ async function start(hive: Hive, words: string[], options: RunOptions): Promise<
   if (run.problem !== null) remark(`${run.run_id} has ended: ${run.problem}`);
   if (run.status === 'sleeping') remark(sleeps(run.run_id, run.calls.map(({ ask_id }) => ask_id).join(', ')));
   if (run.status !== 'ended') return EXIT.pending;
-  return run.exit_code === 0 ? EXIT.done : EXIT.error;
+  return run.exit_code === 0 && run.problem === null ? EXIT.done : EXIT.error;
 }
 
 /** An agent that was never started has printed nothing. */

@@ -149,7 +149,7 @@ export function createRuns(parts: RunParts): RunService {
         log.error('A run could not be started.', { run_id: run.run_id, error: problem });
       return change(run, (now, at) => withProblem(now, problem, at), problem);
     }
-    return change(run, (now, at) => agentEnded(now, code, at));
+    return change(run, (now, _at, tx) => endedAgent(tx, now, code));
   }
 
   /** Records the agent of a start. If the run's row cannot name the agent, nobody else could stop it, so it is stopped here. */
@@ -168,7 +168,7 @@ export function createRuns(parts: RunParts): RunService {
   /** Changes a run if it has not ended and its agent still belongs to the same start. */
   async function change(
     { run_id, start }: Run,
-    how: (run: Run, now: string) => Run,
+    how: (run: Run, now: string, tx: ReadTx) => Run | Promise<Run>,
     problem: string | null = null,
   ): Promise<Run> {
     const run = await insist(run_id, () =>
@@ -176,7 +176,7 @@ export function createRuns(parts: RunParts): RunService {
         const found = await tx.runs.get(run_id);
         if (found === undefined) throw new HiveError('internal', `The run ${run_id} is gone.`);
         if (found.start !== start || found.status === 'ended') return found;
-        const changed = how(found, tx.now);
+        const changed = await how(found, tx.now, tx);
         await tx.runs.put(changed);
         await recordWaits(tx, changed);
         if (problem === null) return changed;
@@ -254,7 +254,7 @@ export function createRuns(parts: RunParts): RunService {
         return null;
       }
       if (isLeft(run)) {
-        run = agentEnded(run, null, tx.now);
+        run = await endedAgent(tx, run, null);
         await tx.runs.put(run);
         await recordWaits(tx, run);
         isOver = run.status === 'ended';
@@ -386,6 +386,14 @@ export function createRuns(parts: RunParts): RunService {
       };
     },
   };
+}
+
+/** The run after its agent has ended. The client reports an interrupted turn as a success, and a script would go on. */
+async function endedAgent(tx: ReadTx, run: Run, code: number | null): Promise<Run> {
+  const over = agentEnded(run, code, tx.now);
+  if (over.status !== 'ended' || over.problem !== null) return over;
+  const turn = await tx.turns.last(run.session_id);
+  return turn?.abort_reason === 'interrupted' ? { ...over, problem: 'Its turn was interrupted.' } : over;
 }
 
 function withProblem(run: Run, problem: string, now: string): Run {
