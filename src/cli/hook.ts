@@ -42,8 +42,9 @@ async function main(
 ): Promise<void> {
   let name: string | null = null;
   const failed = (reason: string): never => fail(reason, env, name ?? nameIn(text));
+  const asked = args.includes('--url') ? 'server' : 'store';
   const setLimit = (): NodeJS.Timeout =>
-    setTimeout(() => failed(`no reply from the store within ${LIMIT_MS / 1000} s`), LIMIT_MS);
+    setTimeout(() => failed(`no reply from the ${asked} within ${LIMIT_MS / 1000} s`), LIMIT_MS);
   let limit = setLimit();
   try {
     if (args.includes('--wake')) {

@@ -115,6 +115,10 @@ describe('a hook of another machine', () => {
     const file = tokenFileOf({ store: tempStore(), token: 'hive_x' } as Served);
     const { err } = await runRemoteHook({ url: 'http://127.0.0.1:1' }, FAR_START, file);
     expect(err).toBe('hive hook: 127.0.0.1:1 cannot be reached (connect ECONNREFUSED 127.0.0.1:1).\n');
+    const proxy = await httpProxy('http://127.0.0.1:1/mcp');
+    expect((await runRemoteHook(proxy, FAR_START, file)).err).toBe(
+      `hive hook: ${new URL(proxy.url).host} answers (502), but not as hive serve does: is it running there, and is the address right?\n`,
+    );
   });
 
   test('says that its token file contains something else, and does not show that', async () => {
@@ -280,7 +284,10 @@ describe('a hook of another machine', () => {
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     const file = tokenFileOf({ store: tempStore(), token: 'hive_x' } as Served);
     const open = await reportOnce({ url: `http://127.0.0.1:${port}` }, farCall('use-3'), file);
-    expect(open).toMatchObject({ code: 0, out: '' });
+    expect(open).toMatchObject({
+      ...{ code: 0, out: '' },
+      err: 'hive hook: no reply from the server within 2 s\n',
+    });
     const closed = await reportOnce({ url: `http://127.0.0.1:${port}` }, farCall('use-3'), file, {
       HIVE_GATE_FAIL: 'closed',
     });

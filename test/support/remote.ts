@@ -33,7 +33,7 @@ interface Ran {
 export async function runRemoteHook(...reported: Parameters<typeof reportOnce>): Promise<Ran> {
   let ran = await reportOnce(...reported);
   await eventually(async () => {
-    if (!ran.err.includes('no reply from the store')) return true;
+    if (!ran.err.includes('no reply from the server')) return true;
     ran = await reportOnce(...reported);
     return false;
   });

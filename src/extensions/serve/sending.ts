@@ -187,8 +187,10 @@ function post(
             status === 200
               ? answer !== null && !TRANSIENT.has(failure?.code)
               : status < 500 && !PASSING.has(status);
-          const why = failure === undefined ? 'the reply is not JSON' : String(failure.message);
-          const said = `${target.host} refused the event (${status}): ${why}`;
+          const said =
+            failure === undefined
+              ? `${target.host} answers (${status}), but not as hive serve does: is it running there, and is the address right?`
+              : `${target.host} refused the event (${status}): ${failure.message}`;
           reject(isFinal ? new Refused(said) : new Error(said));
         });
       },
