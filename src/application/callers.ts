@@ -43,7 +43,6 @@ export interface CallerEvidence {
   client: string;
   /** Unique to this connection; the identity of a caller that reports none. */
   connection_id: string;
-  source: Source | null;
   project: { project: string; project_dir: string; branch: string | null };
   machine: string;
   /** The process that started us: the client itself, unless a wrapper started us. */
@@ -67,7 +66,7 @@ export function createCallers(
   /** The session that each connection was last found to belong to, as this process recorded it. */
   const names = new Map<string, string>();
 
-  /** Hooks do not know the options of `hive mcp`, so these may change the source that hooks recorded. */
+  /** A client's configuration may set HIVE_SOURCE for the server alone, so this may change the source that hooks recorded. */
   async function withDeclaredSource(known: Session, declared: Source): Promise<Session> {
     if (sourceAfter(known, declared) === known.source) return known;
     return store.write(async (tx) => {
@@ -106,7 +105,8 @@ export function createCallers(
         return { known, introduced, turn, named, now: tx.now };
       });
       let session: Session;
-      if (known !== undefined) session = await withDeclaredSource(known, declaredSource(evidence));
+      if (known !== undefined)
+        session = await withDeclaredSource(known, decideSource({ variable: evidence.env['HIVE_SOURCE'] }));
       else if (introduced !== undefined && isUnchanged(introduced, introduction)) {
         session = introduced;
         // A call that only reads works where nothing can be written, such as on a full disk.
@@ -181,7 +181,7 @@ function adviceFor(client: string): string {
 export function identifyCaller(evidence: CallerEvidence): Identity {
   const { env, meta, connection_id, project: place, machine, parent_pid } = evidence;
   const client = cleanText(evidence.client);
-  const source = decideSource({ option: evidence.source, ...sourceEvidence(env) });
+  const source = decideSource(sourceEvidence(env));
   const common = { ...place, machine, pid: parent_pid, source };
   const parent_session_id = parentNamed(env);
   // The name of a remote agent comes from its token, which a human created.
@@ -201,7 +201,7 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
     const introduction = {
       ...common,
       // If another client started Codex, the environment may contain that client's entry point.
-      source: declaredSource(evidence),
+      source: decideSource({ variable: env['HIVE_SOURCE'] }),
       session_id: within(main),
       client: 'codex',
       name: isSubagent ? null : name,
@@ -230,11 +230,6 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
 
 function known(introduction: SessionIntroduction): Identity {
   return { introduction, advice: null, hooks_id: null };
-}
-
-/** The source that an option or variable set for the connection; main if none was set. */
-function declaredSource({ env, source }: Pick<CallerEvidence, 'env' | 'source'>): Source {
-  return decideSource({ option: source, variable: env['HIVE_SOURCE'] });
 }
 
 /** The id of the call in Claude Code's hooks. The session that PreToolUse recorded under it is the most reliable identity. */

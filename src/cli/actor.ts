@@ -22,23 +22,14 @@ import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { processes, shellOfTerminal } from '../infrastructure/platform/processes.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import type { ExitCode } from './exit-codes.ts';
-import { confirmAnswer, type Format, remark } from './output.ts';
-import { withHive } from './program.ts';
+import { confirmAnswer, remark } from './output.ts';
+import { perform } from './program.ts';
 
 const ACTOR = {
   noAgent: '--as-agent is for an agent, and no agent is running this command. Leave it out.',
   onlyHuman: (action: string, because: string): string =>
     `Only a human may ${action}. This process belongs to an agent (${because}).`,
 } as const;
-
-/** The help of `--by`. */
-export const BY = 'the name recorded for you; default: HIVE_USER, else your login name';
-
-export interface ActorOptions {
-  asAgent?: boolean | undefined;
-  /** The name recorded for the person. */
-  by?: string | undefined;
-}
 
 /** An action, before it is known who performs it. */
 interface Attempt {
@@ -48,22 +39,20 @@ interface Attempt {
   isOwn?: (caller: Caller) => boolean;
   /** Whether a coordinator may do it with its tools. */
   coordinates?: boolean;
+  /** Whether `--as-agent` was given. */
+  asAgent?: boolean | undefined;
 }
 
 /**
  * Finds out who acts; every command asks here. An agent needs --as-agent for everything that is not its own. The domain
  * then decides what the agent may do (invariant 9). @throws HiveError `not_allowed`.
  */
-export async function findActor(
-  hive: Hive,
-  { action, isOwn, coordinates }: Attempt,
-  options: ActorOptions,
-): Promise<Actor> {
+export async function findActor(hive: Hive, attempt: Attempt): Promise<Actor> {
+  const { action, isOwn, coordinates, asAgent: declared = false } = attempt;
   const caller = await findCaller(hive);
-  const declared = options.asAgent === true;
   if (caller.agent_because === null) {
     if (declared) throw invalidInput(ACTOR.noAgent);
-    return humanActor(options);
+    return humanActor();
   }
   if (!declared && isOwn?.(caller) !== true)
     throw new HiveError(
@@ -124,10 +113,10 @@ function isAllowing(prompt: Prompt, answer: AnswerRequest): boolean {
 }
 
 /** The author of a message: the human at a person's terminal, the agent under an agent. */
-export async function findAuthor(hive: Hive, { asAgent }: ActorOptions): Promise<Author> {
+export async function findAuthor(hive: Hive, asAgent: boolean): Promise<Author> {
   const caller = await findCaller(hive);
   if (caller.agent_because !== null) return agentAuthor(await registerCaller(hive, caller), 'cli');
-  if (asAgent === true) throw invalidInput(ACTOR.noAgent);
+  if (asAgent) throw invalidInput(ACTOR.noAgent);
   return humanAuthor('cli', findProject(process.cwd()));
 }
 
@@ -143,8 +132,8 @@ export async function refuseAgents(hive: Hive, action: string, advice?: string):
 }
 
 /** The person at this terminal; call `refuseAgents` first. */
-export function humanActor({ by }: ActorOptions): HumanActor {
-  return { kind: 'human', by: by ?? humanName(process.env), via: 'cli', confirmed: false };
+export function humanActor(): HumanActor {
+  return { kind: 'human', by: humanName(process.env), via: 'cli', confirmed: false };
 }
 
 // ---- Who runs this command (invariant 9) ----
@@ -232,28 +221,15 @@ export function isForCaller(prompt: Prompt, caller: Caller): boolean {
   return caller.agent_because !== null || prompt.session_id === caller.session_id;
 }
 
-/** The action of one of the commands below; `name` is its argument. */
-type HumanWork<Options extends Format> = (hive: Hive, name: string, options: Options) => Promise<ExitCode>;
-
-/**
- * Defines subcommands that no agent may run, each with at most one argument and `--json`. `unnamed` is the
- * name where the command takes no argument.
- */
-export function humanCommands(
-  command: Command,
-  { action, unnamed }: { action: string; unnamed: string },
-): <Options extends Format>(usage: string, summary: string, work: HumanWork<Options>) => Command {
-  return <Options extends Format>(usage: string, summary: string, work: HumanWork<Options>) =>
-    command
-      .command(usage)
-      .description(summary)
-      .option('--json', 'print JSON')
-      .action((...args: unknown[]) => {
-        const options = args.at(-2) as Options;
-        const name = args.length > 2 ? String(args[0]) : unnamed;
-        return withHive(options, async (hive) => {
-          await refuseAgents(hive, action);
-          return work(hive, name, options);
-        });
-      });
+/** Defines subcommands that no agent may run; `action` follows "Only a human may". */
+export function humanCommands(command: Command, action: string) {
+  return <Given extends readonly unknown[]>(
+    usage: string,
+    summary: string,
+    work: (hive: Hive, ...given: Given) => Promise<ExitCode>,
+  ): Command =>
+    perform(command.command(usage), async (hive, ...given: Given) => {
+      await refuseAgents(hive, action);
+      return work(hive, ...given);
+    }).description(summary);
 }

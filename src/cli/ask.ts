@@ -17,7 +17,7 @@ import { carrierOf, findCaller, registerCaller } from './actor.ts';
 import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
 import { currentAnswer, hasState, parseDuration, print, printJson, promptJson, remark } from './output.ts';
 import { waitForAny } from './poll.ts';
-import { readInput, withHive } from './program.ts';
+import { perform, readInput } from './program.ts';
 
 interface AskOptions {
   option?: string[];
@@ -37,7 +37,7 @@ interface AskOptions {
 }
 
 export function defineAsk(command: Command): void {
-  command
+  perform(command, ask)
     .argument('<question>', 'your question; with --note-to, what to add')
     .option('--option <label>', 'an option to choose; repeat it for each one', collect)
     .option('--multi', 'several options may be chosen')
@@ -54,14 +54,6 @@ export function defineAsk(command: Command): void {
     .addOption(
       new Option('--note-to <id>', 'add the text to this pending question of yours').conflicts(
         FOR_A_NEW_QUESTION,
-      ),
-    )
-    .option('--json', 'print JSON')
-    .action((question: string, options: AskOptions) =>
-      withHive(options, (hive) =>
-        options.noteTo === undefined
-          ? ask(hive, question, options)
-          : note(hive, options.noteTo, question, options),
       ),
     );
 }
@@ -87,6 +79,7 @@ function collect(label: string, before: string[] = []): string[] {
 }
 
 async function ask(hive: Hive, question: string, options: AskOptions): Promise<ExitCode> {
+  if (options.noteTo !== undefined) return note(hive, options.noteTo, question, options);
   if (options.escalateAfter !== undefined && options.to === undefined)
     throw invalidInput('--escalate-after needs --to: a question without --to goes to everybody already.');
   if (!options.freeText && options.option === undefined)

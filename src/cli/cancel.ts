@@ -1,21 +1,20 @@
 /** `hive cancel`: cancels a question, which then carries no decision. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import { type ActorOptions, BY, type Caller, findActor } from './actor.ts';
+import { type Caller, findActor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { promptNamed } from './named.ts';
 import { type Format, hasState, print, printJson, remark } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 
-type CancelOptions = Format & ActorOptions;
+interface CancelOptions extends Format {
+  asAgent?: boolean;
+}
 
 export function defineCancel(command: Command): void {
-  command
+  perform(command, cancel)
     .argument('<id>', 'the ask_id of the question, or how it begins')
-    .option('--by <name>', BY)
-    .option('--as-agent', "an agent cancels another session's question, which is recorded")
-    .option('--json', 'print JSON')
-    .action((id: string, options: CancelOptions) => withHive(options, (hive) => cancel(hive, id, options)));
+    .option('--as-agent', "an agent cancels another session's question, which is recorded");
 }
 
 async function cancel(hive: Hive, id: string, options: CancelOptions): Promise<ExitCode> {
@@ -24,8 +23,9 @@ async function cancel(hive: Hive, id: string, options: CancelOptions): Promise<E
   const action = {
     action: "cancel another session's question",
     isOwn: ({ session_id }: Caller) => session_id === found.session_id,
+    asAgent: options.asAgent,
   };
-  const actor = await findActor(hive, action, options);
+  const actor = await findActor(hive, action);
   const { accepted, prompt } = await hive.prompts.cancel(
     ask_id,
     actor,

@@ -10,7 +10,6 @@ import {
   type Origin,
   parseSetting,
   type Setting,
-  type SettingKey,
   settingNamed,
   showSetting,
 } from '../domain/settings.ts';
@@ -20,49 +19,31 @@ import { refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { findPhone } from './extensions.ts';
 import { doneAsJson, type Format, print, printJson, printRows, remark } from './output.ts';
-import { withHive } from './program.ts';
-
-/** The settings of a person's first week; --all lists the others too. */
-const FIRST_WEEK: ReadonlySet<SettingKey> = new Set([
-  'notify_when',
-  'do_not_disturb',
-  'quiet_hours',
-  'muted_projects',
-  'muted_agents',
-  'sound',
-  'gate',
-  'allow_ping',
-]);
+import { perform } from './program.ts';
 
 interface ConfigOptions extends Format {
-  all?: boolean;
   unset?: boolean;
   phone?: string;
 }
 
 export function defineConfig(command: Command): void {
-  command
-    .argument('[key]', 'the setting; without one, those of your first week and those that you have changed')
+  perform(command, config)
+    .argument('[key]', 'the setting; without one, all of them')
     .argument('[value]', 'what to set it to; without one, it is shown')
-    .option('--all', 'list all settings')
     .option('--unset', 'go back to the default')
-    .option('--phone <phone>', 'the settings of a phone, in place of yours')
-    .option('--json', 'print JSON')
-    .action((key: string | undefined, value: string | undefined, options: ConfigOptions) =>
-      withHive(options, (hive) => config(hive, key, value, options)),
-    );
+    .option('--phone <phone>', 'the settings of a phone, in place of yours');
 }
 
 async function config(
   hive: Hive,
   key: string | undefined,
   value: string | undefined,
-  { all = false, unset = false, json = false, phone: given }: ConfigOptions,
+  { unset = false, json = false, phone: given }: ConfigOptions,
 ): Promise<ExitCode> {
   const phone = given === undefined ? null : await findPhone(hive, given);
   if (unset && key === undefined) throw invalidInput('--unset needs the KEY of a setting.');
   if (unset && value !== undefined) throw invalidInput('Give a VALUE or --unset, not both.');
-  if (key === undefined) return showAll(hive, { phone, json }, all || json || phone !== null);
+  if (key === undefined) return showAll(hive, { phone, json });
   const setting = settingNamed(key);
   if (phone !== null && !isOfPhones(setting))
     throw invalidInput(
@@ -87,14 +68,16 @@ const ORIGINS: Readonly<Record<Origin, string>> = {
   inherited: 'seat',
 };
 
-async function showAll(hive: Hive, { phone, json }: ShowOptions, isAll: boolean): Promise<ExitCode> {
+async function showAll(hive: Hive, { phone, json }: ShowOptions): Promise<ExitCode> {
   const settings = await settingsAt(hive, phone);
   if (json) return doneAsJson({ settings });
-  const shown = settings.filter(({ key, origin }) => isAll || origin !== 'default' || FIRST_WEEK.has(key));
-  const rows = shown.map(({ key, value, origin, text }) => [key, showSetting(value), ORIGINS[origin], text]);
+  const rows = settings.map(({ key, value, origin, text }) => [
+    key,
+    showSetting(value),
+    ORIGINS[origin],
+    text,
+  ]);
   printRows([['KEY', 'VALUE', 'ORIGIN', 'DESCRIPTION'], ...rows], '', true);
-  const others = settings.length - shown.length;
-  if (others > 0) remark(`hive config --all shows ${others} more.`);
   return EXIT.done;
 }
 

@@ -7,7 +7,7 @@ import { excerpt } from '../domain/text.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { doneAsJson, type Format, moment, parseDuration, print, printRows, remark } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 import { more, SOMEBODY, UNATTESTED } from './sentences.ts';
 
 interface HistoryOptions extends Format {
@@ -20,7 +20,7 @@ interface HistoryOptions extends Format {
 }
 
 export function defineHistory(command: Command): void {
-  command
+  perform(command, history)
     .argument('[query]', 'words that an entry must contain')
     .option('--agent <handle>', 'only of this agent')
     .option('--project <name>', 'only of this project')
@@ -31,10 +31,6 @@ export function defineHistory(command: Command): void {
       new Option('--format <format>', 'the output format')
         .choices(['text', 'org', 'markdown'])
         .default('text'),
-    )
-    .option('--json', 'print JSON')
-    .action((query: string | undefined, options: HistoryOptions) =>
-      withHive(options, (hive) => history(hive, query, options)),
     );
 }
 

@@ -88,7 +88,6 @@ interface CodexOptions extends SetUpOptions {
 
 interface ClaudeOptions extends CodexOptions {
   project?: boolean;
-  user?: boolean;
   /** True: the best way that the client supports. */
   hooks?: boolean | HookWay;
 }
@@ -107,14 +106,16 @@ function defineSetUp(command: Command, direction: Direction): void {
       .command(name)
       .description(isInit ? `Add Hive to ${client}` : `Remove Hive from ${client}`)
       .option('-y, --yes', 'write without asking')
-      .option('--show', 'show every line that changes')
       .option('--json', 'print JSON')
       .action((options: Options) => reportErrors(options, () => work(options)));
     return isInit ? defined.option('--print', 'show what belongs in which file, and write nothing') : defined;
   };
-  const claude = define<ClaudeOptions>('claude', 'Claude Code', (options) => setUpClaude(direction, options))
-    .addOption(new Option('--user', 'for you, in every project (default)').conflicts('project'))
-    .option('--project', 'for everybody who works on the project in this folder');
+  const claude = define<ClaudeOptions>('claude', 'Claude Code', (options) =>
+    setUpClaude(direction, options),
+  ).option(
+    '--project',
+    'for everybody who works on the project in this folder; default: for you, in every project',
+  );
   const codex = define<CodexOptions>('codex', 'Codex', (options) => setUpCodex(direction, options));
   if (isInit) {
     claude.addOption(
@@ -397,8 +398,6 @@ async function noPersonBecause({ json }: SetUpOptions): Promise<string | null> {
 interface SetUpOptions extends Format {
   /** Write without asking. */
   yes?: boolean | undefined;
-  /** Show every line that changes. */
-  show?: boolean | undefined;
   /** Show what belongs in the files, and write nothing. */
   print?: boolean | undefined;
 }
@@ -444,10 +443,11 @@ async function setUp(
   if (options.json !== true && changes.length > 0) {
     if (direction === 'init') say(`${benefit}\n`);
     for (const change of changes) describe(change);
-    if (options.show === true) for (const change of changes) show(change);
+    // Otherwise the person may ask for it.
+    if (!hasTerminal() && options.yes !== true) for (const change of changes) show(change);
   }
   if (changes.length > 0 && options.yes !== true) {
-    const agreed = await agree(direction, parts, changes, { choice, isShown: options.show === true });
+    const agreed = await agree(direction, parts, changes, choice);
     if (agreed === null) {
       if (options.json === true) printJson({ changed: [] });
       remark('Nothing was written.');
@@ -599,12 +599,10 @@ async function agree(
   direction: Direction,
   parts: readonly Part[],
   changes: readonly ShownChange[],
-  { choice, isShown }: { choice: Choice | undefined; isShown: boolean },
+  choice: Choice | undefined,
 ): Promise<readonly Part[] | null> {
   if (!hasTerminal()) {
-    remark(
-      `Hive cannot ask for confirmation without a terminal. Use --yes to write without asking${isShown ? '' : ', or --show to see every line that would change'}.`,
-    );
+    remark('Hive cannot ask for confirmation without a terminal. Use --yes to write without asking.');
     return null;
   }
   const isInit = direction === 'init';

@@ -85,19 +85,10 @@ interface FolderOptions {
   to?: string;
   bin?: string;
   yes?: boolean;
-  show?: boolean;
-}
-
-interface InstallOptions extends FolderOptions {
-  emacs: boolean;
-  agents: boolean;
 }
 
 export function defineInstall(command: Command): void {
-  places(command, 'change files without asking')
-    .option('--no-emacs', 'do not offer to add Hive to the init file of Emacs')
-    .option('--no-agents', 'do not offer to set up the agents found here')
-    .action(install);
+  places(command, 'change files without asking').action(install);
 }
 
 export function defineUninstall(command: Command): void {
@@ -108,8 +99,7 @@ function places(command: Command, yes: string): Command {
   return command
     .option('--to <folder>', 'where the program is kept; default: ~/.local/share/hive')
     .option('--bin <folder>', 'where the command is linked; default: ~/.local/bin, with --to nowhere')
-    .option('-y, --yes', yes)
-    .option('--show', 'show every line that changes in the files of Emacs and the agents');
+    .option('-y, --yes', yes);
 }
 
 function foldersOf({ to, bin }: FolderOptions): InstallFolders {
@@ -123,7 +113,7 @@ function foldersOf({ to, bin }: FolderOptions): InstallFolders {
 
 // ---- Installing ----
 
-async function install({ emacs, agents, ...options }: InstallOptions): Promise<void> {
+async function install(options: FolderOptions): Promise<void> {
   keepOthersOut();
   const folders = foldersOf(options);
   const source = dirname(dirname(realpathSync(process.argv[1] ?? '')));
@@ -162,14 +152,13 @@ async function install({ emacs, agents, ...options }: InstallOptions): Promise<v
       : `Hive runs on Node ${node.version} (${node.path}).`,
   );
   const program = join(folders.folder, 'bin', 'hive');
-  const wanted = [...(emacs ? [EMACS] : []), ...(agents ? [CLAUDE, CODEX] : [])];
-  await offer(folders, program, wanted, options);
+  await offer(folders, program, options);
   if (folders.bin !== null) await offerPath(folders.bin, options);
   progress.begin(STEPS.check);
   const checked = await outputOf(program, ['doctor', '--json']);
   progress.end();
   sayWhatDoctorFound(checked);
-  say(tryIt(firstQuestion(folders, program, wanted, command)));
+  say(tryIt(firstQuestion(folders, program, command)));
 }
 
 /**
@@ -219,13 +208,8 @@ const CODEX: Client = { name: 'Codex', programs: ['codex'], args: ['codex'] };
 const initOf = ({ args }: Client): string => `hive init ${args.join(' ')}`;
 
 /** Says which programs are here, and lets the installed `hive init` show what it would write for each, and ask. */
-async function offer(
-  folders: InstallFolders,
-  program: string,
-  clients: readonly Client[],
-  options: FolderOptions,
-): Promise<void> {
-  const looked = clients.map((client) => ({
+async function offer(folders: InstallFolders, program: string, options: FolderOptions): Promise<void> {
+  const looked = [EMACS, CLAUDE, CODEX].map((client) => ({
     client,
     path: client.programs.map((name) => findProgram(name, process.env)).find((path) => path !== null) ?? null,
   }));
@@ -252,13 +236,8 @@ async function offer(
   }
   for (const { client } of found) {
     say(lookingAt(client.name));
-    await run(program, ['init', ...client.args, ...passedOn(options)]);
+    await run(program, ['init', ...client.args, ...(options.yes === true ? ['--yes'] : [])]);
   }
-}
-
-/** The options of `hive init` and `hive uninit` that these two commands have as well. */
-function passedOn({ yes, show }: FolderOptions): string[] {
-  return [...(yes === true ? ['--yes'] : []), ...(show === true ? ['--show'] : [])];
 }
 
 /** A person decides about their shell's file; a script that installs only prints the line. */
@@ -303,11 +282,9 @@ function sayWhatDoctorFound(output: string): void {
 function firstQuestion(
   folders: InstallFolders,
   program: string,
-  wanted: readonly Client[],
   command: string,
 ): Parameters<typeof tryIt>[0] {
-  const used = (client: Client): boolean =>
-    wanted.includes(client) && isKnownToName(folders, program, client);
+  const used = (client: Client): boolean => isKnownToName(folders, program, client);
   const file = emacsInitFile(process.env);
   const agent = [CLAUDE, CODEX].find(used);
   return {
@@ -363,12 +340,11 @@ async function uninstall(options: FolderOptions): Promise<void> {
     ),
   );
   if (!yes && !hasTerminal()) {
-    if (options.show === true)
-      for (const { client, program } of named)
-        process.stdout.write(await outputOf(program, ['uninit', `${client.args[0]}`, '--show']));
+    for (const { client, program } of named)
+      process.stdout.write(await outputOf(program, ['uninit', `${client.args[0]}`]));
     throw new HiveError(
       'invalid_input',
-      `Hive cannot ask for confirmation without a terminal. Use --yes to remove Hive without asking${options.show === true ? '' : ', or --show to see every line that would change'}. Nothing was removed.`,
+      'Hive cannot ask for confirmation without a terminal. Use --yes to remove Hive without asking. Nothing was removed.',
     );
   }
   if (!yes && !/^y(es)?$/i.test(await ask('Continue? [y/N] '))) {
@@ -378,7 +354,7 @@ async function uninstall(options: FolderOptions): Promise<void> {
   }
   for (const { client, program } of named) {
     say(lookingAt(client.name));
-    await run(program, ['uninit', `${client.args[0]}`, ...passedOn(options)]);
+    await run(program, ['uninit', `${client.args[0]}`, ...(yes ? ['--yes'] : [])]);
   }
   const left =
     program === null

@@ -4,12 +4,12 @@ import type { Hive } from '../application/hive.ts';
 import { type HiveError, invalidInput } from '../domain/errors.ts';
 import { type InterruptOutcome, outcomeSentence } from '../domain/interrupts.ts';
 import { labelled } from '../domain/sources.ts';
-import { type ActorOptions, BY, findActor } from './actor.ts';
+import { findActor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, parseDuration, printJson, remark, say } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 
-interface InterruptOptions extends Format, ActorOptions {
+interface InterruptOptions extends Format {
   all?: boolean;
   turn?: string;
   note?: string;
@@ -18,18 +18,13 @@ interface InterruptOptions extends Format, ActorOptions {
 }
 
 export function defineInterrupt(command: Command): void {
-  command
+  perform(command, interrupt)
     .argument('[agent]', 'the title or the handle of the agent, as `hive sessions` shows it')
     .option('--all', 'every agent that has a turn in progress')
     .option('--turn <id>', 'only this turn; default: the current one')
     .option('--note <text>', 'the reason; the agent and the agents that work with it read it')
     .option('--timeout <duration>', 'how long to wait (default 10m); the interrupt stays in force')
-    .option('--cancel', 'withdraw an interrupt that has not reached its turn yet')
-    .option('--by <name>', BY)
-    .option('--json', 'print JSON')
-    .action((agent: string | undefined, options: InterruptOptions) =>
-      withHive(options, (hive) => interrupt(hive, agent, options)),
-    );
+    .option('--cancel', 'withdraw an interrupt that has not reached its turn yet');
 }
 
 async function interrupt(
@@ -51,7 +46,7 @@ async function interrupt(
     throw invalidInput(
       '--cancel withdraws an interrupt: leave out --note and --timeout. Nothing was withdrawn.',
     );
-  const actor = await findActor(hive, { action: 'interrupt other agents', coordinates: true }, options);
+  const actor = await findActor(hive, { action: 'interrupt other agents', coordinates: true });
   const timeout_ms = options.timeout === undefined ? undefined : parseDuration(options.timeout);
   const request = { actor, timeout_ms, note: options.note };
   if (agent === undefined) return all(hive, request, options);

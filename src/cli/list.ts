@@ -4,7 +4,7 @@ import type { Hive } from '../application/hive.ts';
 import type { PromptFilter } from '../application/ports.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { doneAsJson, type Format, promptJson, remark, showPrompts } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 import { more } from './sentences.ts';
 
 /** The questions that `hive list --status` lists, as they follow "There are no". */
@@ -27,7 +27,7 @@ interface ListOptions extends Format {
 }
 
 export function defineList(command: Command): void {
-  command
+  perform(command, list)
     .addOption(
       new Option('--status <status>', 'the state to list; waiting leaves out snoozed questions')
         .choices(['pending', 'waiting', 'responded', 'late', 'expired', 'cancelled', 'all'])
@@ -37,9 +37,7 @@ export function defineList(command: Command): void {
     .option('--agent <handle>', 'only of this agent')
     .option('--to <name>', 'only questions for this human or team')
     .option('--limit <n>', 'the largest number to list', wholeNumber, 50)
-    .option('--cursor <cursor>', 'continue where the last list ended (its next_cursor)')
-    .option('--json', 'print JSON')
-    .action((options: ListOptions) => withHive(options, (hive) => list(hive, options)));
+    .option('--cursor <cursor>', 'continue where the last list ended (its next_cursor)');
 }
 
 async function list(

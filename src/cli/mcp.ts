@@ -9,7 +9,6 @@ import { beside } from '../application/background.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { explainHandle, hostOf, type Session } from '../domain/sessions.ts';
-import { SOURCES, type Source } from '../domain/sources.ts';
 import { cleanText } from '../domain/text.ts';
 import type { Role } from '../domain/tokens.ts';
 import { editToolsAt } from '../infrastructure/platform/edits.ts';
@@ -30,7 +29,6 @@ export function defineMcp(command: Command): void {
     .addOption(
       new Option('--role <role>', 'what the agent may do; default: agent').choices(['agent', 'coordinator']),
     )
-    .addOption(new Option('--source <source>', 'where the agent runs').choices(SOURCES))
     .option('--tool-timeout <duration>', 'how long the client lets a call run')
     .option('--url <url>', 'the hive serve of another machine, instead of a store')
     .option('--token-file <file>', 'the file that holds the token')
@@ -45,7 +43,6 @@ export function defineMcp(command: Command): void {
         );
       return runMcp({
         role: options.role ?? 'agent',
-        source: options.source ?? null,
         tool_timeout_ms: options.toolTimeout === undefined ? null : parseDuration(options.toolTimeout),
       });
     });
@@ -65,7 +62,6 @@ export function defineHook(command: Command): void {
 
 interface McpOptions {
   role?: Role;
-  source?: Source;
   toolTimeout?: string;
   url?: string;
   tokenFile?: string;
@@ -75,11 +71,10 @@ interface McpOptions {
 
 interface LocalOptions {
   role: Role;
-  source: Source | null;
   tool_timeout_ms: number | null;
 }
 
-async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<void> {
+async function runMcp({ role, tool_timeout_ms }: LocalOptions): Promise<void> {
   const stop = untilAbandoned();
   // A copy: each read of `process.env` asks the system, and each call reads it ten times.
   const env = { ...process.env };
@@ -92,7 +87,6 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
     const connection = {
       env,
       connection_id: randomIds.make('connection'),
-      source,
       tool_timeout_ms,
       project: findProject(env['CLAUDE_PROJECT_DIR'] ?? process.cwd()),
       machine: hostname(),

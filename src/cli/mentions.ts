@@ -10,20 +10,11 @@ import { invalidInput } from '../domain/errors.ts';
 import type { MentionInFull, MentionStatus } from '../domain/mentions.ts';
 import { authorName } from '../domain/messages.ts';
 import { HUMAN_HANDLE, UNVERIFIED_HANDLE } from '../domain/sessions.ts';
-import {
-  type ActorOptions,
-  BY,
-  type Caller,
-  carrierOf,
-  findActor,
-  findCaller,
-  refuseAgents,
-  registerCaller,
-} from './actor.ts';
+import { type Caller, carrierOf, findActor, findCaller, refuseAgents, registerCaller } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { age, doneAsJson, type Format, print, printJson, remark, say } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 import { SOMEBODY } from './sentences.ts';
 
 const loopActions = ([a, b]: readonly [string, string]): string =>
@@ -32,7 +23,8 @@ const loopActions = ([a, b]: readonly [string, string]): string =>
 const mutedActions = ([a, b]: readonly [string, string]): string =>
   `Let them mention each other again: hive mentions allow ${a} ${b}`;
 
-interface MentionsOptions extends Format, ActorOptions {
+interface MentionsOptions extends Format {
+  asAgent?: boolean;
   session?: string;
   status: MentionStatus | 'any';
   limit: number;
@@ -42,7 +34,7 @@ interface MentionsOptions extends Format, ActorOptions {
 }
 
 export function defineMentions(command: Command): void {
-  command
+  perform(command, mentions)
     .usage('[options] [process <id...> | process --all | allow <a> <b> | mute <a> <b> | loops]')
     .argument(
       '[action]',
@@ -59,22 +51,17 @@ export function defineMentions(command: Command): void {
     .option('--cursor <cursor>', 'continue where the last list ended (its next_cursor)')
     .option('--all', 'process all unprocessed ones')
     .option('--note <text>', 'what was done about them')
-    .option('--by <name>', BY)
-    .option('--as-agent', "an agent processes another session's mentions, which is recorded")
-    .option('--json', 'print JSON')
-    .action((action: string | undefined, names: string[], options: MentionsOptions, self: Command) => {
-      const given = Object.keys(options).filter((name) => self.getOptionValueSource(name) === 'cli');
-      return withHive(options, (hive) => mentions(hive, action ?? 'list', names, options, given));
-    });
+    .option('--as-agent', "an agent processes another session's mentions, which is recorded");
 }
 
 async function mentions(
   hive: Hive,
-  action: string,
+  action = 'list',
   names: string[],
   options: MentionsOptions,
-  given: readonly string[],
+  command: Command,
 ): Promise<ExitCode> {
+  const given = Object.keys(options).filter((name) => command.getOptionValueSource(name) === 'cli');
   refuseUnused(action, names, options, given);
   const caller = await findCaller(hive);
   if (action === 'allow' || action === 'mute' || action === 'loops')
@@ -126,7 +113,7 @@ interface Whose {
 }
 
 async function addresseeOf(hive: Hive, caller: Caller, options: MentionsOptions): Promise<Whose> {
-  const { session } = options;
+  const { session, asAgent } = options;
   const isAgent = caller.agent_because !== null;
   const human = session === undefined ? !isAgent : [HUMAN_HANDLE, HUMAN_ADDRESSEE].includes(session);
   const named = human
@@ -138,8 +125,9 @@ async function addresseeOf(hive: Hive, caller: Caller, options: MentionsOptions)
   const action = {
     action: "read or process another session's mentions",
     isOwn: (one: Caller) => one.session_id === session_id,
+    asAgent,
   };
-  const actor = await findActor(hive, action, options);
+  const actor = await findActor(hive, action);
   const own = isAgent ? session_id === caller.session_id : human;
   return {
     session_id,

@@ -1,17 +1,14 @@
 /** `hive messages`: the shared buffer of this project, as text, as JSON, or as a file that can be read back. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { MessageFilter, MessagePage } from '../application/ports.ts';
 import { invalidInput } from '../domain/errors.ts';
-import { blockOf, type Message, renderShared, sharedFileName, stampOf } from '../domain/messages.ts';
-import { refusal } from '../infrastructure/installation/files.ts';
+import { blockOf, type Message, renderShared, stampOf } from '../domain/messages.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { doneAsJson, type Format, print, remark, say } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 
 interface MessagesOptions extends Format {
   after?: string;
@@ -22,14 +19,13 @@ interface MessagesOptions extends Format {
   limit: number;
   all?: boolean;
   format: 'text' | 'shared';
-  save?: string;
 }
 
 /** A file in the shared format holds the whole buffer, which is read in pages of this size. */
 const PAGE = 500;
 
 export function defineMessages(command: Command): void {
-  command
+  perform(command, messages)
     .option('--after <cursor>', 'messages since an earlier call (its next_cursor)')
     .option('--before <cursor>', 'older messages (the previous_cursor of an earlier call)')
     .option('--thread <name>', 'only this thread, or a message_id and the replies to it')
@@ -41,15 +37,10 @@ export function defineMessages(command: Command): void {
       new Option('--format <format>', 'shared: the whole buffer, as a file that can be read back')
         .choices(['text', 'shared'])
         .default('text'),
-    )
-    .option('--save <folder>', 'write that file to this folder, as shared-YYYYMMDD.md')
-    .option('--json', 'print JSON')
-    .action((options: MessagesOptions, self: Command) =>
-      withHive(options, (hive) => messages(hive, options, self.getOptionValueSource('limit') === 'cli')),
     );
 }
 
-async function messages(hive: Hive, options: MessagesOptions, isLimited: boolean): Promise<ExitCode> {
+async function messages(hive: Hive, options: MessagesOptions, command: Command): Promise<ExitCode> {
   const { after, before, thread, from, query, limit, all = false } = options;
   const here = findProject(process.cwd());
   const filter = {
@@ -58,12 +49,13 @@ async function messages(hive: Hive, options: MessagesOptions, isLimited: boolean
     from_handle: from?.replace(/^@/, ''),
     query,
   };
-  const isFile = options.save !== undefined || options.format === 'shared';
+  const isLimited = command.getOptionValueSource('limit') === 'cli';
+  const isFile = options.format === 'shared';
   if (isFile && (after !== undefined || before !== undefined || isLimited || options.json === true))
     throw invalidInput(
-      'The shared format has the whole buffer: leave out --after, --before, --limit and --json, or --format shared and --save.',
+      'The shared format has the whole buffer: leave out --after, --before, --limit and --json, or --format.',
     );
-  if (isFile) return printShared(hive, filter, all ? null : here.project, options.save);
+  if (isFile) return printShared(hive, filter, all ? null : here.project);
   const page = await hive.messages.read({ ...filter, after, before, limit });
   if (options.json === true) {
     const { items, next_cursor, previous_cursor, more } = page;
@@ -107,7 +99,6 @@ async function printShared(
   hive: Hive,
   filter: Omit<MessageFilter, 'limit'>,
   project: string | null,
-  folder: string | undefined,
 ): Promise<ExitCode> {
   const found: Message[] = [];
   for (let before: string | null | undefined; before !== null; ) {
@@ -115,19 +106,11 @@ async function printShared(
     found.unshift(...page.items);
     before = page.previous_cursor;
   }
-  const now = new Date().toISOString();
-  const created = stampOf(found[0]?.at ?? now, zoneOf(found[0]?.at ?? now));
+  const begun = found[0]?.at ?? new Date().toISOString();
+  const created = stampOf(begun, zoneOf(begun));
   const blocks = found.map((message) => blockOf(message, zoneOf(message.at)));
   const text = renderShared(blocks, { created, project });
-  if (folder !== undefined) {
-    const file = join(folder, `${sharedFileName(stampOf(now, zoneOf(now)))}.md`);
-    try {
-      writeFileSync(file, text);
-    } catch (error) {
-      throw refusal(file, error, 'written');
-    }
-    print(file);
-  } else if (process.stdout.isTTY) print(text.trimEnd());
+  if (process.stdout.isTTY) print(text.trimEnd());
   // Unchanged into a pipe, so that it can be read back.
   else process.stdout.write(text);
   return EXIT.done;

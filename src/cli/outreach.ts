@@ -7,7 +7,7 @@ import { findCaller } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { age, type Format, printJson, remark, say } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 import { more } from './sentences.ts';
 
 interface OutreachOptions extends Format {
@@ -17,12 +17,10 @@ interface OutreachOptions extends Format {
 }
 
 export function defineOutreach(command: Command): void {
-  command
+  perform(command, outreach)
     .addOption(new Option('--kind <kind>', 'only this kind').choices(['ping', 'card', 'report']))
     .option('--limit <n>', 'the largest number to list', wholeNumber, 20)
-    .option('--cursor <cursor>', 'continue where the last list ended (its next_cursor)')
-    .option('--json', 'print JSON')
-    .action((options: OutreachOptions) => withHive(options, (hive) => outreach(hive, options)));
+    .option('--cursor <cursor>', 'continue where the last list ended (its next_cursor)');
 }
 
 async function outreach(hive: Hive, { kind, limit, cursor, json }: OutreachOptions): Promise<ExitCode> {

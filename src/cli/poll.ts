@@ -11,31 +11,28 @@ import { isUncollected, type Prompt } from '../domain/prompts.ts';
 import { type Caller, carrierOf, findCaller, isForCaller } from './actor.ts';
 import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
 import { type Format, parseDuration, printJson, promptJson, remark, showPrompt } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 import { counted } from './sentences.ts';
 
 const timeIsUp = (pending: number): string =>
   `The time is up. ${counted(pending, 'question')} ${pending === 1 ? 'is' : 'are'} still pending.`;
 
-interface PollOptions extends WaitOptions {
+interface PollOptions extends Format {
   wait?: boolean;
+  timeout?: string;
 }
 
 export function definePoll(command: Command): void {
-  command
+  perform(command, poll)
     .argument('[ids...]', 'the questions; default: all open ones of yours')
     .option('--wait', 'wait until one of them is settled')
-    .option('--all', 'with --wait: until all of them are settled')
-    .option('--timeout <duration>', 'with --wait: how long to wait; the questions stay open')
-    .option('--json', 'print JSON')
-    .action((ids: string[], options: PollOptions) =>
-      withHive(options, (hive) => (options.wait === true ? wait : poll)(hive, ids, options)),
-    );
+    .option('--timeout <duration>', 'with --wait: how long to wait; the questions stay open');
 }
 
-async function poll(hive: Hive, ids: string[], options: WaitOptions): Promise<ExitCode> {
-  if (options.all === true || options.timeout !== undefined)
-    throw invalidInput('--all and --timeout need --wait, for example: hive poll --wait --all');
+async function poll(hive: Hive, ids: string[], options: PollOptions): Promise<ExitCode> {
+  if (options.wait === true) return wait(hive, ids, options);
+  if (options.timeout !== undefined)
+    throw invalidInput('--timeout needs --wait, for example: hive poll --wait --timeout 10m');
   const caller = await findCaller(hive);
   const carrier = await carrierOf(hive, caller);
   if (ids.length === 0) {
@@ -110,62 +107,31 @@ function beyond({
 
 // ---- hive poll --wait ----
 
-interface WaitOptions extends Format {
-  all?: boolean;
-  timeout?: string;
-}
-
-async function wait(hive: Hive, ids: string[], options: WaitOptions): Promise<ExitCode> {
+async function wait(hive: Hive, ids: string[], options: PollOptions): Promise<ExitCode> {
   const limit_ms = options.timeout === undefined ? null : parseDuration(options.timeout);
   const caller = await findCaller(hive);
   const carrier = await carrierOf(hive, caller);
-  const all = options.all === true;
-  const waiter = caller.session_id;
+  const waiting = { limit_ms, waiter: caller.session_id };
   if (ids.length === 0) {
-    const open = await waitForOpen(hive, { limit_ms, all, waiter });
+    const open = await waitForOpen(hive, waiting);
     if (open.prompts.length === 0) {
       if (options.json === true) printJson({ prompts: [] });
       remark('You have no pending questions and no unread answers, so there is nothing to wait for.');
       return EXIT.pending;
     }
-    const done = all ? open.pending === 0 : open.settled > 0;
+    const done = open.settled > 0;
     if (!done) remark(timeIsUp(open.pending));
     const shown = done ? open.prompts.filter(({ status }) => status !== 'pending') : open.prompts;
     // The caller waited for settled prompts, so the pending ones are not counted.
     const counted = done ? { ...open, prompts: shown, pending: 0 } : open;
     return report(hive, shown, { caller, carrier, single: false, open: counted, ...options });
   }
-  const settled = await settledAmong(hive, ids, { limit_ms, all, waiter });
-  if (settled.length > 0)
-    return report(hive, settled, { caller, carrier, single: ids.length === 1, ...options });
-  const prompts = await Promise.all(ids.map((ask_id) => hive.prompts.get(ask_id)));
-  const pending = prompts.filter(({ status }) => status === 'pending').length;
-  if (pending > 0) remark(timeIsUp(pending));
-  return report(hive, prompts, { caller, carrier, single: ids.length === 1, ...options });
-}
-
-/** Waits until one or all are settled. Returns the settled ones, those not collected yet first; none if the time is up. */
-async function settledAmong(
-  hive: Hive,
-  ask_ids: string[],
-  { limit_ms, all, waiter }: Waiting & { all: boolean },
-): Promise<Prompt[]> {
-  const read = (): Promise<Prompt[]> => Promise.all(ask_ids.map((ask_id) => hive.prompts.get(ask_id)));
-  if (all) {
-    const everyOne = async (): Promise<Prompt[] | undefined> => {
-      const prompts = await read();
-      return prompts.every((prompt) => prompt.status !== 'pending') ? prompts : undefined;
-    };
-    const settled = await inStretches(hive, limit_ms, async (wait_ms) => {
-      const wait = (): Promise<Prompt[] | undefined> => hive.feed.until(everyOne, { wait_ms });
-      const value = await hive.waits.during({ session_id: waiter, ask_ids, wait_ms }, wait);
-      return { value, done: value !== undefined };
-    });
-    return settled ?? [];
-  }
-  const prompts = await waitForAny(hive, ask_ids, { limit_ms, waiter });
-  const fresh = prompts.filter(isUncollected);
-  return fresh.length > 0 ? fresh : prompts.filter((prompt) => prompt.status !== 'pending');
+  const prompts = await waitForAny(hive, ids, waiting);
+  const settled = prompts.filter(({ status }) => status !== 'pending');
+  const fresh = settled.filter(isUncollected);
+  if (settled.length === 0) remark(timeIsUp(prompts.length));
+  const shown = [fresh, settled, prompts].find(({ length }) => length > 0) ?? [];
+  return report(hive, shown, { caller, carrier, single: ids.length === 1, ...options });
 }
 
 // ---- Waiting at a shell ----
@@ -194,23 +160,11 @@ export function waitForAny(
   });
 }
 
-/** The same for all open prompts of a session, until one or all of them are settled. */
-function waitForOpen(hive: Hive, { limit_ms, all, waiter }: Waiting & { all: boolean }): Promise<Open> {
-  const read = (wait_ms: number): Promise<Open> => hive.prompts.waitForOpen(waiter, { wait_ms, waiter });
+/** The same for all open prompts of a session. */
+function waitForOpen(hive: Hive, { limit_ms, waiter }: Waiting): Promise<Open> {
   return inStretches(hive, limit_ms, async (wait_ms) => {
-    if (!all) {
-      const open = await read(wait_ms);
-      return { value: open, done: open.settled > 0 || open.pending === 0 };
-    }
-    const isDone = async (): Promise<Open | undefined> => {
-      const open = await read(0);
-      return open.pending === 0 ? open : undefined;
-    };
-    const { prompts } = await read(0);
-    const ask_ids = prompts.filter(({ status }) => status === 'pending').map(({ ask_id }) => ask_id);
-    const wait = (): Promise<Open | undefined> => hive.feed.until(isDone, { wait_ms });
-    const open = await hive.waits.during({ session_id: waiter, ask_ids, wait_ms }, wait);
-    return { value: open ?? (await read(0)), done: open !== undefined };
+    const open = await hive.prompts.waitForOpen(waiter, { wait_ms, waiter });
+    return { value: open, done: open.settled > 0 || open.pending === 0 };
   });
 }
 

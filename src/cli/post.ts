@@ -15,10 +15,10 @@ import {
   parseShared,
 } from '../domain/messages.ts';
 import { humanName } from '../infrastructure/platform/paths.ts';
-import { BY, findAuthor } from './actor.ts';
+import { findAuthor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { doneAsJson, type Format, print, remark } from './output.ts';
-import { readInput, withHive } from './program.ts';
+import { perform, readInput } from './program.ts';
 
 const EXAMPLE_BLOCK =
   'A block is a heading such as "## 2026-01-11 18:00:00 Claude-abc12" with the message below it';
@@ -30,12 +30,11 @@ interface PostOptions extends Format {
   urgent?: boolean;
   expectsReply?: boolean;
   scope?: MessageScope;
-  by?: string;
   asAgent?: boolean;
 }
 
 export function definePost(command: Command): void {
-  command
+  perform(command, post)
     .argument('<body>', 'Markdown with @mentions; - reads stdin')
     .option(
       '--as-heading',
@@ -46,18 +45,15 @@ export function definePost(command: Command): void {
     .option('--urgent', 'hold those it mentions, even where mentions only remind')
     .option('--expects-reply', 'ask for a reply')
     .addOption(new Option('--scope <scope>', 'whom @All and roles reach').choices(['project', 'all']))
-    .option('--by <name>', BY)
-    .option('--as-agent', 'post as the agent, or not at all')
-    .option('--json', 'print JSON')
-    .action((body: string, options: PostOptions) => withHive(options, (hive) => post(hive, body, options)));
+    .option('--as-agent', 'post as the agent, or not at all');
 }
 
 async function post(hive: Hive, argument: string, options: PostOptions): Promise<ExitCode> {
   const body = argument === '-' ? readInput('-', 'Nothing was posted.') : argument;
   // Report a mistake in the text before registering a session.
   const blocks = options.asHeading === true ? blocksIn(body) : null;
-  const author = await findAuthor(hive, options);
-  const by = author.kind === 'human' ? (options.by ?? humanName(process.env)) : author.handle;
+  const author = await findAuthor(hive, options.asAgent === true);
+  const by = author.kind === 'human' ? humanName(process.env) : author.handle;
   const common: Omit<PostCommand, 'body'> = {
     reply_to: options.replyTo,
     thread: options.thread,

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { Examination } from '../application/world.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
@@ -82,6 +83,19 @@ export async function reportErrors({ json = false }: Format, work: () => Promise
 /** The same, with the hive open. */
 export async function withHive(format: Format, work: (hive: Hive) => Promise<ExitCode>): Promise<void> {
   await reportErrors(format, () => usingHive({ examinations: examineAgentFiles }, work));
+}
+
+/** Gives a command its `--json` and its action: `work` gets the open hive, the arguments, the options and the command. */
+export function perform<Given extends readonly unknown[]>(
+  command: Command,
+  work: (hive: Hive, ...given: Given) => Promise<ExitCode>,
+): Command {
+  return command.option('--json', 'print JSON').action((...given) => {
+    // A command and one below it may both have --json; the upper one then takes it.
+    const options: Format = command.optsWithGlobals();
+    const all: unknown = given.toSpliced(-2, 1, options);
+    return withHive(options, (hive) => work(hive, ...(all as Given)));
+  });
 }
 
 /** Opens the hive for this work alone. */

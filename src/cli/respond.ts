@@ -6,37 +6,29 @@ import { HiveError, invalidInput } from '../domain/errors.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { seatSecret } from '../infrastructure/platform/seat-file.ts';
-import { type ActorOptions, BY, confirmActor, findActor, isAtTerminal } from './actor.ts';
+import { confirmActor, findActor, isAtTerminal } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { ID, promptNamed } from './named.ts';
 import { currentAnswer, type Format, mark, print, printJson, readAnswer, remark } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 import { SOMEBODY } from './sentences.ts';
 
-const giveAnswer = (ask_id: string): string =>
-  `Give the answer: hive respond ${ask_id} DECISION, or --select LABEL.`;
+const giveAnswer = (ask_id: string): string => `Give the answer: hive respond ${ask_id} DECISION`;
 
 const NAME_IT =
   'Name the question: hive respond ID DECISION. Only at a terminal, where you see the question before you confirm, the most urgent one is taken.';
 
-interface AnswerOptions extends Format, ActorOptions {
-  select?: string[];
+interface AnswerOptions extends Format {
   comment?: string;
   amend?: boolean;
 }
 
 export function defineRespond(command: Command): void {
-  command
+  perform(command, respond)
     .argument('[id]', 'the ask_id of the question, or how it begins; without one, the most urgent question')
     .argument('[decision]', 'the label of an option, or free text; without one, you are asked for it')
-    .option('--select <label...>', 'the options chosen, by label')
     .option('--comment <text>', 'a comment on the decision')
-    .option('--by <name>', BY)
-    .option('--json', 'print JSON')
-    .option('--amend', 'correct your answer, until the agent has it')
-    .action((id: string | undefined, decision: string | undefined, options: AnswerOptions) =>
-      withHive(options, (hive) => (options.amend === true ? amend : respond)(hive, id, decision, options)),
-    );
+    .option('--amend', 'correct your answer, until the agent has it');
 }
 
 // ---- Which question ----
@@ -48,10 +40,8 @@ const MOST = 1_000;
 function wordsOf(
   id: string | undefined,
   decision: string | undefined,
-  { select }: AnswerOptions,
 ): { id: string | undefined; decision: string | undefined } {
-  if (id === undefined || decision !== undefined || select !== undefined || ID.test(id))
-    return { id, decision };
+  if (id === undefined || decision !== undefined || ID.test(id)) return { id, decision };
   return { id: undefined, decision: id };
 }
 
@@ -79,15 +69,11 @@ async function answering(
   isAmendment: boolean,
 ): Promise<Answering> {
   const { comment } = options;
-  const { id, decision: word } = wordsOf(given.id, given.decision, options);
-  if (word !== undefined && options.select !== undefined)
-    throw invalidInput(
-      'Give a decision or --select, not both. (Put --select last: it takes every word after it.)',
-    );
-  const isMissing = word === undefined && options.select === undefined;
+  const { id, decision: word } = wordsOf(given.id, given.decision);
+  const isMissing = word === undefined;
   if (isMissing && id !== undefined && !isAtTerminal()) throw invalidInput(giveAnswer(id));
   if (id === undefined && isAmendment) throw invalidInput(NAME_IT);
-  const found = await findActor(hive, { action: 'answer', coordinates: true }, options);
+  const found = await findActor(hive, { action: 'answer', coordinates: true });
   const prompt =
     id === undefined
       ? await mostUrgent(hive)
@@ -98,9 +84,9 @@ async function answering(
   if (prompt.status === 'responded' && !isAmendment && wouldAsk) return { prompt, command: null };
   const decision = isMissing ? readAnswer(prompt) : word;
   if (decision === '') throw invalidInput(giveAnswer(ask_id));
-  const select = options.select ?? severalOf(prompt, decision);
+  const selected = severalOf(prompt, decision);
   // A permission is displayed in full, and a yes is typed.
-  const actor = confirmActor(hive, found, prompt, { decision, selected: select }, isMissing);
+  const actor = confirmActor(hive, found, prompt, { decision, selected }, isMissing);
   const displayed_digest = prompt.kind === 'permission' ? permissionDigest(prompt) : null;
   // If the person's file lets terminals allow, the answer typed here is signed as in Emacs.
   const { terminal_may_allow, ssh_agent_key } = hive.trust.file();
@@ -109,7 +95,7 @@ async function answering(
     const seat = await hive.seats.register({ pid: process.pid, via: 'cli' });
     if (seat.text !== null) remark(seat.text);
   }
-  return { prompt, command: { ask_id, decision, selected: select, comment, actor, displayed_digest } };
+  return { prompt, command: { ask_id, decision, selected, comment, actor, displayed_digest } };
 }
 
 /** The options in a decision that names several of them, as in `ham, cheese`; a list without a label is free text. */
@@ -126,6 +112,7 @@ async function respond(
   decision: string | undefined,
   options: AnswerOptions,
 ): Promise<ExitCode> {
+  if (options.amend === true) return amend(hive, id, decision, options);
   const { command, prompt: before } = await answering(hive, { id, decision }, options, false);
   const { outcome, prompt } =
     command === null ? { outcome: 'lost' as const, prompt: before } : await hive.prompts.respond(command);

@@ -4,12 +4,10 @@ import type { Hive } from '../application/hive.ts';
 import type { ListedRule } from '../application/rules.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { age, type Format, printJson, printRows, remark } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 
 export function defineRules(command: Command): void {
-  command
-    .option('--json', 'print JSON')
-    .action((options: Format) => withHive(options, (hive) => rules(hive, options)));
+  perform(command, rules);
 }
 
 async function rules(hive: Hive, { json = false }: Format): Promise<ExitCode> {

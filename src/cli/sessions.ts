@@ -10,10 +10,10 @@ import { nearestNames, ROOM_MODES, type Session, type SessionChanges } from '../
 import { SOURCES } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
 import type { Turn } from '../domain/turns.ts';
-import { type ActorOptions, BY, findActor, findCaller, registerCaller } from './actor.ts';
+import { findActor, findCaller, registerCaller } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { age, doneAsJson, type Format, print, printJson, printRows, remark } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 
 const COLUMNS = ['TITLE', 'HANDLE', 'STATE', 'SEEN', 'SOURCE', 'MENTIONS', 'ROLES', 'PROJECT', 'DOING'];
 
@@ -24,22 +24,11 @@ interface SessionsOptions extends Format {
 const LIMIT = 500;
 
 export function defineSessions(command: Command): void {
-  command
-    .option('--ended', 'also those that have ended')
-    .option('--json', 'print JSON')
-    .action((options: SessionsOptions) => withHive(options, (hive) => sessions(hive, options)));
-  command
-    .command('set')
+  perform(command, sessions).option('--ended', 'also those that have ended');
+  perform(command.command('set'), configure)
     .description('Change the settings of a session; an agent changes its own')
     .usage('[options] [session] <name=value...>')
-    .argument('<name=value...>', `first a handle, which an agent leaves out; then ${NAMES}`)
-    .option('--by <name>', BY)
-    .option('--json', 'print JSON')
-    .action((words: string[], _options: unknown, set: Command) => {
-      // --json is also the parent's option, which takes it wherever it appears.
-      const options = set.optsWithGlobals<ActorOptions & Format>();
-      return withHive(options, (hive) => configure(hive, words, options));
-    });
+    .argument('<name=value...>', `first a handle, which an agent leaves out; then ${NAMES}`);
 }
 
 type Read = (value: string) => SessionChanges;
@@ -92,7 +81,7 @@ function readSetting(word: string): SessionChanges {
   return setting.read(value);
 }
 
-async function configure(hive: Hive, words: string[], options: ActorOptions & Format): Promise<ExitCode> {
+async function configure(hive: Hive, words: string[], options: Format): Promise<ExitCode> {
   const caller = await findCaller(hive);
   const [named] = words.filter((word) => !word.includes('='));
   const settings = words[0] === named ? words.slice(1) : words;
@@ -105,7 +94,7 @@ async function configure(hive: Hive, words: string[], options: ActorOptions & Fo
   if (isOwn && caller.agent_because === null)
     throw invalidInput(`Name a session, for example: hive sessions set Claude-abc12 ${settings.join(' ')}`);
   const which = isOwn ? (await registerCaller(hive, caller)).session_id : String(named);
-  const actor = await findActor(hive, { action: "change a session's settings", isOwn: () => true }, options);
+  const actor = await findActor(hive, { action: "change a session's settings", isOwn: () => true });
   const session = await hive.sessions.configure(which, changes, actor);
   if (options.json === true) printJson({ session });
   else print(`Set for ${session.title}: ${settings.join(' ')}`);

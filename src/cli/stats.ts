@@ -4,7 +4,7 @@ import type { Hive } from '../application/hive.ts';
 import { STATS_DAYS, type Stats, type Waits } from '../domain/stats.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, parseDuration, print, printJson, printRows } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 import { counted } from './sentences.ts';
 
 const restOf = ({
@@ -38,10 +38,11 @@ interface StatsOptions extends Format {
 }
 
 export function defineStats(command: Command): void {
-  command
-    .option('--since <duration>', 'the period until now: 24h, 7d, 30d', `${STATS_DAYS}d`)
-    .option('--json', 'print JSON')
-    .action((options: StatsOptions) => withHive(options, (hive) => stats(hive, options)));
+  perform(command, stats).option(
+    '--since <duration>',
+    'the period until now: 24h, 7d, 30d',
+    `${STATS_DAYS}d`,
+  );
 }
 
 async function stats(hive: Hive, { since, json }: StatsOptions): Promise<ExitCode> {

@@ -3,15 +3,13 @@ import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { age, doneAsJson, type Format, print, printRows } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 import { counted } from './sentences.ts';
 
 const seenAgo = (age: string): string => `seen ${age} ago`;
 
 export function defineStatus(command: Command): void {
-  command
-    .option('--json', 'print JSON')
-    .action((options: Format) => withHive(options, (hive) => status(hive, options)));
+  perform(command, status);
 }
 
 /** Counting stops here. */

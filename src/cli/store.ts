@@ -14,7 +14,7 @@ import { humanActor, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { defineLog } from './log.ts';
 import { doneAsJson, type Format, print, printJson, printRows, remark, say } from './output.ts';
-import { reportErrors, withHive } from './program.ts';
+import { perform, reportErrors } from './program.ts';
 import { ask, hasTerminal } from './questions.ts';
 
 export function defineStore(command: Command): void {
@@ -85,13 +85,11 @@ interface PruneOptions extends Format {
 }
 
 function definePrune(command: Command): void {
-  command
+  perform(command, prune)
     .option('--dry-run', 'show what would be removed, and remove nothing')
     .option('--days <n>', 'records settled more than N days ago; default: the setting retention_days')
     .option('--mentions', 'only mentions, processed or not; --days 0 removes all of them')
-    .option('-y, --yes', 'remove mentions without asking')
-    .option('--json', 'print JSON')
-    .action((options: PruneOptions) => withHive(options, (hive) => prune(hive, options)));
+    .option('-y, --yes', 'remove mentions without asking');
 }
 
 async function prune(hive: Hive, options: PruneOptions): Promise<ExitCode> {
@@ -116,7 +114,7 @@ async function pruneMentions(hive: Hive, options: PruneOptions): Promise<ExitCod
     remark('Nothing was removed.');
     return EXIT.notAccepted;
   }
-  return report(await hive.retention.clearMentions(days, humanActor({})), days, what, options);
+  return report(await hive.retention.clearMentions(days, humanActor()), days, what, options);
 }
 
 /** @throws HiveError `not_allowed` if nobody can be asked. */
@@ -149,24 +147,23 @@ function report(counts: PruneCounts, days: number, what: string, options: PruneO
 
 interface MigrateOptions extends Format {
   to: string;
-  from?: string;
   inUse?: boolean;
 }
 
 function defineMigrate(command: Command): void {
   command
     .requiredOption('--to <address>', 'where to copy it: a path or a postgres:// URL')
-    .option('--from <address>', 'the store to copy; default: HIVE_STORE')
     .option('--in-use', 'copy even if the store seems to be in use')
     .option('--json', 'print JSON')
     .action((options: MigrateOptions) => reportErrors(options, () => migrate(options)));
 }
 
-async function migrate({ to, from, inUse = false, json = false }: MigrateOptions): Promise<ExitCode> {
+async function migrate({ to, inUse = false, json = false }: MigrateOptions): Promise<ExitCode> {
   const { env } = process;
-  const source = from === undefined ? storeAddress(env) : addressArgument('--from', from, env);
+  const source = storeAddress(env);
   const target = addressArgument('--to', to, env);
-  if (source === target) throw invalidInput('--from and --to must name different stores.');
+  if (source === target)
+    throw invalidInput('--to must name another store than HIVE_STORE, which is the one to copy.');
   const tables = await copyStore({ from: source, to: target, env, in_use: inUse });
   if (json) return doneAsJson({ tables });
   print('Copied and verified, row by row:');

@@ -1,34 +1,23 @@
 /** `hive team`: the humans whom a question to a team reaches. An agent may only list them. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import { refuseAgents } from './actor.ts';
+import { humanCommands } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { duration, type Format, parseDuration, print, printJson, printRows, remark } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 
 interface SetOptions extends Format {
   escalateAfter?: string;
 }
 
 export function defineTeam(command: Command): void {
-  command
-    .command('list')
-    .description('List the teams')
-    .option('--json', 'print JSON')
-    .action((options: Format) => withHive(options, (hive) => list(hive, options)));
-  command
-    .command('set <name> <member...>')
-    .description('Make a team, or replace it')
-    .option('--escalate-after <duration>', 'ask everybody if the team has not answered by then')
-    .option('--json', 'print JSON')
-    .action((name: string, members: string[], options: SetOptions) =>
-      withHive(options, (hive) => set(hive, name, members, options)),
-    );
-  command
-    .command('remove <name>')
-    .description('Remove a team; its questions stay with its members')
-    .option('--json', 'print JSON')
-    .action((name: string, options: Format) => withHive(options, (hive) => remove(hive, name, options)));
+  perform(command.command('list'), list).description('List the teams');
+  const define = humanCommands(command, 'change teams');
+  define('set <name> <member...>', 'Make a team, or replace it', set).option(
+    '--escalate-after <duration>',
+    'ask everybody if the team has not answered by then',
+  );
+  define('remove <name>', 'Remove a team; its questions stay with its members', remove);
 }
 
 async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
@@ -56,7 +45,6 @@ async function set(
   members: string[],
   { escalateAfter, json }: SetOptions,
 ): Promise<ExitCode> {
-  await refuseAgents(hive, 'change teams');
   const escalate_after_ms = escalateAfter === undefined ? null : parseDuration(escalateAfter);
   const team = await hive.humans.setTeam({ name, members, escalate_after_ms });
   if (json === true) printJson({ team });
@@ -68,7 +56,6 @@ async function set(
 }
 
 async function remove(hive: Hive, name: string, { json }: Format): Promise<ExitCode> {
-  await refuseAgents(hive, 'change teams');
   await hive.humans.removeTeam(name);
   if (json === true) printJson({ removed: name });
   else print(`Removed ${name}.`);

@@ -269,11 +269,6 @@ export function blockOf(message: Message, offset: number): Block {
   return { stamp: stampOf(message.at, offset), handle: message.from_handle, body: message.body };
 }
 
-/** `shared-20260111`, the file name for a day. */
-export function sharedFileName(stamp: string): string {
-  return `shared-${stamp.slice(0, 10).replaceAll('-', '')}`;
-}
-
 /** The whole file, which Emacs opens as plain text. `created` is a stamp; `project` is null for no particular project. */
 export function renderShared(
   blocks: readonly Block[],

@@ -16,8 +16,6 @@ export interface SourceEvidence {
   current?: Source | null | undefined;
   /** An adapter's conclusion from the evidence below. */
   reported?: Source | null | undefined;
-  /** `hive mcp --source`. */
-  option?: Source | null | undefined;
   /** `HIVE_SOURCE`; a word that is not a source is ignored. */
   variable?: string | undefined;
   /** SessionStart with `source: fork`. */
@@ -32,12 +30,12 @@ export interface SourceEvidence {
 
 /** Where a session runs: background wins over fork, and fork over main. Without evidence it is main. */
 export function decideSource(evidence: SourceEvidence): Source {
-  const { corrected, current, reported, option, forked, backgrounded } = evidence;
+  const { corrected, current, reported, forked, backgrounded } = evidence;
   if (corrected !== null && corrected !== undefined) return corrected;
   const variable = sourceNamed(evidence.variable);
   // The entry point is only a guess, so an explicit setting wins, such as the one of an editor for its agent.
-  const guessed = option === null || option === undefined ? variable === null && isHeadless(evidence) : false;
-  const sources = [current, reported, option, variable];
+  const guessed = variable === null && isHeadless(evidence);
+  const sources = [current, reported, variable];
   if (sources.includes('bg') || backgrounded === true || guessed) return 'bg';
   return sources.includes('fork') || forked === true ? 'fork' : 'main';
 }

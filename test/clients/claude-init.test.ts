@@ -26,7 +26,7 @@ async function approveServer(claude: ChatTerminal): Promise<void> {
 it('runs with what hive init wrote into its home, and hive uninit takes that back', async () => {
   const world = await openWorld();
   const person = personOf(world);
-  expect((await person.hive('init', 'claude', '--user', '--hooks', HOOK_WAY, '--yes')).code).toBe(0);
+  expect((await person.hive('init', 'claude', '--hooks', HOOK_WAY, '--yes')).code).toBe(0);
   const model = await claudeModel('mcp__hive__hivemind_ask_async');
   await runInstalled({ ...world, model });
   expect(model.requests[0]?.tools.map(({ name }) => name)).toContain('mcp__hive__hivemind_ask_async');

@@ -7,8 +7,8 @@ import { openWorld } from './support/world.ts';
 test('no tool of the batch runs, the turn ends, and the shell gets the outcome', async () => {
   const run = await start(await openWorld());
   const handle = await run.handle;
-  const { start: begin } = shell(run.store);
-  const interrupt = begin('interrupt', handle, '--by', 'ada', '--note', 'wrong branch', '--json');
+  const { start: begin } = shell(run.store, { HIVE_USER: 'ada' });
+  const interrupt = begin('interrupt', handle, '--note', 'wrong branch', '--json');
   await requested(run, handle);
   run.goOn();
   const { code, json } = await interrupt.done;

@@ -22,8 +22,8 @@ describe('an interrupt of Codex', () => {
     const works = async () => (await hive.turns.running()).find(({ turn }) => turn.last_tool === 'Bash');
     await eventually(async () => (await works()) !== undefined, 20_000);
     const handle = (await works())?.session.handle ?? '';
-    const { hive: say } = person(world.store, { CODEX_HOME: codexHome(run) });
-    const asked = await say('interrupt', handle, '--by', 'ada', '--note', 'wrong branch', '--json');
+    const { hive: say } = person(world.store, { CODEX_HOME: codexHome(run), HIVE_USER: 'ada' });
+    const asked = await say('interrupt', handle, '--note', 'wrong branch', '--json');
     const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
     expect(asked.json()).toMatchObject({
       outcome: 'aborted',

@@ -18,8 +18,8 @@ test('the Inspector lists and calls every tool', async () => {
   // It passes a server little of its environment. Each call is a separate process; HIVE_AGENT makes them one session.
   let source = 'bg';
   const inspect = async (method: string, ...more: string[]): Promise<unknown> => {
-    const ours = ['env', `HIVE_STORE=${store}`, `HIVE_AGENT=inspector-${source}`, process.execPath, HIVE];
-    const server = [...ours, 'mcp', '--role', 'coordinator', '--source', source];
+    const ours = ['env', `HIVE_STORE=${store}`, `HIVE_AGENT=inspector-${source}`, `HIVE_SOURCE=${source}`];
+    const server = [...ours, process.execPath, HIVE, 'mcp', '--role', 'coordinator'];
     const args = ['--cli', ...server, '--method', method, ...more];
     return JSON.parse((await run(tools.inspector, args, { env })).stdout);
   };

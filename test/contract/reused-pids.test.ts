@@ -59,7 +59,6 @@ const sessionOfCall = async (hive: OpenedHive, parent_pid: number): Promise<stri
     meta: {},
     client: 'gemini-cli',
     connection_id: 'conn-1',
-    source: null,
     project: { project: 'demo', project_dir: '/demo', branch: null },
     machine,
     parent_pid,

@@ -261,7 +261,7 @@ test('hive store migrate is refused beside the log of an earlier store', async (
   await ask(await openTestHive(store));
   const left = image(store);
   rmSync(left);
-  const ran = await shell(left).hive('store', 'migrate', '--from', backup, '--to', left);
+  const ran = await shell(backup).hive('store', 'migrate', '--to', left);
   expect(ran).toMatchObject({
     code: 2,
     err: expect.stringMatching(/log of an earlier store at .*-wal.*Nothing was copied/),

@@ -39,7 +39,7 @@ describe('examples/library.mjs', () => {
     const first = start();
     const ask_id = await askedBy(first);
     await first.kill('SIGKILL');
-    await outputOf(spawnHive(['respond', ask_id, 'yes', '--by', 'Ada'], env));
+    await outputOf(spawnHive(['respond', ask_id, 'yes'], { ...env, HIVE_USER: 'Ada' }));
     const said = await outputOf(start());
     expect(said).toBe(`Asked before: ${ask_id}\nDeploying 1.4.2, says Ada.\n`);
   });
@@ -48,7 +48,7 @@ describe('examples/library.mjs', () => {
     const { start, env } = installed();
     const running = start();
     const said = outputOf(running);
-    await outputOf(spawnHive(['respond', await askedBy(running), 'no', '--by', 'Ada'], env));
+    await outputOf(spawnHive(['respond', await askedBy(running), 'no'], { ...env, HIVE_USER: 'Ada' }));
     expect(await said).toMatch(/\nNot deployed: Ada says no\.\n$/);
   });
 });

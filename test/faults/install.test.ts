@@ -102,15 +102,12 @@ describe('hive install', () => {
     expect(readFileSync(join(place.folder, INIT), 'utf8')).toBe(MINE);
   });
 
-  it('offers the agents that it finds, and Emacs unless told not to', async () => {
+  it('offers Emacs and the agents that it finds', async () => {
     const place = home();
     for (const agent of ['claude', 'codex']) script(join(place.folder, 'machine', agent), '#!/bin/sh\n');
-    const later = async (...args: string[]): Promise<string | undefined> =>
-      /run later: (.*)/.exec((await place.install({}, ...args)).out)?.[1];
-    expect(await later()).toBe('hive init emacs; hive init claude --hooks; hive init codex');
-    expect(await later('--no-emacs')).toBe('hive init claude --hooks; hive init codex');
-    expect(await later('--no-agents')).toBe('hive init emacs');
-    expect(await later('--no-agents', '--no-emacs')).toBeUndefined();
+    expect((await place.install()).out).toContain(
+      'run later: hive init emacs; hive init claude --hooks; hive init codex\n',
+    );
   });
 
   it('does nothing the second time', async () => {
@@ -477,7 +474,7 @@ describe('hive uninstall', () => {
     const place = home();
     await place.install({}, '--yes');
     const init = join(place.folder, INIT);
-    const { code, out, err } = await place.person.hive('uninstall', '--show');
+    const { code, out, err } = await place.person.hive('uninstall');
     expect(code).toBe(1);
     expect(out).toMatch(/^This removes what Hive has written into .*\. Then it removes the program in .*\n/);
     expect(out.split('\n')[0]).toContain(`${init}, and asks about each program.`);
@@ -488,7 +485,7 @@ describe('hive uninstall', () => {
     expect(readFileSync(init, 'utf8')).toContain('hive-mode');
     const declined = await place.person.terminal(['uninstall'], 'Continue?', 'n');
     expect(declined.out.replaceAll(/\s/g, '')).toContain(`${init},andasksabouteachprogram.`);
-    expect((await place.person.hive('uninit', 'emacs', '--show')).err).toContain('without asking.\n');
+    expect((await place.person.hive('uninit', 'emacs')).err).toContain('without asking.\n');
   });
 
   it('removes nothing without a yes', async () => {

@@ -13,7 +13,7 @@ import { tempStore } from '../support/temp.ts';
 import { fuzz } from './fuzz.ts';
 import { oddText } from './inputs.ts';
 
-/** Those that end by themselves. `init` and `store` only look here, `messages --save` is left out. */
+/** Those that end by themselves. `init` and `store` only look here. */
 const COMMANDS: Record<string, string[]> = {
   ask: [
     '--option',
@@ -26,15 +26,15 @@ const COMMANDS: Record<string, string[]> = {
     '--timeout',
     '--key',
   ],
-  poll: ['--wait', '--all'],
+  poll: ['--wait'],
   list: ['--status', '--project', '--agent', '--limit', '--cursor'],
-  respond: ['--amend', '--select', '--comment', '--by'],
-  cancel: ['--by', '--as-agent'],
-  post: ['--reply-to', '--thread', '--urgent', '--expects-reply', '--scope', '--by', '--as-agent'],
+  respond: ['--amend', '--comment'],
+  cancel: ['--as-agent'],
+  post: ['--reply-to', '--thread', '--urgent', '--expects-reply', '--scope', '--as-agent'],
   messages: ['--after', '--before', '--thread', '--from', '--query', '--limit', '--all', '--format'],
-  mentions: ['--session', '--status', '--limit', '--cursor', '--all', '--note', '--by', '--as-agent'],
+  mentions: ['--session', '--status', '--limit', '--cursor', '--all', '--note', '--as-agent'],
   sessions: ['--ended'],
-  interrupt: ['--all', '--turn', '--note', '--cancel', '--by'],
+  interrupt: ['--all', '--turn', '--note', '--cancel'],
   status: [],
   history: ['--agent', '--project', '--since', '--limit', '--cursor', '--format'],
   log: ['--after', '--subject'],

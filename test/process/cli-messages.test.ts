@@ -1,7 +1,5 @@
 /** The shared buffer from a shell: a person's, and an agent's. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parseShared } from '../../src/domain/messages.ts';
@@ -48,7 +46,7 @@ describe('posting', () => {
     const { person, alice } = await shells();
     await person.hive('post', 'by the human');
     await alice.hive('post', 'by the agent');
-    const forced = await alice.hive('post', 'also by the agent', '--as-agent', '--by', 'Ada');
+    const forced = await alice.hive('post', 'also by the agent', '--as-agent');
     expect(forced.code).toBe(0);
     const { messages } = (await person.hive('messages', '--json')).json();
     expect(messages).toMatchObject([
@@ -59,17 +57,17 @@ describe('posting', () => {
     expect(await person.hive('post', 'x', '--as-agent')).toMatchObject({ code: 2, out: '' });
   });
 
-  test('under the name that HIVE_USER gives, unless --by gives another', async () => {
+  test('under the name that HIVE_USER gives', async () => {
     const store = tempStore();
     const eve = shell(store, { HIVE_USER: 'Eve' });
     const hive = await openTestHive(store);
-    const nameOf = async (...options: string[]): Promise<unknown> => {
-      const { message_id } = (await eve.hive('post', 'hello', '--json', ...options)).json();
+    const nameOf = async (HIVE_USER: string): Promise<unknown> => {
+      const { message_id } = (await eve.as({ HIVE_USER }).hive('post', 'hello', '--json')).json();
       const [posted] = await hive.store.read((tx) => tx.events.of(message_id, 1));
       return posted?.data['by'];
     };
-    expect(await nameOf()).toBe('Eve');
-    expect(await nameOf('--by', 'Ada')).toBe('Ada');
+    expect(await nameOf('Eve')).toBe('Eve');
+    expect(await nameOf('Ada')).toBe('Ada');
     const { out } = await eve.hive('messages');
     expect(out).toMatch(/Human \(Eve\) \[msg-[\s\S]*Human \(Ada\) \[msg-/);
     expect((await eve.hive('history')).out).toMatch(/Human \(Ada\)[\s\S]*Human \(Eve\)/);
@@ -246,18 +244,6 @@ describe('the shared format', () => {
     expect(front).toMatchObject({ hive: 'true', type: 'shared' });
     expect(blocks.map((block) => block.body)).toEqual(bodies);
     expect(new Set(blocks.map((block) => block.handle))).toEqual(new Set(['Claude-abc12']));
-  });
-
-  test('is saved under the name of the day', async () => {
-    const person = shell(tempStore());
-    await person.hive('post', 'hello');
-    const folder = join(tempFolder(), 'saved');
-    mkdirSync(folder);
-    const { out } = await person.hive('messages', '--save', folder);
-    expect(out).toMatch(/\/saved\/shared-\d{8}\.md\n$/);
-    expect(parseShared(readFileSync(out.trim(), 'utf8')).blocks).toMatchObject([
-      { handle: 'Human', body: 'hello' },
-    ]);
   });
 });
 

@@ -142,15 +142,10 @@ describe('the command line', () => {
 
   it.each([
     [['mcp', '--token-file', 'x'], '--token-file and --insecure are for a server that --url names.'],
-    [
-      ['init', 'claude', '--user', '--project', '--print'],
-      "option '--user' cannot be used with option '--project'",
-    ],
     [['mentions', 'list', 'Claude-abc12'], 'hive mentions list takes no names'],
     [['mentions', '--all'], '--all and --note are for hive mentions process.'],
     [['mentions', 'process'], 'Give the ids of the mentions, or --all for all of them.'],
     [['messages', '--format', 'shared', '--after', 'x'], 'The shared format has the whole buffer'],
-    [['messages', '--save', '.', '--limit', '50'], 'The shared format has the whole buffer'],
     [['interrupt', 'Claude-abc12', '--cancel', '--note', 'x'], 'leave out --note and --timeout'],
     [
       ['mentions', 'process', 'mention-x', '--all'],
@@ -191,17 +186,8 @@ describe('the command line', () => {
     });
   });
 
-  it('says why a saved file cannot be written', async () => {
-    const { code, err } = await shell(tempStore()).hive('messages', '--save', '/nowhere/at/all');
-    expect(code).toBe(2);
-    expect(err).toMatch(/^hive: \/nowhere\/at\/all\/shared-\d{8}\.md cannot be written \(/);
-  });
-
-  it('accepts --all and --timeout of poll only together with --wait', async () => {
-    const person = shell(tempStore());
-    for (const words of [['--all'], ['--timeout', '1ms']]) {
-      const { code, err } = await person.hive('poll', ...words);
-      expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('need --wait') });
-    }
+  it('accepts --timeout of poll only together with --wait', async () => {
+    const { code, err } = await shell(tempStore()).hive('poll', '--timeout', '1ms');
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('needs --wait') });
   });
 });

@@ -25,15 +25,14 @@ import { eventually, within } from '../support/wait.ts';
 const AGENT = 'agent-1';
 
 describe('a shell', () => {
-  const run = (store: string, ...args: string[]): Child => spawnHive(args, childEnvironment(store));
+  const run = (store: string, ...args: string[]): Child =>
+    spawnHive(args, childEnvironment(store, { HIVE_USER: 'ada' }));
 
   test('hive interrupt waits, prints the outcome, and exits with the matching code', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const turn = await beginTurn(hive, AGENT, 'test');
-    const said = outputOf(
-      run(store, 'interrupt', 'Agent-agent', '--note', 'stop it', '--json', '--by', 'ada'),
-    );
+    const said = outputOf(run(store, 'interrupt', 'Agent-agent', '--note', 'stop it', '--json'));
     await requestStored(hive, turn);
     await hive.turns.end(turn.turn_id, { aborted: 'interrupted' });
     expect(JSON.parse(await said)).toMatchObject({

@@ -81,7 +81,8 @@ describe('hive sessions set', () => {
   it('lets a person change anything, and says what changed', async () => {
     const person = shell(tempStore());
     await person.as(NAME).hive('post', 'here');
-    const set = (...words: string[]) => person.hive('sessions', 'set', ...words);
+    const ada = person.as({ HIVE_USER: 'Ada' });
+    const set = (...words: string[]) => ada.hive('sessions', 'set', ...words);
     const all = [
       'shared=off',
       'roles=reviewer,tester',
@@ -91,7 +92,7 @@ describe('hive sessions set', () => {
       'ping=off',
       'reports=always',
     ];
-    const { code, out } = await set('front', ...all, '--by', 'Ada');
+    const { code, out } = await set('front', ...all);
     expect({ code, out }).toEqual({ code: 0, out: `Set for frontend-tests: ${all.join(' ')}\n` });
     expect((await person.hive('sessions')).out).toMatch(/^frontend-tests .* bg +off +reviewer, tester/m);
     const session = async () => (await person.hive('sessions', '--json')).json().sessions[0];

@@ -61,7 +61,8 @@ describe('an agent over MCP', () => {
     ['bg', 'bg'],
     ['fork', 'fork'],
   ] as const)('a card from %s has the footer %s', async (source, footer) => {
-    const caller = await callInProcess(await openTestHive(), 'agent', { connection: { source } });
+    const env = { HIVE_AGENT: 'agent-1', HIVE_SOURCE: source };
+    const caller = await callInProcess(await openTestHive(), 'agent', { connection: { env } });
     const card = await caller.call('hivemind_send_card', { title: 'Tasks' });
     expect([card['source'], card['footer'] ?? null]).toEqual([source, footer]);
     expect(card).not.toHaveProperty('ask_id');

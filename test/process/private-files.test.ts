@@ -75,7 +75,7 @@ test('only the owner can read the files that hive init creates', async () => {
   const env = childEnvironment(join(home, 'hive.db'), { HOME: home });
   mkdirSync(join(home, '.claude'));
   chmodSync(join(home, '.claude'), 0o700);
-  const child = careless(env, 'init', 'claude', '--user', '--hooks', '--yes');
+  const child = careless(env, 'init', 'claude', '--hooks', '--yes');
   child.process.stdin.end();
   await outputOf(child);
   for (const file of ['.claude.json', '.claude/settings.json'])

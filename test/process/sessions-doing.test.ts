@@ -59,7 +59,6 @@ test('an agent without hooks is seen with each call, and a call a moment later w
       meta: {},
       client: 'gemini-cli',
       connection_id: 'conn-1',
-      source: null,
       project: { project: 'demo', project_dir: '/demo', branch: null },
       machine: hostname(),
       parent_pid: process.pid,

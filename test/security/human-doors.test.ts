@@ -316,7 +316,7 @@ describe('an answer from a shell is typed by a person', () => {
     const { ask_id } = await ask(hive);
     await desk.request('hivemind-response', { ask_id, decision: 'no', by: 'Ada' });
     expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'no', attested: true });
-    const amended = await shell(store).hive('respond', '--amend', ask_id, 'yes', '--by', 'Ada');
+    const amended = await shell(store, { HIVE_USER: 'Ada' }).hive('respond', '--amend', ask_id, 'yes');
     expect(amended.out).toBe(`Corrected ${ask_id} (unattested): yes\n`);
     expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'yes', attested: false });
   });

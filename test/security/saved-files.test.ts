@@ -1,5 +1,5 @@
 /** Files with text from agents that a person saves: opening one in an unconfigured Emacs does nothing. */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseShared } from '../../src/domain/messages.ts';
@@ -19,15 +19,13 @@ const opened = (file: string): Promise<string> =>
     `(progn (hive-files-test-open ${JSON.stringify(file)}) (mapconcat #'identity hive-files-test-ran " "))`,
   );
 
-test('the buffer that hive messages --save writes does nothing when it is opened, and reads back', async () => {
+test('the buffer that hive messages prints as a file does nothing when it is opened, and reads back', async () => {
   const hostile = await emacs('(hive-files-test-hostile)');
   const person = shell(tempStore());
   await person.hive('post', '--', hostile);
-  const folder = join(tempFolder(), 'saved');
-  mkdirSync(folder);
-  const file = (await person.hive('messages', '--save', folder)).out.trim();
-  const text = readFileSync(file, 'utf8');
+  const { out: text } = await person.hive('messages', '--format', 'shared');
+  const file = join(tempFolder(), 'shared.md');
+  writeFileSync(file, text);
   expect(parseShared(text).blocks.map(({ body }) => body)).toEqual([hostile]);
   expect(await opened(file)).toBe('');
-  expect((await person.hive('messages', '--format', 'shared')).out).toBe(text);
 });

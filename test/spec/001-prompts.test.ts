@@ -293,7 +293,7 @@ requirement(
     const [at_desk, in_shell] = [await ask('Desk?', { options: ['yes', 'no'] }), await ask('Shell?')];
     const before = new Date().toISOString();
     await answer(at_desk.ask_id, 'yes');
-    await human.hive('respond', in_shell.ask_id, 'no', '--by', 'Grace');
+    await human.as({ HIVE_USER: 'Grace' }).hive('respond', in_shell.ask_id, 'no');
     const polled = await poll(at_desk.ask_id);
     expect(polled).toMatchObject({ status: 'responded', decision: 'yes', by: 'Ada', via: 'emacs' });
     expect(isBetween(before, polled.responded_at, new Date().toISOString())).toBe(true);
@@ -916,7 +916,7 @@ requirement(
     const asker = await startAgent(own, 'asker-session');
     const { ask_id } = await ask('Do you remember?', {}, asker);
     await asker.crash();
-    await shell(own).hive('respond', ask_id, 'yes', '--by', 'Ada');
+    await shell(own, { HIVE_USER: 'Ada' }).hive('respond', ask_id, 'yes');
     const again = await startAgent(own, 'asker-session');
     expect(await again.use('hivemind_poll', { ask_id })).toMatchObject({
       status: 'responded',
@@ -993,7 +993,7 @@ requirement(
     const asker = await startAgent(own, 'asker-session');
     const { ask_id } = await ask('Old?', {}, asker);
     await ask('Old and still open?', {}, asker);
-    await shell(own).hive('respond', ask_id, 'yes', '--by', 'Ada');
+    await shell(own).hive('respond', ask_id, 'yes');
     await asker.use('hivemind_poll', { ask_id });
     await asker.crash();
     grow(own, 100);

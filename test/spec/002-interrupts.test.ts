@@ -495,14 +495,14 @@ requirement(
     expect(reply.sentence).toBe('task interrupted by Ada');
     const fromShell = async (...more: string[]): Promise<string> => {
       const work = await begin();
-      const { done } = human.start('interrupt', abc.handle, ...more);
+      const { done } = human.as({ HIVE_USER: 'Grace' }).start('interrupt', abc.handle, ...more);
       await requested();
       await work.tool();
       return (await done).out;
     };
     const told = JSON.parse(await fromShell('--json'));
     expect(told).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted' });
-    expect(await fromShell('--by', 'Grace')).toBe(`${await abc.title()}: task interrupted by Grace\n`);
+    expect(await fromShell()).toBe(`${await abc.title()}: task interrupted by Grace\n`);
   },
 );
 

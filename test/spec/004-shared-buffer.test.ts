@@ -554,22 +554,17 @@ requirement(
     id: '004-22',
     title: 'The buffer can be kept as a file with the date in its name.',
     source: 'shared-YYYYMMDD.vibing-shared',
-    lives: ['`hive messages --save`', '`C-c C-s` in `M-x hive-shared`'],
+    lives: ['`C-c C-s` in `M-x hive-shared`'],
     verdict: 'neutral',
     because: 'The store is the truth, and a file of it is written when somebody wants one, as Markdown.',
   },
   async () => {
     await post(abc, 'to be kept in a file');
-    const folder = tempFolder();
-    await human.hive('messages', '--save', folder);
-    const [name = ''] = readdirSync(folder);
-    expect(name).toMatch(/^shared-\d{8}\.md$/);
-    expect(readFileSync(join(folder, name), 'utf8')).toContain('to be kept in a file');
     await emacs.calm();
     await openHere();
     await emacs.until(/to be kept in a file/);
     expect(await emacs.evaluate('(with-current-buffer (window-buffer) buffer-file-name)')).toBe('nil');
-    const file = join(folder, 'from-emacs.md');
+    const file = join(tempFolder(), 'from-emacs.md');
     await emacs.keys('C-c', 'C-s');
     await emacs.until(/Save messages to: .*shared-\d{8}\.md/);
     await emacs.keys('C-a', 'C-k');

@@ -13,7 +13,6 @@ export function agentConnection(stopping: AbortSignal = new AbortController().si
   return {
     env: { HIVE_AGENT: 'agent-1' },
     connection_id: 'connection-1',
-    source: null,
     project: { project: 'demo', project_dir: '/demo', branch: null },
     machine: 'test',
     parent_pid: null,

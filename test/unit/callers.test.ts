@@ -20,7 +20,6 @@ const NOWHERE: CallerEvidence = {
   meta: {},
   client: '',
   connection_id: 'connection-abc',
-  source: null,
   project: { project: 'demo', project_dir: '/demo/.git', branch: 'main' },
   machine: 'machine',
   parent_pid: ENDED,
@@ -78,9 +77,8 @@ describe('Claude Code', () => {
     expect(advice).toBeNull();
   });
 
-  test('takes its source from the server if that was given', () => {
+  test('takes its source from HIVE_SOURCE if that is set', () => {
     const env = recorded<Environment>('claude-env-mcp-child-headless.json');
-    expect(identify({ env, source: 'fork' }).introduction.source).toBe('fork');
     expect(identify({ env: { ...env, HIVE_SOURCE: 'main' } }).introduction.source).toBe('main');
   });
 });

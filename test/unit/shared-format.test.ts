@@ -9,7 +9,6 @@ import {
   parseShared,
   renderBlock,
   renderShared,
-  sharedFileName,
   stampOf,
 } from '../../src/domain/messages.ts';
 
@@ -118,10 +117,6 @@ test('a stamp gives the time in its zone', () => {
   expect(stampOf('2026-01-11T18:00:00.999Z', 0)).toBe('2026-01-11 18:00:00');
   expect(stampOf('2026-01-11T18:00:00.000Z', 9 * 60)).toBe('2026-01-12 03:00:00');
   expect(stampOf('2026-01-11T18:00:00.000Z', -210)).toBe('2026-01-11 14:30:00');
-});
-
-test('the file of a day has its date in its name', () => {
-  expect(sharedFileName('2026-01-11 18:00:00')).toBe('shared-20260111');
 });
 
 const HEADING = '## 2026-01-11 18:00:00 Claude-1';

@@ -14,8 +14,6 @@ const HEADLESS = { entrypoint: 'sdk-cli', attended: '0' };
 describe('each piece of evidence by itself', () => {
   test.each<[string, SourceEvidence, Source]>([
     ['silence', {}, 'main'],
-    ['hive mcp --source bg', { option: 'bg' }, 'bg'],
-    ['hive mcp --source fork', { option: 'fork' }, 'fork'],
     ['HIVE_SOURCE=bg', { variable: 'bg' }, 'bg'],
     ['HIVE_SOURCE=fork', { variable: 'fork' }, 'fork'],
     ['HIVE_SOURCE=nonsense', { variable: 'nonsense' }, 'main'],
@@ -35,10 +33,9 @@ describe('each piece of evidence by itself', () => {
 });
 
 describe('background wins', () => {
-  const speaking: (keyof SourceEvidence & ('current' | 'reported' | 'option' | 'variable'))[] = [
+  const speaking: (keyof SourceEvidence & ('current' | 'reported' | 'variable'))[] = [
     'current',
     'reported',
-    'option',
     'variable',
   ];
   for (const [one, other] of speaking.flatMap((a) => speaking.map((b) => [a, b] as const))) {
@@ -60,14 +57,21 @@ describe('background wins', () => {
 
   test('an entry point is only a guess: an explicit main or fork wins', () => {
     expect(decideSource({ ...HEADLESS, variable: 'main' })).toBe('main');
-    expect(decideSource({ ...HEADLESS, option: 'fork' })).toBe('fork');
+    expect(decideSource({ ...HEADLESS, variable: 'fork' })).toBe('fork');
     expect(decideSource({ ...HEADLESS, variable: 'main', backgrounded: true })).toBe('bg');
   });
 
   test("only the human's correction wins over everything", () => {
     for (const corrected of SOURCES)
       expect(
-        decideSource({ corrected, current: 'bg', reported: 'bg', option: 'fork', forked: true, ...HEADLESS }),
+        decideSource({
+          corrected,
+          current: 'bg',
+          reported: 'bg',
+          variable: 'fork',
+          forked: true,
+          ...HEADLESS,
+        }),
       ).toBe(corrected);
   });
 });

@@ -39,7 +39,9 @@ async function scene(): Promise<Scene> {
   // Settled, so that no wait lasts.
   const settled = await ask(hive, { question: 'Settled?', urgency: 'low' });
   await hive.prompts.respond({ ask_id: settled.ask_id, decision: 'yes', actor: HUMAN });
-  const agent = await callInProcess(hive, 'coordinator', { connection: { source: 'bg' } });
+  const agent = await callInProcess(hive, 'coordinator', {
+    connection: { env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg' } },
+  });
   const other = await callInProcess(await openTestHive(store), 'agent', {
     connection: { env: { HIVE_AGENT: 'agent-2' }, connection_id: 'connection-2' },
   });

@@ -317,7 +317,6 @@ function resolve(
     meta,
     client: 'claude-code',
     connection_id: 'connection-1',
-    source: null,
     project: { project: 'demo', project_dir: '/demo/.git', branch: null },
     machine: 'test',
     parent_pid: ENDED,

@@ -141,7 +141,8 @@ describe('the shared buffer', () => {
 
 test('reaching the human from the background, and stopping another', async () => {
   const hive = await openTestHive();
-  const wire = { hive, agent: await callInProcess(hive, 'coordinator', { connection: { source: 'bg' } }) };
+  const env = { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg' };
+  const wire = { hive, agent: await callInProcess(hive, 'coordinator', { connection: { env } }) };
   await call(wire, 'hivemind_ping_user', { message: 'Anybody?' }, 'nobody-there');
   await attended(hive);
   await call(wire, 'hivemind_ping_user', { message: 'The build is green.' });

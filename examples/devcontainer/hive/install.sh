@@ -26,7 +26,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tar -xzf "$release" -C "$work"
 HOME=$work XDG_STATE_HOME=$work/state node "$work/package/bin/hive" install \
-  --to "$place" --bin /usr/local/bin --no-emacs --no-agents
+  --to "$place" --bin /usr/local/bin </dev/null
 chmod -R a+rX "$place"
 
 for name in mcp hook; do

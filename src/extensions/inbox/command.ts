@@ -34,18 +34,16 @@ interface AddOptions extends Format {
 }
 
 export function definePhone(command: Command): void {
-  const define = humanCommands(command, { action: 'pair, list or revoke phones', unnamed: '' });
-  define<AddOptions>('add', 'Pair a phone: shows a QR code and waits for it', (hive, _device, options) =>
-    add(hive, options),
-  )
+  const define = humanCommands(command, 'pair, list or revoke phones');
+  define('add', 'Pair a phone: shows a QR code and waits for it', add)
     .option('--url <url>', 'the address of the inbox, if another machine serves it')
     .option('--by <name>', 'whose phone it is; default: HIVE_USER, else your login name');
-  define<Format>('list', 'List the phones', (hive, _device, options) => list(hive, options));
-  define<Format>('allow <phone>', 'Let a phone allow permissions', allowPhone);
-  define<Format>(
+  define('list', 'List the phones', list);
+  define('allow <phone>', 'Let a phone allow permissions', allowPhone);
+  define(
     'revoke <phone>',
     'Take away the access of a phone, at once',
-    async (hive, given, { json }) => {
+    async (hive, given: string, { json }: Format) => {
       const { device, problem } = await revoke(hive, { device: given, by: humanName(process.env) });
       if (json === true) printJson({ phone: phoneOf(hive, device) });
       else print(`Revoked ${device.name}. It no longer has access.`);

@@ -7,7 +7,7 @@ import type { Hive } from '../../application/hive.ts';
 import { refuseAgents } from '../../cli/actor.ts';
 import { EXIT, type ExitCode } from '../../cli/exit-codes.ts';
 import { type Format, moment, parseDuration, printJson, printRows, remark } from '../../cli/output.ts';
-import { thisFile, untilSignalled, withHive } from '../../cli/program.ts';
+import { perform, thisFile, untilSignalled, withHive } from '../../cli/program.ts';
 import { invalidInput } from '../../domain/errors.ts';
 import type { Run } from '../../domain/runs.ts';
 import { environmentToKeep } from './files.ts';
@@ -132,11 +132,9 @@ interface ListOptions extends Format {
 }
 
 export function defineRuns(command: Command): void {
-  command
+  perform(command, list)
     .option('--all', 'those that have ended, too')
-    .option('--stop <run>', 'end this run: its agent is stopped and not started again')
-    .option('--json', 'print JSON')
-    .action((options: ListOptions) => withHive(options, (hive) => list(hive, options)));
+    .option('--stop <run>', 'end this run: its agent is stopped and not started again');
 }
 
 async function list(hive: Hive, { all = false, stop, json }: ListOptions): Promise<ExitCode> {

@@ -166,7 +166,6 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
         stopping: AbortSignal.any([stopping.signal, ending.signal]),
         stillAdmitted: () => tokens.holds(token),
         connection_id,
-        source: null,
       },
       token.role,
     );

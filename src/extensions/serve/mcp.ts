@@ -4,7 +4,6 @@ import type { ConnectionHook } from '../../application/hook-context.ts';
 import { untilAbandoned } from '../../cli/program.ts';
 import { invalidInput } from '../../domain/errors.ts';
 import { MCP_PATH } from '../../domain/installation.ts';
-import type { Source } from '../../domain/sources.ts';
 import { isReadableByOthers, type Role } from '../../domain/tokens.ts';
 import { readFileOnly } from '../../infrastructure/platform/files.ts';
 import { runBridge } from './bridge.ts';
@@ -12,7 +11,6 @@ import { plainHttp, sendHook } from './sending.ts';
 
 export interface RemoteMcpOptions {
   role?: Role;
-  source?: Source;
   toolTimeout?: string;
   tokenFile?: string;
   insecure?: boolean;
@@ -21,7 +19,7 @@ export interface RemoteMcpOptions {
 /** Passes messages and hook events on until the client is gone, and ends the process. @throws HiveError `invalid_input`, `not_allowed`. */
 export async function runRemoteMcp(
   given: string,
-  { role, source, toolTimeout: tool_timeout, tokenFile: token_file, insecure = false }: RemoteMcpOptions,
+  { role, toolTimeout: tool_timeout, tokenFile: token_file, insecure = false }: RemoteMcpOptions,
 ): Promise<void> {
   const stop = untilAbandoned();
   const url = URL.parse(given);
@@ -31,10 +29,6 @@ export async function runRemoteMcp(
   if (role !== undefined)
     throw invalidInput(
       `--role does not work with --url: the token decides. Your human makes a token with: hive token make NAME --role ${role}`,
-    );
-  if (source !== undefined)
-    throw invalidInput(
-      "--source does not work with --url. Set HIVE_SOURCE in the client's environment; its hooks report it.",
     );
   if (tool_timeout !== undefined)
     throw invalidInput('--tool-timeout does not work with --url. Leave it out.');

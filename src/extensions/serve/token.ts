@@ -19,14 +19,10 @@ interface MakeOptions extends Format {
 }
 
 export function defineToken(command: Command): void {
-  const define = humanCommands(command, { action: 'read or change tokens', unnamed: FIRST_TOKEN });
-  define<Format>('show', 'Print the token that hive serve made', async (_hive, name, options) =>
-    show(name, options),
-  );
-  define<Format>('list', 'List the tokens, without their secrets', (hive, _name, options) =>
-    list(hive, options),
-  );
-  define<MakeOptions>('make <name>', 'Make a token', async (hive, name, options) =>
+  const define = humanCommands(command, 'read or change tokens');
+  define('show', 'Print the token that hive serve made', show);
+  define('list', 'List the tokens, without their secrets', list);
+  define('make <name>', 'Make a token', async (hive, name: string, options: MakeOptions) =>
     printToken(
       await tokensOf(hive).make({
         name,
@@ -49,12 +45,12 @@ export function defineToken(command: Command): void {
         .default('agent'),
     )
     .option('--project <directory...>', 'a project of this machine that it takes part in');
-  define<Format>(
+  define(
     'rotate <name>',
     'Make a new secret; the old one stops working at once',
-    async (hive, name, options) => printToken(await tokensOf(hive).rotate(name), options),
+    async (hive, name: string, options: Format) => printToken(await tokensOf(hive).rotate(name), options),
   );
-  define<Format>('revoke <name>', 'Stop accepting this token', async (hive, name, { json }) => {
+  define('revoke <name>', 'Stop accepting this token', async (hive, name: string, { json }: Format) => {
     const { revoked_at } = await tokensOf(hive).revoke(name);
     if (json === true) printJson({ name, revoked_at });
     else print(`Revoked ${name} at ${moment(revoked_at ?? '')}. It no longer gives access.`);
@@ -62,14 +58,14 @@ export function defineToken(command: Command): void {
   });
 }
 
-function show(name: string, { json }: Format): ExitCode {
+async function show(_hive: Hive, { json }: Format): Promise<ExitCode> {
   const secret = readTokenFile(process.env);
   if (secret === null)
     throw new HiveError(
       'token_not_found',
       `There is no token in ${tokenFile(process.env)}. hive serve makes one when it starts, or make one with: hive token make default`,
     );
-  if (json === true) printJson({ name, secret });
+  if (json === true) printJson({ name: FIRST_TOKEN, secret });
   else print(secret);
   return EXIT.done;
 }

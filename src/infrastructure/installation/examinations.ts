@@ -109,7 +109,7 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
       examineTools(env, folder, PLUGIN_SERVER, 'hive init claude'),
     ];
   }
-  if (hooked.length > 1) return [twice(name, 'your settings and the project', 'hive uninit claude --user')];
+  if (hooked.length > 1) return [twice(name, 'your settings and the project', 'hive uninit claude')];
   const checks = await examineClient(name, 'claude-code', found, init, env);
   const served = found.find(({ server }) => isHiveServer(server));
   if (served === undefined) return checks;

@@ -10,7 +10,9 @@ export function terminal(world: World, name: string): Worker {
   const { log, random, unique } = deskOf(world, name);
 
   async function hive(...args: string[]): Promise<Loose> {
-    const { out, err } = await run(world.installation, name, [...args, '--json']);
+    const { out, err } = await run(world.installation, name, [...args, '--json'], {
+      env: { HIVE_USER: name },
+    });
     // Killed before it could say all: nobody knows.
     if (!out.endsWith('\n')) throw lost(err === '' ? `hive ${args[0]} said nothing` : err);
     const said = JSON.parse(out) as Loose;
@@ -28,12 +30,7 @@ export function terminal(world: World, name: string): Worker {
     const decision = unique('answer');
     log.add({ did: 'tried', what: 'answer', text: decision });
     const act = async (): Promise<void> => {
-      const {
-        accepted,
-        late,
-        status,
-        decision: standing,
-      } = await hive('respond', ask_id, decision, '--by', name);
+      const { accepted, late, status, decision: standing } = await hive('respond', ask_id, decision);
       log.add({ did: 'answered', ask_id, decision, accepted, late, status, standing });
     };
     await attempt(log, 'answer', act, { ask_id, decision });
@@ -43,7 +40,7 @@ export function terminal(world: World, name: string): Worker {
     const ask_id = question();
     if (ask_id === undefined) return;
     const act = async (): Promise<void> => {
-      const { accepted, status } = await hive('cancel', ask_id, '--by', name);
+      const { accepted, status } = await hive('cancel', ask_id);
       log.add({ did: 'cancelled', ask_id, accepted, status });
     };
     await attempt(log, 'cancel', act, { ask_id });
