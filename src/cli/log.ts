@@ -4,7 +4,7 @@ import type { Hive } from '../application/hive.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, printJsonLine, printRows, remark } from './output.ts';
-import { withHive } from './program.ts';
+import { perform } from './program.ts';
 
 interface LogOptions extends Format {
   follow?: boolean;
@@ -15,12 +15,10 @@ interface LogOptions extends Format {
 const PAGE = 500;
 
 export function defineLog(command: Command): void {
-  command
+  perform(command, log)
     .option('--follow', 'wait for new events; starts now unless --after is given')
     .option('--after <seq>', 'only events after this number', sequence)
-    .option('--subject <id>', 'only events of this question, session or desk')
-    .option('--json', 'print JSON, one event a line')
-    .action((options: LogOptions) => withHive(options, (hive) => log(hive, options)));
+    .option('--subject <id>', 'only events of this question, session or desk');
 }
 
 async function log(hive: Hive, options: LogOptions): Promise<ExitCode> {

@@ -14,7 +14,7 @@ import {
 import { VERSION } from '../../version.ts';
 import { FRAME_BYTES } from './frames.ts';
 import {
-  acting,
+  acts,
   type DeskConnection,
   type EventNotifier,
   type Method,
@@ -81,39 +81,35 @@ export const deskMethods: Methods = {
     },
   ),
 
-  'seat/register': acting(
-    takes(
-      seatRegisterParams,
-      'Registers the public key of a further seat for this store, which the human has confirmed. Refused unless the key that this Emacs gave in `initialize` is registered for this store. Returns `registered`, `is_new` and a `text` for the human, as `seat` in the reply to `initialize` does.',
-      async ({ name, key }, { hive, pid }) => {
-        const state = await hive.seats.admit(
-          { name: cleanName('name of the seat', name), key },
-          { pid, via: 'emacs' },
-        );
-        await hive.trust.note();
-        return { ...state };
-      },
-    ),
+  'seat/register': acts(
+    seatRegisterParams,
+    'Registers the public key of a further seat for this store, which the human has confirmed. Refused unless the key that this Emacs gave in `initialize` is registered for this store. Returns `registered`, `is_new` and a `text` for the human, as `seat` in the reply to `initialize` does.',
+    async ({ name, key }, { hive, pid }) => {
+      const state = await hive.seats.admit(
+        { name: cleanName('name of the seat', name), key },
+        { pid, via: 'emacs' },
+      );
+      await hive.trust.note();
+      return { ...state };
+    },
   ),
 
-  'desk/preferences': acting(
-    takes(
-      preferencesParams,
-      "Changes the seat's preferences. Null restores the default; a preference that is left out keeps its value. Returns all of them. `outreach` applies to every seat. `quiet_times` in the reply are the quiet hours that are on, or the next ones.",
-      async (params, connection) => {
-        const { hive, seat, human, pid, desk } = connection;
-        const { outreach: changes, popup_permissions, notify_command, ...ofSeat } = params;
-        const setter = { by: human, pid, from: desk?.desk_id ?? null };
-        // Outreach settings apply to every seat: they belong to the agents, not to this desk.
-        const outreach = await (changes === undefined || changes === null
-          ? hive.outreach.settings()
-          : hive.outreach.setSettings(changes, setter));
-        const authority = await hive.trust.lend({ popup_permissions, notify_command }, setter);
-        const stored = await hive.desks.setPreferences(seat, ofSeat, setter);
-        const quiet_times = await hive.desks.quietTimes(seat);
-        return { preferences: { ...stored, ...authority, outreach, quiet_times } };
-      },
-    ),
+  'desk/preferences': acts(
+    preferencesParams,
+    "Changes the seat's preferences. Null restores the default; a preference that is left out keeps its value. Returns all of them. `outreach` applies to every seat. `quiet_times` in the reply are the quiet hours that are on, or the next ones.",
+    async (params, connection) => {
+      const { hive, seat, human, pid, desk } = connection;
+      const { outreach: changes, popup_permissions, notify_command, ...ofSeat } = params;
+      const setter = { by: human, pid, from: desk?.desk_id ?? null };
+      // Outreach settings apply to every seat: they belong to the agents, not to this desk.
+      const outreach = await (changes === undefined || changes === null
+        ? hive.outreach.settings()
+        : hive.outreach.setSettings(changes, setter));
+      const authority = await hive.trust.lend({ popup_permissions, notify_command }, setter);
+      const stored = await hive.desks.setPreferences(seat, ofSeat, setter);
+      const quiet_times = await hive.desks.quietTimes(seat);
+      return { preferences: { ...stored, ...authority, outreach, quiet_times } };
+    },
   ),
 };
 

@@ -6,7 +6,7 @@ import { HUMAN_HANDLE } from '../../domain/sessions.ts';
 import { mentionListParams, mentionProcessParams, settleLoopParams } from '../../schemas/mentions.ts';
 import { fitPage } from './frames.ts';
 import {
-  acting,
+  acts,
   type EventNotifier,
   humanAt,
   type Methods,
@@ -48,36 +48,32 @@ export const mentionMethods = {
     },
   ),
 
-  'mention/process': acting(
-    takes(
-      mentionProcessParams,
-      'Marks mentions as processed: `mention_ids`, or `all`.',
-      async ({ session, mention_ids, all, note, by }, connection) => {
-        const { hive } = connection;
-        const { session_id } = await addresseeOf(hive, session);
-        const { processed, already, remaining } = await hive.mentions.process({
-          session_id,
-          actor: humanAt(connection, by),
-          mention_ids,
-          all,
-          note,
-        });
-        const ids = (mentions: readonly MentionInFull[]): string[] =>
-          mentions.map((mention) => mention.mention_id);
-        return { processed: ids(processed), already: ids(already), remaining };
-      },
-    ),
+  'mention/process': acts(
+    mentionProcessParams,
+    'Marks mentions as processed: `mention_ids`, or `all`.',
+    async ({ session, mention_ids, all, note, by }, connection) => {
+      const { hive } = connection;
+      const { session_id } = await addresseeOf(hive, session);
+      const { processed, already, remaining } = await hive.mentions.process({
+        session_id,
+        actor: humanAt(connection, by),
+        mention_ids,
+        all,
+        note,
+      });
+      const ids = (mentions: readonly MentionInFull[]): string[] =>
+        mentions.map((mention) => mention.mention_id);
+      return { processed: ids(processed), already: ids(already), remaining };
+    },
   ),
 
-  'mention/settle_loop': acting(
-    takes(
-      settleLoopParams,
-      'Decides about two sessions whose mentions are stopped or muted: `allowed`, and they continue, or `muted`, and mentions of each other reach neither. Takes handles or ids.',
-      async ({ sessions, state }, { hive }) => {
-        await hive.loops.settle(sessions, state);
-        return {};
-      },
-    ),
+  'mention/settle_loop': acts(
+    settleLoopParams,
+    'Decides about two sessions whose mentions are stopped or muted: `allowed`, and they continue, or `muted`, and mentions of each other reach neither. Takes handles or ids.',
+    async ({ sessions, state }, { hive }) => {
+      await hive.loops.settle(sessions, state);
+      return {};
+    },
   ),
 
   'mention/loops': withoutParams(

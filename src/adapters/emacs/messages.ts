@@ -6,7 +6,7 @@ import { humanAuthor, MESSAGE_LIMITS } from '../../domain/messages.ts';
 import { projectName } from '../../domain/preferences.ts';
 import { messageListParams, postParams } from '../../schemas/messages.ts';
 import { FRAME_BYTES } from './frames.ts';
-import { acting, type EventNotifier, type Methods, subjectsOf, takes } from './method.ts';
+import { acts, type EventNotifier, type Methods, subjectsOf, takes } from './method.ts';
 
 const DEFAULT_PAGE = 200;
 
@@ -23,22 +23,20 @@ function projectOf(hive: Hive, params: DirectoryParams): { project: string; proj
 }
 
 export const messageMethods = {
-  'message/post': acting(
-    takes(
-      postParams,
-      `Posts a message as the human; \`body\` has at most ${MESSAGE_LIMITS.bodyBytes / 1024} KiB. A frame sent again under its \`message_id\` is the same message. So is a block (\`heading\`) whose name, time and body are stored already; times that differ by the offset of a time zone count as equal.`,
-      async ({ by, store_id, ...request }, { hive, via }) => {
-        if (store_id !== undefined && store_id !== hive.store_id)
-          throw wrongStore(store_id, hive.store_id, 'message');
-        const posted = await hive.messages.post({
-          ...request,
-          author: humanAuthor(via, projectOf(hive, request)),
-          by,
-        });
-        const { message, existing } = posted;
-        return { message, existing, ...reachedBy(posted) };
-      },
-    ),
+  'message/post': acts(
+    postParams,
+    `Posts a message as the human; \`body\` has at most ${MESSAGE_LIMITS.bodyBytes / 1024} KiB. A frame sent again under its \`message_id\` is the same message. So is a block (\`heading\`) whose name, time and body are stored already; times that differ by the offset of a time zone count as equal.`,
+    async ({ by, store_id, ...request }, { hive, via }) => {
+      if (store_id !== undefined && store_id !== hive.store_id)
+        throw wrongStore(store_id, hive.store_id, 'message');
+      const posted = await hive.messages.post({
+        ...request,
+        author: humanAuthor(via, projectOf(hive, request)),
+        by,
+      });
+      const { message, existing } = posted;
+      return { message, existing, ...reachedBy(posted) };
+    },
   ),
 
   'message/list': takes(

@@ -67,14 +67,6 @@ export function afterEvents(method: Method): Method {
   });
 }
 
-/** The same method, refused when an agent has started the sidecar: for actions in the human's name. */
-export function acting(method: Method): Method {
-  return described(method.params, method.says, async (params, connection) => {
-    await connection.check();
-    return method(params, connection);
-  });
-}
-
 /** A method that reads its params itself. */
 export function described(params: z.ZodType | null, says: string, handle: Handle): Method {
   return Object.assign((given: unknown, connection: DeskConnection) => handle(given, connection), {
@@ -158,6 +150,15 @@ export function takes<Schema extends z.ZodType>(
       throw withHints(error, unknown);
     });
     return { ...reply, ignored_params: unknown.slice(0, MOST_NAMED).map(({ path }) => path) };
+  });
+}
+
+/** The same, refused when an agent has started the sidecar: for actions in the human's name. */
+export function acts<Schema extends z.ZodType>(...definition: Parameters<typeof takes<Schema>>): Method {
+  const method = takes(...definition);
+  return described(method.params, method.says, async (params, connection) => {
+    await connection.check();
+    return method(params, connection);
   });
 }
 

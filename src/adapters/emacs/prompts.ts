@@ -1,6 +1,6 @@
 /**
  * Prompts over JSON-RPC: listing them, taking the human's answers, by request or by notification, and notifying Emacs of what
- * has changed. `takes` checks the parameters of a method with their schema, and `acting` refuses agents (method.ts). In Emacs,
+ * has changed. `takes` checks the parameters of a method with their schema, and `acts` also refuses agents (method.ts). In Emacs,
  * elisp/hive-model.el receives the notifications, and elisp/hive-outbox.el sends the answers.
  */
 import { createHash } from 'node:crypto';
@@ -23,7 +23,7 @@ import {
 import { toWireError } from '../errors.ts';
 import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
 import {
-  acting,
+  acts,
   type DeskConnection,
   described,
   type EventNotifier,
@@ -61,32 +61,30 @@ function at(connection: Pick<DeskConnection, 'human' | 'seat'>, prompt: Prompt):
 }
 
 /** Settles a prompt with an answer, which was sent as a request or as a notification. */
-const settle = acting(
-  takes(
-    responseParams,
-    `Answers a question. \`selected\` wins over \`decision\`, which has at most ${PROMPT_LIMITS.decision} characters; one of them is required. A second answer gets \`accepted: false\` and the winner. A frame sent again under its \`response_id\` is the same answer. Without a \`response_id\` the sidecar makes one from this desk and the content, so a repeated frame is one answer too. \`by\` defaults to the human of this desk. Accepted as a notification too. An answer that cannot be accepted is refused, kept, and announced by \`desk/notice\` with \`notice: "unread_answer"\` and what was \`sent\`.`,
-    async ({ by: given, responded_at, signature, ...answer }, connection) => {
-      const by = given ?? connection.human;
-      const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
-      const signed = signedBy(connection, { responded_at, signature });
-      const command = { ...answer, response_id, actor: humanAt(connection, by), ...signed };
-      const { outcome, prompt } = await connection.hive.prompts.respond(command);
-      const current = prompt.status === 'responded' ? prompt : prompt.late_response;
-      return {
-        ask_id: prompt.ask_id,
-        accepted: outcome === 'accepted',
-        late: outcome === 'late',
-        status: prompt.status,
-        agent: prompt.agent,
-        agent_title: prompt.agent_title,
-        decision: current?.decision ?? null,
-        by: current?.by ?? null,
-        via: current?.via ?? null,
-        attested: current?.attested ?? null,
-        responded_at: current?.responded_at ?? null,
-      };
-    },
-  ),
+const settle = acts(
+  responseParams,
+  `Answers a question. \`selected\` wins over \`decision\`, which has at most ${PROMPT_LIMITS.decision} characters; one of them is required. A second answer gets \`accepted: false\` and the winner. A frame sent again under its \`response_id\` is the same answer. Without a \`response_id\` the sidecar makes one from this desk and the content, so a repeated frame is one answer too. \`by\` defaults to the human of this desk. Accepted as a notification too. An answer that cannot be accepted is refused, kept, and announced by \`desk/notice\` with \`notice: "unread_answer"\` and what was \`sent\`.`,
+  async ({ by: given, responded_at, signature, ...answer }, connection) => {
+    const by = given ?? connection.human;
+    const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
+    const signed = signedBy(connection, { responded_at, signature });
+    const command = { ...answer, response_id, actor: humanAt(connection, by), ...signed };
+    const { outcome, prompt } = await connection.hive.prompts.respond(command);
+    const current = prompt.status === 'responded' ? prompt : prompt.late_response;
+    return {
+      ask_id: prompt.ask_id,
+      accepted: outcome === 'accepted',
+      late: outcome === 'late',
+      status: prompt.status,
+      agent: prompt.agent,
+      agent_title: prompt.agent_title,
+      decision: current?.decision ?? null,
+      by: current?.by ?? null,
+      via: current?.via ?? null,
+      attested: current?.attested ?? null,
+      responded_at: current?.responded_at ?? null,
+    };
+  },
 );
 
 /** The signature of a device. Emacs sends none: its sidecar signs. */
@@ -160,29 +158,25 @@ export const promptMethods = {
     },
   ),
 
-  'prompt/cancel': acting(
-    takes(
-      actParams,
-      'Cancels a question. It then carries no decision.',
-      async ({ ask_id, by }, connection) => {
-        const actor = humanAt(connection, by);
-        const { accepted, prompt } = await connection.hive.prompts.cancel(ask_id, actor, 'human');
-        return { accepted, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
-      },
-    ),
+  'prompt/cancel': acts(
+    actParams,
+    'Cancels a question. It then carries no decision.',
+    async ({ ask_id, by }, connection) => {
+      const actor = humanAt(connection, by);
+      const { accepted, prompt } = await connection.hive.prompts.cancel(ask_id, actor, 'human');
+      return { accepted, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
+    },
   ),
 
-  'prompt/amend': acting(
-    takes(
-      amendParams,
-      'Corrects an answer of this human until it is handed to the agent. Each correction has its own `response_id`.',
-      async ({ by, responded_at, signature, ...answer }, connection) => {
-        const actor = humanAt(connection, by);
-        const signed = signedBy(connection, { responded_at, signature });
-        const prompt = await connection.hive.prompts.amend({ ...answer, actor, ...signed });
-        return { accepted: true, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
-      },
-    ),
+  'prompt/amend': acts(
+    amendParams,
+    'Corrects an answer of this human until it is handed to the agent. Each correction has its own `response_id`.',
+    async ({ by, responded_at, signature, ...answer }, connection) => {
+      const actor = humanAt(connection, by);
+      const signed = signedBy(connection, { responded_at, signature });
+      const prompt = await connection.hive.prompts.amend({ ...answer, actor, ...signed });
+      return { accepted: true, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
+    },
   ),
 
   'prompt/seen': takes(

@@ -10,7 +10,7 @@ import {
   ruleSuggestParams,
   ruleTryParams,
 } from '../../schemas/rules.ts';
-import { acting, type DeskConnection, type Methods, takes, withoutParams } from './method.ts';
+import { acts, type DeskConnection, type Methods, takes, withoutParams } from './method.ts';
 
 export const ruleMethods: Methods = {
   'rule/list': withoutParams(
@@ -34,31 +34,29 @@ export const ruleMethods: Methods = {
     }),
   ),
 
-  'rule/add': acting(
-    takes(
-      ruleAddParams,
-      "Writes a rule into the human's own file (`trust.json`), which is replaced at once. Refused unless the key that this Emacs gave in `initialize` is registered for this store, and where anything in that file is not understood. Returns the `rule` with its `rule_id` and its `line`.",
-      async ({ rule }, connection) => ({
-        rule: await connection.hive.rules.add(draftOf(rule), setterAt(connection)),
-      }),
-    ),
+  'rule/add': acts(
+    ruleAddParams,
+    "Writes a rule into the human's own file (`trust.json`), which is replaced at once. Refused unless the key that this Emacs gave in `initialize` is registered for this store, and where anything in that file is not understood. Returns the `rule` with its `rule_id` and its `line`.",
+    async ({ rule }, connection) => ({
+      rule: await connection.hive.rules.add(draftOf(rule), setterAt(connection)),
+    }),
   ),
 
-  'rule/revoke': acting(
-    takes(
-      ruleRevokeParams,
-      "Removes a rule from the human's own file, as `rule/add` writes one.",
-      async ({ rule_id }, connection) => ({
-        rule: await connection.hive.rules.revoke(rule_id, setterAt(connection)),
-      }),
-    ),
+  'rule/revoke': acts(
+    ruleRevokeParams,
+    "Removes a rule from the human's own file, as `rule/add` writes one.",
+    async ({ rule_id }, connection) => ({
+      rule: await connection.hive.rules.revoke(rule_id, setterAt(connection)),
+    }),
   ),
 
-  'rule/dismiss': acting(
-    takes(ruleDismissParams, 'Dismisses a proposal. It is not made again.', async ({ key }, connection) => {
+  'rule/dismiss': acts(
+    ruleDismissParams,
+    'Dismisses a proposal. It is not made again.',
+    async ({ key }, connection) => {
       await connection.hive.rules.dismiss(key, setterAt(connection));
       return {};
-    }),
+    },
   ),
 };
 

@@ -4,7 +4,7 @@ import { placeOf } from '../../domain/sessions.ts';
 import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
 import { FRAME_BYTES } from './frames.ts';
-import { acting, type EventNotifier, humanAt, type Methods, subjectsOf, takes } from './method.ts';
+import { acts, type EventNotifier, humanAt, type Methods, subjectsOf, takes } from './method.ts';
 
 const DEFAULT_LIMIT = 200;
 
@@ -32,17 +32,15 @@ export const sessionMethods = {
     },
   ),
 
-  'session/configure': acting(
-    takes(
-      configureParams,
-      'Changes the settings of one session. A setting that is left out keeps its value; null restores the default.',
-      async (params, connection) => {
-        const { session_id, by, ...changes } = params;
-        const actor = humanAt(connection, by);
-        const session = await connection.hive.sessions.configure(cleanText(session_id), changes, actor);
-        return { session };
-      },
-    ),
+  'session/configure': acts(
+    configureParams,
+    'Changes the settings of one session. A setting that is left out keeps its value; null restores the default.',
+    async (params, connection) => {
+      const { session_id, by, ...changes } = params;
+      const actor = humanAt(connection, by);
+      const session = await connection.hive.sessions.configure(cleanText(session_id), changes, actor);
+      return { session };
+    },
   ),
 } satisfies Methods;
 

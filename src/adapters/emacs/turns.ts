@@ -3,15 +3,7 @@ import type { OneOfAll } from '../../application/interrupts.ts';
 import { INTERRUPT_LIMITS, type InterruptOutcome, outcomeSentence } from '../../domain/interrupts.ts';
 import { cancelInterruptParams, interruptAllParams, interruptParams } from '../../schemas/turns.ts';
 import { toWireError } from '../errors.ts';
-import {
-  acting,
-  afterEvents,
-  type EventNotifier,
-  humanAt,
-  type Methods,
-  subjectsOf,
-  takes,
-} from './method.ts';
+import { acts, afterEvents, type EventNotifier, humanAt, type Methods, subjectsOf } from './method.ts';
 
 function withSentence<Outcome extends InterruptOutcome>(outcome: Outcome): Outcome & { sentence: string } {
   return { ...outcome, sentence: outcomeSentence(outcome) };
@@ -25,46 +17,40 @@ function describeOne(one: OneOfAll): object {
 }
 
 const methods = {
-  'turn/interrupt': acting(
-    takes(
-      interruptParams,
-      `Interrupts a turn. The reply waits until the turn is over, at most \`timeout_ms\` milliseconds (${INTERRUPT_LIMITS.defaultTimeoutMs} by default), after which it says \`unconfirmed\`. It comes after the \`turn/changed\` that reports the end.`,
-      async ({ session_id, by, ...request }, connection) => {
-        const actor = humanAt(connection, by);
-        return withSentence(
-          await connection.hive.interrupts.interrupt({ ...request, session: session_id, actor }),
-        );
-      },
-    ),
+  'turn/interrupt': acts(
+    interruptParams,
+    `Interrupts a turn. The reply waits until the turn is over, at most \`timeout_ms\` milliseconds (${INTERRUPT_LIMITS.defaultTimeoutMs} by default), after which it says \`unconfirmed\`. It comes after the \`turn/changed\` that reports the end.`,
+    async ({ session_id, by, ...request }, connection) => {
+      const actor = humanAt(connection, by);
+      return withSentence(
+        await connection.hive.interrupts.interrupt({ ...request, session: session_id, actor }),
+      );
+    },
   ),
 
-  'turn/interrupt_all': acting(
-    takes(
-      interruptAllParams,
-      'Does the same for every running turn. Each outcome names its agent (`handle`), and has an `error` if that could not be interrupted.',
-      async ({ by, ...request }, connection) => {
-        const outcomes = await connection.hive.interrupts.interruptAll({
-          ...request,
-          actor: humanAt(connection, by),
-        });
-        return { outcomes: outcomes.map(describeOne) };
-      },
-    ),
+  'turn/interrupt_all': acts(
+    interruptAllParams,
+    'Does the same for every running turn. Each outcome names its agent (`handle`), and has an `error` if that could not be interrupted.',
+    async ({ by, ...request }, connection) => {
+      const outcomes = await connection.hive.interrupts.interruptAll({
+        ...request,
+        actor: humanAt(connection, by),
+      });
+      return { outcomes: outcomes.map(describeOne) };
+    },
   ),
 
-  'turn/cancel_interrupt': acting(
-    takes(
-      cancelInterruptParams,
-      'Withdraws one interrupt, or all interrupts of the turn that are pending.',
-      async ({ session_id, by, ...which }, connection) => {
-        const withdrawn = await connection.hive.interrupts.cancel({
-          ...which,
-          session: session_id,
-          actor: humanAt(connection, by),
-        });
-        return { withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) };
-      },
-    ),
+  'turn/cancel_interrupt': acts(
+    cancelInterruptParams,
+    'Withdraws one interrupt, or all interrupts of the turn that are pending.',
+    async ({ session_id, by, ...which }, connection) => {
+      const withdrawn = await connection.hive.interrupts.cancel({
+        ...which,
+        session: session_id,
+        actor: humanAt(connection, by),
+      });
+      return { withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) };
+    },
   ),
 } satisfies Methods;
 

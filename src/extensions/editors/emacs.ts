@@ -5,13 +5,12 @@
 import type { z } from 'zod';
 import { listed } from '../../adapters/emacs/frames.ts';
 import {
-  acting,
+  acts,
   type DeskConnection,
   described,
   type EmacsExtension,
   type Method,
   type Methods,
-  takes,
 } from '../../adapters/emacs/method.ts';
 import { invalidInput } from '../../domain/errors.ts';
 import { formFrom, formHeader } from '../../domain/forms.ts';
@@ -70,120 +69,106 @@ function inOrder(method: Method): Method {
 }
 
 const methods = {
-  'session/introduce': acting(
-    takes(
-      introduceParams,
-      'Introduces an agent that another package in this Emacs shows, or reports changes to it. Emacs makes the id. Returns the session; if the hooks of the agent report it, their session is returned, and `hooked` is true.',
-      async (params, connection) => {
-        const { editors, sessions } = agentsAt(connection);
-        const {
-          session_id,
-          client,
-          directory: cwd,
-          client_session_id = null,
-          pid = null,
-          name = null,
-        } = params;
-        const agent = cleanDeep({ session_id, client_session_id, client, name, pid, cwd });
-        let session = sessions.get(session_id);
-        if (session === undefined) {
-          session = attachAgent(connection.hive, editors, agent, {
-            interrupt: (by) => connection.notify('session/interrupt', { session_id, by }),
-            // These are not the words of the human, and are marked as such for our hooks.
-            wake: (text) =>
-              connection.notify('session/wake', {
-                session_id,
-                text: `<task-notification>Hive: ${text}</task-notification>`,
-              }),
-          });
-          sessions.set(session_id, session);
-          // An earlier connection of this Emacs may have left some open. Emacs opens the ones that are still pending again.
-          await editors.withdrawLeft(session_id);
-        }
-        const introduced = await session.describe(agent);
-        return { session: introduced, hooked: introduced.session_id !== session_id };
-      },
-    ),
+  'session/introduce': acts(
+    introduceParams,
+    'Introduces an agent that another package in this Emacs shows, or reports changes to it. Emacs makes the id. Returns the session; if the hooks of the agent report it, their session is returned, and `hooked` is true.',
+    async (params, connection) => {
+      const { editors, sessions } = agentsAt(connection);
+      const {
+        session_id,
+        client,
+        directory: cwd,
+        client_session_id = null,
+        pid = null,
+        name = null,
+      } = params;
+      const agent = cleanDeep({ session_id, client_session_id, client, name, pid, cwd });
+      let session = sessions.get(session_id);
+      if (session === undefined) {
+        session = attachAgent(connection.hive, editors, agent, {
+          interrupt: (by) => connection.notify('session/interrupt', { session_id, by }),
+          // These are not the words of the human, and are marked as such for our hooks.
+          wake: (text) =>
+            connection.notify('session/wake', {
+              session_id,
+              text: `<task-notification>Hive: ${text}</task-notification>`,
+            }),
+        });
+        sessions.set(session_id, session);
+        // An earlier connection of this Emacs may have left some open. Emacs opens the ones that are still pending again.
+        await editors.withdrawLeft(session_id);
+      }
+      const introduced = await session.describe(agent);
+      return { session: introduced, hooked: introduced.session_id !== session_id };
+    },
   ),
 
-  'session/end': acting(
-    takes(
-      sessionRef,
-      'Reports that an agent in Emacs is gone: its turn and its session end.',
-      async ({ session_id }, connection) => {
-        await closeSession(connection, session_id, true);
-        return {};
-      },
-    ),
+  'session/end': acts(
+    sessionRef,
+    'Reports that an agent in Emacs is gone: its turn and its session end.',
+    async ({ session_id }, connection) => {
+      await closeSession(connection, session_id, true);
+      return {};
+    },
   ),
 
-  'turn/begin': acting(
-    takes(
-      beginTurnParams,
-      'Reports that an agent in Emacs begins a turn. Dialogs that are opened during the turn end with it. `turn_id` is null if its hooks report its turns.',
-      async ({ session_id, client_turn_id }, connection) => {
-        const turn = await sessionOf(connection, session_id).beginTurn(client_turn_id ?? null);
-        return { turn_id: turn?.turn_id ?? null };
-      },
-    ),
+  'turn/begin': acts(
+    beginTurnParams,
+    'Reports that an agent in Emacs begins a turn. Dialogs that are opened during the turn end with it. `turn_id` is null if its hooks report its turns.',
+    async ({ session_id, client_turn_id }, connection) => {
+      const turn = await sessionOf(connection, session_id).beginTurn(client_turn_id ?? null);
+      return { turn_id: turn?.turn_id ?? null };
+    },
   ),
 
-  'turn/end': acting(
-    takes(
-      endTurnParams,
-      'Reports that the turn of an agent in Emacs has ended, and all its dialogs with it. `cancelled` as the reason means that somebody stopped it.',
-      async ({ session_id, stop_reason }, connection) => {
-        const session = sessionOf(connection, session_id);
-        await withdrawAll(connection, session_id, stop_reason === 'cancelled' ? 'interrupted' : 'withdrawn');
-        await session.endTurn(stop_reason ?? null);
-        return {};
-      },
-    ),
+  'turn/end': acts(
+    endTurnParams,
+    'Reports that the turn of an agent in Emacs has ended, and all its dialogs with it. `cancelled` as the reason means that somebody stopped it.',
+    async ({ session_id, stop_reason }, connection) => {
+      const session = sessionOf(connection, session_id);
+      await withdrawAll(connection, session_id, stop_reason === 'cancelled' ? 'interrupted' : 'withdrawn');
+      await session.endTurn(stop_reason ?? null);
+      return {};
+    },
   ),
 
-  'dialog/open': acting(
-    takes(
-      openParams,
-      'Offers a dialog of an agent at the desks, with its own options in its order, or with `form` the fields of a form. Returns its `prompts`; none if only Emacs can show it. Sent again with the same key, it is the same dialog. `answer` is set if a rule of the human has already answered, or a desk did before Emacs connected again. With `hooked`, the hooks of the agent offer it. The dialog ends with the connection and with the turn, and then nothing is allowed.',
-      async (params, connection) => {
-        const { session_id, key } = params;
-        const dialog = agentsAt(connection).dialogs.get(key) ?? openDialog(connection, params);
-        if (dialog.session_id !== session_id)
-          throw invalidInput(`The key "${key}" is that of a dialog of another session.`);
-        const opened = await dialog.race.opened;
-        if (opened === null) return { prompts: [], hooked: true, answer: null };
-        const { offered, answer } = opened;
-        const found = await Promise.all(offered.ask_ids.map((ask_id) => connection.hive.prompts.get(ask_id)));
-        return { prompts: found.map(listed), hooked: false, answer };
-      },
-    ),
+  'dialog/open': acts(
+    openParams,
+    'Offers a dialog of an agent at the desks, with its own options in its order, or with `form` the fields of a form. Returns its `prompts`; none if only Emacs can show it. Sent again with the same key, it is the same dialog. `answer` is set if a rule of the human has already answered, or a desk did before Emacs connected again. With `hooked`, the hooks of the agent offer it. The dialog ends with the connection and with the turn, and then nothing is allowed.',
+    async (params, connection) => {
+      const { session_id, key } = params;
+      const dialog = agentsAt(connection).dialogs.get(key) ?? openDialog(connection, params);
+      if (dialog.session_id !== session_id)
+        throw invalidInput(`The key "${key}" is that of a dialog of another session.`);
+      const opened = await dialog.race.opened;
+      if (opened === null) return { prompts: [], hooked: true, answer: null };
+      const { offered, answer } = opened;
+      const found = await Promise.all(offered.ask_ids.map((ask_id) => connection.hive.prompts.get(ask_id)));
+      return { prompts: found.map(listed), hooked: false, answer };
+    },
   ),
 
-  'dialog/close': acting(
-    takes(
-      closeParams,
-      'Reports that a dialog is no longer pending: its editor has answered it (`answered_elsewhere`, with the answer as `decision`), its agent has withdrawn it, or its turn was interrupted. `accepted` is false if a desk answered first, or nothing is open under this key.',
-      async ({ key, reason, decision }, connection) => {
-        const dialog = agentsAt(connection).dialogs.get(key);
-        if (dialog === undefined) return { accepted: false };
-        return { accepted: await close(connection, dialog, reason, decision ?? null) };
-      },
-    ),
+  'dialog/close': acts(
+    closeParams,
+    'Reports that a dialog is no longer pending: its editor has answered it (`answered_elsewhere`, with the answer as `decision`), its agent has withdrawn it, or its turn was interrupted. `accepted` is false if a desk answered first, or nothing is open under this key.',
+    async ({ key, reason, decision }, connection) => {
+      const dialog = agentsAt(connection).dialogs.get(key);
+      if (dialog === undefined) return { accepted: false };
+      return { accepted: await close(connection, dialog, reason, decision ?? null) };
+    },
   ),
 
-  'dialog/handed': acting(
-    takes(
-      handedParams,
-      'Reports that Emacs has given the agent the answer of `dialog/answered`, which proves that it arrived. If no desk has answered, the dialog is withdrawn.',
-      async ({ key }, connection) => {
-        const { editors, dialogs } = agentsAt(connection);
-        const dialog = dialogs.get(key);
-        if (dialog === undefined) return {};
-        await close(connection, dialog, 'withdrawn');
-        await editors.acted(dialog.session_id, key);
-        return {};
-      },
-    ),
+  'dialog/handed': acts(
+    handedParams,
+    'Reports that Emacs has given the agent the answer of `dialog/answered`, which proves that it arrived. If no desk has answered, the dialog is withdrawn.',
+    async ({ key }, connection) => {
+      const { editors, dialogs } = agentsAt(connection);
+      const dialog = dialogs.get(key);
+      if (dialog === undefined) return {};
+      await close(connection, dialog, 'withdrawn');
+      await editors.acted(dialog.session_id, key);
+      return {};
+    },
   ),
 } satisfies Methods;
 

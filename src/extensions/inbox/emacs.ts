@@ -1,7 +1,7 @@
 /** Phones over JSON-RPC: pairs one at the desk, lists them, revokes one, lets one allow permissions. */
 
 import {
-  acting,
+  acts,
   type EmacsExtension,
   type EventNotifier,
   type Methods,
@@ -21,16 +21,14 @@ const methods: Methods = {
     }),
   ),
 
-  'phone/invite': acting(
-    takes(
-      inviteParams,
-      'Makes a pairing code for a phone of this human: one use, ten minutes. Returns the `code` as people type it, the `address` with the code after `#`, which the QR code shows (`qr_svg`, `qr_blocks`), and a `warning` if no phone can use that address. Refused if the address of the inbox is unknown.',
-      async ({ url }, { hive, human, seat }) => {
-        const invited = await invite(hive, { human, seat, url: url ?? null });
-        const { svg, blocks } = await qrOf(invited.address);
-        return { ...invited, qr_svg: svg, qr_blocks: blocks };
-      },
-    ),
+  'phone/invite': acts(
+    inviteParams,
+    'Makes a pairing code for a phone of this human: one use, ten minutes. Returns the `code` as people type it, the `address` with the code after `#`, which the QR code shows (`qr_svg`, `qr_blocks`), and a `warning` if no phone can use that address. Refused if the address of the inbox is unknown.',
+    async ({ url }, { hive, human, seat }) => {
+      const invited = await invite(hive, { human, seat, url: url ?? null });
+      const { svg, blocks } = await qrOf(invited.address);
+      return { ...invited, qr_svg: svg, qr_blocks: blocks };
+    },
   ),
 
   'phone/paired': takes(
@@ -46,35 +44,29 @@ const methods: Methods = {
     },
   ),
 
-  'phone/confirm': acting(
-    takes(
-      confirmParams,
-      'Lets a phone in that has used a pairing code: its human has compared the phrases.',
-      async (device, { hive, human }) => ({
-        phone: phoneOf(hive, await devicesOf(hive).confirm(device, human)),
-      }),
-    ),
+  'phone/confirm': acts(
+    confirmParams,
+    'Lets a phone in that has used a pairing code: its human has compared the phrases.',
+    async (device, { hive, human }) => ({
+      phone: phoneOf(hive, await devicesOf(hive).confirm(device, human)),
+    }),
   ),
 
-  'phone/revoke': acting(
-    takes(
-      deviceParams,
-      "Takes away the access of a phone, at once and for ever, and takes its key out of the human's own file. If that file could not be written, `problem` says what the human has to do.",
-      async ({ device_id }, { hive, human }) => {
-        const { device, problem } = await revoke(hive, { device: device_id, by: human });
-        return { phone: phoneOf(hive, device), problem };
-      },
-    ),
+  'phone/revoke': acts(
+    deviceParams,
+    "Takes away the access of a phone, at once and for ever, and takes its key out of the human's own file. If that file could not be written, `problem` says what the human has to do.",
+    async ({ device_id }, { hive, human }) => {
+      const { device, problem } = await revoke(hive, { device: device_id, by: human });
+      return { phone: phoneOf(hive, device), problem };
+    },
   ),
 
-  'phone/allow': acting(
-    takes(
-      deviceParams,
-      "Lets a phone allow permissions: lists its key among the seats in the human's own file, as `seat/register` does. `text` is for the human; if `registered` is false, it says what they can do.",
-      async ({ device_id }, { hive, pid }) => ({
-        ...(await allow(hive, { device: device_id, pid, via: 'emacs' })),
-      }),
-    ),
+  'phone/allow': acts(
+    deviceParams,
+    "Lets a phone allow permissions: lists its key among the seats in the human's own file, as `seat/register` does. `text` is for the human; if `registered` is false, it says what they can do.",
+    async ({ device_id }, { hive, pid }) => ({
+      ...(await allow(hive, { device: device_id, pid, via: 'emacs' })),
+    }),
   ),
 };
 
