@@ -5,7 +5,7 @@
 
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { HiveError } from '../domain/errors.ts';
-import { boundedBytes, countThatFits } from '../domain/limits.ts';
+import { countThatFits } from '../domain/limits.ts';
 import { foldHandle, parseMentions } from '../domain/mention-parser.ts';
 import { explainUnresolved, type Mention, type Unresolved, unresolvedText } from '../domain/mentions.ts';
 import {
@@ -15,10 +15,9 @@ import {
   type BlockOrigin,
   createMessage,
   isBlockOf,
-  MESSAGE_LIMITS,
   type Message,
+  messageBody,
   messageNotFound,
-  normalizeBody,
   type PostRequest,
 } from '../domain/messages.ts';
 import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
@@ -73,8 +72,7 @@ export function createMessages(store: Store, ids: Ids) {
     /** @throws HiveError `invalid_input`, `message_not_found` (of `reply_to`), `idempotency_conflict`, `too_many`. */
     async post(given: PostCommand): Promise<Posted> {
       // Parsed outside the transaction, so that no writer waits for it.
-      const { bodyBytes } = MESSAGE_LIMITS;
-      const body = boundedBytes('body', normalizeBody(given.body), bodyBytes, 'message');
+      const body = messageBody(given.body);
       const command = { ...given, body };
       const missed = new Set<string>();
       const names = parseMentions(body, missed);
@@ -175,8 +173,7 @@ async function chargeMentions(
 
 /** The result of an earlier post of this message; undefined if there was none. */
 async function alreadyPosted(tx: ReadTx, command: PostCommand): Promise<Posted | undefined> {
-  const body = normalizeBody(command.body);
-  const { message_id, heading } = command;
+  const { body, message_id, heading } = command;
   if (message_id !== undefined && message_id !== null) {
     const message = await tx.messages.get(message_id);
     if (message !== undefined && message.body !== body) throw conflict(message_id);

@@ -14,12 +14,14 @@ export interface Replacement {
 /** The file after the call, or why the call would not change it. */
 export type Effect = { after: string } | { problem: string };
 
+/** Said in the same words by edits.ts. */
+export const NO_SUCH_FILE = 'There is no such file.';
+export const LONG_DIFF = 'The diff of the file is too long to be shown here.';
+
 const WORDS = {
-  missing: 'There is no such file.',
   empty: 'The text to replace is empty, but the file is not.',
   absent: 'The text to replace does not occur in the file as it is now.',
   same: 'Both texts are the same.',
-  large: 'The diff of the file is too long to be shown here.',
   long: 'The text to replace is too long to be looked for in other spellings.',
   unusual: 'The texts have characters that cannot be written into a file as they are.',
   several: (count: number, lines: string) =>
@@ -40,7 +42,7 @@ export function writtenByClaude(before: string | null, content: string): Effect 
 export function editedByClaude(before: string | null, { from, to, every }: Replacement): Effect {
   if (!isWritable(from) || !isWritable(to)) return { problem: WORDS.unusual };
   if (from === to) return { problem: WORDS.same };
-  if (before === null) return from === '' ? { after: to } : { problem: WORDS.missing };
+  if (before === null) return from === '' ? { after: to } : { problem: NO_SUCH_FILE };
   const end = lineEndOf(before);
   if (from === '') {
     const isBlank = before.trim() === '';
@@ -58,7 +60,7 @@ export function editedByClaude(before: string | null, { from, to, every }: Repla
   const pieces = text.split(removed);
   const count = every ? pieces.length - 1 : 1;
   // Many replacements by a long text would fill the memory.
-  if (text.length + count * (made.length - removed.length) > MOST_CHARACTERS) return { problem: WORDS.large };
+  if (text.length + count * (made.length - removed.length) > MOST_CHARACTERS) return { problem: LONG_DIFF };
   const after = every ? pieces.join(made) : text.replace(removed, () => made);
   return after === text ? { problem: WORDS.same } : { after: withLineEnds(after, end) };
 }

@@ -5,7 +5,7 @@
  */
 
 import { revealedSource, spelledLine, spelledOut } from './display.ts';
-import { type EditCall, type EditTools, editShown, type ShownEdit } from './edits.ts';
+import { DETAILS_BYTES, type EditCall, type EditTools, editShown, type ShownEdit } from './edits.ts';
 import { decideForm, type FormDialog, formHeader, formPrompts, mcpForm } from './forms.ts';
 import {
   type DialogAnswer,
@@ -27,7 +27,7 @@ import {
   type PromptOption,
 } from './prompts.ts';
 import { shownCall } from './shown-calls.ts';
-import { cleanText, excerpt } from './text.ts';
+import { cleanText, excerpt, INDENT, indented, marked } from './text.ts';
 import { timeAfter } from './times.ts';
 
 /** A dialog as the hook of a client reports it, by kind. */
@@ -146,9 +146,7 @@ export interface ToolSummary {
   description: string | null;
 }
 
-/** A prompt's context holds 64 KB; the rest is for the lines around the details. */
-const DETAILS_BYTES = 56_000;
-/** The part of these bytes that the diff of a file may take; the arguments take the rest. */
+/** The part of the bytes of the details that the diff of a file may take; the arguments take the rest. */
 const DIFF_BYTES = 48_000;
 const LINE = 600;
 
@@ -288,21 +286,6 @@ function diff(input: Raw): Pick<Described, 'show' | 'named'> {
   const part = (field: string): string =>
     marked(field === 'old_string' ? '- ' : '+ ', revealedSource(String(input[field])));
   return { show: () => named.map(part).join('\n'), named };
-}
-
-/** The text with this mark before each line. */
-export function marked(mark: string, text: string): string {
-  return text
-    .split('\n')
-    .map((line) => `${mark}${line}`)
-    .join('\n');
-}
-
-const INDENT = '    ';
-
-/** The text as a block of its own: what an agent wrote never begins a line of a permission. */
-export function indented(text: string): string {
-  return marked(INDENT, text);
 }
 
 /** Not one of the names that begin a line of Hive's own (`factsOf`). */

@@ -5,7 +5,15 @@
  * `EditTools` read and compare the files.
  */
 
-import { type Effect, editedByClaude, type Replacement, timesIn, writtenByClaude } from './claude-edits.ts';
+import {
+  type Effect,
+  editedByClaude,
+  LONG_DIFF,
+  NO_SUCH_FILE,
+  type Replacement,
+  timesIn,
+  writtenByClaude,
+} from './claude-edits.ts';
 import {
   addedText,
   type FilePatch,
@@ -18,6 +26,7 @@ import { revealedSource, shownWithin, spelledLine } from './display.ts';
 import type { HookClient } from './hooks.ts';
 import type { Raw } from './json.ts';
 import { digestOf } from './permissions.ts';
+import { indented } from './text.ts';
 
 /** A file as it is now. `link` is its real path where its path contains a link. */
 export type FileState =
@@ -72,9 +81,7 @@ const CONTEXT = 3;
 const NO_FILE = '/dev/null';
 
 const WORDS = {
-  missing: 'There is no such file.',
   unread: (why: string) => `The file ${why}, so this is not a diff of the file.`,
-  long: 'The diff of the file is too long to be shown here.',
   decides: 'The exact effect is decided by the client.',
   asTold: 'The change, as passed to the tool:',
   all: (count: number) => `All ${count} occurrences are replaced.`,
@@ -177,7 +184,7 @@ export function editShown(call: EditCall, tools: EditTools, room: number): Shown
   const shown = 'problem' in change ? null : sectionOf({ ...change, path }, state, tools);
   if (!('problem' in change) && shown !== null && sizeOf(shown) <= room)
     return { shown, named, claimed: [{ path, before: change.before, after: change.after }] };
-  const problem = 'problem' in change ? change.problem : WORDS.long;
+  const problem = 'problem' in change ? change.problem : LONG_DIFF;
   return { shown: textsShown(path, problem, edit, state, tools), named, claimed: [] };
 }
 
@@ -374,11 +381,11 @@ function withoutReturns({ before, after }: Pick<Change, 'before' | 'after'>): Pi
   return { before: plain(before), after: plain(after), returns: [WORDS.returns] };
 }
 
-/** No desk shows more of a permission. */
-const LONGEST_SOURCE = 56_000;
+/** In bytes: no desk shows more of a permission. A prompt's context holds 64 KB; the rest is for the lines around the details. */
+export const DETAILS_BYTES = 56_000;
 
 function sourceShown(text: string): string {
-  return shownWithin(LONGEST_SOURCE, text, revealedSource);
+  return shownWithin(DETAILS_BYTES, text, revealedSource);
 }
 
 function linked(state: FileState): string[] {
@@ -408,8 +415,8 @@ function textsShown(
       ].join('\n');
     });
   // No desk could show more, so nothing is compared then.
-  const sections = all.length > LONGEST_SOURCE ? [all] : compared();
-  const missing = state.kind === 'missing' && problem !== WORDS.missing ? [WORDS.missing] : [];
+  const sections = all.length > DETAILS_BYTES ? [all] : compared();
+  const missing = state.kind === 'missing' && problem !== NO_SUCH_FILE ? [NO_SUCH_FILE] : [];
   const why = [problem, WORDS.decides, WORDS.asTold].filter((sentence) => sentence !== '').join(' ');
   return [...linked(state), ...missing, ...edit.about(state), why, ...sections].join('\n');
 }
@@ -459,7 +466,7 @@ export function unexpectedEffect(expected: readonly ExpectedFile[], tools: EditT
     const found = state.kind === 'text' ? state.text : null;
     if (state.kind !== 'unread' && (found === null ? null : digestOf(found)) === after) return [];
     if (state.kind === 'unread') return [`${spelledLine(path)}: ${WORDS.unread(state.why)}`];
-    if (existed && before === null) return [`${spelledLine(path)}: ${WORDS.long}`];
+    if (existed && before === null) return [`${spelledLine(path)}: ${LONG_DIFF}`];
     const old = before === null ? null : tools.unpacked(before);
     return [sectionOf({ path, before: old, after: found, remarks: [] }, state, tools)];
   });
@@ -491,15 +498,15 @@ function patchShown(
 ): ShownEdit | null {
   if (typeof command !== 'string') return null;
   const named = ['command'];
-  const isLong = command.length > LONGEST_SOURCE;
+  const isLong = command.length > DETAILS_BYTES;
   const patches = unmeasured === null && !isLong ? filesOfPatch(command) : null;
   const changes = patches === null ? null : changesOf(patches, tools);
   const shown = changes?.map(({ section }) => section).join('\n') ?? null;
   if (changes !== null && shown !== null && sizeOf(shown) <= room)
     return { shown, named, claimed: changes.flatMap(({ files }) => files) };
-  const problem = unmeasured ?? (shown === null && !isLong ? WORDS.patch : WORDS.long);
+  const problem = unmeasured ?? (shown === null && !isLong ? WORDS.patch : LONG_DIFF);
   const why = `${problem} ${WORDS.decides} ${WORDS.patchText}`;
-  const text = isLong ? command : revealedSource(command).replace(/^/gm, '    ');
+  const text = isLong ? command : indented(revealedSource(command));
   return { shown: [why, text].join('\n'), named, claimed: [] };
 }
 

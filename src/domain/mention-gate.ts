@@ -7,7 +7,8 @@ import { holdAtMost } from './guards.ts';
 import type { MentionInFull, UnprocessedCount } from './mentions.ts';
 import { authorName, UNVERIFIED_WARNING } from './messages.ts';
 import type { GateMode, NotifyHeld } from './preferences.ts';
-import { labelled, type Source } from './sources.ts';
+import type { Session } from './sessions.ts';
+import { labelled } from './sources.ts';
 import { excerpt, quoted } from './text.ts';
 import { timeAfter } from './times.ts';
 
@@ -221,12 +222,7 @@ export function isExempt(tool: { name: string; own: string | null; input: unknow
 }
 
 /** An agent whose tool calls the gate holds, as a notice shows it. */
-export interface HeldAgent {
-  session_id: string;
-  handle: string;
-  title: string;
-  source: Source;
-  project: string;
+export interface HeldAgent extends Pick<Session, 'session_id' | 'handle' | 'title' | 'source' | 'project'> {
   /** The mention that holds it, the most urgent of several, and the name of its author for people. */
   mention_id: string;
   from: string;

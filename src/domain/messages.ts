@@ -154,6 +154,13 @@ export function normalizeBody(body: string): string {
   return text.slice(text.lastIndexOf('\n', first) + 1);
 }
 
+/** The body of a new message, checked. @throws HiveError `invalid_input` if it is empty or too long. */
+export function messageBody(given: string): string {
+  const body = normalizeBody(given);
+  if (body === '') throw invalidInput('The message is empty: say something.', { field: 'body' });
+  return boundedBytes('body', body, MESSAGE_LIMITS.bodyBytes, 'message');
+}
+
 /** The fields of a new message that come from the store and the application. */
 export interface MessageStamp {
   message_id: string;
@@ -168,12 +175,9 @@ export interface MessageStamp {
   under: { handle: string | null; stamp: string } | null;
 }
 
-/** A new message. @throws HiveError `invalid_input` with a sentence that names the field and its bound. */
+/** A new message; its body is checked (`messageBody`). @throws HiveError `invalid_input` if its thread's name is too long. */
 export function createMessage(request: PostRequest, author: Author, stamp: MessageStamp): Message {
   const { parent, under } = stamp;
-  const body = normalizeBody(request.body);
-  if (body === '') throw invalidInput('The message is empty: say something.', { field: 'body' });
-  boundedBytes('body', body, MESSAGE_LIMITS.bodyBytes, 'message');
   const thread = cleanOptional(request.thread?.trim());
   if (thread !== null && characterCount(thread) > MESSAGE_LIMITS.thread) {
     throw invalidInput(`The thread's name is too long: at most ${MESSAGE_LIMITS.thread} characters.`, {
@@ -200,7 +204,7 @@ export function createMessage(request: PostRequest, author: Author, stamp: Messa
     priority: request.priority ?? 'normal',
     expects_reply: request.expects_reply ?? false,
     scope: project_dir === null ? 'all' : (request.scope ?? 'project'),
-    body,
+    body: request.body,
     hops: stamp.hops,
     via: author.via,
   };

@@ -580,15 +580,10 @@ export interface AskRequest {
 }
 
 /** The asker, with its project. The application resolves it; it is never taken from the request. */
-export interface Asker {
-  session_id: string;
-  agent: string;
-  agent_title: string | null;
-  source: Source;
-  project: string;
-  project_dir: string;
-  turn_id: string | null;
-}
+export type Asker = Pick<
+  Prompt,
+  'session_id' | 'agent' | 'agent_title' | 'source' | 'project' | 'project_dir' | 'turn_id'
+>;
 
 /** A session as the asker of a prompt in a turn. */
 export function askerOf(

@@ -89,16 +89,12 @@ export interface Session {
 }
 
 /** A session as it registers itself. */
-export interface SessionIntroduction {
-  session_id: string;
-  client: string;
-  source: Source;
-  project: string;
-  project_dir: string;
-  branch: string | null;
+export interface SessionIntroduction
+  extends Pick<
+    Session,
+    'session_id' | 'client' | 'source' | 'project' | 'project_dir' | 'branch' | 'machine' | 'pid'
+  > {
   parent_session_id: string | null;
-  machine: string;
-  pid: number | null;
   shell_pid?: number | null | undefined;
   /** The name its person gave it (`HIVE_AGENT`): its handle, if that is free. */
   name?: string | null | undefined;

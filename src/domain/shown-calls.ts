@@ -6,6 +6,7 @@
  */
 import type { HookTool } from './hooks.ts';
 import type { Prompt } from './prompts.ts';
+import { INDENT } from './text.ts';
 
 /** A call as far as its permission displayed it. */
 export interface ShownCall {
@@ -17,7 +18,6 @@ export interface ShownCall {
 /** The line that names the tool is the last one of this form, because the agent's own words after it are indented. */
 const FACTS = /(?:^|\n)Tool: [^\n]*\nDirectory: ([^\n]*)(?=\n|$)/g;
 const FINGERPRINT = /^(.+?) [0-9a-f]{64}(?: with [0-9a-f]{64})?(?: for .*)?$/s;
-const INDENT = '    ';
 const ARGUMENT = /^([A-Za-z_][\w-]*|"(?:[^"\\]|\\.)*"): (.*)$/;
 /** Text with a spelled-out character is not the text of the call. */
 const SPELLED_OUT = /<U\+[0-9A-F]{4,6}>/;

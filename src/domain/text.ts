@@ -72,6 +72,21 @@ export function searchText(...parts: (string | null | undefined)[]): string {
 
 export const LINE_BREAK: RegExp = /\r\n|[\n\r\u2028\u2029]/;
 
+/** The text with this mark before each line. */
+export function marked(mark: string, text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `${mark}${line}`)
+    .join('\n');
+}
+
+export const INDENT = '    ';
+
+/** The text as a block of its own: what an agent wrote never begins a line of a permission. */
+export function indented(text: string): string {
+  return marked(INDENT, text);
+}
+
 /** The text of an agent within a text of Hive that a model reads: no line of it can be taken for one of Hive's. */
 export function quoted(text: string): string {
   return text

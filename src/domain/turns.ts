@@ -83,11 +83,7 @@ export interface Turn {
 }
 
 /** The fields of a turn that are known when it begins. */
-export interface TurnStart {
-  turn_id: string;
-  number: number;
-  session_id: string;
-  client_turn_id: string | null;
+export interface TurnStart extends Pick<Turn, 'turn_id' | 'number' | 'session_id' | 'client_turn_id'> {
   /** The turn that it continues. */
   continues: Turn | null;
   transcript_path?: string | null;

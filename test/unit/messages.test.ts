@@ -7,6 +7,7 @@ import {
   isBlockOf,
   type Message,
   type MessageStamp,
+  messageBody,
   normalizeBody,
   type PostRequest,
 } from '../../src/domain/messages.ts';
@@ -49,12 +50,12 @@ describe('a body', () => {
   });
 
   test('that is empty is refused', () => {
-    expect(() => message({ body: ' \n\t' })).toThrow('The message is empty');
+    expect(() => messageBody(' \n\t')).toThrow('The message is empty');
   });
 
   test('has at most 32 KB, in bytes', () => {
-    expect(message({ body: 'x'.repeat(32 * 1024) }).body).toHaveLength(32 * 1024);
-    expect(() => message({ body: 'あ'.repeat(11 * 1024) })).toThrow('at most 32 KB');
+    expect(messageBody('x'.repeat(32 * 1024))).toHaveLength(32 * 1024);
+    expect(() => messageBody('あ'.repeat(11 * 1024))).toThrow('at most 32 KB');
   });
 });
 

@@ -3,16 +3,7 @@
  * answers become the agent's. Unlike in the dialogs of a client with hooks (domain/dialogs.ts), the options are the agent's
  * own, and each declares whether it refuses. Pure: no clock, no ids, no I/O.
  */
-import {
-  DESCRIPTION,
-  factsOf,
-  fieldName,
-  fits,
-  indented,
-  isTooLong,
-  marked,
-  summarizeTool,
-} from '../../domain/dialogs.ts';
+import { DESCRIPTION, factsOf, fieldName, fits, isTooLong, summarizeTool } from '../../domain/dialogs.ts';
 import { revealedSource, spelledLine, spelledOut } from '../../domain/display.ts';
 import { decideForm, type FormDialog, formPrompts } from '../../domain/forms.ts';
 import type { HookTool } from '../../domain/hooks.ts';
@@ -25,7 +16,7 @@ import {
   PROMPT_LIMITS,
   type Prompt,
 } from '../../domain/prompts.ts';
-import { cleanDeep, excerpt } from '../../domain/text.ts';
+import { cleanDeep, excerpt, indented, marked } from '../../domain/text.ts';
 
 /** One of the agent's own options. */
 export interface EditorOption {
