@@ -4,9 +4,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Starts `emacs -nw` with the given init file, otherwise with the one in the home folder; `env` is its whole environment. */
-export function openEmacs({ init, ...rest }) {
-  const command = ['emacs', '-nw', ...(init === undefined ? [] : ['-Q', '-l', init])];
+/** Starts `emacs -nw` with the init files of the home folder, and with these options; `env` is its whole environment. */
+export function openEmacs({ options = [], ...rest }) {
+  const command = ['emacs', '-nw', ...options];
   return openTerminal({ name: 'Emacs', command, ...rest });
 }
 

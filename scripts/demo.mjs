@@ -1,6 +1,6 @@
 // The main use, real and unattended: an agent asks over MCP, a person answers in Emacs' minibuffer, and the
 // agent's poll returns the answer. With --interactive you are that person.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -33,9 +33,13 @@ function check(truth, sentence) {
   if (!truth) throw new Error(sentence);
 }
 
-const init = join(folder, 'init.el');
+// In an early init file: Emacs loads the library of the terminal before it evaluates an option, and in a new home it would
+// compile that to native code, which takes two seconds.
+const emacsFolder = join(folder, '.emacs.d');
+mkdirSync(emacsFolder);
+writeFileSync(join(emacsFolder, 'early-init.el'), '(setq native-comp-deferred-compilation nil)\n');
 writeFileSync(
-  init,
+  join(emacsFolder, 'init.el'),
   `(setq inhibit-startup-screen t
          hive-user-name "Ada"
          hive-sidecar-command '(${JSON.stringify(process.execPath)} ${JSON.stringify(hive)} "sidecar"))
@@ -44,7 +48,7 @@ writeFileSync(
    (hive-mode 1)`,
 );
 
-const emacs = openEmacs({ folder, env, init });
+const emacs = openEmacs({ folder, env, options: ['--no-site-file', '--no-site-lisp'] });
 // So that closing the terminal leaves no Emacs behind.
 for (const signal of ['SIGHUP', 'SIGTERM', 'SIGINT'])
   process.once(signal, async () => {
