@@ -164,9 +164,13 @@ export function openWorld({ folder, address }: WorldOptions): RecordedWorld {
       };
     },
     async follow() {
-      const running = await installation.start(name('log'), ['store', 'log', '--follow', '--json', '--after', '0'], {
-        env: environment({}),
-      });
+      const running = await installation.start(
+        name('log'),
+        ['store', 'log', '--follow', '--json', '--after', '0'],
+        {
+          env: environment({}),
+        },
+      );
       let rest = '';
       const shown: string[] = [];
       const waiting = new Set<() => void>();
