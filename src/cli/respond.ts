@@ -102,8 +102,17 @@ async function answering(
 function severalOf({ multi_select, options }: Prompt, decision: string | undefined): string[] | undefined {
   const labels = options.map(({ label }) => label);
   if (!multi_select || decision === undefined || labels.includes(decision.trim())) return undefined;
-  const named = decision.split(',').map((word) => word.trim());
-  return named.every((word) => labels.includes(word)) ? named : undefined;
+  // A label may contain commas, and begin like another one.
+  const read = (text: string): string[] | undefined => {
+    for (const label of labels.filter((one) => text.startsWith(one))) {
+      const rest = text.slice(label.length).trimStart();
+      if (rest === '') return [label];
+      const others = rest.startsWith(',') ? read(rest.slice(1).trimStart()) : undefined;
+      if (others !== undefined) return [label, ...others];
+    }
+    return undefined;
+  };
+  return read(decision.trim());
 }
 
 async function respond(

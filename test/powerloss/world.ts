@@ -164,13 +164,8 @@ export function openWorld({ folder, address }: WorldOptions): RecordedWorld {
       };
     },
     async follow() {
-      const running = await installation.start(
-        name('log'),
-        ['store', 'log', '--follow', '--json', '--after', '0'],
-        {
-          env: environment({}),
-        },
-      );
+      const command = ['store', 'log', '--follow', '--json', '--after', '0'];
+      const running = await installation.start(name('log'), command, { env: environment({}) });
       let rest = '';
       const shown: string[] = [];
       const waiting = new Set<() => void>();

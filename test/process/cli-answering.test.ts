@@ -176,12 +176,13 @@ describe('answering', () => {
     // An option with a comma is one, and what names anything else is free text.
     for (const [answer, selected] of [
       ['salt, pepper', ['salt, pepper']],
+      ['ham,salt, pepper', ['ham', 'salt, pepper']],
       ['ham, please', []],
     ] as const) {
       const other = (await person.hive(...ask)).out.trim();
       await person.hive('respond', other, answer);
       expect((await person.hive('poll', other, '--json')).json()).toMatchObject({
-        decision: answer,
+        decision: selected.join(', ') || answer,
         selected,
       });
     }

@@ -77,7 +77,7 @@ export const NAMES: readonly (readonly [there: string, here: string])[] = [
     '`M-x hive-shared`, `M-x hive-sessions`, `M-x hive-mention`',
   ],
   ['`SharedMessage.mentions`', '`mentioned`'],
-  ['`.vibing-shared`', 'a buffer in Emacs; `hive messages --save` writes a file'],
+  ['`.vibing-shared`', 'a buffer in Emacs; `hive messages --format shared` prints it as a file'],
   [
     '`ask-id`, `agent-id`, `timeout-ms`',
     '`ask_id`, `agent`, `timeout_ms`; arguments are accepted in every spelling',
