@@ -48,7 +48,6 @@ export function createDesks(store: Store, ids: Ids, log: Logger) {
         await recordHuman(tx, { human, seat });
         await tx.events.append({
           type: 'desk/opened',
-          session_id: null,
           subject: desk_id,
           data: { seat, client, human },
         });
@@ -84,7 +83,6 @@ export function createDesks(store: Store, ids: Ids, log: Logger) {
             await recordHuman(tx, { human, seat });
             await tx.events.append({
               type: 'desk/closed',
-              session_id: null,
               subject: desk_id,
               data: { seat },
             });

@@ -217,5 +217,5 @@ async function appendLoop(
   change: { state: Loop['state'] | LoopDecision; reason?: string; message_id?: string },
 ): Promise<void> {
   const data = { sessions: [first_session_id, second_session_id], ...change };
-  await tx.events.append({ type: 'loop/changed', session_id: null, subject: null, data });
+  await tx.events.append({ type: 'loop/changed', data });
 }

@@ -9,8 +9,8 @@ export interface Notice {
   severity: 'info' | 'warning' | 'error';
   /** A sentence for the human: what happened, to whom, and what to do. */
   text: string;
-  /** The session it is about. */
-  session_id: string | null;
+  /** The session it is about; missing: none. */
+  session_id?: string | null;
   /** Data that a desk may act on: ids, names of rules. */
   data?: Record<string, unknown>;
 }
@@ -29,7 +29,7 @@ export function createNotices(store: Store) {
 /** Appends the notice to the log, which notifies every desk; the event's seq is the notice's id. */
 export async function giveNotice(
   tx: WriteTx,
-  { severity, text, session_id, data = {} }: Notice,
+  { severity, text, session_id = null, data = {} }: Notice,
 ): Promise<void> {
   await tx.events.append({
     type: 'desk/notice',

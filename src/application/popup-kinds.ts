@@ -311,7 +311,7 @@ async function recordPush(
   { seat, outcome, reason }: Pick<PopupResult, 'outcome' | 'reason'> & { seat: string },
 ): Promise<void> {
   if (outcome !== 'failed') return;
-  await tx.events.append({ type: 'push/failed', session_id: null, subject, data: { seat, reason } });
+  await tx.events.append({ type: 'push/failed', subject, data: { seat, reason } });
 }
 
 async function markShown(tx: WriteTx, { outreach_id }: Outreach): Promise<void> {

@@ -125,8 +125,6 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
         if (from + BATCH >= items.length && result.outcome === 'sent' && result.count !== undefined)
           await tx.events.append({
             type: 'popup/storm',
-            session_id: null,
-            subject: null,
             data: { kind, seat, held_by: name, count: result.count },
           });
         return count;

@@ -269,7 +269,6 @@ export function createPrompts(
           await giveNotice(tx, {
             severity: 'error',
             text,
-            session_id: null,
             data: { notice: 'damaged', ask_id },
           });
         }
@@ -737,7 +736,7 @@ async function noticeOf(
   const { notice } = say;
   if (shown.length > MOST_NAMED) {
     const text = say.many(shown.length);
-    return giveNotice(tx, { severity: 'info', session_id: null, text, data: { notice } });
+    return giveNotice(tx, { severity: 'info', text, data: { notice } });
   }
   for (const prompt of shown) {
     const { session_id, ask_id } = prompt;

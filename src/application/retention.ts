@@ -95,7 +95,7 @@ export function createRetention(store: Store) {
           if (gate !== undefined) await tx.gates.put(recordProgress(gate));
         }
         const data = { by, via, days, records: total };
-        await tx.events.append({ type: 'mention/cleared', session_id: null, subject: null, data });
+        await tx.events.append({ type: 'mention/cleared', data });
       });
       return total;
     },

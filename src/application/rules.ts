@@ -169,7 +169,6 @@ export function createRules(parts: RuleParts) {
     await store.write(async (tx) => {
       await tx.events.append({
         type: 'rule/changed',
-        session_id: null,
         subject: rule.rule_id,
         data: { change, ...content, seat, path: now.path, ...setter },
       });
@@ -289,14 +288,12 @@ export function createRules(parts: RuleParts) {
         const { key, draft, allowed } = proposal;
         await tx.events.append({
           type: 'rule/changed',
-          session_id: null,
           subject: key,
           data: { change: 'proposed', seat, ...draft, allowed },
         });
         const text = `You allowed ${draft.tool} ${draft.input} ${allowed} times in ${RULE_DAYS} days and never denied it. M-x hive-rules makes this a rule, or dismisses it.`;
         await giveNotice(tx, {
           severity: 'info',
-          session_id: null,
           text,
           data: { seat, notice: 'rule_proposed', key, rule: draft },
         });
@@ -316,7 +313,6 @@ export function createRules(parts: RuleParts) {
         }));
         await tx.events.append({
           type: 'rule/changed',
-          session_id: null,
           subject: key,
           data: { change: 'dismissed', seat, ...setter },
         });

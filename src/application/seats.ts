@@ -118,8 +118,8 @@ export function createSeats(parts: SeatParts) {
         : `Registered the seat ${seat.name}: what is allowed there counts.`;
     await store.write(async (tx) => {
       const data = { seat: seat.name, key: seat.key, store: store.name, path, via, admitted_by };
-      await tx.events.append({ type: 'seat/registered', session_id: null, subject: null, data });
-      await giveNotice(tx, { severity: 'info', session_id: null, text, data: { seat: name } });
+      await tx.events.append({ type: 'seat/registered', data });
+      await giveNotice(tx, { severity: 'info', text, data: { seat: name } });
     });
     return { registered: true, is_new: true, text };
   }

@@ -127,8 +127,6 @@ export async function storePreferences(
   if (changed.length > 0)
     await tx.events.append({
       type: 'desk/preferences_changed',
-      session_id: null,
-      subject: null,
       data: { seat, changed, via, ...(setter ?? NOBODY) },
     });
   return stored;

@@ -37,8 +37,6 @@ export function createTrust(store: Store, seat: string, file: () => Trust) {
         await store.write((tx) =>
           tx.events.append({
             type: 'desk/preferences_changed',
-            session_id: null,
-            subject: null,
             data: { seat, changed, via: 'emacs', ...(setter ?? NOBODY) },
           }),
         );
@@ -74,12 +72,10 @@ export async function recordTrust(
   const { path, digest, problems } = file;
   await tx.events.append({
     type: 'trust/changed',
-    session_id: null,
-    subject: null,
     data: { seat, path, digest, before: stored[SEEN] ?? null, counts: problems.length === 0, via },
   });
   const text = problemText(file);
-  if (text !== null) await giveNotice(tx, { severity: 'warning', session_id: null, text, data: { seat } });
+  if (text !== null) await giveNotice(tx, { severity: 'warning', text, data: { seat } });
 }
 
 /** The file's problems in words for the human; null if there are none. */

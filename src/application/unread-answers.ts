@@ -48,7 +48,6 @@ export function createUnreadAnswers(store: Store) {
         const answer = `answer${ask_id === null ? '' : ` to ${ask_id}`}`;
         await giveNotice(tx, {
           severity: taken ? 'warning' : 'error',
-          session_id: null,
           text: taken
             ? `An ${answer} was accepted, but not all of it. ${reason} M-x hive-notices shows what was sent.`
             : `An ${answer} could not be accepted. ${reason} It is kept: M-x hive-notices and hive doctor show it. Please answer again.`,

@@ -73,7 +73,7 @@ async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): P
 async function sayNotServing(hive: Hive, error: unknown): Promise<null> {
   const text = `This Emacs does not serve agents on other machines: ${error instanceof Error ? error.message : String(error)}`;
   hive.log.error(text);
-  const give = (): Promise<void> => hive.notices.give({ severity: 'warning', session_id: null, text });
+  const give = (): Promise<void> => hive.notices.give({ severity: 'warning', text });
   await beside(hive.log, 'A notice for the human could not be stored.', give, {}, 'error');
   return null;
 }

@@ -72,14 +72,15 @@ export type EventType = (typeof EVENT_TYPES)[number];
 /** An event before the store appends it to the log. */
 export interface NewEvent {
   type: EventType;
-  session_id: string | null;
-  /** The id of the thing it is about: an ask_id, a message_id, a turn_id, … */
-  subject: string | null;
+  /** The session that it concerns; missing: none. */
+  session_id?: string | null;
+  /** The id of the thing it is about: an ask_id, a message_id, a turn_id, …; missing: nothing that has one. */
+  subject?: string | null;
   data: Record<string, unknown>;
 }
 
 /** One entry of the log. */
-export interface HiveEvent extends NewEvent {
+export interface HiveEvent extends Required<NewEvent> {
   seq: number;
   at: string;
 }

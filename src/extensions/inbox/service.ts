@@ -119,7 +119,7 @@ export function createDevices(
         if ((await tx.devices.removeUnusedPairings()) === 0) return;
         const text =
           'Somebody tried many wrong pairing codes on the inbox, so the codes that were open no longer count. If it was not you, see who can reach hive serve.';
-        await giveNotice(tx, { severity: 'warning', session_id: null, text, data: { notice: 'pairing' } });
+        await giveNotice(tx, { severity: 'warning', text, data: { notice: 'pairing' } });
       });
     }
     throw new HiveError(
@@ -278,7 +278,7 @@ async function record(tx: WriteTx, device: Device, what: DeviceChange | 'paired'
   await tx.devices.put(device);
   const { device_id, name, human } = device;
   const data = { name, human, ...(what === 'paired' ? { change: what } : what) };
-  await tx.events.append({ type: 'device/changed', session_id: null, subject: device_id, data });
+  await tx.events.append({ type: 'device/changed', subject: device_id, data });
 }
 
 function findIn(devices: readonly Device[], given: string): Device {

@@ -113,7 +113,7 @@ async function record(tx: WriteTx, token: Token, change: 'made' | 'rotated' | 'r
   await tx.tokens.put(token);
   const { name, agent, role, projects } = token;
   const data = { change, agent, role, projects };
-  await tx.events.append({ type: 'token/changed', session_id: null, subject: name, data });
+  await tx.events.append({ type: 'token/changed', subject: name, data });
 }
 
 function notFound(name: string): HiveError {

@@ -61,7 +61,7 @@ export function eventStatements(
       const damaged = rows.filter((row) => dataIn(row) === null);
       return pageOfDamaged(rows, damaged, 'seq', 'event ');
     },
-    async append({ type, session_id, subject, data }) {
+    async append({ type, session_id = null, subject = null, data }) {
       onAppend();
       const [row] = await sql.all(APPEND, [now, type, session_id, subject, JSON.stringify(data)]);
       const seq = Number(row?.['seq']);
