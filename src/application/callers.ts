@@ -182,12 +182,12 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
   const { env, meta, connection_id, project: place, machine, parent_pid } = evidence;
   const client = cleanText(evidence.client);
   const source = decideSource(sourceEvidence(env));
-  const common = { ...place, machine, pid: parent_pid, source };
   const parent_session_id = parentNamed(env);
+  const common = { ...place, machine, pid: parent_pid, source, parent_session_id };
   // The name of a remote agent comes from its token, which a human created.
   if (isRemote(machine)) {
     const agent = text(env['HIVE_AGENT']) ?? connection_id;
-    return known({ ...common, session_id: remoteId(machine, agent), client, name: agent, parent_session_id });
+    return known({ ...common, session_id: remoteId(machine, agent), client, name: agent });
   }
   const name = agentName(env);
   const editor = editorSession(env['HIVE_SESSION']);
@@ -209,20 +209,19 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
     };
     return { ...known(introduction), hooks_id: editor === null ? null : within(codexSession) };
   }
-  if (editor !== null) return known({ ...common, session_id: editor, client, name, parent_session_id });
+  if (editor !== null) return known({ ...common, session_id: editor, client, name });
   const claudeSession = reported(env['CLAUDE_CODE_SESSION_ID']);
   if (claudeSession !== null)
-    return known({ ...common, session_id: claudeSession, client: 'claude-code', name, parent_session_id });
+    return known({ ...common, session_id: claudeSession, client: 'claude-code', name });
   if (name !== null)
     return known({
       ...common,
       session_id: name,
       client: client === '' ? name : client,
       name,
-      parent_session_id,
     });
   return {
-    introduction: { ...common, session_id: connection_id, client, parent_session_id },
+    introduction: { ...common, session_id: connection_id, client },
     advice: adviceFor(client),
     hooks_id: null,
   };

@@ -116,8 +116,8 @@ export function createHive(parts: HiveParts) {
   const interrupts = createInterrupts({ ...parts, feed });
   const retention = createRetention(store);
   const wakes = createWakes({ store, feed, ids, processes });
-  const popups = new Map<() => Promise<void>, PopupParty>();
-  const otherPopups = new Set<() => Promise<void>>();
+  /** What ends the popups, with the party for whom this process shows them on the desktop; null: elsewhere. */
+  const popups = new Map<() => Promise<void>, PopupParty | null>();
   const rules = createRules({ ...parts, seats });
   const stops: (() => Promise<void>)[] = [];
   /** The background tasks of this process, each started once. */
@@ -126,10 +126,17 @@ export function createHive(parts: HiveParts) {
     if (!running.has(name)) running.set(name, start());
   }
 
+  function keepPopups(stop: () => Promise<void>, party: PopupParty | null): () => Promise<void> {
+    popups.set(stop, party);
+    return async () => {
+      if (popups.delete(stop)) await stop();
+    };
+  }
+
   const outreach = createOutreach(
     store,
     ids,
-    createAudience({ store, notifier, trust }, () => popups.values()),
+    createAudience({ store, notifier, trust }, () => [...popups.values()].filter((party) => party !== null)),
   );
   return {
     store_id: store.store_id,
@@ -203,24 +210,13 @@ export function createHive(parts: HiveParts) {
     /** Notifies the human of a seat of agents that are held by mentions, until the returned function is called. */
     startHeldNotices: (seat: string) => startExpiry(store, [heldNotices(store, seat)], log),
     /** Shows popups for a seat until the returned function is called; every long-lived process starts it. */
-    startPopups(party: PopupParty) {
-      const stop = startPopups({ store, feed, prompts, notifier, log, trust }, party);
-      popups.set(stop, party);
-      return async () => {
-        if (popups.delete(stop)) await stop();
-      };
-    },
+    startPopups: (party: PopupParty) =>
+      keepPopups(startPopups({ store, feed, prompts, notifier, log, trust }, party), party),
     /** Starts popups that an extension shows elsewhere than on the desktop, until the returned function is called. */
-    startOtherPopups(start: (parts: OtherPopupParts) => () => Promise<void>) {
-      const stop = start({ store, feed, prompts, log, trust });
-      otherPopups.add(stop);
-      return async () => {
-        if (otherPopups.delete(stop)) await stop();
-      };
-    },
+    startOtherPopups: (start: (parts: OtherPopupParts) => () => Promise<void>) =>
+      keepPopups(start({ store, feed, prompts, log, trust }), null),
     async close() {
       await Promise.all([...running.values()].map((stop) => stop()));
-      await Promise.all([...otherPopups].map((stop) => stop()));
       await Promise.all([...popups.keys()].map((stop) => stop()));
       await Promise.all(stops.map((stop) => stop()));
       interrupts.close();

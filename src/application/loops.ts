@@ -78,8 +78,7 @@ export async function guardLoops(
     if (reason === null) continue;
     trips.push({ addressee, reason });
     if (isLoopNotified(await tx.loops.get(pair), spoke)) continue;
-    await tx.loops.put({ ...pair, state: 'tripped', at: tx.now, seq: message.seq, reason });
-    await appendLoop(tx, pair, { state: 'tripped', reason, message_id: message.message_id });
+    await trip(tx, pair, message, reason);
     news.push(addressee);
   }
   const reason = trips[0]?.reason;
@@ -109,9 +108,7 @@ export async function guardRoom(
     if (loop?.state !== 'muted' && reason === null) continue;
     stopped.add(author);
     if (reason === null || loop?.state === 'muted' || isLoopNotified(loop, spoke)) continue;
-    const { message_id, seq } = newest;
-    await tx.loops.put({ ...pair, state: 'tripped', at: tx.now, seq, reason });
-    await appendLoop(tx, pair, { state: 'tripped', reason, message_id });
+    await trip(tx, pair, newest, reason);
     await notifyHuman(tx, newest, author, [reader], reason);
   }
   return news.filter(({ session_id }) => session_id === null || !stopped.has(session_id));
@@ -127,6 +124,16 @@ export function humanSpokeTo(
 
 function humanSpokeAt(tx: ReadTx, subjects: readonly (string | null)[]): Promise<number> {
   return tx.loops.humanSpokeAt([...subjects.filter((subject) => subject !== null), EVERYWHERE]);
+}
+
+async function trip(
+  tx: WriteTx,
+  pair: Pair,
+  { message_id, seq }: Pick<Message, 'message_id' | 'seq'>,
+  reason: string,
+): Promise<void> {
+  await tx.loops.put({ ...pair, state: 'tripped', at: tx.now, seq, reason });
+  await appendLoop(tx, pair, { state: 'tripped', reason, message_id });
 }
 
 async function notifyHuman(

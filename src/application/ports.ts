@@ -123,11 +123,10 @@ export interface WriteTx extends ReadTx {
 // ---- Lists and retention ----
 // Shared by all kinds of records.
 
-/** One page of a list; `next_cursor` null at the end. The cursor is opaque to callers. */
+/** One page of a list, in its order. */
 export interface Page<T> {
-  /** In the order of the list. */
   items: T[];
-  /** Where the next page begins; null at the end. */
+  /** Where the next page begins, opaque to callers; null at the end. */
   next_cursor: string | null;
 }
 

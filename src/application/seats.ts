@@ -15,7 +15,7 @@ import { agentVariable, agentVariableAbove } from './identity.ts';
 import { giveNotice } from './notices.ts';
 import type { Store } from './ports.ts';
 import type { SessionService } from './sessions.ts';
-import type { Check, Processes } from './world.ts';
+import { type Check, checkBroken, type Processes } from './world.ts';
 
 /** Whether answers given in this process may allow something. */
 export interface SeatState {
@@ -178,14 +178,9 @@ export function createSeats(parts: SeatParts) {
       if (own === null || counts(own.key)) return [];
       const { path } = trust();
       const entry = JSON.stringify({ name, key: own.key, stores: [store.name] });
-      return [
-        {
-          name: 'Seat',
-          state: 'broken',
-          text: `the key of this Emacs (${own.key}) is not registered for ${store.name}: what you allow here allows nothing`,
-          advice: `in an Emacs whose key is registered, run M-x hive-register-seat and give it this key, or add ${entry} to the list "seats" in ${path}`,
-        },
-      ];
+      const text = `the key of this Emacs (${own.key}) is not registered for ${store.name}: what you allow here allows nothing`;
+      const advice = `in an Emacs whose key is registered, run M-x hive-register-seat and give it this key, or add ${entry} to the list "seats" in ${path}`;
+      return [checkBroken('Seat', text, advice)];
     },
   };
 }

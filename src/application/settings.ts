@@ -35,7 +35,7 @@ export interface Setter {
 }
 
 /** Recorded in the event log if nobody is named. */
-export const NOBODY = { by: null, pid: null, from: null } as const;
+const NOBODY = { by: null, pid: null, from: null } as const;
 
 export function createSettings(store: Store) {
   return {
@@ -124,10 +124,16 @@ export async function storePreferences(
 ): Promise<Record<string, unknown>> {
   const { stored, changed } = changeStored(await tx.desks.preferences(seat), changes, via);
   await tx.desks.setPreferences(seat, stored);
-  if (changed.length > 0)
-    await tx.events.append({
-      type: 'desk/preferences_changed',
-      data: { seat, changed, via, ...(setter ?? NOBODY) },
-    });
+  await recordChanged(tx, { seat, changed, via }, setter);
   return stored;
+}
+
+/** Notifies every desk of the settings that were changed, if there are any. */
+export async function recordChanged(
+  tx: WriteTx,
+  change: { seat: string; changed: readonly string[]; via: SetBy },
+  { by, pid, from }: Setter | typeof NOBODY = NOBODY,
+): Promise<void> {
+  if (change.changed.length === 0) return;
+  await tx.events.append({ type: 'desk/preferences_changed', data: { ...change, by, pid, from } });
 }

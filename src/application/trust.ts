@@ -5,7 +5,7 @@
 import { type Authority, NO_AUTHORITY, type Trust } from '../domain/trust.ts';
 import { giveNotice } from './notices.ts';
 import type { Store, WriteTx } from './ports.ts';
-import { NOBODY, type Setter } from './settings.ts';
+import { recordChanged, type Setter } from './settings.ts';
 import { type Check, checkBroken, checkOk } from './world.ts';
 
 export type AuthorityChanges = { [Key in keyof Authority]?: Authority[Key] | null | undefined };
@@ -34,12 +34,7 @@ export function createTrust(store: Store, seat: string, file: () => Trust) {
         (key) => next[key as keyof Authority] !== before[key as keyof Authority],
       );
       if (changed.length > 0)
-        await store.write((tx) =>
-          tx.events.append({
-            type: 'desk/preferences_changed',
-            data: { seat, changed, via: 'emacs', ...(setter ?? NOBODY) },
-          }),
-        );
+        await store.write((tx) => recordChanged(tx, { seat, changed, via: 'emacs' }, setter));
       lent = { ...lent, ...next };
       return authority();
     },

@@ -6,7 +6,7 @@ import type { HiveEvent } from '../domain/events.ts';
 import { cleanDeep, cleanText, excerpt, isTooDeep } from '../domain/text.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store } from './ports.ts';
-import type { Check } from './world.ts';
+import { type Check, checkBroken } from './world.ts';
 
 /** An answer as it was received. */
 export interface UnreadAnswer {
@@ -96,15 +96,12 @@ async function asksForMore(tx: ReadTx, { data }: HiveEvent): Promise<boolean> {
 }
 
 function toCheck({ at, data }: HiveEvent): Check {
-  const ask_id = data['ask_id'];
-  const about = typeof ask_id === 'string' ? ` to ${ask_id}` : '';
-  return {
-    name: 'Answer',
-    state: 'broken',
-    text: `one${about} of ${at} could not be accepted: ${excerpt(String(data['sent']), 300)}`,
-    advice:
-      typeof ask_id === 'string'
-        ? `answer again: hive respond ${ask_id}, or in Emacs; M-x hive-notices shows it in full`
-        : 'find its question with hive list, and answer again; M-x hive-notices shows it in full',
-  };
+  const ask_id = typeof data['ask_id'] === 'string' ? data['ask_id'] : null;
+  const about = ask_id === null ? '' : ` to ${ask_id}`;
+  const text = `one${about} of ${at} could not be accepted: ${excerpt(String(data['sent']), 300)}`;
+  const advice =
+    ask_id === null
+      ? 'find its question with hive list, and answer again; M-x hive-notices shows it in full'
+      : `answer again: hive respond ${ask_id}, or in Emacs; M-x hive-notices shows it in full`;
+  return checkBroken('Answer', text, advice);
 }
