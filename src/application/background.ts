@@ -3,7 +3,7 @@ import type { PageAfter } from './ports.ts';
 import type { Logger } from './world.ts';
 
 /** The subject of the work, for the log. */
-export type About = Readonly<Record<string, unknown>>;
+type About = Readonly<Record<string, unknown>>;
 
 /** Starts work. If it fails, logs the sentence `failure` with the error and the subject. Never rejects. */
 export async function beside(
@@ -49,20 +49,15 @@ export async function allPages<Item, After>(
 }
 
 /** The background work of one owner, which waits for it before closing. */
-export interface Background {
-  run(failure: string, work: () => unknown, about?: About): void;
-  /** Resolves once all of it has ended, including further work that it has started. */
-  ended(): Promise<void>;
-}
-
-export function createBackground(log: Logger): Background {
+export function createBackground(log: Logger) {
   const running = new Set<Promise<void>>();
   return {
-    run(failure, work, about) {
+    run(failure: string, work: () => unknown, about?: About): void {
       const one: Promise<void> = beside(log, failure, work, about).finally(() => running.delete(one));
       running.add(one);
     },
-    async ended() {
+    /** Resolves once all of it has ended, including further work that it has started. */
+    async ended(): Promise<void> {
       while (running.size > 0) await Promise.all(running);
     },
   };

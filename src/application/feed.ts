@@ -15,18 +15,6 @@ const PAGE = 500;
 /** How long a wait pauses after the store failed, in ms. */
 const RETRY_MS = 1_000;
 
-export interface Feed {
-  /**
-   * Passes every event after `cursor` to `onEvents`, in order and in batches, until the returned function is called.
-   * `onResync` is called instead if retention has removed events after this cursor.
-   */
-  follow(options: FollowOptions): Following;
-  /** Resolves with the first result of `check` that is not undefined; with undefined after `wait_ms` or an abort. */
-  until<T>(check: () => Promise<T | undefined>, options: UntilOptions): Promise<T | undefined>;
-  /** Ends every wait as if its time were up, and every follower; then the store may be closed. */
-  close(): Promise<void>;
-}
-
 /** Stops following when called; resolves once the batch in progress is done. */
 export interface Following {
   (): Promise<void>;
@@ -44,7 +32,7 @@ export interface UntilOptions {
   subjects?: readonly string[] | undefined;
 }
 
-interface FollowOptions {
+export interface FollowOptions {
   /** Events after this one are passed on; missing: those after the newest one now. */
   cursor?: number | undefined;
   onEvents: (events: HiveEvent[]) => Promise<void>;
@@ -53,13 +41,19 @@ interface FollowOptions {
   debounce?: boolean | undefined;
 }
 
-export function createFeed(store: Store, log: Logger): Feed {
+export type Feed = ReturnType<typeof createFeed>;
+
+export function createFeed(store: Store, log: Logger) {
   /** The current waits and followers, with the functions that end them. */
   const waits = new Map<Promise<unknown>, () => void>();
   const follows = new Set<() => void>();
   const wakeups = createSubjectWakeups(store);
   let closed = false;
 
+  /**
+   * Passes every event after `cursor` to `onEvents`, in order and in batches, until the returned function is called.
+   * `onResync` is called instead if retention has removed events after this cursor.
+   */
   function follow({ cursor: start, onEvents, onResync, debounce }: FollowOptions): Following {
     let cursor = start ?? null;
     const behind = new Set<() => void>();
@@ -128,6 +122,7 @@ export function createFeed(store: Store, log: Logger): Feed {
     return Object.assign(unfollow, { caughtUp });
   }
 
+  /** Resolves with the first result of `check` that is not undefined; with undefined after `wait_ms` or an abort. */
   async function until<T>(
     check: () => Promise<T | undefined>,
     options: UntilOptions,
@@ -186,7 +181,8 @@ export function createFeed(store: Store, log: Logger): Feed {
   return {
     follow,
     until,
-    async close() {
+    /** Ends every wait as if its time were up, and every follower; then the store may be closed. */
+    async close(): Promise<void> {
       closed = true;
       // Not awaited, because a listener may hang; the follower awaits it when it stops.
       for (const stop of follows) stop();

@@ -42,7 +42,6 @@ import {
   refusalOfTerminal,
   resolveAnswer,
   respondPrompt,
-  type Urgency,
 } from '../domain/prompts.ts';
 import { askQuotas, type QuotaRefusal, tooMany } from '../domain/quotas.ts';
 import { type SeatKey, type SignedAnswer, seatThatSigned, signAnswer } from '../domain/seats.ts';
@@ -114,7 +113,7 @@ export interface Open {
 }
 
 /** The longest wait, and what may end it sooner. */
-interface WaitOptions {
+export interface WaitOptions {
   wait_ms: number;
   signal?: AbortSignal | undefined;
   /** The session that these questions block during the wait (waits.ts). Missing: they block nobody. */
@@ -123,61 +122,10 @@ interface WaitOptions {
   onWait?: (() => void) | undefined;
 }
 
-export interface PromptService {
-  /**
-   * Asks in `turn_id`, by default in the session's current turn.
-   * @throws HiveError `invalid_input`, `human_not_found`, `idempotency_conflict`, `too_many`, `turn_not_current` if the end of
-   * that turn has already cancelled its questions.
-   */
-  ask(request: AskRequest, session: Session, turn_id?: string | null): Promise<Asked>;
-  /**
-   * Adds a note of its asker; `accepted` is false when the prompt has settled.
-   * @throws HiveError `prompt_not_found`, `not_allowed`, `invalid_input`.
-   */
-  note(ask_id: string, note: string, session: Session): Promise<{ accepted: boolean; prompt: Prompt }>;
-  /** @throws HiveError `prompt_not_found`. */
-  get(ask_id: string): Promise<Prompt>;
-  /** The prompt as it is now, and the store's time; undefined once retention has removed it, or if it is damaged. */
-  find(ask_id: string): Promise<{ prompt: Prompt; now: string } | undefined>;
-  list(filter: PromptFilter): Promise<Page<Prompt>>;
-  /** How many prompts match. */
-  count(filter: Omit<PromptFilter, 'limit' | 'cursor'>): Promise<number>;
-  /** By session id, the question that blocks the session; of several, the first in order. */
-  blocking(): Promise<ReadonlyMap<string, Prompt>>;
-  /** How many are pending, by urgency. */
-  countPending(): Promise<Record<Urgency, number>>;
-  /** @throws HiveError `prompt_not_found`, `invalid_answer`, `not_allowed`, `wrong_store`. */
-  respond(command: AnswerCommand): Promise<Answered>;
-  /** @throws HiveError `prompt_not_amendable`, `prompt_not_found`, `invalid_answer`, `not_allowed`. */
-  amend(command: AnswerCommand): Promise<Prompt>;
-  /** @throws HiveError `prompt_not_found`, `not_allowed`. */
-  cancel(ask_id: string, actor: Actor, reason: CancelReason): Promise<{ accepted: boolean; prompt: Prompt }>;
-  /** Removes damaged prompts from the pending ones, and notifies every desk. Returns how many. */
-  setAsideDamaged(): Promise<number>;
-  /**
-   * Expires prompts that are due. Every live process does this, and the compare-and-set lets one of them win. Returns how many
-   * this one expired.
-   */
-  expireDue(): Promise<number>;
-  /** The same for prompts that are due to be escalated. */
-  escalateDue(): Promise<number>;
-  /** Warns the human of prompts that will soon expire. */
-  warnDue(): Promise<number>;
-  /**
-   * Leaves a question to the human: the actor's session does not get it again. A settled one stays as it is.
-   * @throws HiveError `prompt_not_found`, `not_allowed` if the actor could not answer it.
-   */
-  leave(ask_id: string, actor: AgentActor): Promise<Prompt>;
-  mark(ask_id: string, receipt: 'offered' | 'seen'): Promise<Prompt>;
-  snooze(ask_id: string, until: string | null): Promise<Prompt>;
-  /** Waits until one of the prompts is settled or the time has run out; returns their current state. */
-  wait(ask_ids: readonly string[], options: WaitOptions): Promise<Prompt[]>;
-  /** The same for all open prompts of a session. */
-  waitForOpen(session_id: string, options: WaitOptions): Promise<Open>;
-}
-
 /** How many blocking prompts are read; they come first among the pending ones. */
 const MOST_BLOCKED = 500;
+
+export type PromptService = ReturnType<typeof createPrompts>;
 
 /** `seatKey` is the key with which the human's answers are signed in this process, if it has one. */
 export function createPrompts(
@@ -185,18 +133,19 @@ export function createPrompts(
   feed: Feed,
   ids: Ids,
   seatKey: () => SeatKey | null = () => null,
-): PromptService {
+) {
   async function change(
     ask_id: string,
     type: EventType,
     transition: (prompt: Prompt, now: string) => Prompt,
+    data: Record<string, unknown> = {},
   ): Promise<Prompt> {
     return store.write(async (tx) => {
       const prompt = await findCurrent(tx, ask_id);
       const changed = transition(prompt, tx.now);
       if (changed === prompt) return prompt;
       await tx.prompts.update(changed);
-      await appendPrompt(tx, type, changed, {});
+      await appendPrompt(tx, type, changed, data);
       return changed;
     });
   }
@@ -207,24 +156,37 @@ export function createPrompts(
     await service.escalateDue();
   }
 
-  const service: PromptService = {
-    async ask(request, session, turn_id) {
+  const reading = createReading({ store, feed, ids, recordDue });
+  const answering = createAnswering(store, ids, seatKey);
+  const service = {
+    /**
+     * Asks in `turn_id`, by default in the session's current turn.
+     * @throws HiveError `invalid_input`, `human_not_found`, `idempotency_conflict`, `too_many`, `turn_not_current` if the end of
+     * that turn has already cancelled its questions.
+     */
+    async ask(request: AskRequest, session: Session, turn_id?: string | null): Promise<Asked> {
       const asking = { request: checkRequest(request), session, turn_id };
       const asked = await store.write((tx) => askIn(tx, ids, asking));
       if ('quota' in asked) throw tooMany(asked);
       return asked;
     },
 
-    async note(ask_id, note, session) {
+    /**
+     * Adds a note of its asker; `accepted` is false when the prompt has settled.
+     * @throws HiveError `prompt_not_found`, `not_allowed`, `invalid_input`.
+     */
+    async note(ask_id: string, note: string, session: Session) {
       const prompt = await change(ask_id, 'prompt/noted', (prompt, now) =>
         notePrompt(prompt, session, note, now),
       );
       return { accepted: prompt.status === 'pending', prompt };
     },
 
-    ...createReading({ store, feed, ids, recordDue }),
+    get: reading.get,
+    wait: reading.wait,
+    waitForOpen: reading.waitForOpen,
 
-    async list(filter) {
+    async list(filter: PromptFilter): Promise<Page<Prompt>> {
       await recordDue();
       return store.read(async (tx) => {
         const { agent } = filter;
@@ -234,23 +196,30 @@ export function createPrompts(
       });
     },
 
-    find: (ask_id) =>
+    /** The prompt as it is now, and the store's time; undefined once retention has removed it, or if it is damaged. */
+    find: (ask_id: string) =>
       store.read(async (tx) => {
         const prompt = await tx.prompts.intact(ask_id);
         return prompt === undefined ? undefined : { prompt, now: tx.now };
       }),
-    count: (filter) => store.read((tx) => tx.prompts.count(filter)),
-    async blocking() {
+    /** How many prompts match. */
+    count: (filter: Omit<PromptFilter, 'limit' | 'cursor'>) => store.read((tx) => tx.prompts.count(filter)),
+
+    /** By session id, the question that blocks the session; of several, the first in order. */
+    async blocking(): Promise<ReadonlyMap<string, Prompt>> {
       const { items } = await store.read((tx) => tx.prompts.list({ status: 'pending', limit: MOST_BLOCKED }));
       const blocked = items.filter(({ blocked_since }) => blocked_since !== null);
       // For each session, the last entry wins, so the first in order is entered last.
       return new Map(blocked.toReversed().map((prompt) => [prompt.session_id, prompt]));
     },
+    /** How many are pending, by urgency. */
     countPending: () => store.read((tx) => tx.prompts.countByUrgency()),
 
-    ...createAnswering(store, ids, seatKey),
+    respond: answering.respond,
+    amend: answering.amend,
 
-    cancel: (ask_id, actor, reason) =>
+    /** @throws HiveError `prompt_not_found`, `not_allowed`. */
+    cancel: (ask_id: string, actor: Actor, reason: CancelReason) =>
       store.write(async (tx) => {
         const prompt = await findCurrent(tx, ask_id);
         refuse(refusalToCancel(actor, prompt));
@@ -258,7 +227,8 @@ export function createPrompts(
         return { accepted: cancelled !== prompt, prompt: cancelled };
       }),
 
-    async setAsideDamaged() {
+    /** Removes damaged prompts from the pending ones, and notifies every desk. Returns how many. */
+    async setAsideDamaged(): Promise<number> {
       const damaged = await store.read((tx) => tx.prompts.damagedPending());
       if (damaged.length === 0) return 0;
       return store.write(async (tx) => {
@@ -266,52 +236,57 @@ export function createPrompts(
         for (const ask_id of found) {
           await tx.prompts.setAside(ask_id);
           const text = `The question ${ask_id} is damaged in the store: it does not read as it was written, so it was set aside. Its asker gets an error; restore a backup, or let it ask again.`;
-          await giveNotice(tx, {
-            severity: 'error',
-            text,
-            data: { notice: 'damaged', ask_id },
-          });
+          await giveNotice(tx, { severity: 'error', text, data: { notice: 'damaged', ask_id } });
         }
         return found.length;
       });
     },
 
-    expireDue: () => writeDue(store, (tx, limit) => tx.prompts.due(tx.now, limit), recordExpiries),
-    escalateDue: () =>
+    /**
+     * Expires prompts that are due. Every live process does this, and the compare-and-set lets one of them win. Returns how many
+     * this one expired.
+     */
+    expireDue: (): Promise<number> =>
+      writeDue(store, (tx, limit) => tx.prompts.due(tx.now, limit), recordExpiries),
+    /** The same for prompts that are due to be escalated. */
+    escalateDue: (): Promise<number> =>
       writeDue(store, (tx, limit) => tx.prompts.toEscalate(tx.now, limit), recordEscalations),
-    warnDue: () => writeDue(store, (tx, limit) => tx.prompts.toWarn(tx.now, limit), recordWarnings),
+    /** Warns the human of prompts that will soon expire. */
+    warnDue: (): Promise<number> =>
+      writeDue(store, (tx, limit) => tx.prompts.toWarn(tx.now, limit), recordWarnings),
 
-    leave: (ask_id, actor) =>
-      store.write(async (tx) => {
-        const prompt = await findCurrent(tx, ask_id);
+    /**
+     * Leaves a question to the human: the actor's session does not get it again. A settled one stays as it is.
+     * @throws HiveError `prompt_not_found`, `not_allowed` if the actor could not answer it.
+     */
+    leave: (ask_id: string, actor: AgentActor): Promise<Prompt> => {
+      const leave = (prompt: Prompt): Prompt => {
         refuse(refusalToAnswer(actor, prompt));
-        const left = leavePromptToHuman(prompt, actor.session_id);
-        if (left === prompt) return prompt;
-        await tx.prompts.update(left);
-        await appendPrompt(tx, 'prompt/left_to_human', left, { by: actor.by });
-        return left;
-      }),
+        return leavePromptToHuman(prompt, actor.session_id);
+      };
+      return change(ask_id, 'prompt/left_to_human', leave, { by: actor.by });
+    },
 
-    mark: (ask_id, receipt) =>
+    mark: (ask_id: string, receipt: 'offered' | 'seen'): Promise<Prompt> =>
       change(ask_id, receipt === 'offered' ? 'prompt/offered' : 'prompt/seen', (prompt, now) => {
         const field = receipt === 'offered' ? 'offered_at' : 'seen_at';
         return prompt[field] === null ? { ...prompt, [field]: now } : prompt;
       }),
 
-    snooze: (ask_id, until) =>
+    snooze: (ask_id: string, until: string | null): Promise<Prompt> =>
       change(ask_id, 'prompt/snoozed', (prompt) => ({ ...prompt, snoozed_until: until })),
   };
   return service;
 }
 
-/** A question, and who asks it; `turn_id` as in `PromptService.ask`. */
+/** A question, and who asks it; `turn_id` as in `ask` above. */
 interface Asking {
   request: CheckedRequest;
   session: Session;
   turn_id?: string | null | undefined;
 }
 
-/** Asks inside a transaction; the refusal of a quota is returned. @throws HiveError as `PromptService.ask` does. */
+/** Asks inside a transaction; the refusal of a quota is returned. @throws HiveError as `ask` above does. */
 export async function askIn(
   tx: WriteTx,
   ids: Ids,
@@ -402,11 +377,7 @@ interface Signed {
   responded_at: string | null;
 }
 
-function createAnswering(
-  store: Store,
-  ids: Ids,
-  seatKey: () => SeatKey | null,
-): Pick<PromptService, 'respond' | 'amend'> {
+function createAnswering(store: Store, ids: Ids, seatKey: () => SeatKey | null) {
   /** Before the transaction: signs, and refuses an answer for another store, whose id would name a different prompt here, or none. */
   async function prepare(command: AnswerCommand): Promise<{ response_id: string; signed: Signed | null }> {
     const { store_id } = command;
@@ -516,7 +487,8 @@ function createAnswering(
   }
 
   return {
-    async respond(command) {
+    /** @throws HiveError `prompt_not_found`, `invalid_answer`, `not_allowed`, `wrong_store`. */
+    async respond(command: AnswerCommand): Promise<Answered> {
       const { response_id, signed } = await prepare(command);
       return store.write(async (tx) => {
         const { ask_id, actor } = command;
@@ -534,7 +506,8 @@ function createAnswering(
       });
     },
 
-    async amend(command) {
+    /** @throws HiveError `prompt_not_amendable`, `prompt_not_found`, `invalid_answer`, `not_allowed`. */
+    async amend(command: AnswerCommand): Promise<Prompt> {
       const { response_id, signed } = await prepare(command);
       return store.write(async (tx) => {
         const { ask_id, actor } = command;
@@ -570,12 +543,7 @@ interface ReadingParts {
   recordDue: () => Promise<void>;
 }
 
-function createReading({
-  store,
-  feed,
-  ids,
-  recordDue,
-}: ReadingParts): Pick<PromptService, 'get' | 'wait' | 'waitForOpen'> {
+function createReading({ store, feed, ids, recordDue }: ReadingParts) {
   /** Reads until it is done or the time has run out. Meanwhile the questions block the waiting session. */
   async function readUntil<Found>(
     read: () => Promise<Found>,
@@ -622,12 +590,14 @@ function createReading({
   }
 
   return {
-    async get(ask_id) {
+    /** @throws HiveError `prompt_not_found`. */
+    async get(ask_id: string): Promise<Prompt> {
       const [prompt] = await read([ask_id]);
       return prompt ?? Promise.reject(notFound(ask_id));
     },
 
-    wait: (ask_ids, options) =>
+    /** Waits until one of the prompts is settled or the time has run out; returns their current state. */
+    wait: (ask_ids: readonly string[], options: WaitOptions): Promise<Prompt[]> =>
       readUntil(
         () => read(ask_ids),
         (prompts) => prompts.some(isUncollected) || prompts.every(({ status }) => status !== 'pending'),
@@ -635,7 +605,8 @@ function createReading({
         options,
       ),
 
-    waitForOpen: (session_id, options) =>
+    /** The same for all open prompts of a session. */
+    waitForOpen: (session_id: string, options: WaitOptions): Promise<Open> =>
       readUntil(
         () => readOpen(session_id),
         ({ settled, pending }) => settled > 0 || pending === 0,

@@ -4,34 +4,26 @@
  */
 import type { Logger } from './world.ts';
 
-export interface Retries {
-  /** Records a failure; returns after how many milliseconds to try again. */
-  failed(error: unknown): number;
-  /** Records a success. */
-  worked(): void;
-}
-
 const FIRST_RETRY_MS = 250;
 /** The longest delay, in ms: short enough to notice a store that is back, and long enough to cost little. */
 const LAST_RETRY_MS = 5_000;
 
-/** Sentences for the log: it fails and will be tried again, and it works again. */
-export interface RetrySentences {
-  fails: string;
-  works: string;
-}
+export type Retries = ReturnType<typeof createRetries>;
 
-export function createRetries(log: Logger, { fails, works }: RetrySentences): Retries {
+/** `fails` and `works`: the sentences for the log, that it fails and will be tried again, and that it works again. */
+export function createRetries(log: Logger, { fails, works }: { fails: string; works: string }) {
   let failures = 0;
   return {
-    failed(error) {
+    /** Records a failure; returns after how many milliseconds to try again. */
+    failed(error: unknown): number {
       if (failures === 0) log.warn(fails, { error: String(error) });
       const wait_ms = Math.min(FIRST_RETRY_MS * 2 ** failures, LAST_RETRY_MS);
       failures += 1;
       // Random, so that the processes of a machine do not all retry at the same moment.
       return wait_ms * (0.5 + Math.random());
     },
-    worked() {
+    /** Records a success. */
+    worked(): void {
       if (failures > 0) log.warn(works, { failures });
       failures = 0;
     },
