@@ -8,19 +8,16 @@ import type { HiveEvent } from '../domain/events.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { beside } from './background.ts';
 import type { DeliveryService } from './delivery.ts';
-import type { Feed, Following } from './feed.ts';
+import type { Following } from './feed.ts';
+import type { Parts } from './parts.ts';
 import type { PromptService } from './prompts.ts';
-import type { Ids, Logger } from './world.ts';
 
 /** Receives the settled prompt: its `status` says whether there is a decision. */
 export type ResponseCallback = (prompt: Prompt) => void | Promise<void>;
 
-export interface CallbackParts {
-  feed: Feed;
+interface CallbackParts extends Pick<Parts, 'feed' | 'ids' | 'log'> {
   prompts: PromptService;
   delivery: DeliveryService;
-  ids: Ids;
-  log: Logger;
 }
 
 const GONE: ReadonlySet<string> = new Set(['prompt_not_found', 'store_foreign']);
@@ -30,8 +27,6 @@ const SETTLING: ReadonlySet<string> = new Set([
   'prompt/cancelled',
   'prompt/late_response',
 ] satisfies HiveEvent['type'][]);
-
-export type Callbacks = ReturnType<typeof createCallbacks>;
 
 export function createCallbacks({ feed, prompts, delivery, ids, log }: CallbackParts) {
   const waiting = new Map<string, Set<ResponseCallback>>();

@@ -7,24 +7,14 @@
 import { OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
 import { type Delivered, type DeliveryService, handPrompt, hookCarrier } from './delivery.ts';
-import type { Feed } from './feed.ts';
-import type { Store, WriteTx } from './ports.ts';
-import type { CodexControl, Logger } from './world.ts';
-
-interface CodexAnswerParts {
-  store: Store;
-  feed: Feed;
-  delivery: DeliveryService;
-  codex: CodexControl;
-  /** This machine; the socket of another one cannot be reached. */
-  machine: string;
-  log: Logger;
-}
+import type { Parts } from './parts.ts';
+import type { WriteTx } from './ports.ts';
 
 /** Answers until the returned function is called. */
-export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> {
-  const { store, feed, delivery, codex, machine, log } = parts;
-
+export function startCodexAnswers(
+  { store, feed, codex, machine, log }: Pick<Parts, 'store' | 'feed' | 'codex' | 'machine' | 'log'>,
+  delivery: DeliveryService,
+): () => Promise<void> {
   async function answer(ask_id: string): Promise<void> {
     const answered = await store.write((tx) => handAnswered(tx, ask_id, machine));
     if (answered === null) return;

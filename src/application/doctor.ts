@@ -1,7 +1,7 @@
 /** The doctor: checks the installation and the store, and tells how to fix each problem. */
 import { HiveError } from '../domain/errors.ts';
-import type { Trust } from '../domain/trust.ts';
 import { allPages } from './background.ts';
+import type { Parts } from './parts.ts';
 import type { Store } from './ports.ts';
 import type { SeatService } from './seats.ts';
 import { examineSettings } from './settings.ts';
@@ -9,16 +9,7 @@ import { examineTrust } from './trust.ts';
 import { checkUnreadAnswers } from './unread-answers.ts';
 import { type Check, checkBroken, checkOk, type Examination, type Logger } from './world.ts';
 
-/** `examinations` check the machine; the store's own checks are added here. */
-interface DoctorParts {
-  store: Store;
-  examinations: () => Promise<readonly Examination[]>;
-  trust: () => Trust;
-  seats: Pick<SeatService, 'examine'>;
-  /** The seat whose settings it shows. */
-  seat: string;
-  log: Logger;
-}
+type DoctorParts = Pick<Parts, 'store' | 'examinations' | 'trust' | 'seat' | 'log'> & { seats: SeatService };
 
 export function createDoctor({ store, examinations, trust, seats, seat, log }: DoctorParts) {
   return {

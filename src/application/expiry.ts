@@ -5,6 +5,7 @@
 import type { Session } from '../domain/sessions.ts';
 import { repeatedly } from './background.ts';
 import { debounced } from './feed.ts';
+import type { Parts } from './parts.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { createRetries } from './retries.ts';
 import type { Logger } from './world.ts';
@@ -111,12 +112,10 @@ const SWEEP_EVERY_MS = 60_000;
 /** A process is not notified when a process that it did not start ends, so this polls. Each check reads the living sessions. */
 const LOOK_EVERY_MS = 5_000;
 
-interface SweepParts {
+interface SweepParts extends Pick<Parts, 'machine' | 'log'> {
   sessions: { sweep(machine: string): Promise<readonly Session[]> };
   outreach: { markUnshown(): Promise<number> };
   prompts: { setAsideDamaged(): Promise<number> };
-  machine: string;
-  log: Logger;
 }
 
 /** Checks for ended processes every few seconds and sweeps the rest each minute, until the returned function is called. */

@@ -22,14 +22,15 @@ import { createMentions } from './mentions.ts';
 import { createMessages } from './messages.ts';
 import { createNotices } from './notices.ts';
 import { createOutreach } from './outreach.ts';
+import type { Parts } from './parts.ts';
 import type { PopupParts, PopupParty } from './popup-kinds.ts';
 import { createAudience, startPopups } from './popups.ts';
 import type { ReadTx } from './ports.ts';
 import { createPrompts } from './prompts.ts';
 import { createRetention, startRetention } from './retention.ts';
-import { createRules, type RuleParts, startProposals } from './rules.ts';
+import { createRules, startProposals } from './rules.ts';
 import { type AskOfRun, runOfAsk } from './run-calls.ts';
-import { createSeats, type SeatParts } from './seats.ts';
+import { createSeats } from './seats.ts';
 import { createSessions } from './sessions.ts';
 import { createSettings } from './settings.ts';
 import { createStats } from './stats.ts';
@@ -38,16 +39,6 @@ import { createTurns, readingLastWords } from './turns.ts';
 import { createUnreadAnswers } from './unread-answers.ts';
 import { createWaits } from './waits.ts';
 import { createCodexWaker, createWakes, type WakeWait } from './wakes.ts';
-import type {
-  CodexControl,
-  Examination,
-  Files,
-  Ids,
-  Logger,
-  Notifier,
-  Processes,
-  ProjectContext,
-} from './world.ts';
 
 /** Every service of a process, and what it starts in the background. */
 export type Hive = Readonly<ReturnType<typeof createHive>>;
@@ -65,21 +56,9 @@ export function oncePerHive<Service extends object>(make: (hive: Hive) => Servic
 /** The parts of the popup engine except for the notifier. */
 export type OtherPopupParts = Omit<PopupParts, 'notifier'>;
 
-/** With the parts of the seat and of the rules: the human's file, and what it says. */
-export interface HiveParts extends Omit<SeatParts, 'sessions' | 'processes'>, Omit<RuleParts, 'seats'> {
-  ids: Ids;
-  processes: Processes;
-  log: Logger;
-  notifier: Notifier;
-  findProject: (directory: string) => ProjectContext;
-  files: Files;
-  codex: CodexControl;
+export interface HiveParts extends Omit<Parts, 'feed'> {
   /** Handles the hooks of a run's agent; null in a build without runs. */
   runHandler: LoadRunHandler | null;
-  /** This process. */
-  pid: number;
-  /** The doctor's checks; loaded when it is asked. */
-  examinations: () => Promise<readonly Examination[]>;
 }
 
 export function createHive(parts: HiveParts) {
@@ -203,7 +182,7 @@ export function createHive(parts: HiveParts) {
     startProposals: () => once('proposals', () => startProposals(rules, log)),
     /** Passes answers from desks to the dialogs of Codex on this machine (codex-dialogs.ts); sidecars start it. */
     startCodexAnswers: () =>
-      once('answers', () => startCodexAnswers({ store, feed, delivery, codex, machine, log })),
+      once('answers', () => startCodexAnswers({ store, feed, codex, machine, log }, delivery)),
     /** Wakes idle sessions of Codex, if Codex started this process (wakes.ts). */
     startCodexWaker: (party: Pick<WakeWait, 'seat'>) =>
       createCodexWaker({ store, feed, wakes, codex, machine, log }, party),

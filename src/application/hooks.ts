@@ -32,6 +32,7 @@ import { deliverInterrupts, notifyAborted, readStopRequest } from './interrupts.
 import { noticeLostServer } from './lost-servers.ts';
 import { gateMentions, refuseHumanPrompts } from './mention-gate.ts';
 import { noticingRefusals } from './notices.ts';
+import type { Parts } from './parts.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
 import { noticeRefusedCalls } from './refused-calls.ts';
@@ -41,18 +42,13 @@ import type { TitleReport } from './sessions.ts';
 import { preferencesAt } from './settings.ts';
 import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf, whereNow } from './turns.ts';
 import { markedAsBlocking } from './waits.ts';
-import type { Ids, Logger, Processes } from './world.ts';
 
 /** The verdict, and the id to report once it is printed; null if nothing depends on that. */
 export interface Handled extends Verdict {
   output_id: string | null;
 }
 
-interface HookParts {
-  store: Store;
-  ids: Ids;
-  processes: Processes;
-  log: Logger;
+interface HookParts extends Pick<Parts, 'store' | 'ids' | 'processes' | 'log'> {
   /** Handles the hooks of a run's agent; null in a build without runs. */
   runHandler: LoadRunHandler | null;
   /** The parts with which a hook waits for the human; loaded only by the few hooks that wait. */

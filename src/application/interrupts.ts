@@ -33,14 +33,14 @@ import { cleanOptional } from '../domain/text.ts';
 import { ENDED_WITH_SESSION, type Turn } from '../domain/turns.ts';
 import { beside } from './background.ts';
 import { hand, hookCarrier, isCarried } from './delivery.ts';
-import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { runsStill } from './identity.ts';
 import { giveNotice } from './notices.ts';
-import type { ReadTx, Store, WriteTx } from './ports.ts';
+import type { Parts } from './parts.ts';
+import type { ReadTx, WriteTx } from './ports.ts';
 import { endSession, findSession } from './sessions.ts';
 import { endFromTranscript, recordTurnEnd, turnOf } from './turns.ts';
-import type { CodexControl, Files, Ids, Logger, Processes } from './world.ts';
+import type { Ids } from './world.ts';
 
 /** A request to stop a turn, or the interrupt that stopped it. */
 export interface StopRequest {
@@ -61,14 +61,14 @@ export type OneOfAll =
   | (InterruptOutcome & Called)
   | ({ session_id: string; turn_id: string; error: HiveError } & Called);
 
-interface InterruptParts extends TurnWatchParts, PushParts {
-  feed: Feed;
-  ids: Ids;
-}
-
 const ALL_LIMIT = 1_000;
 /** Node's timers last at most 24 days, so longer waits are split into parts. */
 const STRETCH_MS = 24 * 60 * 60 * 1000;
+
+type InterruptParts = Pick<
+  Parts,
+  'store' | 'feed' | 'ids' | 'processes' | 'files' | 'codex' | 'machine' | 'log'
+>;
 
 export function createInterrupts(parts: InterruptParts) {
   const { store, feed, ids } = parts;
@@ -391,17 +391,9 @@ function notCurrent(session: Session, turn_id: string | null, current: Turn | nu
 // Esc at the terminal fires no hook, and neither does a killed client. The transcript and the process reveal both, so they are
 // checked once a second while anybody in this process waits, with one check for all waits.
 
-interface TurnWatchParts {
-  store: Store;
-  processes: Processes;
-  files: Files;
-  machine: string;
-  log: Logger;
-}
-
 const CHECK_EVERY_MS = 1_000;
 
-function createTurnWatch({ store, processes, files, machine, log }: TurnWatchParts) {
+function createTurnWatch({ store, processes, files, machine, log }: InterruptParts) {
   const watched = new Map<string, { count: number; timer: NodeJS.Timeout }>();
 
   /** Checks once, and ends a turn that has ended without a hook. */
@@ -465,17 +457,10 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
 // In addition to waiting for the next hook, the asking process stops Codex through its control socket, once per turn. If it fails
 // or dies, the hooks still deliver the interrupt.
 
-interface PushParts {
-  store: Store;
-  codex: CodexControl;
-  machine: string;
-  log: Logger;
-}
-
 type Push = (interrupt: Interrupt, turn: Turn, session: Session) => void;
 
 /** After `closing` the store is closed, so a late answer from Codex is left to the hooks. */
-function createPush({ store, codex, machine, log }: PushParts, closing: AbortSignal): Push {
+function createPush({ store, codex, machine, log }: InterruptParts, closing: AbortSignal): Push {
   /**
    * Records the push before it happens, for one process only: if the turn ends after that, this interrupt ended it, not the
    * terminal.

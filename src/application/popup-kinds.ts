@@ -28,13 +28,12 @@ import { type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { HUMAN_HANDLE } from '../domain/sessions.ts';
 import { excerpt } from '../domain/text.ts';
-import type { Feed } from './feed.ts';
 import { deliverMentions } from './mentions.ts';
 import { markOutreach } from './outreach.ts';
-import type { PopupOutcome, ReadTx, Store, WriteTx } from './ports.ts';
+import type { Parts } from './parts.ts';
+import type { PopupOutcome, ReadTx, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
 import type { TrustService } from './trust.ts';
-import type { Logger, Notifier } from './world.ts';
 
 /** A process that shows popups. */
 export interface PopupParty {
@@ -80,12 +79,8 @@ interface PhoneMoment {
   now: string;
 }
 
-export interface PopupParts {
-  store: Store;
-  feed: Feed;
+export interface PopupParts extends Pick<Parts, 'store' | 'feed' | 'notifier' | 'log'> {
   prompts: PromptService;
-  notifier: Notifier;
-  log: Logger;
   trust: Pick<TrustService, 'authority'>;
 }
 

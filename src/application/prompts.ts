@@ -54,6 +54,7 @@ import type { Feed } from './feed.ts';
 import { authorNamed } from './history.ts';
 import { findAddress } from './humans.ts';
 import { giveNotice } from './notices.ts';
+import type { Parts } from './parts.ts';
 import type { Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
 import { demandOf, noticeRefusal, readQuotas, storeCharge } from './quotas.ts';
 import { blockUntilSettled, DIALOG_WAIT, markedAsBlocking } from './waits.ts';
@@ -156,7 +157,7 @@ export function createPrompts(
     await service.escalateDue();
   }
 
-  const reading = createReading({ store, feed, ids, recordDue });
+  const reading = createReading({ store, feed, ids }, recordDue);
   const answering = createAnswering(store, ids, seatKey);
   const service = {
     /**
@@ -535,15 +536,11 @@ function createAnswering(store: Store, ids: Ids, seatKey: () => SeatKey | null) 
 // ---- Reading and waiting ----
 // Prompts that are due are settled before anybody reads them.
 
-interface ReadingParts {
-  store: Store;
-  feed: Feed;
-  ids: Ids;
-  /** Records expiries and escalations that are due. */
-  recordDue: () => Promise<void>;
-}
-
-function createReading({ store, feed, ids, recordDue }: ReadingParts) {
+/** `recordDue` records expiries and escalations that are due. */
+function createReading(
+  { store, feed, ids }: Pick<Parts, 'store' | 'feed' | 'ids'>,
+  recordDue: () => Promise<void>,
+) {
   /** Reads until it is done or the time has run out. Meanwhile the questions block the waiting session. */
   async function readUntil<Found>(
     read: () => Promise<Found>,

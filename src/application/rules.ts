@@ -27,15 +27,15 @@ import {
 } from '../domain/rules.ts';
 import { isRemote } from '../domain/sessions.ts';
 import { DAY_MS, timeAfter } from '../domain/times.ts';
-import type { Trust } from '../domain/trust.ts';
 import { allPages, repeatedly } from './background.ts';
 import { giveNotice } from './notices.ts';
-import type { Store, WriteTx } from './ports.ts';
+import type { Parts } from './parts.ts';
+import type { WriteTx } from './ports.ts';
 import { findPrompt } from './prompts.ts';
 import type { SeatService } from './seats.ts';
 import type { Setter } from './settings.ts';
 import { recordTrust } from './trust.ts';
-import type { Logger, RuleFile } from './world.ts';
+import type { Logger } from './world.ts';
 
 /** A rule as the human sees it. */
 export interface ListedRule extends Omit<PermissionRule, 'index'> {
@@ -89,15 +89,9 @@ export interface SuggestedRule {
   trial: RuleTrial;
 }
 
-export interface RuleParts {
-  store: Store;
-  seat: string;
+type RuleParts = Pick<Parts, 'store' | 'seat' | 'trust' | 'ruleFile' | 'placeAt'> & {
   seats: Pick<SeatService, 'isRegistered'>;
-  trust: () => Trust;
-  ruleFile: RuleFile;
-  /** Resolves a directory of this machine as it is now; loaded when rules are tried. */
-  placeAt: () => Promise<(directory: string) => Place>;
-}
+};
 
 const PAGE = 500;
 const EXAMPLE = 400;

@@ -9,13 +9,11 @@
  */
 import { invalidInput } from '../domain/errors.ts';
 import { countsIn, type Seat, type SeatKey, seatKeyFrom, withStore } from '../domain/seats.ts';
-import type { Environment } from '../domain/sources.ts';
-import type { Trust } from '../domain/trust.ts';
 import { agentVariable, agentVariableAbove } from './identity.ts';
 import { giveNotice } from './notices.ts';
-import type { Store } from './ports.ts';
+import type { Parts } from './parts.ts';
 import type { SessionService } from './sessions.ts';
-import { type Check, checkBroken, type Processes } from './world.ts';
+import { type Check, checkBroken } from './world.ts';
 
 /** Whether answers given in this process may allow something. */
 export interface SeatState {
@@ -32,24 +30,10 @@ export interface Registrar {
   via: 'emacs' | 'cli';
 }
 
-export interface SeatParts {
-  store: Store;
-  sessions: Pick<SessionService, 'above'>;
-  processes: Pick<Processes, 'ancestors' | 'environment'>;
-  /** The name of the seat, user@machine. */
-  seat: string;
-  /** This machine's name, as sessions carry it. */
-  machine: string;
-  env: Environment;
-  /** The present content of the human's file. */
-  trust: () => Trust;
-  /** Returns the key with this public part in the person's SSH agent. */
-  agentKey: (key: string) => SeatKey;
-  /** Writes a seat into the human's file, replacing one with the same key. @throws with a sentence that says why it could not. */
-  addSeat: (seat: Seat) => Promise<void>;
-  /** Removes the seat with this key from the human's file. @throws as `addSeat` does. */
-  removeSeat: (key: string) => Promise<void>;
-}
+type SeatParts = Pick<
+  Parts,
+  'store' | 'processes' | 'seat' | 'machine' | 'env' | 'trust' | 'agentKey' | 'addSeat' | 'removeSeat'
+> & { sessions: Pick<SessionService, 'above'> };
 
 export type SeatService = ReturnType<typeof createSeats>;
 

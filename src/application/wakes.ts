@@ -23,13 +23,14 @@ import { type Session, threadOf } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { timeAfter } from '../domain/times.ts';
 import { beside } from './background.ts';
-import type { Feed, UntilOptions } from './feed.ts';
+import type { UntilOptions } from './feed.ts';
 import { refusalToSpeak, type Speaker } from './identity.ts';
 import { humanSpokeTo } from './loops.ts';
 import { giveNotice } from './notices.ts';
-import type { ReadTx, Store, WriteTx } from './ports.ts';
+import type { Parts } from './parts.ts';
+import type { ReadTx, WriteTx } from './ports.ts';
 import { preferencesAt } from './settings.ts';
-import type { CodexControl, Ids, Logger, Processes } from './world.ts';
+import type { CodexControl } from './world.ts';
 
 /** One wait for an idle session. */
 export interface WakeWait {
@@ -86,16 +87,14 @@ type Found = Wanted | 'over' | undefined;
 /** At most this many mentions are read. A session with this many unread ones is not woken for another. */
 const MENTIONS_LIMIT = 100;
 
-interface WakeParts {
-  store: Store;
-  feed: Feed;
-  ids: Ids;
-  processes: Processes;
-}
-
 export type WakeService = ReturnType<typeof createWakes>;
 
-export function createWakes({ store, feed, ids, processes }: WakeParts) {
+export function createWakes({
+  store,
+  feed,
+  ids,
+  processes,
+}: Pick<Parts, 'store' | 'feed' | 'ids' | 'processes'>) {
   /** Delivers a wake-up. It counts only once delivered: if that fails, or this process dies, another waker delivers it. */
   async function isDelivered(
     { wanted, text }: Claimed,
@@ -259,17 +258,12 @@ async function noticeWakeLimit(tx: WriteTx, session: Session): Promise<void> {
 // Codex has no hook that could wake it, so its own `hive mcp` waits and queues a message for a session of the daemon. That
 // message is not the human's, and is marked so that our hooks recognize it.
 
-interface CodexWakerParts {
-  store: Store;
-  feed: Pick<Feed, 'follow'>;
+const CODEX = /codex/i;
+
+interface CodexWakerParts extends Pick<Parts, 'store' | 'feed' | 'machine' | 'log'> {
   wakes: WakeService;
   codex: Pick<CodexControl, 'queue'>;
-  /** This machine; the daemon of another one cannot be reached. */
-  machine: string;
-  log: Logger;
 }
-
-const CODEX = /codex/i;
 
 export function createCodexWaker(
   { store, feed, wakes, codex, machine, log }: CodexWakerParts,
