@@ -46,11 +46,8 @@ export function createDesks(store: Store, ids: Ids, log: Logger) {
         await tx.desks.removeLapsed(tx.now);
         await tx.desks.put(opened(tx));
         await recordHuman(tx, { human, seat });
-        await tx.events.append({
-          type: 'desk/opened',
-          subject: desk_id,
-          data: { seat, client, human },
-        });
+        const data = { change: 'opened', seat, client, human };
+        await tx.events.append({ type: 'desk/changed', subject: desk_id, data });
       });
       const heartbeat = setInterval(
         () => void beside(log, 'The lease of this desk could not be renewed.', renew),
@@ -81,11 +78,8 @@ export function createDesks(store: Store, ids: Ids, log: Logger) {
             await tx.desks.remove(desk_id);
             await releaseAll(tx, await tx.claims.ofDesk(desk_id), 'desk_closed');
             await recordHuman(tx, { human, seat });
-            await tx.events.append({
-              type: 'desk/closed',
-              subject: desk_id,
-              data: { seat },
-            });
+            const data = { change: 'closed', seat };
+            await tx.events.append({ type: 'desk/changed', subject: desk_id, data });
           });
         },
       };

@@ -15,22 +15,22 @@ import {
   type CardRequest,
   cardContent,
   cardText,
-  createCard,
-  createPing,
-  createReport,
   decideByRules,
+  newOutreach,
   type Outreach,
   type OutreachChanges,
+  type OutreachContent,
   type OutreachOverrides,
   type OutreachSettings,
   outreachRefused,
   outreachSettings,
   type PingRequest,
+  pingContent,
   REPORTS_BLOCKED,
   type Refusal,
   type ReportRequest,
   refusalBySource,
-  reportText,
+  reportContent,
   type Sender,
 } from '../domain/outreach.ts';
 import type { PopupSubject } from '../domain/popups.ts';
@@ -59,12 +59,12 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience) {
   /** Applies the rules to a ping or card. A suppressed one is stored as well, so the refusal must not roll back. */
   async function show(
     given: Session,
-    critical: boolean,
     kind: 'ping' | 'card',
-    create: (sender: Sender, own: { outreach_id: string; number: number }, now: string) => Outreach,
+    content: OutreachContent,
     actions: CheckedRequest | null = null,
   ): Promise<Outreach> {
     const { handle: agent, project, project_dir } = given;
+    const { critical = false } = content;
     const urgency = critical ? 'critical' : 'normal';
     const missing = await audience({ urgency, agent, project, project_dir });
     const { item, refusal } = await store.write(
@@ -73,11 +73,8 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience) {
         refuse(refusalBySource(kind, session.source));
         await markUnshown(tx);
         const sender = await senderOf(tx, session);
-        const made = create(
-          sender,
-          { outreach_id: ids.make(kind), number: await tx.outreach.nextNumber() },
-          tx.now,
-        );
+        const own = { outreach_id: ids.make(kind), number: await tx.outreach.nextNumber() };
+        const made = newOutreach(kind, content, sender, own, tx.now);
         const settings = await settingsOf(tx, session);
         const bucket = await budgetOf(tx);
         // A desk that has opened since then will show it.
@@ -131,26 +128,18 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience) {
 
   return {
     /** @throws HiveError `outreach_refused` with the rule and when it passes, `too_many`, `invalid_input`. */
-    ping: (request: PingRequest, session: Session): Promise<Outreach> =>
-      show(session, request.critical ?? false, 'ping', (sender, own, now) =>
-        createPing(request, sender, own, now),
-      ),
+    ping: async (request: PingRequest, session: Session): Promise<Outreach> =>
+      show(session, 'ping', pingContent(request)),
 
     /** @throws HiveError `outreach_refused` with the rule and when it passes, `too_many`, `invalid_input`. */
     async card(request: CardRequest, session: Session): Promise<Outreach> {
       const content = cardContent(request);
-      return show(
-        session,
-        false,
-        'card',
-        (sender, own, now) => createCard(content, sender, own, now),
-        questionOf(content),
-      );
+      return show(session, 'card', content, questionOf(content));
     },
 
     /** @throws HiveError `outreach_refused`, `invalid_input`. */
     async report(request: ReportRequest, given: Session): Promise<Reported> {
-      const text = reportText(request);
+      const content = reportContent(request);
       return store.write(async (tx) => {
         const session = await current(tx, given);
         refuse(refusalBySource('report', session.source));
@@ -158,12 +147,9 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience) {
         if (report_policy === 'blocked') throw outreachRefused(REPORTS_BLOCKED, { rule: 'report_policy' });
         const { session_id } = session;
         const reader = await readerOf(tx, session);
-        const own = {
-          outreach_id: ids.make('report'),
-          number: await tx.outreach.nextNumber(),
-          to_session_id: reader?.session_id ?? null,
-        };
-        const item = createReport(text, await senderOf(tx, session), own, tx.now);
+        const own = { outreach_id: ids.make('report'), number: await tx.outreach.nextNumber() };
+        const addressed = { ...content, to_session_id: reader?.session_id ?? null };
+        const item = newOutreach('report', addressed, await senderOf(tx, session), own, tx.now);
         const unreported = await tx.outreach.unreported(session_id);
         for (const output of unreported) await tx.outreach.update({ ...output, reported_at: tx.now });
         const guard = (await tx.outreach.guard(session_id)) ?? newStopGuard(session_id);
@@ -348,10 +334,10 @@ export async function giveUp(
   const { session_id } = session;
   await giveNotice(tx, { severity: 'warning', session_id, text, data: { guard: 'stop', outreach_ids } });
   await tx.events.append({
-    type: 'stop/let_go',
+    type: 'stop/guarded',
     session_id,
     subject: session_id,
-    data: { how, outreach_ids },
+    data: { change: 'let_go', how, outreach_ids },
   });
 }
 

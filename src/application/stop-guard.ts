@@ -59,8 +59,13 @@ async function judge(hook: HookContext): Promise<Partial<Verdict> | null> {
   switch (decision.opinion) {
     case 'block': {
       const holds = owed.map(({ hold }) => hold);
-      const data = { holds, blocks: decision.record.blocks, stop_hook_active: event.stop_hook_active };
-      await tx.events.append({ type: 'stop/held', session_id, subject: session_id, data });
+      const data = {
+        change: 'held',
+        holds,
+        blocks: decision.record.blocks,
+        stop_hook_active: event.stop_hook_active,
+      };
+      await tx.events.append({ type: 'stop/guarded', session_id, subject: session_id, data });
       return { block: decision.reason };
     }
     case 'let_go':

@@ -122,10 +122,22 @@ export interface ReportRequest {
   message: string;
 }
 
-/** The id and number of the new outreach. */
-type Own = Pick<Outreach, 'outreach_id' | 'number'>;
+/** What an agent wants to send, checked. The application adds the reader of a report. */
+export type OutreachContent = Partial<
+  Pick<
+    Outreach,
+    'message' | 'critical' | 'title' | 'description' | 'color' | 'fields' | 'actions' | 'to_session_id'
+  >
+>;
 
-function make(kind: OutreachKind, sender: Sender, own: Own, now: string): Outreach {
+/** A new ping, card or report. `own`: its id and number. */
+export function newOutreach(
+  kind: OutreachKind,
+  content: OutreachContent,
+  sender: Sender,
+  own: Pick<Outreach, 'outreach_id' | 'number'>,
+  now: string,
+): Outreach {
   return {
     ...own,
     kind,
@@ -150,16 +162,13 @@ function make(kind: OutreachKind, sender: Sender, own: Own, now: string): Outrea
     handed_at: null,
     delivered_at: null,
     carrier: null,
+    ...content,
   };
 }
 
-/**
- * A new ping.
- * @throws HiveError `invalid_input` with a sentence that names the field and its bound.
- */
-export function createPing(request: PingRequest, sender: Sender, own: Own, now: string): Outreach {
-  const message = required('message', request.message, OUTREACH_LIMITS.ping);
-  return { ...make('ping', sender, own, now), message, critical: request.critical ?? false };
+/** The contents of a ping. @throws HiveError `invalid_input` with a sentence that names the field and its bound. */
+export function pingContent({ message, critical = false }: PingRequest): OutreachContent {
+  return { message: required('message', message, OUTREACH_LIMITS.ping), critical };
 }
 
 export type CardContent = Pick<Outreach, 'title' | 'description' | 'color' | 'fields' | 'actions'>;
@@ -195,24 +204,10 @@ export function cardContent(request: CardRequest): CardContent {
   };
 }
 
-export function createCard(content: CardContent, sender: Sender, own: Own, now: string): Outreach {
-  return { ...make('card', sender, own, now), ...content };
-}
-
-/** The text of a report, checked. @throws HiveError `invalid_input` with a sentence that names the field and its bound. */
-export function reportText(request: ReportRequest): string {
-  const given = visible('message', cleanText(request.message));
-  return boundedBytes('message', given, OUTREACH_LIMITS.reportBytes);
-}
-
-export function createReport(
-  message: string,
-  sender: Sender,
-  own: Own & { to_session_id: string | null },
-  now: string,
-): Outreach {
-  const { to_session_id, ...id } = own;
-  return { ...make('report', sender, id, now), message, to_session_id };
+/** The contents of a report. @throws HiveError `invalid_input` with a sentence that names the field and its bound. */
+export function reportContent({ message }: ReportRequest): OutreachContent {
+  const given = visible('message', cleanText(message));
+  return { message: boundedBytes('message', given, OUTREACH_LIMITS.reportBytes) };
 }
 
 /** One line that describes it: `ping "…"`, `card "…"`. */

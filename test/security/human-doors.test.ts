@@ -61,7 +61,7 @@ describe('an agent cannot open a desk', () => {
     expect(sidecar.stderr()).toMatch(
       /^hive: Only a human may open a desk\. This process belongs to an agent \(CODEX_THREAD_ID is set\)\. Quit this Emacs and start it yourself/,
     );
-    expect(await eventsOf(await openTestHive(store), 'desk/opened')).toEqual([]);
+    expect(await eventsOf(await openTestHive(store), 'desk/changed')).toEqual([]);
   });
 
   test('a clean environment and a separate store do not hide an agent whose shell still has its variables', async () => {
@@ -77,7 +77,7 @@ describe('an agent cannot open a desk', () => {
       expect(await refused.exited, command).toMatchObject({ code: 7 });
       expect(refused.stderr(), command).toContain('CLAUDECODE is set in a process that started this one');
     }
-    expect(await eventsOf(await openTestHive(store), 'desk/opened', 'seat/registered')).toEqual([]);
+    expect(await eventsOf(await openTestHive(store), 'desk/changed', 'seat/registered')).toEqual([]);
   });
 
   test('the sidecar refuses to run below a registered session, whatever its environment', async () => {

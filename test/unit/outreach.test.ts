@@ -2,15 +2,14 @@ import { describe, expect, test } from 'vitest';
 import {
   cardContent,
   cardText,
-  createCard,
-  createPing,
-  createReport,
   describeOutreach,
   describeReport,
   fittingReports,
   moreReports,
+  newOutreach,
   type Outreach,
-  reportText,
+  pingContent,
+  reportContent,
   type Sender,
 } from '../../src/domain/outreach.ts';
 import { type Popup, popupOf, type Told, tellOutreach } from '../../src/domain/popups.ts';
@@ -31,10 +30,10 @@ const SENDER: Sender = {
 };
 const OWN = { outreach_id: 'card-1', number: 1 };
 const card = (request: Partial<Parameters<typeof cardContent>[0]>): Outreach =>
-  createCard(cardContent({ title: 'Build', ...request }), SENDER, OWN, NOW);
-const ping = (message: string): Outreach => createPing({ message }, SENDER, OWN, NOW);
+  newOutreach('card', cardContent({ title: 'Build', ...request }), SENDER, OWN, NOW);
+const ping = (message: string): Outreach => newOutreach('ping', pingContent({ message }), SENDER, OWN, NOW);
 const report = (message: string): Outreach =>
-  createReport(reportText({ message }), SENDER, { ...OWN, to_session_id: null }, NOW);
+  newOutreach('report', reportContent({ message }), SENDER, OWN, NOW);
 const many = <T>(count: number, item: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, n) => item(n));
 

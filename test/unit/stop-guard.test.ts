@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createPing, type Outreach, REPORT_POLICIES, type ReportPolicy } from '../../src/domain/outreach.ts';
+import { newOutreach, type Outreach, REPORT_POLICIES, type ReportPolicy } from '../../src/domain/outreach.ts';
 import { expirePrompt, type Prompt, respondPrompt } from '../../src/domain/prompts.ts';
 import { SOURCES, type Source } from '../../src/domain/sources.ts';
 import {
@@ -28,7 +28,7 @@ const SENDER = {
   turn_id: null,
 };
 const ping = (message = 'look', n = 1): Outreach =>
-  createPing({ message }, SENDER, { outreach_id: `ping-${n}`, number: n }, NOW);
+  newOutreach('ping', { message }, SENDER, { outreach_id: `ping-${n}`, number: n }, NOW);
 const OWED: Owed[] = [{ hold: 'report', text: 'owed', undone: 'It did not report.' }];
 
 describe('who owes a report', () => {

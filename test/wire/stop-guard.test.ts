@@ -83,11 +83,9 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again, held }) =>
     expect(await noticesOf(hive)).toEqual([
       `[bg] ${title} stopped with unreported output although it was held 3 times: ping "Look".`,
     ]);
-    expect(await eventsOf(hive, 'stop/held')).toHaveLength(3);
-    expect(await hive.store.read((tx) => tx.outreach.guard(session))).toMatchObject({
-      blocks: 3,
-      stop_hook_active: true,
-    });
+    const guarded = await eventsOf(hive, 'stop/guarded');
+    expect(guarded.map(({ data }) => data['change'])).toEqual(['held', 'held', 'held', 'let_go']);
+    expect(guarded[1]?.data).toMatchObject({ blocks: 2, stop_hook_active: true });
   });
 
   test.each([
