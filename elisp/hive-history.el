@@ -168,34 +168,43 @@ was found into a file, as Org or Markdown.
 \\{hive-history-mode-map}"
   :interactive nil
   (hive-text-set-up #'hive-history-again t)
-  (setq tabulated-list-format (vector (list (hive-words "When") 16 t)
-                                      (list (hive-words 'column-agent) 18 t)
-                                      (list (hive-words 'column-project) 16 t)
-                                      (list (hive-words "What") 9 t)
-                                      (list (hive-words "Text") 0 nil))
-        tabulated-list-padding 1
-        tabulated-list-sort-key nil
-        tabulated-list-entries (lambda () (mapcar #'hive-history--row hive-history--entries)))
-  (tabulated-list-init-header))
+  (setq tabulated-list-padding 1
+        tabulated-list-sort-key nil))
 
 ;;;; Rows
+
+(defun hive-history--columns (when author project what text)
+  "Return WHEN, AUTHOR, PROJECT, WHAT and TEXT, one per column that is shown.
+A narrow window has none for the project."
+  (apply #'vector when author
+         (if (< (or (hive-wrap-room) (frame-width)) 100) (list what text) (list project what text))))
 
 (defun hive-history--row (entry)
   "Return the row of ENTRY."
   (list (plist-get entry :id)
-        (vector (hive-history-export-time (plist-get entry :at))
-                (hive-history--author entry)
-                (hive-text-line (plist-get entry :project) 30)
-                (if (equal (plist-get entry :kind) "message") (hive-words "message")
-                  (hive-text-value (plist-get entry :status) 9))
-                (concat (hive-text-line (plist-get entry :text) 200)
-                        (if (plist-get entry :decision)
-                            (hive-words "  → %s (%s)" (hive-text-line (plist-get entry :decision) 100)
-                                    (hive-text-by entry 30))
-                          "")))))
+        (hive-history--columns
+         (hive-history-export-time (plist-get entry :at))
+         (hive-history--author entry)
+         (hive-text-line (plist-get entry :project) 30)
+         (if (equal (plist-get entry :kind) "message") (hive-words "message")
+           (hive-text-value (plist-get entry :status) 9))
+         (concat (hive-text-line (plist-get entry :text) 200)
+                 (if (plist-get entry :decision)
+                     (hive-words "  → %s (%s)" (hive-text-line (plist-get entry :decision) 100)
+                                 (hive-text-by entry 30))
+                   "")))))
 
 (defun hive-history--print ()
   "Print the results."
+  (setq tabulated-list-format (hive-history--columns
+                               (list (hive-words "When") 16 t)
+                               (list (hive-words 'column-agent) 14 t)
+                               (list (hive-words 'column-project) 16 t)
+                               (list (hive-words "What") 9 t)
+                               (list (hive-words "Text") 0 nil))
+        tabulated-list-entries (mapcar #'hive-history--row hive-history--entries))
+  (unless (cl-find (car tabulated-list-sort-key) tabulated-list-format :key #'car :test #'equal)
+    (setq tabulated-list-sort-key nil))
   (tabulated-list-print t)
   (hive-text-say-empty (unless hive-history--entries
                          (or (hive-sidecar-absence) hive-history--nothing)))

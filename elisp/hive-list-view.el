@@ -408,7 +408,7 @@ Its id is a cons, to tell it from the id of a question."
 (defun hive-list--columns (all)
   "Return the items of ALL, one per column, that are shown, as a vector.
 What the heading of a section says has no column."
-  (pcase-let ((`(,sign ,agent ,source ,project ,kind . ,rest) all)
+  (pcase-let ((`(,sign ,agent ,source ,project ,kind ,age ,end ,text) all)
               (group (and (hive-list--sections-p) hive-list-group)))
     (vconcat (list sign)
              (unless (eq group 'agent) (list agent))
@@ -416,7 +416,10 @@ What the heading of a section says has no column."
                (append (unless (eq group 'agent) (list source))
                        (unless (eq group 'project) (list project))))
              (unless (eq hive-list--few 'most) (list kind))
-             rest)))
+             (list age)
+             ;; Few questions expire.
+             (unless (and hive-list--few (eq hive-list--view 'waiting)) (list end))
+             (list text))))
 
 (cl-defun hive-list--agent-columns (&key sign agent handle client project branch kind age text)
   "Return what is shown of the arguments, one per column of a view with agents.
@@ -521,6 +524,9 @@ In this order, as the end of a long question is cut off."
     (if outcome (hive-words "→ %s  %s" outcome question)
       (concat (if (hive-prompt-blocked-p prompt)
                   (concat (propertize (hive-prompt-waits prompt) 'face 'hive-list-blocked) "  ")
+                "")
+              (if (and hive-list--few (not (hive-list-agents-p)) (plist-get prompt :expires_at))
+                  (hive-words "[expires in %s] " (hive-text-until (plist-get prompt :expires_at)))
                 "")
               (hive-human-label prompt) question))))
 

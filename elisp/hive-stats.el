@@ -16,6 +16,7 @@
 
 (require 'cl-lib)
 (require 'hive-messages)
+(require 'hive-model)
 (require 'hive-rpc)
 (require 'hive-text)
 (require 'svg)
@@ -119,15 +120,17 @@
   "Insert the sentence KEY as a heading."
   (insert "\n" (propertize (hive-words key) 'face 'bold) "\n"))
 
-(defun hive-stats--insert-waits (title groups)
-  "Insert GROUPS of waits below each other, with TITLE before the first."
+(defun hive-stats--insert-waits (title groups &optional by-agent)
+  "Insert GROUPS of waits below each other, with TITLE before the first.
+Those BY-AGENT are named by handles."
   (dolist (group (seq-take (append groups nil) hive-stats--rows))
     (insert (format "  %-10s %6d %8s %8s %8s  %s\n" title
                     (plist-get group :asked)
                     (hive-stats--duration (plist-get group :median_ms))
                     (hive-stats--duration (plist-get group :worst_ms))
                     (hive-stats--duration (plist-get group :blocked_ms))
-                    (hive-text-line (plist-get group :name) 30)))
+                    (if by-agent (hive-model-title-of (plist-get group :name) nil 30)
+                      (hive-text-line (plist-get group :name) 30))))
     (setq title "")))
 
 (defun hive-stats--insert-counts (heading counts name)
@@ -167,6 +170,7 @@ NAME returns what to show for the name of one."
   (let ((stats hive-stats--stats))
     (if (not stats) (insert (hive-words 'loading))
       (insert (hive-stats--summary stats))
+      (let ((fill-column (or (hive-wrap-room) 79))) (fill-region (point-min) (point)))
       (hive-stats--heading "Questions per day")
       (hive-stats--insert-plot (append (plist-get stats :days) nil))
       (hive-stats--heading "How long they waited for you")
@@ -177,7 +181,7 @@ NAME returns what to show for the name of one."
       (hive-stats--insert-waits (hive-words "all") (list (plist-get stats :total)))
       (hive-stats--insert-waits (hive-words "by kind") (plist-get stats :kinds))
       (hive-stats--insert-waits (hive-words "by project") (plist-get stats :projects))
-      (hive-stats--insert-waits (hive-words "by agent") (plist-get stats :agents))
+      (hive-stats--insert-waits (hive-words "by agent") (plist-get stats :agents) t)
       (hive-stats--insert-counts "Answered in" (plist-get stats :answered_via)
                                  (lambda (via) (hive-text-value via 20)))
       (hive-stats--insert-counts "Asked most" (plist-get stats :most_asked)

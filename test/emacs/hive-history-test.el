@@ -39,7 +39,14 @@
                            (hive-history-test-entry :kind "message" :text "hello" :status nil :decision nil))
       "c-1"
     (hive-history "drop")
-    (hive-history-test-shown "\\[fork] Codex-1 +demo +answered +Drop %s<U\\+202E> it\\?  → yes (Ada)")
+    ;; In a narrow window, the text has the room of the project.
+    (hive-history-test-shown "\\[fork] Codex-1 +answered +Drop %s<U\\+202E> it\\?  → yes (Ada)")
+    (cl-letf (((symbol-function 'hive-wrap-room) (lambda () 100)))
+      (setq tabulated-list-sort-key '("Project"))
+      (hive-history--print)
+      (should (string-match-p "\\[fork] Codex-1 +demo +answered +Drop" (buffer-string))))
+    (hive-history--print)
+    (should-not tabulated-list-sort-key)
     (hive-history-test-shown "message +hello")
     (should (equal " text \"drop\" 2+" mode-line-process))
     (hive-test-with-inputs (list "Codex-1") (call-interactively #'hive-history-by-agent))

@@ -218,7 +218,7 @@
     (delete-other-windows)
     (cl-letf* ((width 60) ((symbol-function 'window-width) (lambda (&rest _) width)))
       (hive-list--resized (selected-window)) ; batch Emacs has no redisplay
-      (should (equal '("" "Agent" "Age" "Expires" "Question") (hive-list-test-columns)))
+      (should (equal '("" "Agent" "Age" "Question") (hive-list-test-columns)))
       (should (string-match-p "\\[fork] Claude-.*Which one\\?" (car (hive-list-test-lines))))
       (should-not (string-match-p "rocket\\|perm\\|main" (car (hive-list-test-lines))))
       (should (< (string-match "Which" (car (hive-list-test-lines))) 40))
@@ -231,7 +231,7 @@
       ;; A removed column no longer sorts the list.
       (setq width 80)
       (hive-list--resized (selected-window))
-      (should (equal '("" "Agent" "Kind" "Age" "Expires" "Question") (hive-list-test-columns)))
+      (should (equal '("" "Agent" "Kind" "Age" "Question") (hive-list-test-columns)))
       (setq width 100)
       (hive-list--resized (selected-window))
       (should (equal '("" "Agent" "Source" "Project" "Kind" "Age" "Expires" "Question") (hive-list-test-columns)))

@@ -38,6 +38,21 @@
     (funcall (pop replies) (hive-stats-test-result 1))
     (should (string-match-p "\\`The last 1 day: 1 question, 1 answered" (buffer-string)))))
 
+(ert-deftest hive-stats-name-agents-as-people-do-and-cut-no-sentence ()
+  (let ((hive-model--sessions (make-hash-table :test #'equal)))
+    (hive-stats-test
+      (hive-model--remember-session '(:session_id "s-1" :handle "Claude-Revie" :title "Review of the tables"))
+      (let ((result (hive-stats-test-result 30)))
+        (setf (plist-get (plist-get result :stats) :agents)
+              [(:name "Claude-Revie" :asked 30) (:name "Codex-gone" :asked 1)]
+              (plist-get (plist-get result :stats) :late) 4
+              (plist-get (plist-get result :stats) :expired) 5
+              (plist-get (plist-get result :stats) :pending) 6
+              (plist-get (plist-get result :stats) :pending_since) (hive-text-before 7200))
+        (funcall (pop replies) result))
+      (should (string-match-p "30 +Review of the tables\n +1 +Codex-gone\n" (buffer-string)))
+      (should (string-match-p "\\`The last.*\n.*longest for 2h\\.\n\n" (buffer-string))))))
+
 (ert-deftest hive-stats-a-late-reply-about-another-period-is-not-shown ()
   (hive-stats-test
     (hive-stats-set-days 30)
