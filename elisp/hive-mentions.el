@@ -503,22 +503,13 @@ yours."
   "Go to the next mention."
   (declare (modes hive-check-mentions-mode))
   (interactive)
-  (let ((pos (next-single-property-change (point) 'hive-mention)))
-    (if (and pos (get-text-property pos 'hive-mention)) (goto-char pos)
-      (hive-fail "This is the last mention"))))
+  (unless (hive-text-part-go) (hive-fail "This is the last mention")))
 
 (defun hive-check-mentions-previous ()
   "Go to the previous mention."
   (declare (modes hive-check-mentions-mode))
   (interactive)
-  (let ((start (hive-mentions--begin (point))))
-    (if (= start (point-min)) (hive-fail "This is the first mention")
-      (goto-char (hive-mentions--begin (1- start))))))
-
-(defun hive-mentions--begin (position)
-  "Return where the mention at POSITION begins, or the first one."
-  (let ((mention (get-text-property position 'hive-mention)))
-    (or (and mention (hive-text-part-begin (plist-get mention :mention_id))) (point-min))))
+  (unless (hive-text-part-go t) (hive-fail "This is the first mention")))
 
 (defun hive-check-mentions-toggle-history ()
   "Show or hide done and expired mentions."

@@ -140,6 +140,18 @@
       (value-terminal . "the agent's terminal")
       (value-rule . "a rule")
       (value-library . "a program")
+      ;; Why something was not shown
+      (value-nobody_there . "nobody was there")
+      (value-low_urgency . "low urgency")
+      (value-not_urgent . "only what is critical pops up")
+      (value-notify_never . "popups are turned off")
+      (value-focused . "Emacs had the focus")
+      (value-muted_project . "the project is muted")
+      (value-muted_agent . "the agent is muted")
+      (value-do_not_disturb . "do not disturb was on")
+      (value-quiet_hours . "quiet hours")
+      (value-quiet_criticals . "too many critical questions in a quiet time")
+      (value-settled . "no longer pending")
 
       ;; The list of questions
       (list-none-here . "There is no question on this line")

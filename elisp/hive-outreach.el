@@ -228,7 +228,7 @@ older ones, \\[revert-buffer] fetches them again.
                               (hive-words 'ago (hive-text-age (plist-get item :created_at)))
                               (hive-text-value (plist-get item :status) 20)
                               (when (plist-get item :reason)
-                                (hive-text-line (plist-get item :reason) 100))
+                                (hive-text-value (plist-get item :reason) 100))
                               (when (hive-rpc-true-p item :critical) (hive-words "critical"))))
               (hive-mark " · "))
              'face 'hive-shadow)
@@ -297,13 +297,13 @@ What arrives in the meantime is newer than the page."
   "Go to the next item."
   (declare (modes hive-outreach-mode))
   (interactive)
-  (goto-char (or (next-single-property-change (point) 'hive-part) (point-max))))
+  (unless (hive-text-part-go) (hive-fail "This is the last one")))
 
 (defun hive-outreach-previous ()
   "Go to the previous item."
   (declare (modes hive-outreach-mode))
   (interactive)
-  (goto-char (or (previous-single-property-change (point) 'hive-part) (point-min))))
+  (unless (hive-text-part-go t) (hive-fail "This is the first one")))
 
 (defun hive-outreach-choose-kind (kind)
   "Show only items of KIND; if empty, all."

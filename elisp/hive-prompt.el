@@ -39,21 +39,6 @@
 
 ;; The event log has names for programs; these are the words for humans.
 
-(defun hive-prompt--suppressed (reason)
-  "Return REASON, the name of why a popup was suppressed, in words."
-  (pcase reason
-    ("low_urgency" (hive-words "low urgency"))
-    ("not_urgent" (hive-words "only what is critical pops up"))
-    ("notify_never" (hive-words "popups are turned off"))
-    ("focused" (hive-words "Emacs had the focus"))
-    ("muted_project" (hive-words "the project is muted"))
-    ("muted_agent" (hive-words "the agent is muted"))
-    ("do_not_disturb" (hive-words "do not disturb was on"))
-    ("quiet_hours" (hive-words "quiet hours"))
-    ("quiet_criticals" (hive-words "too many critical questions in a quiet time"))
-    ("settled" (hive-words "no longer pending"))
-    (_ (hive-text-line reason 40))))
-
 (defun hive-prompt--popup (data)
   "Return the outcome of a popup, from the DATA of its event."
   (let ((outcome (hive-text-line (plist-get data :outcome) 20))
@@ -67,7 +52,7 @@
                 (if (stringp reason)
                     ;; If it was suppressed, the reason is a name; if it failed, a sentence.
                     (concat ": " (if (equal outcome "suppressed")
-                                     (hive-prompt--suppressed reason)
+                                     (hive-text-value reason 60)
                                    (hive-text-line reason 200)))
                   ""))))
 

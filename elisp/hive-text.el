@@ -459,6 +459,20 @@ equal ID.  Parts do not nest."
       (setq position (next-single-property-change position hive-text-part-property)))
     position))
 
+(defun hive-text-part-go (&optional back)
+  "Go to the beginning of the next part, or BACK to that of the one before.
+Return nil if there is none."
+  (cl-flet ((begin (position)
+              (if (get-text-property position hive-text-part-property)
+                  (previous-single-property-change (1+ position) hive-text-part-property
+                                                   nil (point-min))
+                position)))
+    (if (not back)
+        (let ((next (next-single-property-change (point) hive-text-part-property)))
+          (and next (get-text-property next hive-text-part-property) (goto-char next)))
+      (let ((start (begin (point))))
+        (unless (= start (point-min)) (goto-char (begin (1- start))))))))
+
 (defun hive-text--button ()
   "Return the identity of the button at point, or nil.
 That is the address of a link, else the text from the line to its end."

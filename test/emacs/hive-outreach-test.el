@@ -102,6 +102,21 @@
     (hive-outreach-test-shown "shown\nPing!")
     (should (= 3 (length hive-outreach--items)))))
 
+(ert-deftest hive-outreach-n-and-p-stay-on-an-item-and-say-where-there-is-no-other ()
+  (hive-outreach-test (list (hive-outreach-test-item "ping" :outreach_id "new" :message "two\nlines" :reason "nobody_there")
+                            (hive-outreach-test-item "ping" :outreach_id "old" :message "old"))
+    (hive-outreach)
+    (hive-outreach-test-shown "sent · nobody was there\ntwo")
+    (goto-char (point-min))
+    (hive-outreach-next)
+    (should (= (point) (hive-text-part-begin "old")))
+    (should-error (hive-outreach-next) :type 'user-error)
+    (should (= (point) (hive-text-part-begin "old")))
+    (forward-char 3)
+    (hive-outreach-previous)
+    (should (bobp))
+    (should-error (hive-outreach-previous) :type 'user-error)))
+
 (ert-deftest hive-outreach-point-is-on-no-button-of-another-card-when-its-own-is-gone ()
   (hive-outreach-test nil
     (cl-flet ((card (title) (hive-outreach-test-item "card" :title title :ask_id (hive-test-id "ask-")
