@@ -584,6 +584,7 @@ left out."
   "Return a completion table of what can be mentioned, ignoring case.
 Sessions of PROJECT-DIR come first."
   (lambda (string predicate action)
+    (hive-text-complete)
     (if (eq action 'metadata)
         '(metadata (category . hive-handle)
                    (annotation-function . hive-model--annotation)

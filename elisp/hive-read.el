@@ -445,7 +445,7 @@ is shown after its line, or a list of what is before and after it.
 GROUP, if any, returns the name of the group of a thing."
   (let ((things (map-into alist '(hash-table :test equal))))
     (lambda (string predicate action)
-      (when (minibufferp) (add-hook 'completion-setup-hook #'hive-read--set-up-list 90 t))
+      (hive-text-complete)
       (if (eq action 'metadata)
           `(metadata (category . ,category)
                      (affixation-function
@@ -458,10 +458,6 @@ GROUP, if any, returns the name of the group of a thing."
                      (display-sort-function . identity)
                      (cycle-sort-function . identity))
         (complete-with-action action alist string predicate)))))
-
-(defun hive-read--set-up-list ()
-  "Prepare the list of completions for text from agents."
-  (hive-in-buffer standard-output (hive-text-set-up)))
 
 (defun hive-read--affixed (line note)
   "Return LINE and what is before and after it, which is in NOTE."
@@ -580,6 +576,7 @@ Until the minibuffer is left, it is saved like a draft in a buffer."
   (let ((keep hive-read--keep))
     (minibuffer-with-setup-hook
         (lambda ()
+          (setq word-wrap t)
           (hive-draft-watch (lambda () (funcall keep (minibuffer-contents-no-properties))))
           (add-hook 'minibuffer-exit-hook
                     (lambda ()
@@ -621,6 +618,7 @@ It begins with the :lead of PROMPT, if any, instead of the agent."
 DEFAULT is what an empty answer means; TYPED is the initial input."
   (minibuffer-with-setup-hook
       (lambda ()
+        (setq word-wrap t)
         ;; Free text may contain spaces and question marks.
         (use-local-map (hive-keymap :parent (current-local-map)
                                     "SPC" #'self-insert-command

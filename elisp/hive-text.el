@@ -564,6 +564,16 @@ What is written to a file is inert."
   (setq bidi-paragraph-direction 'left-to-right)
   (when revert (setq-local revert-buffer-function (lambda (&rest _) (funcall revert)))))
 
+(defun hive-text--set-up-list ()
+  "Prepare the list of completions for text from agents."
+  (hive-in-buffer standard-output (hive-text-set-up)))
+
+(defun hive-text-complete ()
+  "Prepare this minibuffer, or shared buffer, for completing text from agents."
+  (when (or (minibufferp) (derived-mode-p 'hive-shared-mode))
+    ;; After that of Emacs, which sets the mode of the list.
+    (add-hook 'completion-setup-hook #'hive-text--set-up-list 90 t)))
+
 (defun hive-text-in-use-p ()
   "Return non-nil if the text of this buffer must stay as it is now.
 The human searches in it, has narrowed it, or uses the region."

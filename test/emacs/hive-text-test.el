@@ -54,14 +54,17 @@
     (let ((list (current-buffer)) (minibuffer (generate-new-buffer " *minibuffer*")))
       (unwind-protect
           (cl-letf (((symbol-function 'minibufferp) #'always))
-            (with-current-buffer minibuffer
-              (funcall (hive-read-table '(("yes" . "yes")) 'hive-option #'identity) "" nil 'metadata)
-              (let ((standard-output list)) (run-hooks 'completion-setup-hook)))
-            (should (derived-mode-p 'completion-list-mode))
-            (should word-wrap)
-            (should bidi-inhibit-bpa))
+            (dolist (table (list (hive-read-table '(("yes" . "yes")) 'hive-option #'identity)
+                                 (hive-model-handle-table)))
+              (with-current-buffer minibuffer
+                (kill-local-variable 'completion-setup-hook)
+                (funcall table "" nil 'metadata)
+                (let ((standard-output list)) (run-hooks 'completion-setup-hook)))
+              (should (derived-mode-p 'completion-list-mode))
+              (should word-wrap)
+              (should bidi-inhibit-bpa)))
         (kill-buffer minibuffer)))
-    (should-not (memq #'hive-read--set-up-list (default-value 'completion-setup-hook))))
+    (should-not (memq #'hive-text--set-up-list (default-value 'completion-setup-hook))))
   ;; The echo area, also where a question takes most of the frame.
   (let ((echo (get-buffer-create " *Echo Area 0*")))
     (with-current-buffer echo (kill-local-variable 'bidi-inhibit-bpa))
