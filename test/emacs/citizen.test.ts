@@ -84,7 +84,7 @@ describe('in 80 columns', () => {
     const screen = await emacs.until(
       /demo\S* +perm +\d+s +blocked for \d+s +Run npm in[\s\S]*demo\S*(?: \d)? +\d+s +May I drop the/,
     );
-    expect(screen.join('\n')).toMatch(/ Agent +Kind +Age +Expires +Question/);
+    expect(screen.join('\n')).toMatch(/ Agent +Kind +Age +Question/);
     cut.abort();
     await waiting;
     await emacs.keys('q');
@@ -117,7 +117,7 @@ describe('in 80 columns', () => {
     await emacs.keys('M->', 'C-p', 'Enter');
     await emacs.until(/They are 40 days old/);
     await emacs.keys('C-x', '1');
-    await emacs.until(/^(?![\s\S]*Expires Question)/);
+    await emacs.until(/^(?![\s\S]*Age Question)/);
     const screen = await emacs.until(/May I drop[\s\S]*They are 40 days old[\s\S]*\*hive: /);
     expect(screen.filter((line) => /[$\\]$/.test(line))).toEqual([]);
     expect(screen.join(' ').replaceAll(/\s+/g, ' ')).toContain(LONG);
