@@ -303,10 +303,10 @@ rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismis
   "Return the row of DECISION, WHAT, PROJECT and CELLS.
 In a narrow window WHAT is shorter, so that the end of a rule, and its
 line in the file, are on the screen."
-  (let ((width (max 16 (min 38 (- (or (hive-wrap-room) 93) 55)))))
+  (let ((width (max 16 (min 38 (- (or (hive-wrap-room) 94) 56)))))
     (apply #'format "  %-5s  %s  %s  %5s  %5s  %s\n" decision
            (truncate-string-to-width what width nil ?\s (hive-mark "…"))
-           (truncate-string-to-width project 12 nil ?\s (hive-mark "…"))
+           (truncate-string-to-width project 13 nil ?\s (hive-mark "…"))
            cells)))
 
 (defun hive-rules--insert-row (thing &rest cells)
@@ -346,7 +346,7 @@ line in the file, are on the screen."
   (setq header-line-format (substitute-command-keys
                             (hive-words "\\<hive-rules-mode-map>\\[hive-rules-visit] visit   \\[hive-rules-try] try on the history   \\[hive-rules-revoke] revoke   \\[hive-rules-dismiss] dismiss   \\[revert-buffer] refresh   \\[quit-window] quit")))
   (hive-text-reprint #'hive-rules--insert)
-  (unless (get-text-property (point) 'hive-rule) (hive-rules--go 1)))
+  (unless (get-text-property (point) 'hive-rule) (hive-text-part-go)))
 
 (defun hive-rules--insert ()
   "Insert the proposals and the rules."
@@ -370,27 +370,17 @@ line in the file, are on the screen."
                  'face 'hive-shadow))
         (mapc #'hive-rules--insert-rule rules)))))
 
-(defun hive-rules--go (step)
-  "Go to the next row in the direction STEP; stay if there is none."
-  (let ((start (point)) (left t))
-    (beginning-of-line)
-    (while (and left
-                (setq left (zerop (forward-line step)))
-                (not (eobp))
-                (not (get-text-property (point) 'hive-rule))))
-    (unless (get-text-property (point) 'hive-rule) (goto-char start))))
-
 (defun hive-rules-next ()
   "Go to the next rule."
   (declare (modes hive-rules-mode))
   (interactive)
-  (hive-rules--go 1))
+  (unless (hive-text-part-go) (hive-fail "This is the last rule")))
 
 (defun hive-rules-previous ()
   "Go to the previous rule."
   (declare (modes hive-rules-mode))
   (interactive)
-  (hive-rules--go -1))
+  (unless (hive-text-part-go t) (hive-fail "This is the first rule")))
 
 (defun hive-rules--at-point ()
   "Return the rule or the proposal on this line."

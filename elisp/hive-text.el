@@ -461,17 +461,16 @@ equal ID.  Parts do not nest."
 
 (defun hive-text-part-go (&optional back)
   "Go to the beginning of the next part, or BACK to that of the one before.
-Return nil if there is none."
-  (cl-flet ((begin (position)
-              (if (get-text-property position hive-text-part-property)
-                  (previous-single-property-change (1+ position) hive-text-part-property
-                                                   nil (point-min))
-                position)))
-    (if (not back)
-        (let ((next (next-single-property-change (point) hive-text-part-property)))
-          (and next (get-text-property next hive-text-part-property) (goto-char next)))
-      (let ((start (begin (point))))
-        (unless (= start (point-min)) (goto-char (begin (1- start))))))))
+Return nil if there is none.  Text between parts, such as a heading, is
+passed."
+  (let* ((property hive-text-part-property)
+         (at (if (and back (get-text-property (point) property))
+                 (previous-single-property-change (1+ (point)) property nil (point-min))
+               (point))))
+    (cl-loop while (and at (not (and back (= at (point-min)))))
+             do (setq at (if back (previous-single-property-change at property nil (point-min))
+                           (next-single-property-change at property)))
+             thereis (and at (get-text-property at property) (goto-char at)))))
 
 (defun hive-text--button ()
   "Return the identity of the button at point, or nil.

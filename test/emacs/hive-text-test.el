@@ -72,6 +72,22 @@
     (should (buffer-local-value 'bidi-inhibit-bpa echo))
     (should-not bidi-inhibit-bpa)))
 
+(ert-deftest hive-text-rules-are-rows-that-n-and-p-go-to-and-headings-are-passed ()
+  (with-temp-buffer
+    (hive-rules-mode)
+    (setq hive-rules--list '(:path "/x" :rules [(:rule_id "1" :decision "allow" :tool "Bash")
+                                                (:rule_id "2" :decision "deny" :tool "Edit")]
+                                   :proposals [(:key "p" :allowed 3 :draft (:decision "allow" :tool "Read"))]))
+    (hive-rules--print)
+    ;; Its last column is a whole word.
+    (should (string-match-p "Bash +every project +" (buffer-string)))
+    (cl-flet ((go (command) (condition-case oops (progn (funcall command) (line-number-at-pos)) (user-error (cadr oops)))))
+      (should (= 2 (line-number-at-pos)))
+      (should (equal '(6 7 "This is the last rule") (mapcar #'go (make-list 3 #'hive-rules-next))))
+      (should (equal '(6 2 "This is the first rule") (mapcar #'go (make-list 3 #'hive-rules-previous))))
+      (search-forward "Rules in")
+      (should (= 2 (go #'hive-rules-previous))))))
+
 (ert-deftest hive-text-times-are-short ()
   (should (= (hive-text-seconds "1970-01-01T00:01:00.000Z") 60.0))
   (should-not (hive-text-seconds "soon"))
