@@ -23,7 +23,7 @@ import { spendQuota } from '../support/quotas.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, lots, moment } from '../support/wait.ts';
 
-const RACES = 30;
+const RACES = 10;
 
 describe.each(CARRIERS)('a permission over $name', ({ begin, tool }) => {
   let store: string;

@@ -12,10 +12,10 @@ import { append, openOn, seqsAfter } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 export function migrationsContract(engine: StoreEngine): void {
-  test('run once when five processes start at once on a missing store', async () => {
+  test('run once when three processes start at once on a missing store', async () => {
     const address = await engine.missingAddress();
     const env = childEnvironment(address);
-    const children = Array.from({ length: 5 }, () => spawnScript('test/contract/children/open.ts', [], env));
+    const children = Array.from({ length: 3 }, () => spawnScript('test/contract/children/open.ts', [], env));
     const opening = children.map(outputOf);
     await startTogether(children);
     const found = await Promise.all(opening);

@@ -8,6 +8,6 @@
 import { test } from 'vitest';
 import { crashRounds } from '../support/crash.ts';
 
-test('4 rounds of kill -9 lose no acknowledged ask and no acknowledged answer, and duplicate none', async () => {
-  await crashRounds(4);
+test('2 rounds of kill -9 lose no acknowledged ask and no acknowledged answer, and duplicate none', async () => {
+  await crashRounds(2);
 });

@@ -22,15 +22,15 @@ async function told(hive: OpenedHive, type: HiveEvent['type']): Promise<string[]
   return (await eventsOf(hive, type)).map((event) => event.subject ?? '');
 }
 
-test('six processes post at once: every message once, in one order everywhere', () =>
-  postTogether(tempStore(), 6));
+test('three processes post at once: every message once, in one order everywhere', () =>
+  postTogether(tempStore(), 3));
 
 describe('kill -9', () => {
   test('of a poster: acknowledged messages are stored with their mentions, and nothing is stored partly', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const reader = await join(hive, 'reader-session');
-    for (const round of [1, 2, 3]) {
+    for (const round of [1, 2]) {
       const child = spawnScript(CHILD, [`victim-${round}`, '100000'], childEnvironment(store));
       let said = '';
       child.process.stdout.setEncoding('utf8').on('data', (text: string) => {

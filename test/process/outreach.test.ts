@@ -37,7 +37,7 @@ async function deskAndAgent(): Promise<{ hive: OpenedHive; desk: RpcClient; call
 }
 
 describe('the last credit', () => {
-  test('goes to one of six processes that race for it', () => raceForCredit(tempStore(), 6));
+  test('goes to one of three processes that race for it', () => raceForCredit(tempStore(), 3));
 });
 
 describe('an agent over MCP', () => {

@@ -10,7 +10,7 @@ import { introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { race, SHORT } from '../support/race.ts';
 import { tempStore } from '../support/temp.ts';
 
-const PROMPTS = 300;
+const PROMPTS = 100;
 const RACERS = ['ada', 'bob', 'cleo', 'dan'];
 
 test(`${RACERS.length} processes race to answer the same ${PROMPTS} prompts: each has exactly one winner`, {

@@ -14,7 +14,7 @@ export interface Race {
 }
 
 /** The long version is in test/long/race.test.ts. */
-export const SHORT: Race = { processes: 4, asks: 200 };
+export const SHORT: Race = { processes: 4, asks: 100 };
 
 export async function race(address: string, { processes, asks }: Race): Promise<void> {
   const hive = await withoutQuotas(await openTestHive(address));
