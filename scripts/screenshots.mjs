@@ -61,6 +61,16 @@ const env = {
   TERM: 'xterm-256color',
   HIVE_STORE: store,
 };
+/** Shows the buffer of a question, from its beginning. */
+async function inFull(terminal, { ask_id }, pattern) {
+  await terminal.keys('M-:');
+  await terminal.until(/Eval:/);
+  await terminal.type(`(progn (hive-prompt-show (hive-model-prompt "${ask_id}")) (delete-other-windows))`);
+  await terminal.keys('Enter');
+  await terminal.until(pattern);
+  await terminal.keys('M-<', 'C-f', 'C-b');
+}
+
 /** A permission to edit a file, in an Emacs of its own. */
 async function diffs(session) {
   const file = join(folder, 'delivery.ts');
@@ -83,14 +93,7 @@ async function diffs(session) {
     session,
   );
   await inThemes(BOTH, 'diff', env, TALL, async (tall) => {
-    await tall.keys('M-:');
-    await tall.until(/Eval:/);
-    await tall.type(
-      `(progn (hive-prompt-show (hive-model-prompt "${prompt.ask_id}")) (delete-other-windows))`,
-    );
-    await tall.keys('Enter');
-    await tall.until(/@@ -[\s\S]*Options/);
-    await tall.keys('M-<', 'C-f', 'C-b');
+    await inFull(tall, prompt, /@@ -[\s\S]*Options/);
     await tall.until(/^(?![\s\S]*Mark set)[\s\S]*Session table[\s\S]*@@ -/);
   });
 }
@@ -287,7 +290,7 @@ async function status() {
       await terminal.keys('M-x');
       await terminal.type('hive-shared');
       await terminal.keys('Enter');
-      await terminal.until(/Shared buffer of:/);
+      await terminal.until(/Shared buffer of/);
       await terminal.type('shop');
       await terminal.keys('Enter');
       await terminal.until(/ shown[\s\S]*write below/);
@@ -379,7 +382,7 @@ try {
   const codex = await agent('codex', 'Landing stages', 'rocket');
   const nightly = await agent('claude-code', 'Nightly build', 'shop', 'bg');
   const ask = (request, session) => hive.prompts.ask(request, session);
-  await ask(
+  const table = await ask(
     {
       question: 'Drop the old sessions table now?',
       options: ['yes', 'keep it a week', 'no'],
@@ -395,7 +398,9 @@ try {
   await ask({ question: 'What shall the release be called?', urgency: 'low' }, codex);
   await emacs.until(/hive 4\b/);
   // The first notice names the machine.
-  await evaluate('(progn (setq hive-notify--list nil) (message nil))');
+  await evaluate(
+    '(progn (while (null hive-notify--list) (accept-process-output nil 0.1)) (setq hive-notify--list nil) (message nil))',
+  );
 
   await hive.outreach.card(
     {
@@ -424,14 +429,7 @@ try {
   await evaluate("(progn (setq frame-background-mode 'dark) (frame-set-background-mode nil) (message nil))");
   await picture(emacs, 'list-dark', DARK);
   await evaluate("(progn (setq frame-background-mode 'light) (frame-set-background-mode nil) (message nil))");
-  await emacs.keys('U', 'M-<', 'C-n', 'Enter');
-  await emacs.until(/What happened/);
-  await emacs.keys('C-x', '1', 'C-l');
-  await emacs.until(/keep it a week[\s\S]*What happened/);
-  await picture(emacs, 'question');
-  await emacs.keys('q');
-  await command('hive-list');
-  await emacs.keys('q');
+  await emacs.keys('U', 'q');
 
   await next();
 
@@ -470,6 +468,9 @@ try {
   await emacs.until(/unreported card/);
   await emacs.keys('C-x', '1', 'C-l');
   await picture(emacs, 'notices');
+  await inThemes([IN_LIGHT], 'question', env, STATUS, (terminal) =>
+    inFull(terminal, table.prompt, /keep it a week[\s\S]*seen[\s\S]*From the same agent/),
+  );
   await diffs(claude);
   await status();
   await stats();
