@@ -10,8 +10,9 @@
 ;; its agent can be answered in its buffer or at a desk.  `hive-mode' turns this
 ;; on once ECA is loaded; ECA itself is not required.
 ;;
-;; ECA has no hook that reports open dialogs.  So two of its functions are
-;; advised: Hive looks at what they received once they have handled it.  The
+;; ECA has no hook that reports open dialogs, or the end of its server.  So
+;; three of its functions are advised: Hive looks at what they were given once
+;; they have handled it.  The
 ;; server of ECA tells all its clients what was approved, so the buffer is
 ;; updated by itself.
 
@@ -42,7 +43,8 @@ Each with the version in which it was seen, and what it is for.")
 
 (defconst hive-eca-advised
   '((eca-chat-content-received "98ac99a" hive-eca--received)
-    (eca-chat-handle-ask-question "98ac99a" hive-eca--question-received))
+    (eca-chat-handle-ask-question "98ac99a" hive-eca--question-received)
+    (eca-delete-session "98ac99a" hive-eca--session-ended))
   "The functions of ECA that are advised.
 Each with the version in which it was seen, and what is called after it.")
 
@@ -105,11 +107,21 @@ Each with the version in which it was seen, and what is called after it.")
 
 ;;;; Approvals
 
-(defconst hive-eca--options
-  '(("accept" "Accept" "This once" nil t)
-    ("remember" "Accept and remember" "For the rest of this session" nil nil)
-    ("reject" "Reject" "Refuse this once" t t))
-  "The options of an approval, as ECA shows them.")
+(defun hive-eca--options (details)
+  "Return the options that ECA has for an approval with DETAILS.
+It remembers only some of the commands of a shell command, or none."
+  (let* ((shell (equal "shellCommand" (plist-get details :type)))
+         (keys (cl-loop for command in (append (plist-get details :commands) nil)
+                        for key = (plist-get command :approvalKey)
+                        when (and key (not (hive-rpc-true-p command :remembered))) collect key))
+         (remembered (string-join (seq-uniq keys) ", ")))
+    `(("accept" "Accept" "This once" nil t)
+      ,@(unless (and shell (null keys))
+          `(("remember" "Accept and remember"
+             ,(if shell (format "Each %s for the rest of this session" remembered)
+                "For the rest of this session")
+             nil nil)))
+      ("reject" "Reject" "Refuse this once" t t))))
 
 (defun hive-eca--tool (content)
   "Return the name of the tool of CONTENT, with its MCP server if it has one."
@@ -123,7 +135,8 @@ Each with the version in which it was seen, and what is called after it.")
           :input (hive-editor-input (plist-get content :arguments))
           :header (plist-get content :summary)
           :rest (if details (hive-editor-json (list :details details)) (make-hash-table))
-          :options (vconcat (mapcar (lambda (option) (apply #'hive-editor-option option)) hive-eca--options))
+          :options (vconcat (mapcar (lambda (option) (apply #'hive-editor-option option))
+                                    (hive-eca--options details)))
           :takes_notes t)))
 
 (defun hive-eca--open (id params answer)
@@ -244,6 +257,17 @@ Each with the version in which it was seen, and what is called after it.")
                     (memq (eca-chat-status buffer) '(idle running stopping)))
            (hive-eca--withdraw hive-eca--asked)
            (setq hive-eca--asked nil)))))))
+
+;;;; The end of a session
+
+(defun hive-eca--session-ended (session)
+  "Disconnect the chats of SESSION, whose server has ended."
+  (hive-rpc-guarded
+   (lambda ()
+     (dolist (buffer (buffer-list))
+       (with-current-buffer buffer
+         (when (and hive-eca--agent (eq session (car hive-eca--chat)))
+           (hive-eca--detach)))))))
 
 ;;;; On and off
 

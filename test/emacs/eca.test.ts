@@ -82,6 +82,33 @@ test('accepted and remembered, or refused with a note that the agent gets after 
   expect(((await sent()) as unknown[])[0]).toEqual(['prompt', 'one', 'Use ninja.']);
 });
 
+test('only what ECA would remember can be accepted and remembered', async () => {
+  const run = (id: string, details: string) =>
+    serve(`(stand-in-content session "one" "toolCallRun" :id "${id}" :name "x" :server "eca" :arguments '(:command "make")
+      :manualApproval t :summary "Build" :details '(${details}))`);
+  await run(
+    't1',
+    ':type "shellCommand" :commands [(:command "make" :approvalKey "make" :remembered t) (:command "rm x")]',
+  );
+  expect((await pending())[0]?.options.map(({ label }) => label)).toEqual(['Accept', 'Reject']);
+  await run(
+    't2',
+    ':type "shellCommand" :commands [(:command "make" :approvalKey "make") (:command "cat x" :approvalKey "cat")]',
+  );
+  const remember = (await pending(2))
+    .flatMap(({ options }) => options)
+    .find(({ label }) => /remember/.test(label));
+  expect(remember?.description).toBe('Each make, cat for the rest of this session');
+});
+
+test('what a server asked that has ended is withdrawn, and so is its agent', async () => {
+  await serve('(stand-in-run session "one" "t1" t)');
+  const [prompt] = await pending();
+  await serve('(eca-delete-session session)');
+  await pending(0);
+  await eventually(async () => (await hive.sessions.find(prompt?.session_id ?? ''))?.state === 'ended');
+});
+
 test('a call that needs no approval is not asked, and an approval that is answered in its buffer or by another client is withdrawn', async () => {
   await serve('(stand-in-run session "one" "t0")');
   for (const type of ['toolCallRunning', 'toolCalled', 'toolCallRejected']) {

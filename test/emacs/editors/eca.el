@@ -53,6 +53,10 @@
   "Send PROMPT."
   (push (list 'prompt eca-chat--id prompt) stand-in-sent))
 
+(defun stand-in--eca-delete-session (_session)
+  "Forget a session."
+  nil)
+
 (defun stand-in--in (session chat-id function)
   "Call FUNCTION in the buffer of SESSION with CHAT-ID."
   (dolist (buffer (eca-chat-buffers session))
@@ -128,7 +132,8 @@
   "Let the agent of CHAT-ID in SESSION run the call ID; MANUAL if it needs an approval."
   (stand-in-content session chat-id "toolCallRun" :id id :name "shell_command" :server "eca"
                     :arguments '(:command "make") :manualApproval manual
-                    :summary "Build the project" :details '(:type "shellCommand")))
+                    :summary "Build the project"
+                    :details '(:type "shellCommand" :commands [(:command "make" :approvalKey "make")])))
 
 (defun stand-in-settled (session chat-id id type)
   "Let the server of SESSION say TYPE of the call ID of CHAT-ID."
