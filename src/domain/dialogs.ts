@@ -6,7 +6,15 @@
 
 import { revealedSource, spelledLine, spelledOut } from './display.ts';
 import { DETAILS_BYTES, type EditCall, type EditTools, editShown, type ShownEdit } from './edits.ts';
-import { decideForm, type FormDialog, formHeader, formPrompts, mcpForm } from './forms.ts';
+import {
+  decideForm,
+  type FormDialog,
+  formHeader,
+  formPrompts,
+  mcpForm,
+  type Previewed,
+  previewsOf,
+} from './forms.ts';
 import {
   type DialogAnswer,
   type HookClient,
@@ -530,11 +538,6 @@ interface Question {
   multi_select: boolean;
 }
 
-interface Previewed {
-  /** Claude Code shows this next to the options while this one is selected. */
-  preview: string | null;
-}
-
 /** The questions in the input of a call. */
 function questionsIn({ input }: Pick<HookTool, 'input'>): Question[] {
   return objectsIn(objectIn(input)?.['questions']).map(
@@ -562,14 +565,6 @@ function readQuestions(tool: Pick<HookTool, 'input'>): Question[] {
     !isTooLong(options) &&
     fits(previewsOf(options) ?? '');
   return questions.every(canBeShown) ? questions : [];
-}
-
-/** The previews of the options, each below its label; null where there are none. */
-function previewsOf(options: Question['options']): string | null {
-  const parts = options.flatMap(({ label, preview }) =>
-    preview === null ? [] : [`${keptLabel(label)}:\n\n${indented(preview)}`],
-  );
-  return parts.length === 0 ? null : parts.join('\n\n');
 }
 
 function questionPrompts(tool: HookTool): AskRequest[] {

@@ -86,8 +86,24 @@ function fieldsOf({ schema }: FormDialog): Field[] {
     }));
 }
 
+export interface Previewed {
+  /** Claude Code shows this next to the options while this one is selected, such as a mock-up. */
+  preview: string | null;
+}
+
+/** The previews of the options, each below its label; null where there are none. */
+export function previewsOf(options: readonly (Pick<PromptOption, 'label'> & Previewed)[]): string | null {
+  const parts = options.flatMap(({ label, preview }) =>
+    preview === null ? [] : [`${keptLabel(label)}:\n\n${preview.replaceAll(/^/gm, '    ')}`],
+  );
+  return parts.length === 0 ? null : parts.join('\n\n');
+}
+
+/** Where claude-agent-acp puts the preview of an option of Claude Code, for which the schema has no field. */
+const PREVIEW = '_claude/askUserQuestionOption';
+
 /** One of the values of a field that has choices. */
-interface Choice extends PromptOption {
+interface Choice extends PromptOption, Previewed {
   value: string | boolean;
 }
 
@@ -95,17 +111,20 @@ interface Choice extends PromptOption {
 function choicesOf(schema: Raw): Choice[] {
   if (schema['type'] === 'boolean')
     return [
-      { label: YES, description: null, value: true },
-      { label: NO, description: null, value: false },
+      { label: YES, description: null, preview: null, value: true },
+      { label: NO, description: null, preview: null, value: false },
     ];
   const of = schema['type'] === 'array' ? (objectIn(schema['items']) ?? {}) : schema;
   const titled = [...objectsIn(of['oneOf']), ...objectsIn(of['anyOf'])].flatMap((one): Choice[] => {
     const value = one['const'];
     if (typeof value !== 'string') return [];
-    return [{ label: textIn(one, 'title') ?? value, description: textIn(one, 'description'), value }];
+    const preview = textIn(objectIn(objectIn(one['_meta'])?.[PREVIEW]) ?? {}, 'preview');
+    return [
+      { label: textIn(one, 'title') ?? value, description: textIn(one, 'description'), preview, value },
+    ];
   });
   const plain = Array.isArray(of['enum']) ? of['enum'].filter((value) => typeof value === 'string') : [];
-  return [...titled, ...plain.map((value) => ({ label: value, description: null, value }))];
+  return [...titled, ...plain.map((value) => ({ label: value, description: null, preview: null, value }))];
 }
 
 // ---- As prompts ----
@@ -132,16 +151,18 @@ export function formPrompts(dialog: FormDialog): AskRequest[] {
     const label = textIn(schema, 'title') ?? name;
     const about = textIn(schema, 'description');
     const choices = choicesOf(schema);
-    return {
+    const asked = {
       ...shared,
       question: `${message} · ${label}${about === null ? '' : ` (${about})`}`,
       options: [
-        ...choices.map(({ value: _, ...option }) => option),
+        ...choices.map(({ label, description }) => ({ label, description })),
         ...[...(required ? [] : [EMPTY]), DECLINE].map((word) => ({ label: word, description: null })),
       ],
       multi_select: schema['type'] === 'array' && choices.length > 0,
       allow_free_text: choices.length === 0 || own_words !== null,
     };
+    const context = [shared.context, previewsOf(choices)].filter((text) => text !== null).join('\n\n');
+    return canBePrompt({ ...asked, context }) ? { ...asked, context } : asked;
   });
   return prompts.every(canBePrompt) ? prompts : [];
 }

@@ -62,6 +62,17 @@ describe('a choice with titles', () => {
     });
   });
 
+  test('shows the previews that claude-agent-acp sends with the options, if a prompt has room for them', () => {
+    const previewed = (preview: string) => {
+      const _meta = { '_claude/askUserQuestionOption': { preview } };
+      return formPrompts(
+        form({ way: { type: 'string', oneOf: [{ const: 'A', _meta }, { const: 'B' }] } }),
+      )[0];
+    };
+    expect(previewed('+--+\n|OK|')?.context).toMatch(/ asks\.\n\nA:\n\n {4}\+--\+\n {4}\|OK\|$/);
+    expect(previewed('x'.repeat(1_000_000))?.context).toMatch(/ asks\.$/);
+  });
+
   test('an optional field can be left empty, and the whole form declined', () => {
     expect(decideForm(dialog, answered(dialog, [['leave empty']]))).toMatchObject({ content: {} });
     expect(decideForm(dialog, answered(dialog, [['Decline']]))).toMatchObject({
