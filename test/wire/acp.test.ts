@@ -369,6 +369,15 @@ describe('a form', () => {
     await atTheDesk(0);
   });
 
+  test('of no open session is cancelled at once where the editor, which shows no forms, would not know it', async () => {
+    const { client, agent } = await beginAcp(hive);
+    agent.send({ id: 100, ...FORM, params: { ...FORM.params, sessionId: undefined, requestId: 2 } });
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: { action: 'cancel' } });
+    agent.send({ id: 3, result: { stopReason: 'end_turn' } });
+    await client.until(({ id }) => id === 3);
+    expect(client.got.map(({ id }) => id)).not.toContain(100);
+  });
+
   test('one that the human cancels at the desk is cancelled for the agent', async () => {
     await openDesk(hive);
     const { agent } = await beginAcp(hive);
@@ -466,6 +475,15 @@ describe('sessions and turns', () => {
     await client.until(({ method }) => method === '$/cancel_request');
     agent.send({ id: 3, result: { stopReason: 'cancelled' } });
     expect(await outcome).toMatchObject({ outcome: 'aborted' });
+  });
+
+  test('a prompt that the editor cancels as a request ends its turn as interrupted', async () => {
+    const { client, agent } = await beginAcp(hive);
+    await eventually(async () => (await turnsOf(hive, 'editor-1')).length === 1);
+    client.send({ method: '$/cancel_request', params: { requestId: 3 } });
+    await agent.until(({ method }) => method === '$/cancel_request');
+    agent.send({ id: 3, error: { code: -32800, message: 'cancelled' } });
+    await eventually(async () => (await turnsOf(hive, 'editor-1'))[0]?.state === 'aborted');
   });
 
   test('the end of a turn closes what was asked in it', async () => {

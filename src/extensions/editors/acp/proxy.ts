@@ -11,8 +11,23 @@ import type { Hive } from '../../../application/hive.ts';
 import { objectIn, type Raw, textIn } from '../../../domain/json.ts';
 import { createEditors } from '../dialogs.ts';
 import { attachAgent } from '../sessions.ts';
-import { describedAnew, ELICITATION, elicitationOf, PERMISSION, permissionOf, ToolCalls } from './dialogs.ts';
-import { type Asked, CANCEL_REQUEST, type Conversation, Questions } from './questions.ts';
+import {
+  describedAnew,
+  ELICITATION,
+  elicitationOf,
+  PERMISSION,
+  permissionOf,
+  ToolCalls,
+  withdrawnResult,
+} from './dialogs.ts';
+import {
+  type Asked,
+  CANCEL_REQUEST,
+  type Conversation,
+  Questions,
+  REQUEST_CANCELLED,
+  UNSHOWN,
+} from './questions.ts';
 import { type HiveServer, HiveServers, SESSION_METHODS, type SessionRequest } from './servers.ts';
 import { type Id, idOf, key, line, linesOf, parse, type Side, writeTo } from './wire.ts';
 
@@ -98,6 +113,10 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       promptsCancelled(acp_id);
       questions.turnCancelled(acp_id);
     }
+    if (method === CANCEL_REQUEST) {
+      const cancelled = awaited.get(key(idOf(params['requestId']) ?? ''));
+      if (cancelled?.kind === 'turn') cancelled.cancelled = true;
+    }
     if (id !== null && SESSION_METHODS.has(method ?? '')) {
       const session = servers.begin(message, params, idOfLoaded(method, params));
       awaited.set(key(id), session);
@@ -162,7 +181,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     else if (id !== null && (method === PERMISSION || method === ELICITATION)) {
       const asked = askedIn(id, method, params);
       if (asked !== null) questions.asked(asked);
-      if (asked?.shown === false) return;
+      if (!isShown(method, params)) return asked === null ? cancelUnshown(id) : undefined;
     }
     return writeTo(client.output, bytes);
   }
@@ -182,7 +201,9 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     awaited.delete(key(id));
     const result = objectIn(message['result']);
     if (known.kind === 'turn') {
-      if (version === 1) promptAnswered(known.conversation, textIn(result ?? {}, 'stopReason'));
+      const isCancelled = objectIn(message['error'])?.['code'] === REQUEST_CANCELLED;
+      const stop_reason = isCancelled ? 'cancelled' : textIn(result ?? {}, 'stopReason');
+      if (version === 1) promptAnswered(known.conversation, stop_reason);
       return;
     }
     if (result === null) return;
@@ -261,9 +282,19 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       method === PERMISSION
         ? permissionOf(params, conversation.calls, conversation.cwd)
         : elicitationOf(params, agentName);
-    const isPage = clientShowsPages && params['mode'] === 'url';
-    const shown = method === PERMISSION || !formsAreOurs || isPage;
+    const shown = isShown(method, params);
     return dialog === null ? null : { id, method, params, dialog, conversation, shown };
+  }
+
+  /** Whether the client shows what the agent asks. */
+  function isShown(method: string, params: Raw): boolean {
+    return method === PERMISSION || !formsAreOurs || (clientShowsPages && params['mode'] === 'url');
+  }
+
+  /** A form that neither the client nor a desk can show, such as one of no session. */
+  function cancelUnshown(id: Id): Promise<void> {
+    options.remark(UNSHOWN);
+    return toAgent({ jsonrpc: '2.0', id, result: withdrawnResult(ELICITATION) });
   }
 
   // ---- Turns ----

@@ -54,7 +54,7 @@ interface QuestionParts {
 }
 
 export const CANCEL_REQUEST = '$/cancel_request';
-const REQUEST_CANCELLED = -32_800;
+export const REQUEST_CANCELLED = -32_800;
 /**
  * How many ms a question waits before the desks get it. An agent such as opencode may ask first and describe its call in full
  * a few ms later, and nobody should see a question disappear and come back.
@@ -62,7 +62,7 @@ const REQUEST_CANCELLED = -32_800;
 const SETTLES_MS = 25;
 /** How often a question is withdrawn again while the store is locked or away. */
 const LATER_MS = 1_000;
-const UNSHOWN = 'A form of the agent could not be shown at a desk. It was cancelled.';
+export const UNSHOWN = 'A form of the agent could not be shown at a desk. It was cancelled.';
 
 export class Questions {
   readonly #parts: QuestionParts;
