@@ -1,10 +1,10 @@
 /** `hive run` without a client: what it refuses, what it prints, and the server that it adds to Claude Code. */
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, onTestFinished, test } from 'vitest';
-import { childEnvironment, HIVE } from '../support/children.ts';
+import { childEnvironment, HIVE, ROOT, spawnChild } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { openTestHive } from '../support/hive.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -103,6 +103,27 @@ test('a stopped agent that ignores SIGINT is killed, with what it has started', 
   });
   // It ends only when the agent has, and the agent waits for its child.
   expect((await running.done).err).toContain('has ended: It was stopped.');
+});
+
+test('the agent of a program uses the store that the program named', async () => {
+  const { program, home } = claude('echo "$HIVE_STORE"');
+  const store = tempStore();
+  const script = join(home, 'headless.ts');
+  const source = JSON.stringify(join(ROOT, 'src/extensions/runs/agent-sdk/index.ts'));
+  writeFileSync(
+    script,
+    `import { openAgentHive, runHeadless } from ${source};
+const hive = await openAgentHive({ store: ${JSON.stringify(store)} });
+await runHeadless(hive, { prompt: 'go', pathToClaudeCodeExecutable: ${JSON.stringify(program)} });
+await hive.close();
+`,
+  );
+  const args = ['--import', join(ROOT, 'test/support/sql-loader.mjs'), script];
+  const child = spawnChild(process.execPath, args, childEnvironment(tempStore(), { HOME: home }));
+  expect(await child.exited, child.stderr()).toMatchObject({ code: 0 });
+  const runs = join(home, '.local/state/hive/runs');
+  const [out = ''] = readdirSync(runs).filter((name) => name.endsWith('.out'));
+  expect(readFileSync(join(runs, out), 'utf8')).toBe(`${store}\n`);
 });
 
 test('an agent starts no run, and stops none', async () => {

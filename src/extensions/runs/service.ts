@@ -393,7 +393,9 @@ async function endedAgent(tx: ReadTx, run: Run, code: number | null): Promise<Ru
   const over = agentEnded(run, code, tx.now);
   if (over.status !== 'ended' || over.problem !== null) return over;
   const turn = await tx.turns.last(run.session_id);
-  return turn?.abort_reason === 'interrupted' ? { ...over, problem: 'Its turn was interrupted.' } : over;
+  return turn?.abort_reason !== 'interrupted'
+    ? over
+    : { ...over, calls: [], problem: 'Its turn was interrupted.' };
 }
 
 function withProblem(run: Run, problem: string, now: string): Run {

@@ -25,6 +25,8 @@ export type HookListeners = Set<(event: HookEvent) => void>;
 export interface AgentHive {
   /** The services of this package, as the command line uses them; they may change with any version. */
   readonly hive: Hive;
+  /** The store that the program named itself, which its agents have to use, too; undefined for the one of their environment. */
+  readonly store: string | undefined;
   /** True: a failing hook blocks what it guards (HIVE_GATE_FAIL). */
   readonly fails_closed: boolean;
   /** Fires when the program is done with its agents. */
@@ -74,6 +76,7 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
   let last: Caller | null = null;
   return {
     hive,
+    store: options.store,
     closing: closing.signal,
     fails_closed: env['HIVE_GATE_FAIL'] === 'closed',
     read(input) {

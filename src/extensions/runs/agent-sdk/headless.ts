@@ -84,7 +84,7 @@ export async function runHeadless(hive: AgentHive, request: HeadlessRequest): Pr
   const run = await runsOf(hive.hive).begin({
     command,
     dir: resolve(cwd),
-    ...environmentToKeep(env, keepEnv),
+    ...environmentToKeep(hive.store === undefined ? env : { ...env, HIVE_STORE: hive.store }, keepEnv),
     patience_ms,
     ...(request.signal === undefined ? {} : { stop: request.signal }),
   });
