@@ -358,7 +358,8 @@ export function whereNow(turn: Turn, { client, agent_id, transcript_path: path }
 
 const KINDS: Readonly<Record<string, ArrivalKind>> = {
   UserPromptSubmit: 'prompt',
-  SubagentStart: 'tool',
+  // Also when a message continues a subagent that has stopped.
+  SubagentStart: 'prompt',
   PreToolUse: 'tool',
   PermissionRequest: 'tool',
   PostToolUse: 'after',

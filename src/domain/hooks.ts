@@ -31,7 +31,7 @@ export interface HookEvent {
   session_id: string;
   /** The subagent in which the event happened, whose session is `SESSION:AGENT_ID`; null outside of subagents. */
   agent_id: string | null;
-  /** `prompt_id` of Claude Code, `turn_id` of Codex. */
+  /** `prompt_id` of Claude Code, outside of subagents; `turn_id` of Codex. */
   client_turn_id: string | null;
   cwd: string;
   transcript_path: string | null;

@@ -208,6 +208,26 @@ describe('subagents of Claude Code', () => {
     expect(await waiting).toEqual({ by: 'ada', note: null });
     expect(await hive.interrupts.stopRequestFor(await turnOf('b1'))).toBeNull();
   });
+
+  test('in the background are stopped after the next prompt of their session, which their events name, and can be continued', async () => {
+    const hive = await openTestHive();
+    const client = claude(hive);
+    const work = (name: string, prompt_id: string, tool_use_id: string) =>
+      client.say(name, { prompt_id, agent_id: 'b1', tool_name: 'Bash', tool_input: {}, tool_use_id });
+    await client.prompt('p1');
+    await client.say('SubagentStart', { prompt_id: 'p1', agent_id: 'b1' });
+    await work('PreToolUse', 'p1', 't1');
+    await client.stop('p1');
+    await client.prompt('p2');
+    const { reply } = await interruptStored(hive, { session: `${SESSION}:b1` });
+    expect(said(await work('PostToolUse', 'p2', 't1'))).toMatchObject({ continue: false });
+    expect(await reply).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted', by: 'ada' });
+    expect(await work('PreToolUse', 'p2', 't2')).toContain('"permissionDecision":"deny"');
+    await client.say('SubagentStart', { prompt_id: 'p2', agent_id: 'b1' });
+    expect(await work('PreToolUse', 'p2', 't3')).toBe('');
+    await client.say('SubagentStop', { prompt_id: 'p3', agent_id: 'b1' });
+    expect(await endsOf(hive, `${SESSION}:b1`)).toEqual(['interrupted by ada', 'completed']);
+  });
 });
 
 test('a Stop that waits for the human ends at once when somebody interrupts the agent', async () => {

@@ -159,7 +159,8 @@ export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
   return {
     ...common,
     client: 'claude-code',
-    client_turn_id: idIn(raw, 'prompt_id'),
+    // A subagent's events name the newest prompt of the session, which may have come after the subagent began.
+    client_turn_id: common.agent_id === null ? idIn(raw, 'prompt_id') : null,
     pid: Number.isInteger(pid) && pid > 0 ? pid : null,
     source: decideSource({ ...sourceEvidence(env), forked: isFork(common) }),
     attended: attended === undefined ? null : attended === '1',
