@@ -266,7 +266,7 @@ const IN_EVENT: Readonly<Record<string, readonly string[]>> = {
 
 /** The arguments of the call that a client makes for an event. */
 function hookInput(client: HookClient, event: string): Record<string, string> {
-  const ids = client === 'codex' ? ['turn_id'] : ['prompt_id', 'agent_id', 'permission_mode'];
+  const ids = client === 'codex' ? ['turn_id'] : ['prompt_id', 'agent_id', 'agent_type', 'permission_mode'];
   const fields = [...IN_EVERY_EVENT, ...ids, ...(IN_EVENT[event] ?? [])];
   return {
     client,
