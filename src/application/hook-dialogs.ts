@@ -265,7 +265,8 @@ async function endTurnFor({ tx, session }: HookContext, prompt: Prompt | undefin
 const LONGEST_S = 24 * 60 * 60 - 10;
 /** The limit if no terminal shows the dialog. */
 const UNATTENDED_S = 590;
-const HIDDEN_S = 60;
+/** Claude Code shows a dialog of a subagent in the background only once its hook has ended. */
+const BACKGROUND_S = 60;
 /** Codex hides its own dialog while a hook waits. */
 const CODEX_S = 20;
 /** Claude Code shows a form only once its hook has ended, and many MCP servers give up on a form after a minute. */
@@ -286,10 +287,11 @@ async function waitLimitFor({ event, session, preferences }: HookContext): Promi
   if (given === 'off' || (codex && given === 'usual')) return null;
   const inBackground = event.agent_id !== null && session.source === 'bg';
   const unattended = event.attended === false;
-  const hidden = codex || inBackground || unattended;
-  const shown_after = !hidden && event.name === 'Elicitation';
-  const shown = shown_after ? FORM_S : LONGEST_S;
-  const usual = codex ? CODEX_S : inBackground ? HIDDEN_S : unattended ? UNATTENDED_S : shown;
+  const hidden = codex || unattended;
+  const isForm = event.name === 'Elicitation';
+  const shown_after = !hidden && (inBackground || isForm);
+  const shown = isForm ? FORM_S : LONGEST_S;
+  const usual = codex ? CODEX_S : inBackground ? BACKGROUND_S : unattended ? UNATTENDED_S : shown;
   const seconds = typeof given === 'number' ? Math.max(1, given) : usual;
   return { wait_ms: Math.min(seconds, codex ? CODEX_S : LONGEST_S) * 1000, hidden, shown_after };
 }

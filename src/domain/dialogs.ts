@@ -663,8 +663,8 @@ function isOfQuietTool({ fingerprint }: Prompt): boolean {
 }
 
 /**
- * The prompts of quiet tools that may have returned before this call. Another call of the same step may begin only once its model
- * has written it.
+ * The prompts of calls that may have returned before this call without a hook: of quiet tools, and of dialogs that waited in their
+ * terminal, which may have refused them. Another call of the same step may begin only once its model has written it.
  */
 export function mayHaveReturned(
   { name }: HookEvent,
@@ -673,7 +673,9 @@ export function mayHaveReturned(
 ): readonly Prompt[] {
   if (name !== 'PreToolUse') return [];
   const before = timeAfter(now, -SAME_STEP_MS);
-  return waiting.filter((prompt) => prompt.created_at < before && isOfQuietTool(prompt));
+  return waiting.filter(
+    (prompt) => prompt.created_at < before && (prompt.terminal_since !== null || isOfQuietTool(prompt)),
+  );
 }
 
 interface ReturnedCall {

@@ -235,11 +235,12 @@ describe('a permission prompt of Claude Code', () => {
   });
 
   /** A permission whose hook has ended after its time. */
-  async function leftAlone(raw = BASH): Promise<{ ask_id: string }> {
+  async function leftAlone(raw = BASH): Promise<{ ask_id: string; created_at: string }> {
     await prefer(hive, { dialog_wait: 1 });
     const { prompts, printed } = await fireDialog(hive, raw);
     expect(await printed).toBe('');
-    return { ask_id: prompts[0]?.ask_id ?? '' };
+    const [{ ask_id = '', created_at = '' } = {}] = prompts;
+    return { ask_id, created_at };
   }
 
   test('is withdrawn if the terminal answers first', async () => {
@@ -405,16 +406,25 @@ describe('a permission prompt of Claude Code', () => {
     );
   });
 
-  test('of a subagent in the background, which nobody sees while it waits, waits a minute at most', async () => {
-    const launched = recordedSequence('claude-code/subagent-background.jsonl').slice(0, 5);
-    for (const raw of launched) await fire(hive, raw);
-    const { prompts, printed } = await fireDialog(hive, IN_BACKGROUND);
-    expect(prompts[0]).toMatchObject({ source: 'bg', session_id: `${SESSION}:a0000000000000001` });
-    const { created_at, expires_at, ask_id } = prompts[0] ?? { created_at: '', expires_at: '', ask_id: '' };
-    expect(Date.parse(expires_at ?? '') - Date.parse(created_at)).toBe(60_000);
-    await answerDialog(hive, ask_id, 'Allow');
-    await printed;
-  });
+  test.each(['PostToolUse-Agent-async_launched', 'PostToolUse-Agent-teammate_spawned'])(
+    'of a subagent in the background (%s) has no time limit: after the hook it waits in its terminal, until its next step',
+    async (launched) => {
+      await fire(hive, recordedEvent(`claude-code/${launched}.json`));
+      const { ask_id, created_at } = await leftAlone(IN_BACKGROUND);
+      expect(await hive.prompts.get(ask_id)).toMatchObject({
+        session_id: `${SESSION}:a0000000000000001`,
+        source: 'bg',
+        status: 'pending',
+        expires_at: null,
+        terminal_since: expect.any(String),
+      });
+      // The terminal refuses it, which no hook reports, and the subagent goes on.
+      await eventually(() => Date.now() > Date.parse(created_at) + 1_000);
+      const { permission_suggestions: _, ...raw } = IN_BACKGROUND;
+      await fire(hive, { ...raw, hook_event_name: 'PreToolUse', tool_use_id: 't2' });
+      expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+    },
+  );
 });
 
 test.each([

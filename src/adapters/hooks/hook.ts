@@ -173,10 +173,14 @@ export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
   };
 }
 
-/** The subagents that run in the background. Only the result of the Agent tool and the list at a Stop show that. */
+/**
+ * The subagents that run in the background, also as teammates. Only the result of the Agent tool and the list at a Stop show that;
+ * the list names a teammate by another id. A teammate in a pane of its own is a session and no subagent.
+ */
 function backgroundAgents(raw: Raw): string[] {
   const response = objectIn(raw['tool_response']);
-  const launched = response?.['isAsync'] === true ? text(response, 'agentId') : null;
+  const isLaunched = response?.['isAsync'] === true || response?.['tmux_pane_id'] === 'in-process';
+  const launched = response !== null && isLaunched ? text(response, 'agentId') : null;
   const running = objectsIn(raw['background_tasks']).flatMap((task) =>
     task['type'] === 'subagent' ? (text(task, 'id') ?? []) : [],
   );

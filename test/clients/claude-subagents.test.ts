@@ -1,0 +1,87 @@
+/** Client suite 5: the agents that the real Claude Code runs in the background of its terminal: their permissions and their turns. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { HUMAN } from '../support/hive.ts';
+import { eventually } from '../support/wait.ts';
+import { bash, type ModelRequest, startModel } from './support/anthropic.ts';
+import { answer, asked, PROCEED } from './support/claude-dialogs.ts';
+import { openClaude } from './support/claude-terminal.ts';
+import { isSubagent, openWorldWithDesk } from './support/world.ts';
+
+/** Which of the agents this request is of: its name, or null for the session itself. */
+const agentOf = ({ messages }: ModelRequest): string | null =>
+  /WRITE (\w+)/.exec(JSON.stringify(messages.filter(({ role }) => role === 'user')[0]))?.[1] ?? null;
+
+const agent = (name: string, more: object = {}) => ({
+  name: 'Agent',
+  input: { description: name, prompt: `WRITE ${name}`, subagent_type: 'general-purpose', ...more },
+});
+
+test('subagents and a teammate are asked at the desk for a minute, then in the terminal, where their rows wait', async () => {
+  const { hive, ...rest } = await openWorldWithDesk();
+  const model = await startModel((request) => {
+    const name = agentOf(request);
+    const isFirst = !request.messages.some(({ role }) => role === 'assistant');
+    if (!isFirst) return { text: name === null ? 'all launched' : 'written' };
+    if (name !== null) return { calls: [bash(`touch ${name}.txt`)] };
+    return { calls: [agent('one'), agent('two'), agent('three', { name: 'mate' })] };
+  });
+  const env = { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: '1' };
+  const claude = await openClaude({ ...rest, model, env, allowed: null }, ['--teammate-mode', 'in-process']);
+  await claude.say('please begin');
+  const prompts = await asked(hive, 3);
+  const of = (name: string) => prompts.find(({ question }) => question === `Run touch ${name}.txt?`);
+  const made = (name: string): boolean => existsSync(join(rest.folder, `${name}.txt`));
+  const now = (name: string) => hive.prompts.get(of(name)?.ask_id ?? '');
+  // Named as in the terminal.
+  expect((await now('two')).agent_title).toMatch(/^general-purpose of /);
+  expect(await now('three')).toMatchObject({ source: 'bg', agent_title: expect.stringMatching(/^mate of /) });
+
+  await answer(hive, of('one'), { decision: 'Allow' });
+  await eventually(() => made('one'), 20_000);
+
+  for (const name of ['two', 'three'])
+    await eventually(async () => (await now(name)).terminal_since !== null, 90_000, 'the end of the hooks');
+  await claude.until(PROCEED);
+  expect([await now('two'), await now('three')]).toMatchObject([
+    { status: 'pending' },
+    { status: 'pending' },
+  ]);
+  await claude.answer(/from the general-purpose agent[\s\S]*proceed/, 'Enter');
+  await eventually(() => made('two'), 20_000);
+  await claude.answer(/from the mate agent[\s\S]*proceed/, 'Escape');
+  for (const name of ['two', 'three'])
+    await eventually(async () => (await now(name)).cancel_reason === 'answered_elsewhere', 20_000);
+  expect(made('three')).toBe(false);
+});
+
+test('a subagent is interrupted although its session has gone on with another message, and does nothing more', async () => {
+  const { hive, ...rest } = await openWorldWithDesk();
+  const go = join(rest.folder, 'go');
+  const model = await startModel((request, step) => {
+    const isFirst = !request.messages.some(({ role }) => role === 'assistant');
+    if (agentOf(request) === null) return isFirst ? { calls: [agent('one')] } : { text: `reply ${step}` };
+    return { calls: [bash(isFirst ? `until [ -e '${go}' ]; do sleep 0.1; done` : 'touch more.txt')] };
+  });
+  const claude = await openClaude({ ...rest, model });
+  await claude.say('please begin');
+  const turn = async () => {
+    const child = (await hive.sessions.list()).find(({ session_id }) => isSubagent(session_id));
+    return child === undefined ? undefined : hive.store.read((tx) => tx.turns.last(child.session_id));
+  };
+  await eventually(async () => (await turn())?.open_tools.length === 1, 20_000, 'its command');
+  await claude.until(/reply \d/);
+  const steps = model.requests.length;
+  await claude.say('second words');
+  await eventually(() => model.requests.length > steps, 20_000, 'the second message');
+  const { session_id = '', turn_id } = (await turn()) ?? {};
+  const outcome = hive.interrupts.interrupt({ session: session_id, actor: HUMAN });
+  await eventually(async () =>
+    hive.store.read(async (tx) => (await tx.turns.pendingInterrupts(turn_id ?? '')).length === 1),
+  );
+  writeFileSync(go, '');
+  expect(await outcome).toMatchObject({ turn_id, outcome: 'aborted', abort_reason: 'interrupted' });
+  await claude.until(/Agent "one" (?:finished|stopped)/);
+  expect(existsSync(join(rest.folder, 'more.txt'))).toBe(false);
+});
