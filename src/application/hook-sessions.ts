@@ -8,6 +8,7 @@ import { QUOTA_BUCKETS } from '../domain/quotas.ts';
 import {
   clientTitle,
   continuedIn,
+  hostOf,
   isRemote,
   reportedId,
   type Session,
@@ -80,6 +81,7 @@ export async function sessionOfHook(
     await tx.sessions.recordCaller(toolUseKey(own.machine, event.tool.use_id), own.session_id);
   }
   for (const agent_id of event.background_agents) await becomeBackground(tx, agent_id, root);
+  if (event.running_agents !== null) await endStoppedSubagents(tx, event.running_agents, root);
   return { ...own, last_seen_at: tx.now, hooks_seen_at: tx.now };
 }
 
@@ -328,6 +330,16 @@ async function becomeBackground(tx: WriteTx, agent_id: string, root: Session): P
   if (known?.source === 'bg' || known?.source_fixed === true) return;
   if (known === undefined) await startSubagent(tx, agent_id, { ...root, source: 'bg' });
   else await recordSession(tx, 'session/changed', { ...known, source: 'bg' });
+}
+
+/** A subagent that its person or its parent stops reports nothing. Its parent's next Stop no longer lists it. */
+async function endStoppedSubagents(tx: WriteTx, running: readonly string[], root: Session): Promise<void> {
+  const ids = running.map((agent_id) => subagentId(root.session_id, agent_id));
+  for (const child of await tx.sessions.childrenOf(root.session_id)) {
+    if (hostOf(child) !== root.session_id || ids.includes(child.session_id)) continue;
+    await endSession(tx, child);
+    await takeOver(tx, child, root);
+  }
 }
 
 async function startSubagent(

@@ -49,6 +49,8 @@ export interface HookEvent {
   stop_hook_active: boolean;
   /** Subagents that this event shows to run in the background. */
   background_agents: string[];
+  /** All subagents that still run; null if this event does not list them. */
+  running_agents: readonly string[] | null;
   /** The event as received, for fields that only one capability needs. */
   raw: Readonly<Record<string, unknown>>;
 }

@@ -217,7 +217,7 @@ describe('subagents of Claude Code', () => {
     await client.prompt('p1');
     await client.say('SubagentStart', { prompt_id: 'p1', agent_id: 'b1' });
     await work('PreToolUse', 'p1', 't1');
-    await client.stop('p1');
+    await client.say('Stop', { prompt_id: 'p1', background_tasks: [{ id: 'b1', type: 'subagent' }] });
     await client.prompt('p2');
     const { reply } = await interruptStored(hive, { session: `${SESSION}:b1` });
     expect(said(await work('PostToolUse', 'p2', 't1'))).toMatchObject({ continue: false });

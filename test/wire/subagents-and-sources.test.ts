@@ -4,6 +4,7 @@ import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { type Client, fire, heldWith, recordedSequence } from '../support/hooks.ts';
 import { CLAUDE, CODEX, HEADLESS, ping, recorded, refusalOf, report } from '../support/outreach.ts';
+import { claude, endsOf, SESSION } from '../support/turns.ts';
 
 /** Held for unreported output. */
 const HELD = /^You showed your human ping "Look" and have not reported it/;
@@ -49,6 +50,33 @@ describe('subagents', () => {
     expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).code).toBe('outreach_refused');
     expect(await fire(hive, recorded('claude-code', 'SubagentStop-foreground'))).toBe('');
   });
+
+  test.each([
+    ['subagent', true],
+    ['shell', true],
+    // What runs in these has another id there.
+    ['teammate', false],
+    ['workflow', false],
+  ])(
+    'that are stopped in the terminal report nothing: a Stop that lists only a %s ends them (%s), and their parent gets the answers',
+    async (type, ends) => {
+      const hive = await openTestHive();
+      const client = claude(hive);
+      await client.prompt('p1');
+      for (const agent_id of ['b1', 'b2']) await client.say('SubagentStart', { prompt_id: 'p1', agent_id });
+      const asker = await hive.sessions.resolve(`${SESSION}:b1`);
+      const { ask_id } = (await hive.prompts.ask({ question: 'Red or blue?' }, asker)).prompt;
+      await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+      const listed = { id: type === 'subagent' ? 'b2' : 't1', type, status: 'running' };
+      const printed = await client.say('Stop', { prompt_id: 'p1', background_tasks: [listed] });
+      const stateOf = async (agent: string) => (await hive.sessions.resolve(`${SESSION}:${agent}`)).state;
+      expect(await stateOf('b1')).toBe(ends ? 'ended' : 'active');
+      expect(await stateOf('b2')).toBe(ends && type !== 'subagent' ? 'ended' : 'active');
+      expect(await endsOf(hive, `${SESSION}:b1`)).toEqual([ends ? 'ended' : 'in_progress']);
+      expect((await hive.prompts.get(ask_id)).session_id).toBe(ends ? SESSION : `${SESSION}:b1`);
+      expect(heldWith(printed)?.includes(ask_id) ?? false).toBe(ends);
+    },
+  );
 
   test('/compact fires a SubagentStop for nobody: the session itself is not held by it', async () => {
     const hive = await openTestHive();

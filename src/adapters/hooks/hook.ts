@@ -170,21 +170,34 @@ export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
         ? objectsIn(raw['tool_calls']).flatMap((call) => idIn(call, 'tool_use_id') ?? [])
         : null,
     background_agents: backgroundAgents(raw),
+    running_agents: common.name === 'Stop' ? runningAgents(raw) : null,
   };
 }
 
 /**
- * The subagents that run in the background, also as teammates. Only the result of the Agent tool and the list at a Stop show that;
- * the list names a teammate by another id. A teammate in a pane of its own is a session and no subagent.
+ * The subagents that run in the background, also as teammates. Only the result of the Agent tool and the list at a Stop show that.
+ * A teammate in a pane of its own is a session and no subagent.
  */
 function backgroundAgents(raw: Raw): string[] {
   const response = objectIn(raw['tool_response']);
   const isLaunched = response?.['isAsync'] === true || response?.['tmux_pane_id'] === 'in-process';
   const launched = response !== null && isLaunched ? text(response, 'agentId') : null;
-  const running = objectsIn(raw['background_tasks']).flatMap((task) =>
-    task['type'] === 'subagent' ? (text(task, 'id') ?? []) : [],
-  );
+  const running = subagentsIn(objectsIn(raw['background_tasks']));
   return launched === null ? running : [launched, ...running];
+}
+
+function subagentsIn(tasks: readonly Raw[]): string[] {
+  return tasks.flatMap((task) => (task['type'] === 'subagent' ? (text(task, 'id') ?? []) : []));
+}
+
+/** Tasks of these types run no subagent under another id. A teammate and a workflow do. */
+const PLAIN_TASKS: ReadonlySet<unknown> = new Set(['subagent', 'shell', 'monitor']);
+
+/** At a Stop, nothing else runs than what it lists. */
+function runningAgents(raw: Raw): string[] | null {
+  const tasks = objectsIn(raw['background_tasks']);
+  const isWhole = Array.isArray(raw['background_tasks']) && tasks.every(({ type }) => PLAIN_TASKS.has(type));
+  return isWhole ? subagentsIn(tasks) : null;
 }
 
 const CLAUDE_ACCEPTS_CONTEXT: ReadonlySet<string> = new Set([
@@ -273,6 +286,7 @@ function readCodex(raw: Raw, env: Environment): HookEvent {
     tool: toolOf(raw),
     batch: null,
     background_agents: [],
+    running_agents: null,
   };
 }
 
