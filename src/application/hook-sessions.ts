@@ -16,7 +16,6 @@ import {
 } from '../domain/sessions.ts';
 import { decideSource, labelled } from '../domain/sources.ts';
 import { cleanOptional, excerpt } from '../domain/text.ts';
-import { moveDeliveries } from './delivery.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import {
   isReused,
@@ -28,7 +27,6 @@ import {
   toolUseKey,
   withParent,
 } from './identity.ts';
-import { moveMentions } from './mentions.ts';
 import { giveNoticeSeldom, NoticedRefusal } from './notices.ts';
 import type { WriteTx } from './ports.ts';
 import {
@@ -39,6 +37,7 @@ import {
   reopenSession,
   retitle,
   type TitleReport,
+  takeOver,
 } from './sessions.ts';
 import type { Processes } from './world.ts';
 
@@ -294,17 +293,6 @@ async function predecessor(
   return (await isReused(tx, before, processes)) ? undefined : before;
 }
 
-/** Moves open prompts, uncollected answers and unprocessed mentions to the session that continues. */
-async function takeOver(tx: WriteTx, from: Session, to: Session): Promise<void> {
-  for (const ask_id of await tx.prompts.move(from.session_id, to)) {
-    const data = { from: from.session_id, to: to.session_id };
-    await tx.events.append({ type: 'prompt/moved', session_id: to.session_id, subject: ask_id, data });
-  }
-  await moveMentions(tx, from, to);
-  await tx.outreach.moveReader(from.session_id, to.session_id);
-  await moveDeliveries(tx, from.session_id, to.session_id);
-}
-
 async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: Session): Promise<Session> {
   const session_id = subagentId(event.session_id, agent_id);
   const known = await tx.sessions.get(session_id);
@@ -336,9 +324,7 @@ async function becomeBackground(tx: WriteTx, agent_id: string, root: Session): P
 async function endStoppedSubagents(tx: WriteTx, running: readonly string[], root: Session): Promise<void> {
   const ids = running.map((agent_id) => subagentId(root.session_id, agent_id));
   for (const child of await tx.sessions.childrenOf(root.session_id)) {
-    if (hostOf(child) !== root.session_id || ids.includes(child.session_id)) continue;
-    await endSession(tx, child);
-    await takeOver(tx, child, root);
+    if (hostOf(child) === root.session_id && !ids.includes(child.session_id)) await endSession(tx, child);
   }
 }
 
@@ -369,9 +355,6 @@ export const recordSessionState: HookHandler = async ({ tx, event, session, sett
     // The next session takes over unread deliveries.
     const ended = await endSession(tx, session, { goes_on: event.reason === 'clear' || next !== null });
     if (next !== null) await goOnInBackground(tx, ended, next, settings);
-    const parent = event.agent_id === null ? undefined : await tx.sessions.get(event.session_id);
-    // The answers to an ended subagent's questions go to its parent, because nobody else could read them.
-    if (parent !== undefined) await takeOver(tx, session, parent);
   } else {
     await recordSession(tx, 'session/changed', { ...session, state });
   }

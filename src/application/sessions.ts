@@ -37,7 +37,9 @@ import {
 } from '../domain/sessions.ts';
 import { ENDED_WITH_SESSION } from '../domain/turns.ts';
 import { type StandingParts, standingOf } from './coordinators.ts';
+import { moveDeliveries } from './delivery.ts';
 import { refusalToSpeak, runsStill, sessionBehind, sessionsAmong, withParent } from './identity.ts';
+import { moveMentions } from './mentions.ts';
 import { noticingRefusals } from './notices.ts';
 import { passReportsOn, reconcileUnreported } from './outreach.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
@@ -491,6 +493,10 @@ export async function endSession(
   { goes_on = false }: { goes_on?: boolean } = {},
 ): Promise<Session> {
   if (session.state === 'ended') return session;
+  for (const child of await tx.sessions.childrenOf(session.session_id)) {
+    // A child with a process of its own ends when that process does.
+    if (child.pid === null) await endSession(tx, child);
+  }
   await markOrphaned(tx, session.session_id, true);
   await reconcileUnreported(tx, session);
   if (!goes_on) await passReportsOn(tx, session);
@@ -503,11 +509,21 @@ export async function endSession(
     ended_at: tx.now,
     last_seen_at: tx.now,
   });
-  for (const child of await tx.sessions.childrenOf(session.session_id)) {
-    // A child with a process of its own ends when that process does.
-    if (child.pid === null) await endSession(tx, child);
-  }
+  // The answers to an ended subagent's questions go to its parent, because nobody else could read them.
+  const host = hostOf(ended) === ended.session_id ? undefined : await tx.sessions.get(hostOf(ended));
+  if (host !== undefined) await takeOver(tx, ended, host);
   return ended;
+}
+
+/** Moves open prompts, uncollected answers and unprocessed mentions to the session that continues. */
+export async function takeOver(tx: WriteTx, from: Session, to: Session): Promise<void> {
+  for (const ask_id of await tx.prompts.move(from.session_id, to)) {
+    const data = { from: from.session_id, to: to.session_id };
+    await tx.events.append({ type: 'prompt/moved', session_id: to.session_id, subject: ask_id, data });
+  }
+  await moveMentions(tx, from, to);
+  await tx.outreach.moveReader(from.session_id, to.session_id);
+  await moveDeliveries(tx, from.session_id, to.session_id);
 }
 
 /** Cancels the dialogs of an editor's agent, because they end with the proxy that could pass the answer on. */

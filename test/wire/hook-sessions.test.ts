@@ -43,6 +43,20 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
     expect((await hive.prompts.get(answered.ask_id)).session_id).toBe(SECOND);
   });
 
+  test('the session after /clear also continues what its subagents in the background had open', async () => {
+    const hive = await openTestHive();
+    const began = { ...prompt, hook_event_name: 'SubagentStart', agent_id: 'helper', agent_type: 'x' };
+    for (const event of [start, prompt, began]) await fire(hive, event ?? {});
+    const open = await ask(hive, { question: 'still open?' }, `${FIRST}:helper`);
+    const answered = await ask(hive, { question: 'answered?' }, `${FIRST}:helper`);
+    await hive.prompts.respond({ ask_id: answered.ask_id, decision: 'yes', actor: HUMAN });
+    await fire(hive, end ?? {});
+    expect(await hive.prompts.get(open.ask_id)).toMatchObject({ session_id: FIRST, orphaned: true });
+    await fire(hive, cleared ?? {});
+    for (const { ask_id } of [open, answered])
+      expect(await hive.prompts.get(ask_id)).toMatchObject({ session_id: SECOND, orphaned: false });
+  });
+
   test('the session after /clear keeps the given name, even if the end of the first was not reported', async () => {
     const env = { HIVE_AGENT: 'frontend-tests' };
     for (const events of [
