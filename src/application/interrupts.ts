@@ -15,7 +15,6 @@ import {
   type Interrupt,
   type InterruptOutcome,
   interruptedBy,
-  matchInterrupt,
   outcomeOf,
   pleaseStop,
   refusalToInterrupt,
@@ -233,14 +232,13 @@ async function recordRequest(tx: WriteTx, request: InterruptRequest, ids: Ids): 
       throw invalidInput(`The interrupt_id ${repeated.interrupt_id} was already used for another session.`);
     return { interrupt: repeated, turn, session };
   }
-  const turn_id = request.turn_id ?? null;
-  const named = turn_id === null ? null : await turnOfSession(tx, turn_id, session);
-  const current = (await tx.turns.current(session.session_id)) ?? null;
-  const match = matchInterrupt(turn_id, named, current);
-  if (match.kind === 'interrupted') return { interrupt: null, turn: match.turn, session };
-  if (match.kind === 'no_turn') throw noTurn(session);
-  if (match.kind === 'not_current') throw notCurrent(session, turn_id, current);
-  return { interrupt: await storeRequest(tx, request, match.turn, ids), turn: match.turn, session };
+  const current = await tx.turns.current(session.session_id);
+  const turn = request.turn_id == null ? current : await tx.turns.get(request.turn_id);
+  if (turn === undefined && request.turn_id == null) throw noTurn(session);
+  const isOwn = turn?.session_id === session.session_id;
+  if (isOwn && wasInterrupted(turn)) return { interrupt: null, turn, session };
+  if (!isOwn || turn.state !== 'in_progress') throw notCurrent(session, request.turn_id ?? null, current);
+  return { interrupt: await storeRequest(tx, request, turn, ids), turn, session };
 }
 
 async function storeRequest(
@@ -278,8 +276,7 @@ async function giveUp(tx: WriteTx, interrupt_id: string): Promise<SettledInterru
     throw new HiveError('turn_not_found', `The interrupt ${interrupt_id} is gone.`);
   if (interrupt.state !== 'pending' || interrupt.unconfirmed_at !== null) return { interrupt, turn };
   const unconfirmed = { ...interrupt, unconfirmed_at: tx.now };
-  await tx.turns.updateInterrupt(unconfirmed);
-  await append(tx, 'unconfirmed', unconfirmed);
+  await update(tx, 'unconfirmed', unconfirmed);
   return { interrupt: unconfirmed, turn };
 }
 
@@ -296,10 +293,7 @@ async function withdrawRequests(tx: WriteTx, which: Withdrawal): Promise<Interru
     .filter((interrupt) => interrupt.session_id === session.session_id)
     .filter((interrupt) => interrupt_id == null || interrupt.interrupt_id === interrupt_id)
     .map((interrupt) => withdrawInterrupt(interrupt, actor.by, tx.now));
-  for (const interrupt of withdrawn) {
-    await tx.turns.updateInterrupt(interrupt);
-    await append(tx, 'withdrawn', interrupt);
-  }
+  for (const interrupt of withdrawn) await update(tx, 'withdrawn', interrupt);
   return withdrawn;
 }
 
@@ -343,16 +337,14 @@ export async function pendingRequestFor(
   return above ?? null;
 }
 
-async function turnOfSession(tx: ReadTx, turn_id: string, { session_id }: Session): Promise<Turn | null> {
-  const turn = await tx.turns.get(turn_id);
-  return turn?.session_id === session_id ? turn : null;
+type Change = 'asked' | 'unconfirmed' | 'withdrawn' | 'pushed';
+
+async function update(tx: WriteTx, change: Change, interrupt: Interrupt): Promise<void> {
+  await tx.turns.updateInterrupt(interrupt);
+  await append(tx, change, interrupt);
 }
 
-async function append(
-  tx: WriteTx,
-  change: 'asked' | 'unconfirmed' | 'withdrawn' | 'pushed',
-  interrupt: Interrupt,
-): Promise<void> {
+async function append(tx: WriteTx, change: Change, interrupt: Interrupt): Promise<void> {
   const { session_id, turn_id: subject, interrupt_id, by, via, note, withdrawn_by } = interrupt;
   const data = { change, interrupt_id, by, via, note, ...(withdrawn_by === null ? {} : { withdrawn_by }) };
   await tx.events.append({ type: 'turn/interrupt', session_id, subject, data });
@@ -373,9 +365,9 @@ function noTurn(session: Session): HiveError {
   return new HiveError('no_turn', `${labelled(session)} is idle; nothing to interrupt.`, { session_id });
 }
 
-function notCurrent(session: Session, turn_id: string | null, current: Turn | null): HiveError {
+function notCurrent(session: Session, turn_id: string | null, current: Turn | undefined): HiveError {
   const { session_id } = session;
-  const runs = current === null ? 'nothing is running there' : `the running turn is ${current.turn_id}`;
+  const runs = current === undefined ? 'nothing is running there' : `the running turn is ${current.turn_id}`;
   return new HiveError(
     'turn_not_current',
     `${turn_id} is not the current turn of ${labelled(session)}: ${runs}. Nothing was interrupted.`,
@@ -470,8 +462,7 @@ function createPush({ store, codex, machine, log }: InterruptParts, closing: Abo
       const pending = await tx.turns.pendingInterrupts(turn_id);
       const own = pending.find((interrupt) => interrupt.interrupt_id === interrupt_id);
       if (own === undefined || pending.some(({ pushed_at }) => pushed_at !== null)) return false;
-      await tx.turns.updateInterrupt({ ...own, pushed_at: tx.now });
-      await append(tx, 'pushed', own);
+      await update(tx, 'pushed', { ...own, pushed_at: tx.now });
       return true;
     });
   }

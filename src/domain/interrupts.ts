@@ -114,29 +114,6 @@ export function wasInterrupted(turn: Turn): boolean {
   return turn.state === 'aborted' && turn.abort_reason === 'interrupted';
 }
 
-/** How a request for an interrupt matches the turns of its session. */
-type InterruptMatch =
-  /** A new request that waits for the end of this turn. */
-  | { kind: 'ask'; turn: Turn }
-  /** That turn was interrupted already. */
-  | { kind: 'interrupted'; turn: Turn }
-  /** No turn is running, and none was named. */
-  | { kind: 'no_turn' }
-  /** The request names a turn other than the running one. */
-  | { kind: 'not_current' };
-
-/** Matches a request to the turns of its session; `named` is the turn it names, if it exists. */
-export function matchInterrupt(
-  turn_id: string | null,
-  named: Turn | null,
-  current: Turn | null,
-): InterruptMatch {
-  if (turn_id === null) return current === null ? { kind: 'no_turn' } : { kind: 'ask', turn: current };
-  if (named === null) return { kind: 'not_current' };
-  if (named.state === 'in_progress') return { kind: 'ask', turn: named };
-  return wasInterrupted(named) ? { kind: 'interrupted', turn: named } : { kind: 'not_current' };
-}
-
 /** Why this actor may not stop this session, as a sentence; null when it may. */
 export function refusalToInterrupt(actor: Actor, session: Session): string | null {
   if (actor.kind === 'rule') return 'A rule may not interrupt: only the human or an agent may.';
