@@ -239,6 +239,7 @@ question above; \\[hive-compose-insert-template] inserts a template; \\[hive-com
 your text becomes its comment."
   :interactive nil
   (hive-text-guard)
+  (hive-wrap-words)
   (hive-draft-watch #'hive-compose--keep-answer)
   (add-hook 'kill-buffer-hook #'hive-compose--killed nil t)
   (add-hook 'hive-changed-hook #'hive-compose--refresh)
@@ -267,12 +268,12 @@ your text becomes its comment."
                (if hive-compose--options
                    (hive-words " + %s" (hive-text-line (string-join hive-compose--options ", ") 30))
                  "")
+               ;; The last ones may have no room.
                (substitute-command-keys
-                (hive-words "\\<hive-compose-mode-map>  \\[hive-compose-send] sends  \\[hive-compose-put-aside] draft  \\[hive-compose-quote] quote  \\[hive-compose-insert-template] template"))
-               (if (append (plist-get prompt :options) nil)
-                   (substitute-command-keys
-                    (hive-words "\\<hive-compose-mode-map>  \\[hive-compose-choose] option"))
-                 ""))))))
+                (concat "\\<hive-compose-mode-map>"
+                        (hive-words "  \\[hive-compose-send] sends  \\[hive-compose-put-aside] draft")
+                        (if (append (plist-get prompt :options) nil) (hive-words "  \\[hive-compose-choose] option") "")
+                        (hive-words "  \\[hive-compose-insert-template] template  \\[hive-compose-quote] quote"))))))))
 
 ;;;; The question above the answer
 
@@ -357,12 +358,13 @@ If the draft cannot be saved, put it into the kill ring."
   "Write an answer to PROMPT in a buffer of its own.
 Refuse a question that is already answered, unless it has a draft."
   (let* ((id (plist-get prompt :ask_id))
-         (name (format "*hive answer: %s*" id))
          (kept (car (hive-compose--ids id)))
-         (buffer (progn
-                   (unless (or (get-buffer name) kept)
-                     (setq prompt (hive-respond-open prompt)))
-                   (get-buffer-create name))))
+         (buffer (or (hive-buffer-of id 'hive-compose-mode 'hive-compose--prompt)
+                     (progn
+                       (unless kept (setq prompt (hive-respond-open prompt)))
+                       (generate-new-buffer
+                        (hive-words "*hive answer: %s – %s*" (hive-text-title prompt 16)
+                                    (hive-text-line (plist-get prompt :question) 20)))))))
     (hive-respond-claim prompt)
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-compose-mode)

@@ -393,10 +393,7 @@ A permission stays as it is until the human has read all of it."
 
 (defun hive-prompt-find-buffer (prompt)
   "Return the buffer of PROMPT, or nil if there is none."
-  (seq-find (lambda (buffer)
-              (equal (plist-get prompt :ask_id)
-                     (plist-get (buffer-local-value 'hive-prompt--prompt buffer) :ask_id)))
-            (hive-buffers 'hive-prompt-mode)))
+  (hive-buffer-of (plist-get prompt :ask_id) 'hive-prompt-mode 'hive-prompt--prompt))
 
 (defun hive-prompt-buffer (prompt)
   "Return the buffer of PROMPT; details are added when they arrive."

@@ -586,6 +586,12 @@ The human searches in it, has narrowed it, or uses the region."
                 (provided-mode-derived-p (buffer-local-value 'major-mode buffer) mode))
               (buffer-list)))
 
+(defun hive-buffer-of (ask-id mode variable)
+  "Return the buffer in MODE whose VARIABLE is the question ASK-ID, or nil."
+  (seq-find (lambda (buffer)
+              (equal ask-id (plist-get (buffer-local-value variable buffer) :ask_id)))
+            (hive-buffers mode)))
+
 (defmacro hive-in-buffer (buffer &rest body)
   "Run BODY in BUFFER, a buffer or its name, if there is such a buffer."
   (declare (indent 1) (debug t))

@@ -446,6 +446,20 @@ Return what was there, newest first."
   "Return a prompt that was settled with FIELDS."
   (apply #'hive-test-prompt :ask_id "settled" fields))
 
+(ert-deftest hive-respond-an-answer-in-a-buffer-is-called-like-its-question ()
+  (let ((hive-drafts-directory (make-temp-file "hive-test" t)) (prompt (hive-test-prompt :question "Deploy now?")))
+    (unwind-protect
+        (save-window-excursion
+          (cl-letf (((symbol-function 'hive-respond-claim) #'ignore))
+            (hive-compose prompt)
+            (should (equal "*hive answer: Claude-abc12 – Deploy now?*" (buffer-name)))
+            (should word-wrap)
+            (let ((buffer (current-buffer)))
+              (hive-compose prompt)
+              (should (eq buffer (current-buffer))))))
+      (mapc #'kill-buffer (hive-buffers 'hive-compose-mode))
+      (delete-directory hive-drafts-directory t))))
+
 (ert-deftest hive-respond-refuses-an-answered-question-and-names-hive-amend ()
   (let ((hive-user-name "Ada"))
     (pcase-dolist
@@ -458,7 +472,7 @@ Return what was there, newest first."
         (dolist (command (list #'hive-answer-prompt #'hive-compose))
           (let ((hive-drafts-directory "/no/such/"))
             (should (string-match-p says (cadr (should-error (funcall command prompt) :type 'user-error)))))
-          (should-not (get-buffer "*hive answer: settled*")))))))
+          (should-not (hive-buffers 'hive-compose-mode)))))))
 
 (ert-deftest hive-respond-refuses-an-answered-question-even-if-the-list-is-older ()
   (let ((hive-model--prompts (make-hash-table :test #'equal)))
