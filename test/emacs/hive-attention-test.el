@@ -63,7 +63,7 @@
     ;; What can be answered for somebody comes first.
     (should (equal '("live" "dead") (mapcar (lambda (prompt) (plist-get prompt :ask_id))
                                             (hive-prompts-offered))))
-    (should (string-match-p "\\[session ended\\] " (hive-next--heading (hive-model-prompt "dead") 0)))
+    (should (string-match-p "\\[session ended\\] " (hive-next--heading (hive-model-prompt "dead") 0 "Dead?")))
     (should (string-match-p "\\[session ended\\] " (hive-list--question (hive-model-prompt "dead"))))
     ;; The session resumed.
     (hive-model-put-prompt (hive-test-prompt :ask_id "dead" :orphaned :json-false))
