@@ -104,7 +104,6 @@ describe('a text that is said to fit into the echo area', () => {
   test.each([
     ['C.UTF-8', { columns: 80, lines: 24 }],
     ['C.UTF-8', { columns: 40, lines: 12 }],
-    ['C', { columns: 80, lines: 24 }],
     ['C', { columns: 132, lines: 40 }],
   ])('is on the screen as a whole: %s, %o', async (locale, size) => {
     const texts = [...fc.sample(text, 40), `<${'é'.repeat(size.columns * size.lines)}>`];

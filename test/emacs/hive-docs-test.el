@@ -97,7 +97,7 @@
     (with-temp-buffer
       (should (equal 0 (call-process
                         (expand-file-name invocation-name invocation-directory) nil t nil
-                        "-Q" "--batch" "-L" (expand-file-name "../../elisp" hive-test-directory)
+                        "-Q" "--batch" "-L" (file-name-directory (locate-library "hive-mode"))
                         "--eval" (format "(progn (require '%s) %s (princ (hive-with-keys \"\\\\[hive-next]\")))"
                                          (cadr recipe)
                                          (mapconcat (lambda (form) (format "%S" form)) (butlast config) " ")))))

@@ -5,11 +5,12 @@ import { expect, test } from 'vitest';
 import { parseShared } from '../../src/domain/messages.ts';
 import { childEnvironment, outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
+import { lispFolder } from '../support/lisp.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 
 /** What a real Emacs prints for a form, with the attacks of hive-files-test.el. */
 async function emacs(form: string): Promise<string> {
-  const folders = ['elisp', 'test/emacs'].flatMap((folder) => ['-L', join(ROOT, folder)]);
+  const folders = [lispFolder(), join(ROOT, 'test/emacs')].flatMap((folder) => ['-L', folder]);
   const args = ['-Q', '--batch', ...folders, '-l', 'hive-files-test', '--eval', `(princ ${form})`];
   return outputOf(spawnChild('emacs', args, childEnvironment(tempStore())));
 }

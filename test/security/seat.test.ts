@@ -31,7 +31,7 @@ import {
 import { fire, said } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
-import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
+import { openDeskHere, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import { BASH, type Columns, describeSeatContract, expectDenied, forge, YES } from './seat-contract.ts';
@@ -106,15 +106,12 @@ test('a plan is approved by a signed answer only', async () => {
 });
 
 describe('a hook and a sidecar of their own', () => {
-  const HELLO = { ...INITIALIZE, seat_key: SEAT_SECRET };
-
-  async function start(env: Record<string, string>) {
-    const store = tempStore();
-    const sidecar = await startSidecar(store, { env, handshake: false });
-    const hello = await sidecar.request('initialize', HELLO);
-    sidecar.notify('initialized', {});
-    return { store, sidecar, hello };
+  async function connect(store: string, env: Record<string, string>, seat_key: string | null = SEAT_SECRET) {
+    const sidecar = await openDeskHere(store, { env, seat_key });
+    return { store, sidecar, hello: sidecar.hello };
   }
+
+  const start = (env: Record<string, string>) => connect(tempStore(), env);
 
   /** What `hive hook` prints, once Emacs has answered its permission with this. */
   async function answered(
@@ -143,8 +140,9 @@ describe('a hook and a sidecar of their own', () => {
 
   test('the first key of a seat is registered, which is an event and a notice, and what it signs allows', async () => {
     const env = { XDG_CONFIG_HOME: tempFolder() };
-    const { store, sidecar, hello } = await start(env);
-    expect(hello.seat).toMatchObject({
+    const store = tempStore();
+    const sidecar = await startSidecar(store, { env, seat_key: SEAT_SECRET });
+    expect(sidecar.hello.seat).toMatchObject({
       registered: true,
       is_new: true,
       text: expect.stringContaining('Registered this seat'),
@@ -169,23 +167,15 @@ describe('a hook and a sidecar of their own', () => {
   const OTHER = '00'.repeat(32);
   const other = { name: 'ada@elsewhere', key: seatKeyFrom(OTHER).key };
 
-  async function connect(store: string, env: Record<string, string>, seat_key: string) {
-    const sidecar = await startSidecar(store, { env, handshake: false });
-    const hello = await sidecar.request('initialize', { ...HELLO, seat_key });
-    sidecar.notify('initialized', {});
-    return { store, sidecar, hello };
-  }
-
   const fileOf = (env: { XDG_CONFIG_HOME: string }): unknown =>
     JSON.parse(readFileSync(trustFileOf(env.XDG_CONFIG_HOME), 'utf8'));
 
   test('without a key, or with one that is not registered, Emacs allows nothing', async () => {
     const env = { XDG_CONFIG_HOME: tempFolder() };
     const store = tempStore();
-    const keyless = await startSidecar(store, { env });
+    const keyless = await connect(store, env, null);
     expect(keyless.hello.seat).toBeNull();
-    expect((await answered({ store, sidecar: keyless }, env))?.hookSpecificOutput).toMatchObject(denied);
-    await keyless.end();
+    expect((await answered(keyless, env))?.hookSpecificOutput).toMatchObject(denied);
     addSeat(env, other);
     const second = await connect(store, env, SEAT_SECRET);
     expect(second.hello.seat).toMatchObject({
@@ -201,7 +191,7 @@ describe('a hook and a sidecar of their own', () => {
 
   test('a further key does not register itself, and an Emacs that has it registers no other', async () => {
     const env = { XDG_CONFIG_HOME: tempFolder() };
-    const { store, sidecar: first } = await start(env);
+    const { store } = await start(env);
     const before = fileOf(env);
     const { sidecar, hello } = await connect(store, env, OTHER);
     expect(hello.seat).toMatchObject({ registered: false, is_new: false });
@@ -209,7 +199,6 @@ describe('a hook and a sidecar of their own', () => {
       await expect(sidecar.request('seat/register', params)).rejects.toThrow(/invalid_input/);
     expect(fileOf(env)).toEqual(before);
     expect((await answered({ store, sidecar }, env))?.hookSpecificOutput).toMatchObject(denied);
-    await first.end();
   });
 
   test('a further key is registered by an Emacs whose own key is, and counts from then on', async () => {
@@ -220,7 +209,6 @@ describe('a hook and a sidecar of their own', () => {
     expect(fileOf(env)).toEqual({ seats: [{ name: thisSeat(), key: SEAT.key, stores: [store] }, entry] });
     const hive = await openTestHive(store);
     expect((await eventsOf(hive, 'seat/registered'))[1]?.data).toMatchObject({ admitted_by: SEAT.key });
-    await sidecar.end();
     const second = await connect(store, env, OTHER);
     expect(second.hello.seat).toMatchObject({ registered: true, is_new: false });
     expect((await answered(second, env))?.hookSpecificOutput).toMatchObject(allowed);
@@ -229,24 +217,20 @@ describe('a hook and a sidecar of their own', () => {
   test('a key is valid in the stores where it was registered, and the human can allow it in a further one', async () => {
     const env = { XDG_CONFIG_HOME: tempFolder() };
     const one = await start(env);
-    await one.sidecar.end();
     // A stranger's own store adds no seat to the file, not even for that store.
     const strange = await connect(tempStore(), env, OTHER);
     expect(strange.hello.seat).toMatchObject({ registered: false });
-    await strange.sidecar.end();
     const two = await connect(tempStore(), env, SEAT_SECRET);
     expect(two.hello.seat).toMatchObject({ registered: true, is_new: true });
     expect(fileOf(env)).toEqual({
       seats: [{ name: thisSeat(), key: SEAT.key, stores: [one.store, two.store] }],
     });
     expect((await answered(two, env))?.hookSpecificOutput).toMatchObject(allowed);
-    await two.sidecar.end();
     const three = tempStore();
     addSeat(env, { ...other, stores: [three] });
     const third = await connect(three, env, SEAT_SECRET);
     expect(third.hello.seat).toMatchObject({ registered: false });
     expect((await answered(third, env))?.hookSpecificOutput).toMatchObject(denied);
-    await third.sidecar.end();
     const fourth = await connect(three, env, OTHER);
     expect((await answered(fourth, env))?.hookSpecificOutput).toMatchObject(allowed);
   });
