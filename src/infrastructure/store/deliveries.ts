@@ -1,17 +1,15 @@
 /** The statements of deliveries, and of the hooks that are about to print some of them. */
 import type { DeliveryRecords, HookOutput, HookOutputRecords } from '../../application/ports.ts';
 import type { Delivery } from '../../domain/delivery.ts';
-import { change, type Sql, statement, type Table, table } from './sql.ts';
+import { change, columns, type Sql, statement, type Table, table } from './sql.ts';
 
-export const deliveries: Table<Delivery> = table<Delivery>('deliveries', {
-  subject: 'plain',
-  kind: 'plain',
-  recipient: 'plain',
-  handed_at: 'plain',
-  collected_at: 'plain',
-  carrier: 'plain',
-  repeated: 'boolean',
-});
+export const deliveries: Table<Delivery> = table<Delivery>(
+  'deliveries',
+  columns({
+    plain: 'subject kind recipient handed_at collected_at carrier',
+    boolean: 'repeated',
+  }),
+);
 
 /** The deliveries of a kind that a session, `$1`, has yet to read. */
 export const openOf = (kind: Delivery['kind']): string =>
@@ -44,7 +42,7 @@ export function deliveryStatements(sql: Sql): DeliveryRecords {
 
 // ---- Hooks that are about to print ----
 
-const outputs = table<HookOutput>('hook_outputs', { output_id: 'plain', session_id: 'plain', at: 'plain' });
+const outputs = table<HookOutput>('hook_outputs', columns({ plain: 'output_id session_id at' }));
 
 const OF = statement(() => `${outputs.select} WHERE session_id = $1`);
 const REMOVE = statement(

@@ -3,30 +3,21 @@ import type { DeviceRecords } from '../../application/ports.ts';
 import type { Device, Pairing } from '../../domain/devices.ts';
 import { damagedRows } from './checksums.ts';
 import { pruneDevices } from './prune.ts';
-import { change, decodeIntact, one, type Sql, statement, table } from './sql.ts';
+import { change, columns, decodeIntact, one, type Sql, statement, table } from './sql.ts';
 
-const devices = table<Device>('devices', {
-  device_id: 'plain',
-  name: 'plain',
-  human: 'plain',
-  key: 'plain',
-  paired_at: 'plain',
-  confirmed_at: 'plain',
-  revoked_at: 'plain',
-  seen_at: 'plain',
-  push: 'json',
-  push_failed: 'plain',
-  seat: 'plain',
-});
+const devices = table<Device>(
+  'devices',
+  columns({
+    plain: 'device_id name human key paired_at confirmed_at revoked_at seen_at push_failed seat',
+    json: 'push',
+  }),
+);
 const damagedIn = damagedRows(devices, 'devices', 'phone ');
 
-const pairings = table<Pairing>('pairings', {
-  code_digest: 'plain',
-  human: 'plain',
-  expires_at: 'plain',
-  device_id: 'plain',
-  seat: 'plain',
-});
+const pairings = table<Pairing>(
+  'pairings',
+  columns({ plain: 'code_digest human expires_at device_id seat' }),
+);
 
 const BY_KEY = statement(() => `${devices.select} WHERE key = $1`);
 const LIST = statement(() => `${devices.select} ORDER BY paired_at, device_id`);

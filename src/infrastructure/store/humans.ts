@@ -3,15 +3,16 @@ import type { DeskRecords, HumanRecords } from '../../application/ports.ts';
 import type { Desk, Human, Team } from '../../domain/humans.ts';
 import { damagedRows } from './checksums.ts';
 import { pruneDesks } from './prune.ts';
-import { change, decodeIntact, parseStored, type Sql, statement, table } from './sql.ts';
+import { change, columns, decodeIntact, parseStored, type Sql, statement, table } from './sql.ts';
 
-const humans = table<Human>('humans', { folded: 'plain', name: 'plain', seen_at: 'plain' });
-const teams = table<Team>('teams', {
-  folded: 'plain',
-  name: 'plain',
-  members: 'json',
-  escalate_after_ms: 'plain',
-});
+const humans = table<Human>('humans', columns({ plain: 'folded name seen_at' }));
+const teams = table<Team>(
+  'teams',
+  columns({
+    plain: 'folded name escalate_after_ms',
+    json: 'members',
+  }),
+);
 const damagedIn = damagedRows(teams, 'teams', 'team ');
 
 const LIST = statement(() => `${humans.select} ORDER BY seen_at DESC, folded LIMIT $1`);
@@ -33,16 +34,13 @@ export function humanStatements(sql: Sql): HumanRecords {
 
 // ---- Desks, and the preferences of each seat ----
 
-const desks = table<Desk>('desks', {
-  desk_id: 'plain',
-  seat: 'plain',
-  pid: 'plain',
-  client: 'plain',
-  human: 'plain',
-  focused: 'boolean',
-  opened_at: 'plain',
-  lease_until: 'plain',
-});
+const desks = table<Desk>(
+  'desks',
+  columns({
+    plain: 'desk_id seat pid client human opened_at lease_until',
+    boolean: 'focused',
+  }),
+);
 
 const ONLINE = statement(() => `${desks.select} WHERE lease_until > $1 ORDER BY opened_at`);
 const RENEW = statement('UPDATE desks SET lease_until = $2 WHERE desk_id = $1');

@@ -8,6 +8,7 @@ import { pruneMentions } from './prune.ts';
 import {
   type Codec,
   change,
+  columns,
   conditions,
   decodeCursor,
   decodeIntact,
@@ -25,25 +26,11 @@ import {
 /** Its delivery records its state. */
 type Stored = Omit<Mention, 'delivered_at' | 'carrier'>;
 
-const STORED: Record<keyof Stored, Codec> = {
-  mention_id: 'plain',
-  message_id: 'plain',
-  seq: 'plain',
-  session_id: 'plain',
-  handle: 'plain',
-  from_session_id: 'plain',
-  priority: 'plain',
-  by_name: 'boolean',
-  gates: 'boolean',
-  denials: 'plain',
-  status: 'plain',
-  created_at: 'plain',
-  expires_at: 'plain',
-  processed_at: 'plain',
-  processed_by: 'plain',
-  processed_via: 'plain',
-  note: 'plain',
-};
+const STORED: Record<keyof Stored, Codec> = columns({
+  plain: `mention_id message_id seq session_id handle from_session_id priority denials status created_at
+    expires_at processed_at processed_by processed_via note`,
+  boolean: 'by_name gates',
+});
 const stored = table<Stored>('mentions', STORED);
 const mentions = table<Mention>('mentions', { ...STORED, delivered_at: 'plain', carrier: 'plain' });
 const DELIVERED = 'deliveries.handed_at AS delivered_at, deliveries.carrier';
@@ -199,18 +186,14 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
 
 // ---- The records of the mention gate ----
 
-const gates = table<GateRecord>('gates', {
-  session_id: 'plain',
-  steps: 'plain',
-  step_until: 'plain',
-  denials: 'plain',
-  gave_up: 'boolean',
-  held: 'boolean',
-  held_since: 'plain',
-  held_notified: 'json',
-  prompts: 'plain',
-  prompts_gave_up: 'boolean',
-});
+const gates = table<GateRecord>(
+  'gates',
+  columns({
+    plain: 'session_id steps step_until denials held_since prompts',
+    boolean: 'gave_up held prompts_gave_up',
+    json: 'held_notified',
+  }),
+);
 const damagedIn = damagedRows(gates, 'gates', 'gate of ');
 
 const HELD = statement(
@@ -232,14 +215,10 @@ export function gateStatements(sql: Sql): GateRecords {
 // ---- The records of the loop guard ----
 // When a human last posted, and which pairs of agents are stopped.
 
-const loops = table<Loop>('loops', {
-  first_session_id: 'plain',
-  second_session_id: 'plain',
-  state: 'plain',
-  at: 'plain',
-  seq: 'plain',
-  reason: 'plain',
-});
+const loops = table<Loop>(
+  'loops',
+  columns({ plain: 'first_session_id second_session_id state at seq reason' }),
+);
 
 const GET_LOOP = statement(() => `${loops.select} WHERE first_session_id = $1 AND second_session_id = $2`);
 const LIST = statement(() => `${loops.select} ORDER BY at DESC`);

@@ -10,6 +10,7 @@ import { checksums } from './checksums.ts';
 import { pruneMessages } from './prune.ts';
 import {
   type Conditions,
+  columns,
   conditions,
   decodeCursor,
   encodeCursor,
@@ -47,15 +48,10 @@ const NEWS = ['project_dir = $3', `scope = 'all' AND (project_dir IS NULL OR pro
 const COUNT_OF = statement(
   'SELECT session_id, COUNT(*) AS n FROM messages WHERE at > $3 AND seq > $4 AND session_id IN ($1, $2) GROUP BY session_id',
 );
-const news = table<RoomNews>('m', {
-  message_id: 'plain',
-  seq: 'plain',
-  session_id: 'plain',
-  from_handle: 'plain',
-  as_handle: 'plain',
-  author: 'plain',
-  hops: 'plain',
-});
+const news = table<RoomNews>(
+  'm',
+  columns({ plain: 'message_id seq session_id from_handle as_handle author hops' }),
+);
 
 /** The parts of a view, each read by one index. No message is in two of them. */
 function parts({ thread, project_dir }: MessageFilter): Conditions[] {
@@ -180,27 +176,14 @@ function searchable({ body, from_handle, as_handle, thread, project }: Message):
 // ---- A message as a row ----
 // Its columns and its checksum. No message is ever changed.
 
-const messages = table<Omit<Message, 'agent_title'>>('messages', {
-  message_id: 'plain',
-  seq: 'plain',
-  at: 'plain',
-  session_id: 'plain',
-  from_handle: 'plain',
-  author: 'plain',
-  by: 'plain',
-  as_handle: 'plain',
-  as_stamp: 'plain',
-  project: 'plain',
-  project_dir: 'plain',
-  thread: 'plain',
-  reply_to: 'plain',
-  priority: 'plain',
-  expects_reply: 'boolean',
-  scope: 'plain',
-  body: 'plain',
-  hops: 'plain',
-  via: 'plain',
-});
+const messages = table<Omit<Message, 'agent_title'>>(
+  'messages',
+  columns({
+    plain: `message_id seq at session_id from_handle author by as_handle as_stamp project project_dir thread
+      reply_to priority scope body hops via`,
+    boolean: 'expects_reply',
+  }),
+);
 
 /** The columns that the checksum of a message does not cover, and why. Nothing changes messages in bulk. */
 export const UNCOVERED_OF_MESSAGE = {

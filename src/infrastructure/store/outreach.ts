@@ -9,6 +9,7 @@ import {
   type Codec,
   type Conditions,
   change,
+  columns,
   conditions,
   decodeCursor,
   decodeIntact,
@@ -26,42 +27,18 @@ import {
 /** Its delivery records whether a report was handed over and read, and its session has a title. */
 type Joined = 'handed_at' | 'delivered_at' | 'carrier' | 'agent_title';
 
-const STORED: Record<Exclude<keyof Outreach, Joined>, Codec> = {
-  outreach_id: 'plain',
-  number: 'plain',
-  kind: 'plain',
-  session_id: 'plain',
-  agent: 'plain',
-  source: 'plain',
-  project: 'plain',
-  project_dir: 'plain',
-  turn_id: 'plain',
-  message: 'plain',
-  title: 'plain',
-  description: 'plain',
-  color: 'plain',
-  fields: 'json',
-  actions: 'json',
-  ask_id: 'plain',
-  critical: 'boolean',
-  status: 'plain',
-  reason: 'plain',
-  charged: 'plain',
-  created_at: 'plain',
-  shown_at: 'plain',
-  shown_via: 'plain',
-  reported_at: 'plain',
-  let_go_at: 'plain',
-  to_session_id: 'plain',
-};
+const STORED: Record<Exclude<keyof Outreach, Joined>, Codec> = columns({
+  plain: `outreach_id number kind session_id agent source project project_dir turn_id message title
+    description color ask_id status reason charged created_at shown_at shown_via reported_at
+    let_go_at to_session_id`,
+  boolean: 'critical',
+  json: 'fields actions',
+});
 const stored = table<Omit<Outreach, Joined>>('outreach', STORED);
 const damagedIn = damagedRows(stored, 'outreach');
 const outreach = table<Outreach>('outreach', {
   ...STORED,
-  handed_at: 'plain',
-  delivered_at: 'plain',
-  carrier: 'plain',
-  agent_title: 'plain',
+  ...columns({ plain: 'handed_at delivered_at carrier agent_title' }),
 });
 const SELECT = (): string =>
   `SELECT ${stored.list}, deliveries.handed_at, deliveries.collected_at AS delivered_at, deliveries.carrier, ${titleOfSession('outreach')}`;
@@ -105,20 +82,12 @@ const MOVE_READER = statement(
   `UPDATE outreach SET to_session_id = $2 WHERE kind = 'report' AND status = 'sent' AND to_session_id = $1`,
 );
 
-const buckets = table<Bucket>('budgets', {
-  name: 'plain',
-  credits: 'plain',
-  since: 'plain',
-});
+const buckets = table<Bucket>('budgets', columns({ plain: 'name credits since' }));
 
-const guards = table<StopGuardRecord>('stop_guards', {
-  session_id: 'plain',
-  chain: 'plain',
-  blocks: 'plain',
-  let_go_at: 'plain',
-  reported_at: 'plain',
-  reminded_at: 'plain',
-});
+const guards = table<StopGuardRecord>(
+  'stop_guards',
+  columns({ plain: 'session_id chain blocks let_go_at reported_at reminded_at' }),
+);
 
 function filtered({ kind, session_id, project_dir }: OutreachFilter): Conditions {
   return conditions('1 = 1')

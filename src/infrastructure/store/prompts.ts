@@ -20,6 +20,7 @@ import {
   type Codec,
   type Conditions,
   change,
+  columns,
   conditions,
   decodeCursor,
   escapeLike,
@@ -43,78 +44,38 @@ import {
 // Its columns, those that may change, and its checksum.
 
 /** What is stored of an answer, in a prompt and on its own. */
-const ANSWER = {
-  decision: 'plain',
-  selected: 'json',
-  comment: 'plain',
-  by: 'plain',
-  via: 'plain',
-  attested: 'boolean',
-} as const;
+const ANSWER = columns({
+  plain: 'decision comment by via',
+  boolean: 'attested',
+  json: 'selected',
+});
 
 /** The columns that may change after a prompt is asked, besides its status. */
 const MUTABLE = {
-  notes: 'json',
   ...ANSWER,
-  response_id: 'plain',
-  cancel_reason: 'plain',
-  late_response: 'json',
-  amended: 'boolean',
-  orphaned: 'boolean',
-  left_by: 'json',
-  snoozed_until: 'plain',
-  claimed_by: 'plain',
-  claimed_at: 'plain',
-  offered_at: 'plain',
-  seen_at: 'plain',
-  responded_at: 'plain',
-} as const satisfies Partial<Record<keyof Prompt, Codec>>;
+  ...columns({
+    plain: 'response_id cancel_reason snoozed_until claimed_by claimed_at offered_at seen_at responded_at',
+    boolean: 'amended orphaned',
+    json: 'notes late_response left_by',
+  }),
+} satisfies Partial<Record<keyof Prompt, Codec>>;
 
 /** Its delivery records whether the settlement was handed over and read, and its session has a title. */
 type Joined = Receipts & Pick<Prompt, 'agent_title'>;
 type Stored = Omit<Prompt, keyof Joined>;
 
 const prompts = table<Stored>('prompts', {
-  ask_id: 'plain',
-  session_id: 'plain',
-  agent: 'plain',
-  source: 'plain',
-  project: 'plain',
-  project_dir: 'plain',
-  turn_id: 'plain',
-  kind: 'plain',
-  header: 'plain',
-  question: 'plain',
-  context: 'plain',
-  options: 'json',
-  multi_select: 'boolean',
-  allow_free_text: 'boolean',
-  urgency: 'plain',
-  label: 'plain',
-  group_id: 'plain',
-  when_turn_aborted: 'plain',
-  dialog: 'boolean',
-  idempotency_key: 'plain',
-  fingerprint: 'plain',
-  created_at: 'plain',
-  expires_at: 'plain',
-  blocked_since: 'plain',
-  terminal_since: 'plain',
-  warns_at: 'plain',
-  to: 'plain',
-  recipients: 'json',
-  escalates_at: 'plain',
-  escalated_at: 'plain',
-  status: 'plain',
-  settled_at: 'plain',
+  ...columns({
+    plain: `ask_id session_id agent source project project_dir turn_id kind header question context
+      urgency label group_id when_turn_aborted idempotency_key fingerprint created_at expires_at
+      blocked_since terminal_since warns_at to escalates_at escalated_at status settled_at`,
+    boolean: 'multi_select allow_free_text dialog',
+    json: 'options recipients',
+  }),
   ...MUTABLE,
 });
 
-const receipts = table<Receipts>('deliveries', {
-  handed_at: 'plain',
-  collected_at: 'plain',
-  carrier: 'plain',
-});
+const receipts = table<Receipts>('deliveries', columns({ plain: 'handed_at collected_at carrier' }));
 
 /** An UPDATE names only these columns: SQLite rewrites every index that contains a named column, changed or not. */
 const mutable = table<Pick<Prompt, 'ask_id' | keyof typeof MUTABLE>>('prompts', {
@@ -230,12 +191,8 @@ const ESCALATE = statement(
   `UPDATE prompts SET escalated_at = $2, checksum = $3 WHERE ask_id = $1 AND status = 'pending' AND escalated_at IS NULL`,
 );
 const responses = table<StoredResponse>('responses', {
-  response_id: 'plain',
-  ask_id: 'plain',
+  ...columns({ plain: 'response_id ask_id responded_at outcome signature' }),
   ...ANSWER,
-  responded_at: 'plain',
-  outcome: 'plain',
-  signature: 'plain',
 });
 
 const PENDING = statement(() => `${SELECT} WHERE status = 'pending'`);

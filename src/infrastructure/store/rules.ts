@@ -1,28 +1,18 @@
 /** The statements of rules: the permissions that clients asked for, and how often each rule answered. */
 import type { RuleReads } from '../../application/ports.ts';
 import type { PastPermission } from '../../domain/rules.ts';
-import { type Sql, statement, table } from './sql.ts';
+import { columns, type Sql, statement, table } from './sql.ts';
 import { askedPage } from './stats.ts';
 
-const permissions = table<PastPermission>('permissions', {
-  ask_id: 'plain',
-  created_at: 'plain',
-  agent: 'plain',
-  source: 'plain',
-  project: 'plain',
-  project_dir: 'plain',
-  kind: 'plain',
-  dialog: 'boolean',
-  fingerprint: 'plain',
-  context: 'plain',
-  status: 'plain',
-  options: 'list',
-  selected: 'list',
-  cancel_reason: 'plain',
-  by: 'plain',
-  via: 'plain',
-  machine: 'plain',
-});
+const permissions = table<PastPermission>(
+  'permissions',
+  columns({
+    plain: `ask_id created_at agent source project project_dir kind fingerprint context status cancel_reason
+      by via machine`,
+    boolean: 'dialog',
+    list: 'options selected',
+  }),
+);
 
 /** Oldest first, by the index of time. A permission whose session was removed cannot be attributed to a machine. */
 const PAST = statement(

@@ -6,29 +6,17 @@ import type { RunRecords } from '../../application/ports.ts';
 import type { Run } from '../../domain/runs.ts';
 import { damagedRows } from './checksums.ts';
 import { pruneRuns } from './prune.ts';
-import { decodeIntact, type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
+import { columns, decodeIntact, type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
 
 /** The mark of a row, over its encoded columns; null if this process has no key. */
 export type MarkRun = (columns: string) => Promise<string | null>;
 
 const runs = table<Run>('runs', {
-  run_id: 'plain',
-  session_id: 'plain',
-  status: 'plain',
-  seat: 'plain',
-  machine: 'plain',
-  digest: 'plain',
-  patience_ms: 'plain',
-  start: 'plain',
-  heard: 'plain',
-  crashes: 'plain',
-  keeper: 'json',
-  agent: 'json',
-  calls: 'json',
-  exit_code: 'plain',
-  problem: 'plain',
-  created_at: 'plain',
-  changed_at: 'plain',
+  ...columns({
+    plain: 'run_id session_id status seat machine digest patience_ms start heard crashes',
+    json: 'keeper agent calls',
+  }),
+  ...columns({ plain: 'exit_code problem created_at changed_at' }),
 });
 const damagedIn = damagedRows(runs, 'runs');
 

@@ -7,6 +7,7 @@ import { damagedRows } from './checksums.ts';
 import { pruneSessions } from './prune.ts';
 import {
   change,
+  columns,
   decodeIntact,
   ids,
   one,
@@ -18,37 +19,16 @@ import {
   table,
 } from './sql.ts';
 
-const sessions = table<Session>('sessions', {
-  session_id: 'plain',
-  handle: 'plain',
-  title: 'plain',
-  name: 'plain',
-  client_title: 'plain',
-  first_words: 'plain',
-  client: 'plain',
-  source: 'plain',
-  source_fixed: 'boolean',
-  project: 'plain',
-  project_dir: 'plain',
-  branch: 'plain',
-  parent_session_id: 'plain',
-  continues: 'plain',
-  machine: 'plain',
-  pid: 'plain',
-  shell_pid: 'plain',
-  shared: 'boolean',
-  roles: 'json',
-  gate: 'plain',
-  room: 'plain',
-  room_read: 'plain',
-  room_news: 'boolean',
-  outreach: 'json',
-  state: 'plain',
-  started_at: 'plain',
-  last_seen_at: 'plain',
-  ended_at: 'plain',
-  hooks_seen_at: 'plain',
-});
+const sessions = table<Session>(
+  'sessions',
+  columns({
+    plain: `session_id handle title name client_title first_words client source project project_dir branch
+      parent_session_id continues machine pid shell_pid gate room room_read state started_at
+      last_seen_at ended_at hooks_seen_at`,
+    boolean: 'source_fixed shared room_news',
+    json: 'roles outreach',
+  }),
+);
 
 const damagedIn = damagedRows(sessions, 'sessions');
 
@@ -127,14 +107,10 @@ const RECORD_CALLER = statement(
 const FORGET_CALLERS = statement('DELETE FROM tool_callers WHERE at < $1');
 const CALLER_MEMORY_MS = 60 * 60 * 1000;
 
-const connections = table<Connection>('connections', {
-  connection_id: 'plain',
-  machine: 'plain',
-  pid: 'plain',
-  parent_pid: 'plain',
-  session_id: 'plain',
-  opened_at: 'plain',
-});
+const connections = table<Connection>(
+  'connections',
+  columns({ plain: 'connection_id machine pid parent_pid session_id opened_at' }),
+);
 const CONNECTIONS = statement(() => `${connections.select} WHERE machine = $1 ORDER BY opened_at`);
 const NAME_CONNECTION = statement('UPDATE connections SET session_id = $2 WHERE connection_id = $1');
 const CLOSE_CONNECTION = statement('DELETE FROM connections WHERE connection_id = $1');
@@ -197,14 +173,13 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
 
 // ---- Wakers ----
 
-const wakers = table<Waker>('wakers', {
-  session_id: 'plain',
-  waker_id: 'plain',
-  until: 'plain',
-  woken_for: 'json',
-  wakes: 'plain',
-  human_seq: 'plain',
-});
+const wakers = table<Waker>(
+  'wakers',
+  columns({
+    plain: 'session_id waker_id until wakes human_seq',
+    json: 'woken_for',
+  }),
+);
 
 export function wakerStatements(sql: Sql): WakerRecords {
   return {

@@ -148,6 +148,22 @@ function hasNul(value: SqlValue): value is string {
 
 export type Codec = 'plain' | 'boolean' | 'json' | 'list';
 
+type Words<Text extends string> = Text extends `${infer Line}\n${infer Rest}`
+  ? Words<Line> | Words<Rest>
+  : Text extends `${infer Word} ${infer Rest}`
+    ? Exclude<Word, ''> | Words<Rest>
+    : Exclude<Text, ''>;
+
+/** The codec of each column, given the names of the columns that have it. The first of all columns is the key. */
+export function columns<const Named extends Readonly<Partial<Record<Codec, string>>>>(
+  named: Named,
+): { [Name in keyof Named & Codec as Words<Named[Name] & string>]: Name } {
+  const pairs = Object.entries(named).flatMap(([codec, names]) =>
+    names.split(/\s+/).map((name) => [name, codec]),
+  );
+  return Object.fromEntries(pairs);
+}
+
 export interface Table<T> {
   readonly columns: readonly (keyof T & string)[];
   encode(item: T): SqlValue[];

@@ -1,23 +1,16 @@
 /** The statement of the statistics: every prompt of a period, with only the columns that are counted. */
 import type { AskedPage, StatsReads } from '../../application/ports.ts';
 import type { CountedPrompt } from '../../domain/stats.ts';
-import { decodeIntact, type Row, type Sql, statement, table } from './sql.ts';
+import { columns, decodeIntact, type Row, type Sql, statement, table } from './sql.ts';
 
-const prompts = table<CountedPrompt>('prompts', {
-  ask_id: 'plain',
-  created_at: 'plain',
-  agent: 'plain',
-  project: 'plain',
-  kind: 'plain',
-  question: 'plain',
-  status: 'plain',
-  settled_at: 'plain',
-  by: 'plain',
-  via: 'plain',
-  cancel_reason: 'plain',
-  late_response: 'json',
-  blocked_since: 'plain',
-});
+const prompts = table<CountedPrompt>(
+  'prompts',
+  columns({
+    plain: `ask_id created_at agent project kind question status settled_at by via cancel_reason
+      blocked_since`,
+    json: 'late_response',
+  }),
+);
 
 const COUNTED = statement(
   () => `${prompts.select}

@@ -3,17 +3,15 @@ import type { TokenRecords } from '../../application/ports.ts';
 import type { Token } from '../../domain/tokens.ts';
 import { damagedRows } from './checksums.ts';
 import { pruneTokens } from './prune.ts';
-import { decodeIntact, one, type Sql, statement, table } from './sql.ts';
+import { columns, decodeIntact, one, type Sql, statement, table } from './sql.ts';
 
-const tokens = table<Token>('tokens', {
-  name: 'plain',
-  digest: 'plain',
-  agent: 'plain',
-  role: 'plain',
-  projects: 'json',
-  created_at: 'plain',
-  revoked_at: 'plain',
-});
+const tokens = table<Token>(
+  'tokens',
+  columns({
+    plain: 'name digest agent role created_at revoked_at',
+    json: 'projects',
+  }),
+);
 const damagedIn = damagedRows(tokens, 'tokens', 'token ');
 
 const BY_DIGEST = statement(() => `${tokens.select} WHERE digest = $1`);

@@ -5,51 +5,35 @@ import type { Turn } from '../../domain/turns.ts';
 import { damagedRows } from './checksums.ts';
 import { deliveries, openOf } from './deliveries.ts';
 import { pruneTurns } from './prune.ts';
-import { decodeIntact, one, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
+import {
+  columns,
+  decodeIntact,
+  one,
+  type Sql,
+  type SqlValue,
+  type Statement,
+  statement,
+  table,
+} from './sql.ts';
 
-const turns = table<Turn>('turns', {
-  turn_id: 'plain',
-  number: 'plain',
-  session_id: 'plain',
-  client_turn_id: 'plain',
-  continues: 'plain',
-  chain_id: 'plain',
-  state: 'plain',
-  abort_reason: 'plain',
-  by: 'plain',
-  via: 'plain',
-  note: 'plain',
-  started_at: 'plain',
-  ended_at: 'plain',
-  cancelled_prompts: 'json',
-  transcript_path: 'plain',
-  steps: 'plain',
-  batches: 'plain',
-  last_tool: 'plain',
-  last_tool_at: 'plain',
-  open_tools: 'json',
-  stopped_at: 'plain',
-  stops: 'plain',
-  batch_at: 'plain',
-  batch_closed_at: 'plain',
-});
+const turns = table<Turn>(
+  'turns',
+  columns({
+    plain: `turn_id number session_id client_turn_id continues chain_id state abort_reason by via note
+      started_at ended_at transcript_path steps batches last_tool last_tool_at stopped_at stops
+      batch_at batch_closed_at`,
+    json: 'cancelled_prompts open_tools',
+  }),
+);
 const damagedIn = damagedRows(turns, 'turns');
 
-const interrupts = table<Interrupt>('interrupts', {
-  interrupt_id: 'plain',
-  session_id: 'plain',
-  turn_id: 'plain',
-  by: 'plain',
-  via: 'plain',
-  note: 'plain',
-  asked_at: 'plain',
-  state: 'plain',
-  outcome: 'plain',
-  settled_at: 'plain',
-  withdrawn_by: 'plain',
-  unconfirmed_at: 'plain',
-  pushed_at: 'plain',
-});
+const interrupts = table<Interrupt>(
+  'interrupts',
+  columns({
+    plain: `interrupt_id session_id turn_id by via note asked_at state outcome settled_at withdrawn_by
+      unconfirmed_at pushed_at`,
+  }),
+);
 
 const CURRENT = statement(() => `${turns.select} WHERE session_id = $1 AND state = 'in_progress'`);
 const LAST = statement(() => `${turns.select} WHERE session_id = $1 ORDER BY number DESC LIMIT 1`);
