@@ -13,13 +13,11 @@ import { hookRoute, LineTransport } from '../../adapters/mcp/stdio.ts';
 import type { ConnectionHook } from '../../application/hook-context.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { PARENT_PID } from '../../domain/installation.ts';
-import { noToken, untrusted } from './sending.ts';
+import { tokenIn, untrusted } from './sending.ts';
 
 export interface BridgeOptions {
   url: URL;
   token_file: string;
-  /** Returns the text of that file. @throws an error that explains why it cannot be read. */
-  readFile: (path: string) => string;
   input: Readable;
   output: Writable;
   stop: AbortSignal;
@@ -75,7 +73,6 @@ class ErrorAnswer extends Error {
 export async function runBridge({
   url,
   token_file,
-  readFile,
   input,
   output,
   stop,
@@ -108,7 +105,7 @@ export async function runBridge({
   async function request(target: string | URL, init: RequestInit = {}): Promise<Response> {
     // Read with each request, so that a rotated token continues the session.
     const headers = new Headers(init.headers);
-    headers.set('Authorization', `Bearer ${tokenIn(token_file, readFile)}`);
+    headers.set('Authorization', `Bearer ${tokenIn(token_file)}`);
     headers.set(PARENT_PID, String(process.ppid));
     try {
       const response = await fetch(target, { ...init, headers });
@@ -340,22 +337,6 @@ export async function runBridge({
 /** The id under which an answer is expected. */
 function requestId(message: JSONRPCMessage): RequestId | null {
   return 'method' in message && 'id' in message ? message.id : null;
-}
-
-/** @throws HiveError `invalid_input` when there is no such file, or no token in it. */
-function tokenIn(path: string, readFile: BridgeOptions['readFile']): string {
-  let token: string;
-  try {
-    token = readFile(path).trim();
-  } catch (error) {
-    throw new HiveError(
-      'invalid_input',
-      `The token file ${path} cannot be read (${(error as Error).message}).`,
-    );
-  }
-  const refusal = noToken(path, token);
-  if (refusal !== null) throw new HiveError('invalid_input', refusal);
-  return token;
 }
 
 /** The status of the response, or the code of the error that prevented it. */

@@ -4,10 +4,9 @@ import type { ConnectionHook } from '../../application/hook-context.ts';
 import { untilAbandoned } from '../../cli/program.ts';
 import { invalidInput } from '../../domain/errors.ts';
 import { MCP_PATH } from '../../domain/installation.ts';
-import { isReadableByOthers, type Role } from '../../domain/tokens.ts';
-import { readFileOnly } from '../../infrastructure/platform/files.ts';
+import type { Role } from '../../domain/tokens.ts';
 import { runBridge } from './bridge.ts';
-import { plainHttp, sendHook } from './sending.ts';
+import { checkedRemote, sendHook } from './sending.ts';
 
 export interface RemoteMcpOptions {
   role?: Role;
@@ -19,31 +18,28 @@ export interface RemoteMcpOptions {
 /** Passes messages and hook events on until the client is gone, and ends the process. @throws HiveError `invalid_input`, `not_allowed`. */
 export async function runRemoteMcp(
   given: string,
-  { role, toolTimeout: tool_timeout, tokenFile: token_file, insecure = false }: RemoteMcpOptions,
+  { role, toolTimeout: tool_timeout, tokenFile, insecure = false }: RemoteMcpOptions,
 ): Promise<void> {
   const stop = untilAbandoned();
-  const url = URL.parse(given);
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw invalidInput(`--url ${given} is not an http:// or https:// address.`);
-  if (!insecure && isReadableByOthers(url)) throw invalidInput(plainHttp(given));
   if (role !== undefined)
     throw invalidInput(
       `--role does not work with --url: the token decides. Your human makes a token with: hive token make NAME --role ${role}`,
     );
   if (tool_timeout !== undefined)
     throw invalidInput('--tool-timeout does not work with --url. Leave it out.');
-  if (token_file === undefined) throw invalidInput('--url needs --token-file FILE.');
+  const remote = checkedRemote(given, tokenFile, insecure);
+  const url = new URL(given);
   if (url.pathname === '/') url.pathname = MCP_PATH;
   const onHook: ConnectionHook = async (hook, signal) => {
     const event = eventIn(hook);
     const env = hookEnvironment(process.env);
     const cwd = env['CLAUDE_PROJECT_DIR'] ?? String(event['cwd'] ?? process.cwd());
     const call = { text: JSON.stringify(event), client: clientOf(event), env, cwd, signal };
-    const reply = await sendHook({ url: url.href, token_file }, call, () => undefined);
+    const reply = await sendHook({ ...remote, url: url.href }, call, () => undefined);
     if (!signal.aborted) setImmediate(() => reply.printed().catch(() => undefined));
     return reply.stdout;
   };
   const { stdin: input, stdout: output } = process;
-  await runBridge({ url, token_file, readFile: readFileOnly, input, output, stop, onHook });
+  await runBridge({ url, token_file: remote.token_file, input, output, stop, onHook });
   process.exit(0);
 }

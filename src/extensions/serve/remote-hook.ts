@@ -10,7 +10,7 @@ import type { HookSettings } from '../../application/hook-context.ts';
 import type { ProjectContext } from '../../application/world.ts';
 import { HiveError, isTransient } from '../../domain/errors.ts';
 import { hookClient } from '../../domain/hooks.ts';
-import type { Raw } from '../../domain/json.ts';
+import { objectIn, type Raw } from '../../domain/json.ts';
 import { remoteId } from '../../domain/sessions.ts';
 import { cleanText, excerpt } from '../../domain/text.ts';
 import type { Token } from '../../domain/tokens.ts';
@@ -205,7 +205,7 @@ function reply(response: ServerResponse, answer: HookReply): void {
 }
 
 function record(value: unknown): Raw {
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Raw) : {};
+  return objectIn(value) ?? {};
 }
 
 function projectOf(given: Raw): ProjectContext {

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RemoteReply, SentHook } from '../../application/hook-context.ts';
-import { TRANSIENT } from '../../domain/errors.ts';
+import { HiveError, invalidInput, TRANSIENT } from '../../domain/errors.ts';
 import type { HookClient } from '../../domain/hooks.ts';
 import { parseJson } from '../../domain/json-numbers.ts';
 import { clientTitle } from '../../domain/sessions.ts';
@@ -11,10 +11,6 @@ import { isReadableByOthers } from '../../domain/tokens.ts';
 import { files, readFileOnly } from '../../infrastructure/platform/files.ts';
 import { findProject } from '../../infrastructure/platform/project.ts';
 import { BREATH_MS, HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from './remote-hook.ts';
-
-/** Why a token is not sent to this address. */
-export const plainHttp = (url: string): string =>
-  `Over plain HTTP, anybody on the network between here and ${url} can read the token. Give --url an https address, use a tunnel to 127.0.0.1, or add --insecure.`;
 
 /** A certificate was refused before anything was sent (nodejs.org/api/tls.html, "X509 certificate error codes"). */
 const UNTRUSTED = /CERT|^UNABLE_TO_/;
@@ -26,13 +22,22 @@ export function untrusted(host: string, code: unknown): string | null {
     : null;
 }
 
-/** Why the content of a token file is not a token, without showing it; null if it is one. */
-export function noToken(path: string, content: string): string | null {
-  if (content === '')
-    return `The token file ${path} is empty. Make a new secret with hive token rotate NAME on the machine that runs hive serve, and write it into this file.`;
-  return /^[!-~]+$/.test(content)
-    ? null
-    : `The token file ${path} contains something other than one token. Write into it what hive token make or hive token rotate prints, and nothing else.`;
+/** @throws HiveError `invalid_input` if the file contains no token, whose text is not shown. */
+export function tokenIn(path: string): string {
+  let token: string;
+  try {
+    token = readFileOnly(path).trim();
+  } catch (error) {
+    throw invalidInput(`The token file ${path} cannot be read (${(error as Error).message}).`);
+  }
+  if (token === '')
+    throw invalidInput(
+      `The token file ${path} is empty. Make a new secret with hive token rotate NAME on the machine that runs hive serve, and write it into this file.`,
+    );
+  if (/^[!-~]+$/.test(token)) return token;
+  throw invalidInput(
+    `The token file ${path} contains something other than one token. Write into it what hive token make or hive token rotate prints, and nothing else.`,
+  );
 }
 
 export interface RemoteHook {
@@ -43,16 +48,27 @@ export interface RemoteHook {
 /** In ms: how long the report that a hook was printed may take, because the client is waiting for the hook. */
 const PRINTED_MS = 500;
 
-/** The options of a remote hook. @throws Error if one is missing. */
+/** The options of a remote hook. @throws HiveError `invalid_input`. */
 export function remoteOf(args: readonly string[]): RemoteHook {
   const option = (name: string): string | undefined =>
     args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
-  const [url, token_file] = [option('--url'), option('--token-file')];
-  if (url === undefined) throw new Error('--url needs an address.');
+  return checkedRemote(option('--url'), option('--token-file'), args.includes('--insecure'));
+}
+
+/** The values of `--url`, `--token-file` and `--insecure`. @throws HiveError `invalid_input`. */
+export function checkedRemote(
+  url: string | undefined,
+  token_file: string | undefined,
+  insecure: boolean,
+): RemoteHook {
+  if (url === undefined) throw invalidInput('--url needs an address.');
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new Error(`--url ${url} is not an http:// or https:// address.`);
-  if (token_file === undefined) throw new Error('--url needs --token-file FILE.');
-  if (!args.includes('--insecure') && isReadableByOthers(new URL(url))) throw new Error(plainHttp(url));
+    throw invalidInput(`--url ${url} is not an http:// or https:// address.`);
+  if (token_file === undefined) throw invalidInput('--url needs --token-file FILE.');
+  if (!insecure && isReadableByOthers(new URL(url)))
+    throw invalidInput(
+      `Over plain HTTP, anybody on the network between here and ${url} can read the token. Give --url an https address, use a tunnel to 127.0.0.1, or add --insecure.`,
+    );
   return { url, token_file };
 }
 
@@ -89,9 +105,6 @@ function titleOf(event: unknown, client: HookClient | null): string | null | und
   );
 }
 
-/** The server refuses, its certificate is refused, or there is no token for it: trying again would not help. */
-class Refused extends Error {}
-
 /** Temporary refusals: too many requests, and a proxy that does not find its server. */
 const PASSING: ReadonlySet<number> = new Set([404, 408, 429]);
 
@@ -123,7 +136,8 @@ export async function awaitWake(
       await received(remote, wake_id);
       return text;
     } catch (error) {
-      if (error instanceof Refused) throw error;
+      // The server refuses, its certificate is refused, or there is no token for it: trying again would not help.
+      if (error instanceof HiveError) throw error;
       // The server is away, or a proxy has ended the wait. Asking again loses nothing.
       await sleep(pause_ms, undefined, { signal }).catch(() => undefined);
       pause_ms = Math.min(LONGEST_PAUSE_MS, pause_ms * 2);
@@ -137,19 +151,6 @@ async function received(remote: RemoteHook, wake_id: unknown): Promise<void> {
   const signal = AbortSignal.timeout(RECEIVED_MS);
   const sending = post(remote, { received: wake_id }, () => undefined, { path: WAKE_PATH, signal });
   await sending.catch(() => undefined);
-}
-
-/** @throws Refused if there is no token: waiting would not produce one. */
-function tokenIn(path: string): string {
-  let token: string;
-  try {
-    token = readFileOnly(path).trim();
-  } catch (error) {
-    throw new Refused(`The token file ${path} cannot be read (${(error as Error).message}).`);
-  }
-  const refusal = noToken(path, token);
-  if (refusal !== null) throw new Refused(refusal);
-  return token;
 }
 
 function post(
@@ -191,7 +192,7 @@ function post(
             failure === undefined
               ? `${target.host} answers (${status}), but not as hive serve does: is it running there, and is the address right?`
               : `${target.host} refused the event (${status}): ${failure.message}`;
-          reject(isFinal ? new Refused(said) : new Error(said));
+          reject(isFinal ? new HiveError('not_allowed', said) : new Error(said));
         });
       },
     );
@@ -201,7 +202,7 @@ function post(
       reject(
         refusal === null
           ? new Error(`${target.host} cannot be reached (${error.message}).`)
-          : new Refused(refusal),
+          : new HiveError('not_allowed', refusal),
       );
     });
     request.end(JSON.stringify(body));
