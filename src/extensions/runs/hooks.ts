@@ -14,22 +14,23 @@ import {
   isChangedFile,
   openByRule,
 } from '../../application/hook-dialogs.ts';
-import { giveNotice } from '../../application/notices.ts';
 import { insertPrompt, recordCancel } from '../../application/prompts.ts';
 import { dialogOf, type HookDialog } from '../../domain/dialogs.ts';
 import type { HookEvent, Verdict, Waited } from '../../domain/hooks.ts';
 import { permissionDigest } from '../../domain/permissions.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 import type { Run, RunCall, RunStart } from '../../domain/runs.ts';
-import { labelled } from '../../domain/sources.ts';
 import type { Trust } from '../../domain/trust.ts';
 import {
   concludeQuestion,
+  giveWaitNotice,
   keepOpen,
   modeOf,
   openQuestion,
+  putCalls,
   questionIn,
   WAITING_MS,
+  waitFor,
   waitsForIt,
 } from './questions.ts';
 import {
@@ -153,9 +154,9 @@ async function open(
   if (known !== null) {
     const { call, prompt } = known;
     const isAsked = event.name === 'PermissionRequest';
-    if (isAsked) await giveWaitNotice(hook, prompt);
-    await putCall(hook, run, { ...call, deferred: false }, call.call_id);
-    return waitFor(prompt, isAsked ? WAITING_MS : run.patience_ms);
+    if (isAsked) await giveWaitNotice(hook, [call]);
+    await putCalls(hook, run, [call], [{ ...call, deferred: false }]);
+    return waitFor([prompt], isAsked ? WAITING_MS : run.patience_ms);
   }
   // Without an id no later call could be recognized; the client's own question waits as it does outside of runs.
   if (use_id === null) return otherwise?.(hook) ?? null;
@@ -168,12 +169,9 @@ async function open(
   await insertPrompt(tx, { ...asked, when_turn_aborted: 'cancelled_if_interrupted' });
   const { ask_id } = asked;
   const call = { call_id: use_id, ask_id, start: run.start, deferred: false, given: false, ...modeOf(event) };
-  await putCall(hook, { ...run, calls }, call, use_id);
-  return waitFor(asked, run.patience_ms);
-}
-
-function waitFor({ ask_id }: Prompt, wait_ms: number): Partial<Verdict> {
-  return { wait: { ask_ids: [ask_id], wait_ms, all: true, needs_desk: false } };
+  const same = calls.filter(({ call_id }) => call_id === use_id);
+  await putCalls(hook, { ...run, calls }, same, [call]);
+  return waitFor([asked], run.patience_ms);
 }
 
 const MAY_HAVE_RUN =
@@ -255,25 +253,6 @@ function asksThis(asking: Asking, prompt: Prompt, call: string): boolean {
   });
 }
 
-async function putCall(
-  { tx }: HookContext,
-  run: Run,
-  call: RunCall,
-  instead_of: string | null,
-): Promise<void> {
-  const others = run.calls.filter(({ call_id }) => call_id !== instead_of);
-  await tx.runs.put({ ...run, calls: [...others, call], changed_at: tx.now });
-}
-
-/** Notifies the human that the client did not end: the step has several calls, and it could not repeat a single one of them. */
-async function giveWaitNotice({ tx, session }: HookContext, { ask_id }: Prompt): Promise<void> {
-  await giveNotice(tx, {
-    severity: 'info',
-    session_id: session.session_id,
-    text: `${labelled(session)} makes several calls at once, so it cannot end while you think: it waits for ${ask_id}, at most ten minutes.`,
-  });
-}
-
 async function conclude(
   hook: HookContext,
   run: Run,
@@ -295,7 +274,7 @@ async function conclude(
     const warning = WARNINGS.find((one) => one !== null && prompt.context?.startsWith(one)) ?? null;
     const meant = { warning, call: nameOf(run, call.call_id) };
     const decided = await concludePrompts(hook, asking, [prompt], { file, meant });
-    if (decided !== null) await putCall(hook, run, { ...call, deferred: false, given: true }, call.call_id);
+    if (decided !== null) await putCalls(hook, run, [call], [{ ...call, deferred: false, given: true }]);
     return decided;
   }
   if (prompt.status !== 'pending')
@@ -303,14 +282,14 @@ async function conclude(
   if (event.name !== 'PreToolUse') {
     // From now on the client denies the call itself.
     await recordCancel(tx, prompt, { by: session.handle, via: 'clock', reason: 'withdrawn' });
-    await tx.runs.put({ ...run, calls: run.calls.filter((one) => one !== call), changed_at: tx.now });
+    await putCalls(hook, run, [call], []);
     return null;
   }
   // The client now asks for permission, and that hook continues the wait.
   const { transcript_path } = event;
   const tail = transcript_path === null ? null : settings.readTail(transcript_path, STEP_TAIL_BYTES);
   if (!isOnlyCall(tail, call.call_id ?? '')) return null;
-  await putCall(hook, run, { ...call, deferred: true }, call.call_id);
+  await putCalls(hook, run, [call], [{ ...call, deferred: true }]);
   return { defer: `Waiting for the human: ${prompt.ask_id}` };
 }
 

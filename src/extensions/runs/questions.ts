@@ -178,7 +178,8 @@ async function ask(hook: HookContext, question: RunQuestion): Promise<string[]> 
   return prompts.map(({ ask_id }) => ask_id);
 }
 
-function waitFor(calls: readonly RunCall[], wait_ms: number): Partial<Verdict> {
+/** The verdict that waits for all of these. */
+export function waitFor(calls: readonly Pick<RunCall, 'ask_id'>[], wait_ms: number): Partial<Verdict> {
   return { wait: { ask_ids: calls.map(({ ask_id }) => ask_id), wait_ms, all: true, needs_desk: false } };
 }
 
@@ -213,7 +214,8 @@ async function drafts(hook: HookContext, question: RunQuestion): Promise<Prompt[
   return [createPrompt(question.request, askerOf(session, null), '', tx.now)];
 }
 
-async function putCalls(
+/** Replaces calls of the run. */
+export async function putCalls(
   { tx }: HookContext,
   run: Run,
   before: readonly RunCall[],
@@ -225,7 +227,7 @@ async function putCalls(
 }
 
 /** Notifies the human that the client did not end: the step has several calls, and it could not repeat a single one of them. */
-async function giveWaitNotice({ tx, session }: HookContext, calls: readonly RunCall[]): Promise<void> {
+export async function giveWaitNotice({ tx, session }: HookContext, calls: readonly RunCall[]): Promise<void> {
   const asked = calls.map(({ ask_id }) => ask_id).join(', ');
   await giveNotice(tx, {
     severity: 'info',
