@@ -281,18 +281,11 @@ function lazyNotifier(env: Environment, log: Logger): Notifier {
 
 /** Loaded when a turn of Codex is interrupted, or an idle one woken. */
 function lazyCodexControl(env: Environment): CodexControl {
+  const load = async (): Promise<CodexControl> =>
+    (await import('./infrastructure/platform/codex-control.ts')).createCodexControl(env);
   return {
-    async interrupt(turn) {
-      const { createCodexControl } = await import('./infrastructure/platform/codex-control.ts');
-      return createCodexControl(env).interrupt(turn);
-    },
-    async answer(dialog) {
-      const { createCodexControl } = await import('./infrastructure/platform/codex-control.ts');
-      return createCodexControl(env).answer(dialog);
-    },
-    async queue(message) {
-      const { createCodexControl } = await import('./infrastructure/platform/codex-control.ts');
-      return createCodexControl(env).queue(message);
-    },
+    interrupt: async (turn) => (await load()).interrupt(turn),
+    answer: async (dialog) => (await load()).answer(dialog),
+    queue: async (message) => (await load()).queue(message),
   };
 }

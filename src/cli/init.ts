@@ -62,21 +62,6 @@ const benefitOf = (client: string, reached: string): string =>
 
 const REACHED = 'Your answers, mentions and interrupts reach it by themselves';
 
-/** How much changes in a file. */
-interface ChangeSize {
-  isNew: boolean;
-  isGone: boolean;
-  added: number;
-  removed: number;
-}
-
-function fileLine(path: string, { isNew, isGone, added, removed }: ChangeSize): string {
-  if (isGone) return `${path} (the file is removed)`;
-  if (isNew) return `${path} (new file, ${counted(added, 'line')})`;
-  if (added === 0) return `${path} (${counted(removed, 'line')} removed)`;
-  return `${path} (${counted(added, 'line')} added${removed === 0 ? '' : `, ${removed} removed`})`;
-}
-
 const WHAT_HOOKS_DO =
   'They report the steps of each session to Hive, which can stop a step, add text to it, or answer its dialog:';
 
@@ -498,14 +483,14 @@ function describe({ path, before, after, part, diff }: ShownChange): void {
     old.filter((entry) => isOf(kind, entry)),
     now.filter((entry) => isOf(kind, entry)),
   ];
-  const lines = (mark: RegExp): number => diff.match(mark)?.length ?? 0;
-  const size = {
-    isNew: before === null,
-    isGone: after === null,
-    added: lines(/^\+/gm),
-    removed: lines(/^-/gm),
-  };
-  say(fileLine(onOneLine(path), size));
+  const [added = 0, removed = 0] = [/^\+/gm, /^-/gm].map((mark) => diff.match(mark)?.length ?? 0);
+  const lines = counted(added, 'line');
+  const changed =
+    added === 0
+      ? `${counted(removed, 'line')} removed`
+      : `${lines} added${removed === 0 ? '' : `, ${removed} removed`}`;
+  const what = after === null ? 'the file is removed' : before === null ? `new file, ${lines}` : changed;
+  say(`${onOneLine(path)} (${what})`);
   const sentences = [
     ...aboutServer(...of('server')),
     ...aboutHooks(...of('hook')),

@@ -55,8 +55,6 @@ const notFound = (
 ): string =>
   `Did not find ${listed(names, 'or')}: not on PATH${folders.length === 0 ? '' : `, nor in ${listed(folders, 'or')}`}. An alias of your shell cannot be seen from here. If you have ${names.length === 1 ? 'it, run' : 'one of them, run'}: ${commands.join(', or: ')}`;
 
-const pathWritten = (file: string): string => `${file} has the line. New terminals find the command hive.`;
-
 /** The last line: how to ask and answer a first question. `key` is the prefix of Hive's keys in Emacs. */
 const tryIt = ({ agent, key, hive }: { agent: string | null; key: string | null; hive: string }): string => {
   const answer = key === null ? `answer it with: ${hive} respond` : `press ${key} n in Emacs to answer it`;
@@ -66,17 +64,8 @@ const tryIt = ({ agent, key, hive }: { agent: string | null; key: string | null;
     : `\n${first} start ${agent} in a project, type "Ask me through Hive which colour I like", and ${answer}`;
 };
 
-const lookingAt = (client: string): string => `\n${client}: looking at its files …`;
-
 const aboutRemoving = (things: readonly string[], files: readonly string[], yes: boolean): string =>
   `This removes ${files.length === 0 ? '' : `what Hive has written into ${listed(files)}${yes ? '' : ', and asks about each program'}. Then it removes `}${listed(things)}.`;
-
-const stillUsed = (clients: readonly string[]): string =>
-  `Hive was not removed, because it is still configured for ${clients.join(' and ')}. Run hive uninit for ${clients.length === 1 ? 'it' : 'them'}, then try again.`;
-
-/** Only Claude Code itself can remove its plugin. */
-const PLUGIN_FIRST =
-  'Nothing was removed, because Claude Code has its plugin from this installation. Run claude plugin marketplace remove hive, which removes the plugin as well, then try again.';
 
 const untold = (client: string, why: string): string =>
   `Nothing was removed, because Hive cannot tell whether it is configured for ${client}: ${why}`;
@@ -235,7 +224,7 @@ async function offer(folders: InstallFolders, program: string, options: FolderOp
     return;
   }
   for (const { client } of found) {
-    say(lookingAt(client.name));
+    say(`\n${client.name}: looking at its files …`);
     await run(program, ['init', ...client.args, ...(options.yes === true ? ['--yes'] : [])]);
   }
 }
@@ -251,19 +240,17 @@ async function offerPath(bin: string, { yes }: FolderOptions): Promise<void> {
     return;
   }
   const file = shellFile(process.env);
-  const part = pathPart(file, bin);
-  if (hasPathLine(file)) {
-    say(pathWritten(file));
-    return;
+  if (!hasPathLine(file)) {
+    const part = pathPart(file, bin);
+    say(`\nPATH: with this line in ${file}, new terminals find the command hive:\n`);
+    process.stdout.write(`${part.fragment}\n\n`);
+    if (yes === true || !hasTerminal() || !/^(?:y|yes)?$/i.test(await ask('Write it there? [Y/n] '))) return;
+    const installer = createInstaller(process.env);
+    const change = planInit(part, readText(file), installer.receiptOf(file));
+    if (change === null || installer.write([change]) !== null)
+      throw new HiveError('invalid_input', changedByOther(file));
   }
-  say(`\nPATH: with this line in ${file}, new terminals find the command hive:\n`);
-  process.stdout.write(`${part.fragment}\n\n`);
-  if (yes === true || !hasTerminal() || !/^(?:y|yes)?$/i.test(await ask('Write it there? [Y/n] '))) return;
-  const installer = createInstaller(process.env);
-  const change = planInit(part, readText(file), installer.receiptOf(file));
-  if (change === null || installer.write([change]) !== null)
-    throw new HiveError('invalid_input', changedByOther(file));
-  say(pathWritten(file));
+  say(`${file} has the line. New terminals find the command hive.`);
 }
 
 function sayWhatDoctorFound(output: string): void {
@@ -314,7 +301,12 @@ async function uninstall(options: FolderOptions): Promise<void> {
     return;
   }
   const program = installedProgram(folders);
-  if (program !== null && isPluginSource(folders)) throw new HiveError('invalid_input', PLUGIN_FIRST);
+  // Only Claude Code itself can remove its plugin.
+  if (program !== null && isPluginSource(folders))
+    throw new HiveError(
+      'invalid_input',
+      'Nothing was removed, because Claude Code has its plugin from this installation. Run claude plugin marketplace remove hive, which removes the plugin as well, then try again.',
+    );
   const shell = shellFile(process.env);
   const hasLine = folders.bin !== null && hasPathLine(shell);
   // Only where this installation is named: another Hive of the person, such as a clone, stays configured.
@@ -353,14 +345,18 @@ async function uninstall(options: FolderOptions): Promise<void> {
     return;
   }
   for (const { client, program } of named) {
-    say(lookingAt(client.name));
+    say(`\n${client.name}: looking at its files …`);
     await run(program, ['uninit', `${client.args[0]}`, ...(yes ? ['--yes'] : [])]);
   }
   const left =
     program === null
       ? []
       : [EMACS, CLAUDE, CODEX].filter((client) => filesNaming(folders, program, client).length > 0);
-  if (left.length > 0) throw new HiveError('invalid_input', stillUsed(left.map(({ name }) => name)));
+  if (left.length > 0)
+    throw new HiveError(
+      'invalid_input',
+      `Hive was not removed, because it is still configured for ${left.map(({ name }) => name).join(' and ')}. Run hive uninit for ${left.length === 1 ? 'it' : 'them'}, then try again.`,
+    );
   if (hasLine && folders.bin !== null) removePathLine(shell, folders.bin);
   removeInstallation(folders);
   // The compiled code, which can be made again, and the key that is used only for it.

@@ -50,22 +50,28 @@ export function claudeServer(path: string, program: Program, role: Role = 'agent
     entries: (text) => serverEntries(entryOf(text)),
     isEmpty: isEmptyJson,
     add(text, was) {
-      const entry = entryOf(text);
-      if (entry !== undefined && !isHiveServer(entry)) {
-        throw new HiveError(
-          'invalid_input',
-          `${path} has a server called "${SERVER_NAME}" already, and it is not this Hive: rename it first.`,
-        );
-      }
+      refuseOther(path, entryOf(text));
       return setJson(text, SERVER_PATH, wanted(was));
     },
     remove: (text) => (isHiveServer(entryOf(text)) ? removeJson(text, SERVER_PATH) : []),
   };
 }
 
+/** @throws HiveError `invalid_input` if there is a server of this name that is not Hive's. */
+export function refuseOther(path: string, entry: unknown): void {
+  if (entry === undefined || isHiveServer(entry)) return;
+  throw new HiveError(
+    'invalid_input',
+    `${path} has a server called "${SERVER_NAME}" already, and it is not this Hive: rename it first.`,
+  );
+}
+
 /** The role that the server entry gives its agents; `agent` when there is no entry of ours. */
 export function claudeRole(text: string | null): Role {
-  const entry = valueAt(readJson(text?.trim() ? text : '{}'), SERVER_PATH);
+  return roleIn(valueAt(readJson(text?.trim() ? text : '{}'), SERVER_PATH));
+}
+
+export function roleIn(entry: unknown): Role {
   return isHiveServer(entry) ? roleOfServer(entry) : 'agent';
 }
 

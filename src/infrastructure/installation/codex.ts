@@ -2,19 +2,17 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Check, checkBroken, checkOk } from '../../application/world.ts';
-import { HiveError } from '../../domain/errors.ts';
 import {
   HOOK_TOOL,
   type HookEntry,
   isHiveServer,
   readHookCommand,
-  roleOfServer,
   SERVER_NAME,
   serverSetting,
 } from '../../domain/installation.ts';
 import type { Environment } from '../../domain/sources.ts';
 import type { Role } from '../../domain/tokens.ts';
-import { findHooks, serverEntries } from './claude.ts';
+import { findHooks, refuseOther, roleIn, serverEntries } from './claude.ts';
 import { readText } from './files.ts';
 import { valueAt } from './json-edits.ts';
 import { codexPaths, type Entry, type Part } from './parts.ts';
@@ -63,12 +61,7 @@ export function codexConfig(
     isEmpty: (text) => text.trim() === '',
     add(text, was) {
       const existing = valueAt(readToml(text), SERVER_PATH);
-      if (existing !== undefined && !isHiveServer(existing)) {
-        throw new HiveError(
-          'invalid_input',
-          `${path} has a server called "${SERVER_NAME}" already, and it is not this Hive: rename it first.`,
-        );
-      }
+      refuseOther(path, existing);
       return appendToml(text, [...(existing === undefined ? [server(was ?? '')] : []), ...trust]);
     },
     remove: removeToml,
@@ -77,8 +70,7 @@ export function codexConfig(
 
 /** The role that the server entry gives its agents; `agent` when there is no entry of ours. */
 export function codexRole(text: string): Role {
-  const entry = valueAt(readToml(text), SERVER_PATH);
-  return isHiveServer(entry) ? roleOfServer(entry) : 'agent';
+  return roleIn(valueAt(readToml(text), SERVER_PATH));
 }
 
 /** Whether the server's table was written by somebody else, for example by `codex mcp add`: Hive then leaves it alone. */
