@@ -191,6 +191,6 @@ test('Ctrl-D at a question is a no, and Ctrl-C ends the installation there', asy
 
 test('in a terminal that draws no line again, such as a buffer of Emacs, each step has a line', async () => {
   const { terminal, types } = await person();
-  await types(`TERM=dumb ${process.execPath} ${HIVE} install --yes; echo "ended: $?"`);
+  await types(`TERM=dumb ${process.execPath} ${HIVE} install </dev/null; echo "ended: $?"`);
   await terminal.until(/^Packing the program …\n[\s\S]*^Checking the setup …\n[\s\S]*ended: 0/m, PATIENT_MS);
 });

@@ -5,7 +5,7 @@
 
 import type { PageAfter } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { decodeIntact, type Row, type Sql, type SqlValue, statement, type Table } from './sql.ts';
+import { DOCTORED, pageOfDamaged, type Row, type Sql, type SqlValue, statement } from './sql.ts';
 
 const BASIS = 0x811c9dc5;
 const PRIME = 0x01000193;
@@ -47,9 +47,6 @@ export function verifyChecksum(found: SqlValue | undefined, values: readonly Sql
     `The store is damaged: ${what} does not read as it was written. Stop every Hive and restore a backup; hive doctor checks the rest.`,
   );
 }
-
-/** How many rows the doctor reads at once. Until they are read, its process does nothing else. */
-export const DOCTORED = 200;
 
 /** The checksums of one table. */
 export interface Checksums {
@@ -101,36 +98,5 @@ export function checksums<Column extends string>(
     async renew(sql) {
       for (const row of await sql.all(all, [])) await sql.run(set, [row[key] ?? null, ofRow(row)]);
     },
-  };
-}
-
-/** A page of rows as the doctor reads them, by their key. `prefix` is put before a key that is not recognizable by itself. */
-export function pageOfDamaged(
-  rows: readonly Row[],
-  damaged: readonly Row[],
-  key: string,
-  prefix = '',
-): PageAfter<string, string> {
-  const last = rows.length < DOCTORED ? undefined : rows.at(-1);
-  return {
-    items: damaged.map((row) => `${prefix}${row[key]}`),
-    next: last === undefined ? null : String(last[key]),
-  };
-}
-
-/** Reads such a page of a table whose first column is its key and whose rows have no checksum: an unreadable row is damaged. */
-export function damagedRows<T>(
-  described: Table<T>,
-  name: string,
-  prefix = '',
-): (sql: Sql, after: string) => Promise<PageAfter<string, string>> {
-  const key = described.columns[0] ?? '';
-  const fromKey = statement(
-    () => `SELECT ${described.list} FROM ${name} WHERE ${key} > $1 ORDER BY ${key} LIMIT $2`,
-  );
-  return async (sql, after) => {
-    const rows = await sql.all(fromKey, [after, DOCTORED]);
-    const damaged = rows.filter((row) => decodeIntact([row], described.decode).length === 0);
-    return pageOfDamaged(rows, damaged, key, prefix);
   };
 }

@@ -1,7 +1,6 @@
 /** The statements of devices and of the codes that pair them. */
 import type { DeviceRecords } from '../../application/ports.ts';
 import type { Device, Pairing } from '../../domain/devices.ts';
-import { damagedRows } from './checksums.ts';
 import { pruneDevices } from './prune.ts';
 import { change, columns, decodeIntact, one, type Sql, statement, table } from './sql.ts';
 
@@ -12,7 +11,6 @@ const devices = table<Device>(
     json: 'push',
   }),
 );
-const damagedIn = damagedRows(devices, 'devices', 'phone ');
 
 const pairings = table<Pairing>(
   'pairings',
@@ -28,7 +26,7 @@ export function deviceStatements(sql: Sql): DeviceRecords {
   return {
     get: (device_id) => devices.get(sql, device_id),
     byKey: (key) => one(sql, BY_KEY, [key], devices.decode),
-    damaged: (after) => damagedIn(sql, after),
+    damaged: (after) => devices.damaged(sql, after, 'phone '),
     list: async () => decodeIntact(await sql.all(LIST, []), devices.decode),
     put: (device) => devices.put(sql, device),
     pairing: (code_digest) => pairings.get(sql, code_digest),

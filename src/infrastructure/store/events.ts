@@ -4,12 +4,13 @@
  */
 import type { EventRecords } from '../../application/ports.ts';
 import type { EventType, HiveEvent } from '../../domain/events.ts';
-import { DOCTORED, pageOfDamaged } from './checksums.ts';
 import { pruneEvents } from './prune.ts';
 import {
+  DOCTORED,
   type Driver,
   decodeIntact,
   numberIn,
+  pageOfDamaged,
   parseStored,
   type Row,
   type Sql,

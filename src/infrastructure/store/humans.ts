@@ -1,7 +1,6 @@
 /** The statements of humans and their teams. */
 import type { DeskRecords, HumanRecords } from '../../application/ports.ts';
 import type { Desk, Human, Team } from '../../domain/humans.ts';
-import { damagedRows } from './checksums.ts';
 import { pruneDesks } from './prune.ts';
 import { change, columns, decodeIntact, parseStored, type Sql, statement, table } from './sql.ts';
 
@@ -13,7 +12,6 @@ const teams = table<Team>(
     json: 'members',
   }),
 );
-const damagedIn = damagedRows(teams, 'teams', 'team ');
 
 const LIST = statement(() => `${humans.select} ORDER BY seen_at DESC, folded LIMIT $1`);
 const TEAMS = statement(() => `${teams.select} ORDER BY folded`);
@@ -24,7 +22,7 @@ export function humanStatements(sql: Sql): HumanRecords {
     get: (folded) => humans.get(sql, folded),
     list: async (limit) => (await sql.all(LIST, [limit])).map(humans.decode),
     team: (folded) => teams.get(sql, folded),
-    damaged: (after) => damagedIn(sql, after),
+    damaged: (after) => teams.damaged(sql, after, 'team '),
     teams: async () => decodeIntact(await sql.all(TEAMS, []), teams.decode),
     put: (human) => humans.put(sql, human),
     putTeam: (team) => teams.put(sql, team),

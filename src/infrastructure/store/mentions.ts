@@ -2,7 +2,6 @@
 import type { GateRecords, LoopRecords, MentionRecords } from '../../application/ports.ts';
 import type { GateRecord, Loop } from '../../domain/mention-gate.ts';
 import type { Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
-import { damagedRows } from './checksums.ts';
 import { MESSAGE_COLUMNS, readMentioned } from './messages.ts';
 import { pruneMentions } from './prune.ts';
 import {
@@ -194,7 +193,6 @@ const gates = table<GateRecord>(
     json: 'held_notified',
   }),
 );
-const damagedIn = damagedRows(gates, 'gates', 'gate of ');
 
 const HELD = statement(
   () => `${gates.select} WHERE held_since IS NOT NULL ORDER BY held_since LIMIT ${MOST_HELD}`,
@@ -206,7 +204,7 @@ const MOST_HELD = 200;
 export function gateStatements(sql: Sql): GateRecords {
   return {
     get: (session_id) => gates.get(sql, session_id),
-    damaged: (after) => damagedIn(sql, after),
+    damaged: (after) => gates.damaged(sql, after, 'gate of '),
     held: async () => decodeIntact(await sql.all(HELD, []), gates.decode),
     put: (record) => gates.put(sql, record),
   };

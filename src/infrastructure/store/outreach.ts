@@ -3,7 +3,6 @@ import type { OutreachFilter, OutreachRecords } from '../../application/ports.ts
 import type { Outreach } from '../../domain/outreach.ts';
 import type { Bucket } from '../../domain/rates.ts';
 import type { StopGuardRecord } from '../../domain/stop-guard.ts';
-import { damagedRows } from './checksums.ts';
 import { pruneOutreach } from './prune.ts';
 import {
   type Codec,
@@ -35,7 +34,6 @@ const STORED: Record<Exclude<keyof Outreach, Joined>, Codec> = columns({
   json: 'fields actions',
 });
 const stored = table<Omit<Outreach, Joined>>('outreach', STORED);
-const damagedIn = damagedRows(stored, 'outreach');
 const outreach = table<Outreach>('outreach', {
   ...STORED,
   ...columns({ plain: 'handed_at delivered_at carrier agent_title' }),
@@ -114,7 +112,7 @@ export function outreachStatements(sql: Sql): OutreachRecords {
       const { items, next_cursor } = pageOf(rows, limit, ({ number = null }) => [number]);
       return { items: decodeIntact(items, outreach.decode), next_cursor };
     },
-    damaged: (after) => damagedIn(sql, after),
+    damaged: (after) => stored.damaged(sql, after),
     unreported: (session_id) => many(UNREPORTED, [session_id]),
     oweAgain: (session_id, let_go_at) => change(sql, OWE_AGAIN, [session_id, let_go_at]),
     unseen: (limit) => many(UNSEEN, [limit]),

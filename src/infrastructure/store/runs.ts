@@ -4,7 +4,6 @@
  */
 import type { RunRecords } from '../../application/ports.ts';
 import type { Run } from '../../domain/runs.ts';
-import { damagedRows } from './checksums.ts';
 import { pruneRuns } from './prune.ts';
 import { columns, decodeIntact, type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
 
@@ -18,7 +17,6 @@ const runs = table<Run>('runs', {
   }),
   ...columns({ plain: 'exit_code problem created_at changed_at' }),
 });
-const damagedIn = damagedRows(runs, 'runs');
 
 const OPEN = statement(
   () => `${runs.select} WHERE seat = $1 AND status <> 'ended' ORDER BY created_at, run_id`,
@@ -41,7 +39,7 @@ export function runStatements(sql: Sql, markOf: MarkRun): RunRecords {
 
   return {
     get: (run_id) => runs.get(sql, run_id),
-    damaged: (after) => damagedIn(sql, after),
+    damaged: (after) => runs.damaged(sql, after),
     open: async (seat) => decodeIntact(await sql.all(OPEN, [seat]), runs.decode),
     list: async (seat) => decodeIntact(await sql.all(LIST, [seat]), runs.decode),
     async isMarked(run_id) {

@@ -3,7 +3,6 @@ import type { Connection, SessionRecords, WakerRecords } from '../../application
 import type { Waker } from '../../domain/hooks.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { timeAfter } from '../../domain/times.ts';
-import { damagedRows } from './checksums.ts';
 import { pruneSessions } from './prune.ts';
 import {
   change,
@@ -29,8 +28,6 @@ const sessions = table<Session>(
     json: 'roles outreach',
   }),
 );
-
-const damagedIn = damagedRows(sessions, 'sessions');
 
 /** Reads a session. One with damaged settings gets the defaults: without it, the descent of other sessions would be unknown. */
 function readSession(row: Row): Session {
@@ -166,7 +163,7 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
     openConnection: (connection) => connections.add(sql, connection),
     nameConnection: (connection_id, session_id) => change(sql, NAME_CONNECTION, [connection_id, session_id]),
     closeConnection: (connection_id) => change(sql, CLOSE_CONNECTION, [connection_id]),
-    damaged: (after) => damagedIn(sql, after),
+    damaged: (after) => sessions.damaged(sql, after),
     ...pruneSessions(sql),
   };
 }

@@ -2,7 +2,7 @@
  * SQL that both engines accept: statements with `$n` placeholders, over a small driver for each engine. A row and its
  * domain object have the same field names; a `Table` only knows which of them are booleans (0/1) or JSON (text).
  */
-import type { Page, Store } from '../../application/ports.ts';
+import type { Page, PageAfter, Store } from '../../application/ports.ts';
 import type { Check } from '../../application/world.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/sources.ts';
@@ -179,6 +179,8 @@ export interface Table<T> {
   put(sql: Sql, item: T): Promise<void>;
   /** Replaces the row with the same key. */
   update(sql: Sql, item: T): Promise<void>;
+  /** Reads a page for the doctor. Rows without a checksum are damaged if they cannot be read. */
+  damaged(sql: Sql, after: string | null, prefix?: string): Promise<PageAfter<string, string>>;
   /** `INSERT INTO …` of all columns plus `extra` ones, whose values follow the encoded ones. */
   insert(extra?: readonly string[]): string;
   /** `"b" = $2, "c" = $3` for every column except the first one and `without`, with the placeholders of `encode`. */
@@ -190,6 +192,7 @@ export interface Table<T> {
 /** Describes a table whose columns are the fields of `T`, all of them, checked by the compiler. */
 export function table<T extends object>(name: string, codecs: Record<keyof T & string, Codec>): Table<T> {
   const columns = Object.keys(codecs) as (keyof T & string)[];
+  const [key = ''] = columns;
   const quoted = (): string[] => columns.map((column) => `"${column}"`);
   const found: Table<T> = {
     columns,
@@ -205,6 +208,11 @@ export function table<T extends object>(name: string, codecs: Record<keyof T & s
     add: (sql, item) => change(sql, ADD, found.encode(item)),
     put: (sql, item) => change(sql, PUT, found.encode(item)),
     update: (sql, item) => change(sql, UPDATE, found.encode(item)),
+    async damaged(sql, after, prefix = '') {
+      const rows = await sql.all(FROM_KEY, [after ?? '', DOCTORED]);
+      const damaged = rows.filter((row) => decodeIntact([row], found.decode).length === 0);
+      return pageOfDamaged(rows, damaged, key, prefix);
+    },
     assignments: (without = []) =>
       columns
         .map((column, index) =>
@@ -213,7 +221,7 @@ export function table<T extends object>(name: string, codecs: Record<keyof T & s
         .filter((assignment) => assignment !== null)
         .join(', '),
     upsert(without) {
-      return `${this.insert()} ON CONFLICT (${columns[0]}) DO UPDATE SET ${this.assignments(without)}`;
+      return `${this.insert()} ON CONFLICT (${key}) DO UPDATE SET ${this.assignments(without)}`;
     },
     insert(extra = []) {
       const all = [...quoted(), ...extra];
@@ -226,7 +234,8 @@ export function table<T extends object>(name: string, codecs: Record<keyof T & s
       return item as T;
     },
   };
-  const ofKey = `WHERE "${columns[0]}" = $1`;
+  const FROM_KEY = statement(() => `${found.select} WHERE ${key} > $1 ORDER BY ${key} LIMIT $2`);
+  const ofKey = `WHERE "${key}" = $1`;
   const GET = statement(() => `${found.select} ${ofKey}`);
   const ADD = statement(() => found.insert());
   const PUT = statement(() => found.upsert());
@@ -269,6 +278,23 @@ function damagedField(): HiveError {
     'store_foreign',
     'The store is damaged: a field with JSON cannot be read. Stop every Hive and restore a backup.',
   );
+}
+
+/** How many rows the doctor reads at once. Until they are read, its process does nothing else. */
+export const DOCTORED = 200;
+
+/** A page of rows as the doctor reads them, by their key. `prefix` is put before a key that is not recognizable by itself. */
+export function pageOfDamaged(
+  rows: readonly Row[],
+  damaged: readonly Row[],
+  key: string,
+  prefix = '',
+): PageAfter<string, string> {
+  const last = rows.length < DOCTORED ? undefined : rows.at(-1);
+  return {
+    damaged: damaged.map((row) => `${prefix}${row[key]}`),
+    next: last === undefined ? null : String(last[key]),
+  };
 }
 
 /** The intact rows, decoded. A damaged row is left out: it must not hide the others. */

@@ -1,7 +1,6 @@
 /** The statements of tokens. */
 import type { TokenRecords } from '../../application/ports.ts';
 import type { Token } from '../../domain/tokens.ts';
-import { damagedRows } from './checksums.ts';
 import { pruneTokens } from './prune.ts';
 import { columns, decodeIntact, one, type Sql, statement, table } from './sql.ts';
 
@@ -12,7 +11,6 @@ const tokens = table<Token>(
     json: 'projects',
   }),
 );
-const damagedIn = damagedRows(tokens, 'tokens', 'token ');
 
 const BY_DIGEST = statement(() => `${tokens.select} WHERE digest = $1`);
 const LIST = statement(() => `${tokens.select} ORDER BY name`);
@@ -21,7 +19,7 @@ export function tokenStatements(sql: Sql): TokenRecords {
   return {
     get: (name) => tokens.get(sql, name),
     byDigest: (digest) => one(sql, BY_DIGEST, [digest], tokens.decode),
-    damaged: (after) => damagedIn(sql, after),
+    damaged: (after) => tokens.damaged(sql, after, 'token '),
     list: async () => decodeIntact(await sql.all(LIST, []), tokens.decode),
     put: (token) => tokens.put(sql, token),
     ...pruneTokens(sql),

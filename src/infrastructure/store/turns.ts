@@ -2,7 +2,6 @@
 import type { TurnRecords } from '../../application/ports.ts';
 import type { Interrupt } from '../../domain/interrupts.ts';
 import type { Turn } from '../../domain/turns.ts';
-import { damagedRows } from './checksums.ts';
 import { deliveries, openOf } from './deliveries.ts';
 import { pruneTurns } from './prune.ts';
 import {
@@ -25,7 +24,6 @@ const turns = table<Turn>(
     json: 'cancelled_prompts open_tools',
   }),
 );
-const damagedIn = damagedRows(turns, 'turns');
 
 const interrupts = table<Interrupt>(
   'interrupts',
@@ -63,7 +61,7 @@ export function turnStatements(sql: Sql): TurnRecords {
     current: (session_id) => found(CURRENT, [session_id]),
     last: (session_id) => found(LAST, [session_id]),
     byClientTurn: (session_id, client_turn_id) => found(BY_CLIENT, [session_id, client_turn_id]),
-    damaged: (after) => damagedIn(sql, after),
+    damaged: (after) => turns.damaged(sql, after),
     running: async (limit) => decodeIntact(await sql.all(RUNNING, [limit]), turns.decode),
     unreadAborts: async (session_id, limit) =>
       decodeIntact(await sql.all(UNTOLD, [session_id, limit]), (row) => ({
