@@ -26,6 +26,7 @@ export interface Following {
 }
 
 export interface UntilOptions {
+  /** Infinity: until `check` has a result, or an abort. */
   wait_ms: number;
   signal?: AbortSignal | undefined;
   /** The subjects of the events that can change the result of `check`; missing: any. */
@@ -149,7 +150,14 @@ export function createFeed(store: Store, log: Logger) {
     // Armed before the second check, so that no change between checking and sleeping is missed.
     const wake = (): void => sleeper.wake();
     const unwatch = subjects === undefined ? store.watch(wake) : wakeups.watch(subjects, wake);
-    const timer = setTimeout(() => sleeper.stop(), Math.min(wait_ms, MAX_TIMER_MS));
+    const end = performance.now() + wait_ms;
+    let timer: NodeJS.Timeout | undefined;
+    const stopAtEnd = (): void => {
+      const left_ms = end - performance.now();
+      if (left_ms <= 0) sleeper.stop();
+      else timer = setTimeout(stopAtEnd, Math.min(left_ms, MAX_TIMER_MS));
+    };
+    stopAtEnd();
     const abort = (): void => sleeper.stop();
     signal?.addEventListener('abort', abort, { once: true });
     try {
@@ -254,7 +262,7 @@ export function watchAdmitted<Found>(
   return inRounds(store, async () => listener(await store.read(read)), retries).stop;
 }
 
-/** The longest delay of setTimeout, in ms. */
+/** The longest delay of setTimeout, in ms: 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 type Sleeper = ReturnType<typeof createSleeper>;

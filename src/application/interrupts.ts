@@ -61,8 +61,6 @@ export type OneOfAll =
   | ({ session_id: string; turn_id: string; error: HiveError } & Called);
 
 const ALL_LIMIT = 1_000;
-/** Node's timers last at most 24 days, so longer waits are split into parts. */
-const STRETCH_MS = 24 * 60 * 60 * 1000;
 
 type InterruptParts = Pick<
   Parts,
@@ -163,10 +161,8 @@ export function createInterrupts(parts: InterruptParts) {
           const isOver = request !== null || (await tx.turns.get(turn_id))?.state !== 'in_progress';
           return isOver ? { request } : undefined;
         });
-      for (;;) {
-        const found = await feed.until(check, { wait_ms: STRETCH_MS, signal });
-        if (found !== undefined || signal.aborted) return found?.request ?? null;
-      }
+      const found = await feed.until(check, { wait_ms: Number.POSITIVE_INFINITY, signal });
+      return found?.request ?? null;
     },
 
     /** Rejects all waits with `cancelled`. */

@@ -16,7 +16,6 @@ import { findProject } from '../infrastructure/platform/project.ts';
 import { carrierOf, findCaller, registerCaller } from './actor.ts';
 import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
 import { currentAnswer, hasState, parseDuration, print, printJson, promptJson, remark } from './output.ts';
-import { waitForAny } from './poll.ts';
 import { perform, readInput } from './program.ts';
 
 interface AskOptions {
@@ -100,7 +99,7 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
     to: options.to,
     escalate_after_ms: periodOf('--escalate-after', options.escalateAfter),
   };
-  const wait_ms = typeof options.wait === 'string' ? parseDuration(options.wait) : null;
+  const wait_ms = typeof options.wait === 'string' ? parseDuration(options.wait) : Number.POSITIVE_INFINITY;
   const caller = await findCaller(hive);
   const carrier = await carrierOf(hive, caller);
   const session = await registerCaller(hive, caller);
@@ -149,9 +148,10 @@ async function printDecision(
   hive: Hive,
   { ask_id, session_id }: Prompt,
   carrier: string,
-  { wait_ms, json }: AskOptions & { wait_ms: number | null },
+  { wait_ms, json }: AskOptions & { wait_ms: number },
 ): Promise<ExitCode> {
-  const [waited] = await waitForAny(hive, [ask_id], { limit_ms: wait_ms, waiter: session_id });
+  hive.startExpiry();
+  const [waited] = await hive.prompts.wait([ask_id], { wait_ms, waiter: session_id });
   const settled = waited !== undefined && waited.status !== 'pending';
   const [delivered] = settled ? await hive.delivery.hand([ask_id], carrier) : [];
   const prompt = delivered?.prompt ?? (await hive.prompts.get(ask_id));

@@ -108,12 +108,13 @@ function beyond({
 // ---- hive poll --wait ----
 
 async function wait(hive: Hive, ids: string[], options: PollOptions): Promise<ExitCode> {
-  const limit_ms = options.timeout === undefined ? null : parseDuration(options.timeout);
+  const wait_ms = options.timeout === undefined ? Number.POSITIVE_INFINITY : parseDuration(options.timeout);
   const caller = await findCaller(hive);
   const carrier = await carrierOf(hive, caller);
-  const waiting = { limit_ms, waiter: caller.session_id };
+  const waiting = { wait_ms, waiter: caller.session_id };
+  hive.startExpiry();
   if (ids.length === 0) {
-    const open = await waitForOpen(hive, waiting);
+    const open = await hive.prompts.waitForOpen(caller.session_id, waiting);
     if (open.prompts.length === 0) {
       if (options.json === true) printJson({ prompts: [] });
       remark('You have no pending questions and no unread answers, so there is nothing to wait for.');
@@ -126,57 +127,10 @@ async function wait(hive: Hive, ids: string[], options: PollOptions): Promise<Ex
     const counted = done ? { ...open, prompts: shown, pending: 0 } : open;
     return report(hive, shown, { caller, carrier, single: false, open: counted, ...options });
   }
-  const prompts = await waitForAny(hive, ids, waiting);
+  const prompts = await hive.prompts.wait(ids, waiting);
   const settled = prompts.filter(({ status }) => status !== 'pending');
   const fresh = settled.filter(isUncollected);
   if (settled.length === 0) remark(timeIsUp(prompts.length));
   const shown = [fresh, settled, prompts].find(({ length }) => length > 0) ?? [];
   return report(hive, shown, { caller, carrier, single: ids.length === 1, ...options });
-}
-
-// ---- Waiting at a shell ----
-// There is no limit unless one is given. Prompts that are due expire while the command waits.
-
-/** The longest single wait: a timer of Node overflows after 24 days. */
-const STRETCH_MS = 24 * 60 * 60 * 1000;
-
-/** The caller that waits, and its limit. */
-interface Waiting {
-  /** Null: no limit. */
-  limit_ms: number | null;
-  /** The session that the questions block during the wait. */
-  waiter: string;
-}
-
-/** Waits until one of them is settled or the time is up, and returns their current state. */
-export function waitForAny(
-  hive: Hive,
-  ask_ids: readonly string[],
-  { limit_ms, waiter }: Waiting,
-): Promise<Prompt[]> {
-  return inStretches(hive, limit_ms, async (wait_ms) => {
-    const prompts = await hive.prompts.wait(ask_ids, { wait_ms, waiter });
-    return { value: prompts, done: prompts.some((prompt) => prompt.status !== 'pending') };
-  });
-}
-
-/** The same for all open prompts of a session. */
-function waitForOpen(hive: Hive, { limit_ms, waiter }: Waiting): Promise<Open> {
-  return inStretches(hive, limit_ms, async (wait_ms) => {
-    const open = await hive.prompts.waitForOpen(waiter, { wait_ms, waiter });
-    return { value: open, done: open.settled > 0 || open.pending === 0 };
-  });
-}
-
-async function inStretches<T>(
-  hive: Hive,
-  limit_ms: number | null,
-  stretch: (wait_ms: number) => Promise<{ value: T; done: boolean }>,
-): Promise<T> {
-  hive.startExpiry();
-  const end = limit_ms === null ? Number.POSITIVE_INFINITY : performance.now() + limit_ms;
-  for (;;) {
-    const { value, done } = await stretch(Math.max(0, Math.min(STRETCH_MS, end - performance.now())));
-    if (done || performance.now() >= end) return value;
-  }
 }

@@ -89,9 +89,6 @@ export interface EditorService {
   isAttended(): Promise<boolean>;
 }
 
-/** Node's timers last at most 24 days, so longer waits are split. */
-const STRETCH_MS = 24 * 60 * 60 * 1000;
-
 export function createEditors(hive: Hive): EditorService {
   const { feed, delivery } = hive;
   const { store, ids } = hive.parts;
@@ -137,11 +134,8 @@ export function createEditors(hive: Hive): EditorService {
           const isOver = prompts.some(({ status }) => status !== 'pending' && status !== 'responded');
           return isOver || prompts.every(({ status }) => status === 'responded') ? true : undefined;
         });
-      for (;;) {
-        const done = await feed.until(check, { wait_ms: STRETCH_MS, signal, subjects: offered.ask_ids });
-        if (done !== undefined) break;
-        if (signal.aborted) return null;
-      }
+      const whenever = { wait_ms: Number.POSITIVE_INFINITY, signal, subjects: offered.ask_ids };
+      if ((await feed.until(check, whenever)) === undefined) return null;
       return store.write(async (tx) => answerTo(tx, offered, await promptsNow(tx, offered.ask_ids)));
     },
 

@@ -292,7 +292,7 @@ export function pageOfDamaged(
 ): PageAfter<string, string> {
   const last = rows.length < DOCTORED ? undefined : rows.at(-1);
   return {
-    damaged: damaged.map((row) => `${prefix}${row[key]}`),
+    items: damaged.map((row) => `${prefix}${row[key]}`),
     next: last === undefined ? null : String(last[key]),
   };
 }
