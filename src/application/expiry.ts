@@ -105,8 +105,8 @@ async function earliest(tx: ReadTx, kinds: readonly Expiring[]): Promise<string 
 }
 
 // ---- The sweep ----
-// Ends sessions whose process is gone, with everything that follows from it, and marks what was sent and never shown
-// as unseen.
+// Ends sessions whose process is gone, with everything that follows from it, and turns that were stopped in their terminal, and
+// marks what was sent and never shown as unseen.
 
 const SWEEP_EVERY_MS = 60_000;
 /** A process is not notified when a process that it did not start ends, so this polls. Each check reads the living sessions. */
@@ -114,15 +114,23 @@ const LOOK_EVERY_MS = 5_000;
 
 interface SweepParts extends Pick<Parts, 'machine' | 'log'> {
   sessions: { sweep(machine: string): Promise<readonly Session[]> };
+  interrupts: { endUnreported(): Promise<void> };
   outreach: { markUnshown(): Promise<number> };
   prompts: { setAsideDamaged(): Promise<number> };
 }
 
-/** Checks for ended processes every few seconds and sweeps the rest each minute, until the returned function is called. */
-export function startSweep({ sessions, outreach, prompts, machine, log }: SweepParts): () => void {
+/** Checks for ended processes and turns every few seconds and sweeps the rest each minute, until the returned function is called. */
+export function startSweep({
+  sessions,
+  interrupts,
+  outreach,
+  prompts,
+  machine,
+  log,
+}: SweepParts): () => void {
   const looks = createRetries(log, {
-    fails: 'Hive could not look for sessions whose process has ended, and will try again.',
-    works: 'Hive can look for sessions whose process has ended again.',
+    fails: 'Hive could not look for sessions and turns that ended without a report, and will try again.',
+    works: 'Hive can look for sessions and turns that ended without a report again.',
   });
   /** With a slow store, no second check begins before the first has ended. */
   let looking = false;
@@ -133,6 +141,7 @@ export function startSweep({ sessions, outreach, prompts, machine, log }: SweepP
     try {
       const ended = await sessions.sweep(machine);
       if (ended.length > 0) log.info('Sessions are gone.', { handles: ended.map(({ handle }) => handle) });
+      await interrupts.endUnreported();
       looks.worked();
     } catch (error) {
       looks.failed(error);

@@ -165,6 +165,12 @@ export function createInterrupts(parts: InterruptParts) {
       return found?.request ?? null;
     },
 
+    /** Ends the running turns on this machine that have ended without a hook. */
+    async endUnreported(): Promise<void> {
+      const running = await store.read((tx) => tx.turns.running(ALL_LIMIT));
+      for (const { turn_id } of running) await turnWatch.check(turn_id);
+    },
+
     /** Rejects all waits with `cancelled`. */
     close(): void {
       turnWatch.close();
@@ -377,7 +383,7 @@ function notCurrent(session: Session, turn_id: string | null, current: Turn | un
 
 // ---- Watching a turn that no hook reports on ----
 // Esc at the terminal fires no hook, and neither does a killed client. The transcript and the process reveal both, so they are
-// checked once a second while anybody in this process waits, with one check for all waits.
+// checked once a second while anybody in this process waits, with one check for all waits, and by the sweep of a sidecar.
 
 const CHECK_EVERY_MS = 1_000;
 
