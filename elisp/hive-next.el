@@ -425,7 +425,7 @@ cancel) and the questions to which they did it."
                  (t (setq done (hive-next--stray key))))
               ;; In a minibuffer, C-g goes back to the question.
               (quit (setq new t)))))
-      ;; Also if the human quits a minibuffer.
+      ;; Also if an error ends this.
       (hive-next--remove-window prompt)
       (mapc #'hive-respond-release (if (eq done 'answered) (cl-set-difference batch shown) batch)))
     (cond ((consp done) done)

@@ -290,7 +290,7 @@ async function status() {
       await terminal.keys('M-x');
       await terminal.type('hive-shared');
       await terminal.keys('Enter');
-      await terminal.until(/Shared buffer of/);
+      await terminal.until(/Shared buffer of [^\n]*:/);
       await terminal.type('shop');
       await terminal.keys('Enter');
       await terminal.until(/ shown[\s\S]*write below/);
