@@ -572,17 +572,17 @@ If that fails, put it into the kill ring."
 
 (defun hive-shared-target ()
   "Return where the draft will go, in words, or \"\" for nothing special."
-  (let ((thread (hive-shared-target-thread)))
-    (string-join
-     (delq nil
-           (list (when hive-shared-urgent (propertize (hive-words 'mark-urgent) 'face 'hive-warning))
-                 (when hive-shared-reply-to
-                   (hive-words "replying to %s: %s"
-                               (hive-text-author hive-shared-reply-to 30)
-                               (hive-text-line (plist-get hive-shared-reply-to :body) 40)))
-                 (when thread
-                   (hive-words 'target-thread (hive-text-line thread 30)))))
-     ", ")))
+  (string-join
+   (delq nil
+         (list (when hive-shared-urgent (propertize (hive-words 'mark-urgent) 'face 'hive-warning))
+               (when hive-shared-reply-to
+                 (hive-words "replying to %s: %s"
+                             (hive-text-author hive-shared-reply-to 30)
+                             (hive-text-line (plist-get hive-shared-reply-to :body) 40)))
+               ;; The buffer of a thread is called like it.
+               (when hive-shared-narrowed
+                 (hive-words 'target-thread (hive-shared-thread-name hive-shared-narrowed)))))
+   ", "))
 
 (provide 'hive-shared-compose)
 ;;; hive-shared-compose.el ends here

@@ -68,6 +68,13 @@ It is a cons: how many, and the seq of the first.")
   "Return the message with ID, if it is shown."
   (gethash id hive-shared--ids))
 
+(defun hive-shared-thread-name (thread)
+  "Return what THREAD is called: its name, or how its first message begins."
+  (let ((first (hive-shared-message thread)))
+    (cond (first (hive-text-line (plist-get first :body) 30))
+          ((string-prefix-p "msg-" thread) (hive-words "a thread"))
+          (t (hive-text-line thread 60)))))
+
 ;;;; The introduction, the line, and the ends
 
 (defun hive-shared--introduction ()
@@ -375,8 +382,7 @@ If there would be a gap between both, start again with the last ones."
     (setq hive-shared--stale nil)
     (when (plist-get page :project_dir)
       (setq hive-shared-place (append (hive-place-from page)
-                                      (list :directory (plist-get hive-shared-place :directory))))
-      (funcall hive-shared-name-function))
+                                      (list :directory (plist-get hive-shared-place :directory)))))
     ;; After paging back, stay there; the last messages are not shown.
     (unless (and last hive-shared-later)
       (when (and last more messages
@@ -389,7 +395,8 @@ If there would be a gap between both, start again with the last ones."
         ;; Pages of long messages have few of them.
         (when (and empty more messages (< (hive-shared-count) hive-shared-limit))
           (hive-shared--fill)))
-      (hive-shared-edges))))
+      (hive-shared-edges))
+    (when (plist-get page :project_dir) (funcall hive-shared-name-function))))
 
 (defun hive-shared--fill ()
   "Fetch older messages until there are as many as there should be."

@@ -449,7 +449,7 @@ Those that are held come first."
   "Return the name of the project, and of the thread, of this buffer."
   (concat (hive-text-line (or (plist-get hive-shared-place :project) (hive-words 'everyone)) 60)
           (if hive-shared-thread
-              (concat "/" (hive-text-line hive-shared-thread 60))
+              (concat "/" (hive-shared-thread-name hive-shared-thread))
             "")))
 
 (defun hive-shared--rename ()

@@ -537,6 +537,10 @@
         (hive-test-with-inputs '("Which database do we take?")
           (call-interactively #'hive-shared-open-thread))
         (should (equal hive-shared-thread (plist-get first :message_id)))
+        ;; It is called like its first message, and not by an id.
+        (hive-shared-test-ready)
+        (should (equal "*hive-shared: demo/Which database do we take?*" (buffer-name)))
+        (should-not (string-search "in thread" (hive-shared--header)))
         (with-current-buffer here
           (hive-test-with-inputs '("a new topic")
             (call-interactively #'hive-shared-open-thread)))
