@@ -35,7 +35,7 @@ interface AddOptions extends Format {
 
 export function definePhone(command: Command): void {
   const define = humanCommands(command, 'pair, list or revoke phones');
-  define('add', 'Pair a phone: shows a QR code and waits for it', add)
+  define('add', 'Pair a phone: show a QR code and wait for the phone', add)
     .option('--url <url>', 'the address of the inbox, if another machine serves it')
     .option('--by <name>', 'whose phone it is; default: HIVE_USER, else your login name');
   define('list', 'List the phones', list);

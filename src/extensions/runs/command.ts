@@ -45,7 +45,7 @@ export function defineRun(command: Command): void {
     .argument('[command...]', 'claude -p "…" or codex exec "…" and its options, after --')
     .option('--dir <directory>', 'where the agent works; default: here')
     .option('--patience <duration>', 'how long a call waits for you before the agent ends', '60s')
-    .option('--keep-env <name...>', 'variables to keep for later starts though they look like secrets')
+    .option('--keep-env <name...>', 'variables to keep for later starts, although they look like secrets')
     .option('--watch', 'start no agent, but resume those whose human has answered, until interrupted')
     .option('--jobs <n>', `with --watch: at most this many agents at a time; default: ${JOBS}`)
     .option('--json', 'print the run as JSON instead of the output of the agent')
