@@ -192,7 +192,7 @@ export function createSessions(store: Store, processes: Processes, standing?: St
           roles: roles === undefined ? session.roles : [...new Set(roles)],
           gate: gate === undefined ? session.gate : gate,
           room: room === undefined ? session.room : room,
-          source: source ?? session.source,
+          source: source === null ? await uncorrected(tx, session) : (source ?? session.source),
           source_fixed: source === undefined ? session.source_fixed : source !== null,
           outreach: applyOutreachChanges(session.outreach, outreach),
         };
@@ -241,6 +241,16 @@ export function createSessions(store: Store, processes: Processes, standing?: St
 }
 
 const SWEEP_LIMIT = 1_000;
+
+/** The source of a session whose correction is taken back: what a session starts with, until the evidence says otherwise. */
+async function uncorrected(
+  tx: ReadTx,
+  { source, source_fixed, parent_session_id }: Session,
+): Promise<Session['source']> {
+  if (!source_fixed) return source;
+  const parent = parent_session_id === null ? undefined : await tx.sessions.get(parent_session_id);
+  return parent?.source ?? 'main';
+}
 
 /** The facts for `refusalToSet`. The events of the session, and of those it continues, show which settings a human has set. */
 async function settingContext(tx: ReadTx, session: Session): Promise<SettingContext> {

@@ -136,4 +136,26 @@ describe('sources, as the recorded environments tell them', () => {
     await fire(hive, { ...start, source: 'resume' }, { env: HEADLESS });
     expect(await hive.sessions.resolve(CLAUDE)).toMatchObject({ source: 'bg', source_fixed: false });
   });
+
+  test('a correction that is taken back leaves nothing behind: the evidence counts again', async () => {
+    const hive = await openTestHive();
+    const attended = { CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDE_CODE_SESSION_ATTENDED: '1' };
+    const begun = recorded('claude-code', 'SessionStart-startup-headless');
+    const typed = { ...begun, hook_event_name: 'UserPromptSubmit', prompt: 'go', prompt_id: 'p' };
+    const sourceAfter = async (env: Record<string, string>) => {
+      await fire(hive, typed, { env });
+      return (await hive.sessions.resolve(CLAUDE)).source;
+    };
+    await fire(hive, begun, { env: attended });
+    await hive.sessions.configure(CLAUDE, { source: 'bg' }, HUMAN);
+    expect(await sourceAfter(attended)).toBe('bg');
+    await hive.sessions.configure(CLAUDE, { source: null }, HUMAN);
+    expect(await sourceAfter(attended)).toBe('main');
+    await hive.sessions.configure(CLAUDE, { source: 'fork' }, HUMAN);
+    await hive.sessions.configure(CLAUDE, { source: null }, HUMAN);
+    expect(await sourceAfter(HEADLESS)).toBe('bg');
+    // There is no correction to take back.
+    await hive.sessions.configure(CLAUDE, { source: null }, HUMAN);
+    expect((await hive.sessions.resolve(CLAUDE)).source).toBe('bg');
+  });
 });
