@@ -14,6 +14,7 @@ import {
   promptsOf,
 } from '../domain/dialogs.ts';
 import { type EditTools, type ExpectedFile, expectedFiles } from '../domain/edits.ts';
+import { saysComment } from '../domain/forms.ts';
 import type { DialogAnswer, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { machineOfSeat } from '../domain/humans.ts';
 import { interruptedBy, pleaseStop, stopPrinted } from '../domain/interrupts.ts';
@@ -198,7 +199,8 @@ export async function concludePrompts(
     seats: settings.seats?.() ?? file?.seats ?? [],
     refusal: (why) => ({ kind: 'deny', message: deniedFor(dialog, why), interrupt: false }),
     // The client's format has no comment on an approval; the comment comes with the next hook.
-    isWhole: (given, { comment }) => comment === null || given.kind === 'deny' || dialog.kind === 'questions',
+    isWhole: (given, { comment }) =>
+      comment === null || given.kind === 'deny' || dialog.kind === 'questions' || saysComment(given, comment),
   });
   if (decision === null) return null;
   if (decision.kind === 'deny' && decision.interrupt) await endTurnFor(hook, prompts[0]);

@@ -180,9 +180,14 @@ export function decideForm(dialog: FormDialog, prompts: readonly Prompt[]): Dial
   return { kind: 'form', action: 'accept', content };
 }
 
+/** Whether the reply contains the human's comment: a choice has a field for it if it takes free text. */
+export function saysComment(answer: { kind: string; content?: Raw }, comment: string): boolean {
+  return answer.kind === 'form' && Object.values(answer.content ?? {}).includes(comment);
+}
+
 /** The content of one field; null if the answer does not fit it. */
 function contentOf({ name, schema, required, own_words }: Field, prompt: Prompt | undefined): Raw | null {
-  const { decision = null, selected = [] } = prompt ?? {};
+  const { decision = null, selected = [], comment = null } = prompt ?? {};
   if (decision === null) return null;
   if (!required && selected.length === 1 && selected[0] === EMPTY) return {};
   const choices = choicesOf(schema);
@@ -191,7 +196,8 @@ function contentOf({ name, schema, required, own_words }: Field, prompt: Prompt 
       .filter(({ label }) => selected.includes(keptLabel(label)))
       .map(({ value }) => value);
     if (chosen.length !== selected.length) return null;
-    return { [name]: schema['type'] === 'array' ? chosen : chosen[0] };
+    const said = own_words === null || comment === null ? {} : { [own_words]: comment };
+    return { [name]: schema['type'] === 'array' ? chosen : chosen[0], ...said };
   }
   if (own_words !== null) return { [own_words]: decision };
   const value = writtenValue(schema['type'], decision);

@@ -143,7 +143,7 @@ describe('a permission that opencode asks for', () => {
   });
 });
 
-test('a question of opencode is answered at the desk', async () => {
+test('a question of opencode is answered at the desk, with a comment', async () => {
   const options = [
     { label: 'Red', description: 'r' },
     { label: 'Blue', description: 'b' },
@@ -152,9 +152,9 @@ test('a question of opencode is answered at the desk', async () => {
   const ran = await run({ name: 'question', input: { questions } });
   const [prompt] = await asked(ran.hive);
   expect(prompt).toMatchObject({ question: 'Color · Which color?', header: 'opencode asks' });
-  await answerDialog(ran.hive, prompt?.ask_id ?? '', 'Blue');
+  await answerDialog(ran.hive, prompt?.ask_id ?? '', 'Blue', 'A dark one');
   await isDone(ran, 2);
-  expect(ran.model.told()).toContain('Blue');
+  expect(ran.model.told()).toContain('Blue, A dark one');
 });
 
 test('an interrupt from the desk stops the turn, and its questions are withdrawn', async () => {

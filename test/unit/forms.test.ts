@@ -122,7 +122,13 @@ describe('a choice with a field for free text', () => {
     expect(decideForm(dialog, answered(dialog, ['green, please']))).toMatchObject({
       content: { question_0_custom: 'green, please' },
     });
-    expect(decideForm(dialog, answered(dialog, [['Red']]))).toMatchObject({ content: { question_0: 'Red' } });
+    const [red] = answered(dialog, [['Red']]);
+    const given = (comment: string | null) =>
+      decideForm(dialog, red === undefined ? [] : [{ ...red, comment }]);
+    expect(given(null)).toMatchObject({ content: { question_0: 'Red' } });
+    expect(given('a dark one')).toMatchObject({
+      content: { question_0: 'Red', question_0_custom: 'a dark one' },
+    });
   });
 
   test('a text field with that ending beside no choice stays a field', () => {

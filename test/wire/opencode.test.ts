@@ -242,6 +242,15 @@ describe('questions', () => {
     expect(await replyTo('que_1')).toEqual({ answers: [['Green'], ['Red', 'Blue'], ['Ada']] });
   });
 
+  test('a comment with an answer goes along, and is told only there', async () => {
+    await attach(hive, server.url);
+    server.askQuestion('que_1', [COLOR]);
+    const [prompt] = await atTheDesk();
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Red', 'A dark one');
+    expect(await replyTo('que_1')).toEqual({ answers: [['Red', 'A dark one']] });
+    await eventually(async () => (await hive.prompts.get(prompt?.ask_id ?? '')).collected_at !== null);
+  });
+
   test('with characters that cannot be stored are answered, with what was shown', async () => {
     await attach(hive, server.url);
     const options = [{ label: 'Re\0d' }, { label: 'Blue\udfff' }];

@@ -17,6 +17,7 @@ import {
 import type { Hive } from '../../application/hive.ts';
 import { giveNotice } from '../../application/notices.ts';
 import type { ReadTx, WriteTx } from '../../application/ports.ts';
+import { saysComment } from '../../domain/forms.ts';
 import { decidingRule, type PermissionRule, rulesForTool } from '../../domain/permission-rules.ts';
 import type { Place } from '../../domain/places.ts';
 import { checkRequest, keptLabel, OPEN_LIMIT, type Prompt } from '../../domain/prompts.ts';
@@ -184,7 +185,7 @@ export function createEditors(hive: Hive): EditorService {
       seats: trust().seats,
       refusal: () => (dialog.kind === 'form' ? { kind: 'refused', note: null } : refusalIn(dialog, null)),
       // A comment that the dialog has no field for comes with the agent's next poll.
-      isWhole: (_answer, { comment }) => comment === null || takesNotes,
+      isWhole: (answer, { comment }) => comment === null || takesNotes || saysComment(answer, comment),
     });
   }
 

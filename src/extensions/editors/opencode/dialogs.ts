@@ -193,7 +193,8 @@ function schemaOf(choices: readonly Raw[], multiple: boolean): Raw {
 export function questionAnswers(request: Raw, answer: EditorAnswer): string[][] | null {
   if (answer.kind !== 'form' || answer.action !== 'accept') return null;
   return objectsIn(request['questions']).map((_, n) => {
-    const given = answer.content[`q${n}`] ?? answer.content[`q${n}_custom`];
-    return (Array.isArray(given) ? given : [given]).filter((one) => typeof one === 'string');
+    // Own words stand for an answer, or are a comment after it.
+    const given = [answer.content[`q${n}`], answer.content[`q${n}_custom`]].flat();
+    return given.filter((one) => typeof one === 'string');
   });
 }
