@@ -110,17 +110,19 @@ test('a permission is refused in the editor, and the question at the desk is wit
   });
 });
 
-test('a question of the model is answered at the desk, although the editor shows no forms', async () => {
+test('a question of the model is answered at the desk with a comment, although the editor shows no forms', async () => {
   const options = [
     { label: 'Red', description: 'r' },
-    { label: 'Blue', description: 'b' },
+    { label: 'Blue', description: 'b', preview: 'like the sea' },
   ];
   const questions = [{ question: 'Which color?', header: 'Color', options, multiSelect: false }];
   const { hive, model, turn } = await run([{ name: 'AskUserQuestion', input: { questions } }], 'default');
   const [prompt] = await asked(hive);
-  await answerDialog(hive, prompt?.ask_id ?? '', 'Blue');
+  expect(prompt?.context).toContain('Blue:\n\n    like the sea');
+  await answerDialog(hive, prompt?.ask_id ?? '', 'Blue', 'a dark one');
   expect(await turn).toMatchObject({ stopReason: 'end_turn' });
   expect(model.told()).toContain('Blue');
+  expect(model.told()).toContain('a dark one');
 });
 
 test('a plan is shown at the desk, and approved there', async () => {
