@@ -144,9 +144,8 @@ Signal `hive-program-missing' with a sentence if one is missing."
   "Return the command of the sidecar with its options."
   (append (hive-program-command)
           (when hive-serve (list "--serve" (format "%s" hive-serve)))
-          (cond ((not hive-serve) nil)
-                ((stringp hive-serve-inbox) (list "--inbox-url" hive-serve-inbox))
-                (hive-serve-inbox (list "--inbox")))
+          (when (and hive-serve hive-serve-inbox)
+            (cons "--inbox" (and (stringp hive-serve-inbox) (list hive-serve-inbox))))
           (when hive-opencode (cons "--opencode" hive-opencode))))
 
 ;;;; The environment

@@ -79,10 +79,10 @@ export async function runRemoteMcp(url: string, options: RemoteMcpOptions): Prom
 export async function serveBeside(
   hive: Hive,
   address: string,
-  options: { inbox?: boolean; inboxUrl?: string },
+  inbox: true | string | undefined,
 ): Promise<() => Promise<void>> {
   const { serveBeside } = await import('../extensions/serve/beside-emacs.ts');
-  return serveBeside(hive, address, { ...options, startInbox });
+  return serveBeside(hive, address, { inbox, startInbox });
 }
 
 /** The phone with this id or name. @throws HiveError `device_not_found`. */

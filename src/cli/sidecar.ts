@@ -14,23 +14,21 @@ import { endSoon, examineAgentFiles, thisFile, untilSignalled } from './program.
 
 interface SidecarOptions {
   serve?: string;
-  inbox?: boolean;
-  inboxUrl?: string;
+  inbox?: true | string;
   opencode?: string[];
 }
 
 export function defineSidecar(command: Command): void {
   command
     .option('--serve <address>', 'also do what hive serve does, at PORT or HOST:PORT')
-    .option('--inbox', 'with --serve: serve the inbox too')
-    .option('--inbox-url <url>', 'with --serve: serve the inbox, which phones reach at this address')
+    .option('--inbox [url]', 'with --serve: serve the inbox too, which phones reach at this address')
     .option('--opencode <url...>', 'also do what hive attach opencode does, with these servers')
     .action((options: SidecarOptions) => runSidecar(options));
 }
 
-async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): Promise<void> {
-  if (serve === undefined && (inbox.inbox === true || inbox.inboxUrl !== undefined))
-    throw invalidInput('--inbox and --inbox-url need --serve, which names the port.');
+async function runSidecar({ serve, opencode = [], inbox }: SidecarOptions): Promise<void> {
+  if (serve === undefined && inbox !== undefined)
+    throw invalidInput('--inbox needs --serve, which names the port.');
   const stop = untilSignalled();
   const hive = await openHive({ examinations: examineAgentFiles });
   // Checked again at each action: an agent may have registered its session only after it had started this.

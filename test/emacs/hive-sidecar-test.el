@@ -87,7 +87,7 @@
     (should (equal nil (options nil t)))
     (should (equal '("--serve" "7373") (options 7373 nil)))
     (should (equal '("--serve" "7373" "--inbox") (options 7373 t)))
-    (should (equal '("--serve" "7373" "--inbox-url" "https://hive.example.org")
+    (should (equal '("--serve" "7373" "--inbox" "https://hive.example.org")
                    (options 7373 "https://hive.example.org")))))
 
 (ert-deftest hive-sidecar-without-the-path-of-a-shell-the-program-beside-the-library-is-taken ()

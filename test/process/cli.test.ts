@@ -153,7 +153,7 @@ describe('the command line', () => {
     ],
     [['install', '--nonsense'], "unknown option '--nonsense'\nhive: Add --help"],
     [['help', 'lst'], "unknown command 'lst'"],
-    [['sidecar', '--inbox'], '--inbox and --inbox-url need --serve'],
+    [['sidecar', '--inbox'], '--inbox needs --serve'],
     [['list', '--agent', 'a', '--agent', 'b'], "option '--agent <handle>' was given twice. Give it once."],
     [['store', 'prune', '--days', '9', '--days', '1'], "option '--days <n>' was given twice."],
   ])('refuses what it would not use: %j', async (args, sentence) => {

@@ -35,7 +35,7 @@ interface Home {
 async function home(): Promise<Home> {
   const store = tempStore();
   const env = trusting({});
-  return { store, env, served: await serveWith(store, env, '--inbox-url', ORIGIN) };
+  return { store, env, served: await serveWith(store, env, '--inbox', ORIGIN) };
 }
 
 /** A terminal of a person's, in which they run a command. */
@@ -236,7 +236,7 @@ test('without an inbox there is no code, and its address is forgotten when the s
 test('the address of a server of the inbox is known until it ends, whichever others end first', async () => {
   const { store, env, served } = await home();
   const addressOf = (name: string): string => `https://${name}.example.org`;
-  const begin = (name: string) => serveWith(store, env, '--inbox-url', addressOf(name));
+  const begin = (name: string) => serveWith(store, env, '--inbox', addressOf(name));
   const second = await begin('second');
   const third = await begin('third');
   const hive = await openHive({ store, env: childEnvironment(store, env) });
@@ -253,7 +253,7 @@ test('the address of a server of the inbox is known until it ends, whichever oth
 
 test('an Emacs that serves agents serves the inbox, too, and its desk knows the address', async () => {
   const store = tempStore();
-  const args = ['--serve', '0', '--inbox-url', ORIGIN];
+  const args = ['--serve', '0', '--inbox', ORIGIN];
   const sidecar = await startSidecar(store, { env: trusting({}), args });
   let address = '';
   await eventually(async () => {

@@ -135,7 +135,7 @@ export function pairingAddress(address: string, code: string): string {
 export function whyOutOfReach(address: string): string | null {
   const url = new URL(address);
   if (isLoopback(url.hostname))
-    return `${url.host} can be opened on this machine only, not on a phone. Put a proxy with TLS in front of it and name it with hive serve --inbox-url (docs/inbox.md shows how).`;
+    return `${url.host} can be opened on this machine only, not on a phone. Put a proxy with TLS in front of it and name it with hive serve --inbox URL (docs/inbox.md shows how).`;
   if (isReadableByOthers(url))
     return `A browser makes no key on a page that came over plain HTTP. Serve the inbox over https (docs/inbox.md shows how).`;
   return null;

@@ -8,7 +8,7 @@ import { portOf, type ServingOptions, startServing } from './serving.ts';
 export async function serveBeside(
   hive: Hive,
   address: string,
-  inbox: Pick<ServingOptions, 'inbox' | 'inboxUrl' | 'startInbox'>,
+  inbox: Pick<ServingOptions, 'inbox' | 'startInbox'>,
 ): Promise<() => Promise<void>> {
   const colon = address.lastIndexOf(':');
   const host = colon === -1 ? '127.0.0.1' : address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');

@@ -17,8 +17,7 @@ interface ServeOptions {
   cert?: string;
   key?: string;
   insecure?: boolean;
-  inbox?: boolean;
-  inboxUrl?: string;
+  inbox?: true | string;
 }
 
 /** The parts of other extensions that `hive serve` starts: the inbox for `--inbox`, and sleeping runs. */
@@ -35,8 +34,7 @@ export function defineServe(command: Command, beside: Beside): void {
     .option('--cert <file>', 'TLS certificate, PEM')
     .option('--key <file>', 'TLS key, PEM')
     .option('--insecure', 'allow plain http from other machines')
-    .option('--inbox', 'serve the inbox too, for phones and browsers that hive phone has paired')
-    .option('--inbox-url <url>', 'serve the inbox, which phones reach at this address (of a proxy)')
+    .option('--inbox [url]', 'serve the inbox too, which paired phones reach at this address (of a proxy)')
     .action((options: ServeOptions) => serve(options, beside));
 }
 

@@ -34,9 +34,8 @@ export interface ServingOptions {
   allowHost: readonly string[];
   cert?: string | undefined;
   key?: string | undefined;
-  inbox?: boolean | undefined;
-  /** The address at which phones reach the inbox, if it is not the address of this listener. */
-  inboxUrl?: string | undefined;
+  /** Whether the inbox is served; the address at which phones reach it, if it is not the address of this listener. */
+  inbox?: true | string | undefined;
   /** Starts the inbox, which is an extension of its own. */
   startInbox: StartInbox;
 }
@@ -66,8 +65,8 @@ const LIMITS = {
 /** @throws HiveError `invalid_input` for an address that cannot be listened on. */
 export async function startServing(hive: Hive, options: ServingOptions): Promise<Serving> {
   const { host, port, allowHost, cert, startInbox } = options;
-  const named = options.inboxUrl === undefined ? null : inboxAddress(options.inboxUrl);
-  const servesInbox = options.inbox === true || named !== null;
+  const servesInbox = options.inbox !== undefined;
+  const named = typeof options.inbox === 'string' ? inboxAddress(options.inbox) : null;
   // --insecure does not help: a browser gives such a page no keys.
   if (servesInbox && cert === undefined && !isLoopback(host))
     throw invalidInput(
