@@ -22,15 +22,16 @@ import { doneAsJson, type Format, print, printJson, printRows, remark } from './
 import { perform } from './program.ts';
 
 interface ConfigOptions extends Format {
-  unset?: boolean;
   phone?: string;
 }
+
+/** The value that restores the default, as with `hive sessions set`. */
+const DEFAULT = 'default';
 
 export function defineConfig(command: Command): void {
   perform(command, config)
     .argument('[key]', 'the setting; without one, all of them')
-    .argument('[value]', 'what to set it to; without one, it is shown')
-    .option('--unset', 'go back to the default')
+    .argument('[value]', `what to set it to, or ${DEFAULT}; without one, it is shown`)
     .option('--phone <phone>', 'the settings of a phone, in place of yours');
 }
 
@@ -38,20 +39,18 @@ async function config(
   hive: Hive,
   key: string | undefined,
   value: string | undefined,
-  { unset = false, json = false, phone: given }: ConfigOptions,
+  { json = false, phone: given }: ConfigOptions,
 ): Promise<ExitCode> {
   const phone = given === undefined ? null : await findPhone(hive, given);
-  if (unset && key === undefined) throw invalidInput('--unset needs the KEY of a setting.');
-  if (unset && value !== undefined) throw invalidInput('Give a VALUE or --unset, not both.');
   if (key === undefined) return showAll(hive, { phone, json });
   const setting = settingNamed(key);
   if (phone !== null && !isOfPhones(setting))
     throw invalidInput(
       `A phone has no ${setting.key} of its own. hive config --phone PHONE lists what it may have.`,
     );
-  if (value === undefined && !unset) return showOne(hive, setting, { phone, json });
+  if (value === undefined) return showOne(hive, setting, { phone, json });
   await refuseAgents(hive, 'change settings');
-  return set(hive, setting, value ?? null, { phone, json });
+  return set(hive, setting, value === DEFAULT ? null : value, { phone, json });
 }
 
 /** `phone`: the phone whose settings these are; null means this seat. */
@@ -114,7 +113,7 @@ async function set(
   const parsed = value === null ? null : parseSetting(setting, value, now);
   if (phone !== null && value !== null && parsed === null)
     throw invalidInput(
-      `A phone without ${setting.key} of its own has those of the seat at which it was paired. To go back to them, use --unset.`,
+      `A phone without ${setting.key} of its own has those of the seat at which it was paired. To go back to them, set it to ${DEFAULT}.`,
     );
   const before = await find();
   const stored = await hive.settings.set(setting, parsed, seat, 'cli', {

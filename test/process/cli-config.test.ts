@@ -49,7 +49,7 @@ describe('hive config', () => {
     const none = await config('quiet_hours', 'none');
     expect(none).toMatchObject({ code: 2, out: '' });
     expect(none.err).toContain('has those of the seat at which it was paired');
-    const unset = await config('quiet_hours', '--unset');
+    const unset = await config('quiet_hours', 'default');
     expect(unset.out).toBe('quiet_hours: 22:00-07:30\n');
     expect((await config('quiet_hours')).err).toContain('from the seat at which it was paired');
     const refused = await config('gate', 'off');
@@ -73,7 +73,7 @@ describe('hive config', () => {
     expect((await person.hive('config', 'quiet_hours', 'none')).out).toBe('quiet_hours: none\n');
     expect((await person.hive('config', 'quiet_hours')).err).toContain('This is the default.');
     await person.hive('config', 'quiet_hours', '22:00-07:30');
-    expect((await person.hive('config', 'quiet_hours', '--unset')).out).toBe('quiet_hours: none\n');
+    expect((await person.hive('config', 'quiet_hours', 'default')).out).toBe('quiet_hours: none\n');
     const until = /^do_not_disturb: until (\d{4}-\d\d-\d\d \d\d:\d\d)\n$/;
     const set = (await person.hive('config', 'do_not_disturb', '2h')).out;
     const [, time = ''] = until.exec(set) ?? [];
@@ -98,8 +98,6 @@ describe('hive config', () => {
   test.each([
     [['nonsense'], 2, 'There is no setting "nonsense"'],
     [['sound', 'loud'], 2, 'sound takes yes or no'],
-    [['sound', 'yes', '--unset'], 2, 'Give a VALUE or --unset, not both.'],
-    [['--unset'], 2, '--unset needs the KEY'],
     [['notify_command', 'curl x'], 2, 'trust.json, or set it with hive-settings in Emacs'],
     [['permission_rules', '[]'], 2, 'permits or runs something'],
     [['popup_permissions', 'yes'], 2, 'permits or runs something'],
@@ -118,7 +116,7 @@ describe('hive config', () => {
     expect((await agent.hive('config', 'retention_days')).out).toBe('90\n');
     for (const args of [
       ['retention_days', '1000'],
-      ['allow_ping', '--unset'],
+      ['allow_ping', 'default'],
     ]) {
       const refused = await agent.hive('config', ...args);
       expect(refused.code).toBe(7);
@@ -147,7 +145,7 @@ describe('with an Emacs', () => {
         frame.method === 'desk/preferences_changed' && frame.params.preferences.notify_when === 'unfocused',
     );
     expect(params.preferences).toMatchObject({ notify_when: 'unfocused', outreach: { allow_ping: false } });
-    const again = await person.hive('config', 'allow_ping', '--unset');
+    const again = await person.hive('config', 'allow_ping', 'default');
     expect(again.err).toContain('Emacs set this.');
     expect((await desk.request('desk/preferences', {})).preferences.outreach.allow_ping).toBe(true);
     // Emacs sends its values again at each connection; values that are stored already change nothing and cause no event.

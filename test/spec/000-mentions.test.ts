@@ -28,7 +28,7 @@ const types = (agent: Agent, prompt: string, env = {}): Promise<Loose> =>
 async function typesWhereRefused(agent: Agent, prompt: string): Promise<Loose> {
   await human.hive('config', 'gate', 'strict');
   const printed = await types(agent, prompt);
-  await human.hive('config', 'gate', '--unset');
+  await human.hive('config', 'gate', 'default');
   return printed;
 }
 
@@ -711,7 +711,7 @@ requirement(
     expect((await abc.tries()).verdict).toBe('pass');
     await post(xyz, '@Claude-abc12 now', { priority: 'urgent' });
     expect((await abc.tries()).verdict).toBe('deny');
-    await human.hive('config', 'gate', '--unset');
+    await human.hive('config', 'gate', 'default');
     expect((await waiting(abc)).map(({ priority }) => priority ?? 'normal')).toEqual(['urgent', 'normal']);
     await types(abc, 'A task');
     const stop = await abc.hook('Stop', { stop_hook_active: false, background_tasks: [] });
@@ -739,7 +739,7 @@ requirement(
     expect(Date.parse(expires_at) - Date.parse(at)).toBe(24 * 3_600_000);
     await human.hive('config', 'mention_ttl', 'never');
     await post(def, '@Claude-abc12 for ever');
-    await human.hive('config', 'mention_ttl', '--unset');
+    await human.hive('config', 'mention_ttl', 'default');
     expect(await last()).toMatchObject({ body: '@Claude-abc12 for ever', expires_at: null });
   },
 );

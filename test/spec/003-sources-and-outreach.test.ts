@@ -258,7 +258,7 @@ requirement(
     try {
       expect(await refusal(card(await background()))).toContain('allow_ping');
     } finally {
-      await human.hive('config', 'allow_ping', '--unset');
+      await human.hive('config', 'allow_ping', 'default');
     }
   },
 );

@@ -920,7 +920,7 @@ requirement(
     expect((await waiting(def)).map(({ priority }) => priority ?? 'normal')).toEqual(['urgent', 'normal']);
     await human.hive('config', 'gate', 'remind');
     expect((await def.tries('Bash')).verdict).toBe('deny');
-    await human.hive('config', 'gate', '--unset');
+    await human.hive('config', 'gate', 'default');
   },
 );
 

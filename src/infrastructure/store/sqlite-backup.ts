@@ -20,7 +20,16 @@ import { HiveError } from '../../domain/errors.ts';
 import { makeFolders, syncPath } from '../platform/files.ts';
 import { randomIds } from '../platform/ids.ts';
 import { checkHeader, findDamage, foreignLog, markOf, namesOfUsers, newMark } from './sqlite-file.ts';
-import { asideOf, isLogForeign, isUnused, logFiles, logOf, setLogAside } from './sqlite-log.ts';
+import {
+  asideOf,
+  isLogForeign,
+  isUnused,
+  logFiles,
+  logOf,
+  resultCode,
+  SQLITE,
+  setLogAside,
+} from './sqlite-log.ts';
 
 /**
  * Writes a backup. `file` must not exist.
@@ -216,16 +225,13 @@ function isLockable(path: string): boolean {
     source.prepare('SELECT 1 FROM sqlite_schema').get();
     return true;
   } catch (error) {
-    const code = ((error as { errcode?: number }).errcode ?? 0) & 255;
-    if (existsSync(logOf(path)) || (code !== SQLITE_READONLY && code !== SQLITE_CANTOPEN)) throw error;
+    const code = resultCode(error);
+    if (existsSync(logOf(path)) || (code !== SQLITE.readonly && code !== SQLITE.cantopen)) throw error;
     return false;
   } finally {
     source.close();
   }
 }
-
-const SQLITE_READONLY = 8;
-const SQLITE_CANTOPEN = 14;
 
 /** How long it waits for a process that opens or closes the store. */
 const LOCKED_MS = 2_000;

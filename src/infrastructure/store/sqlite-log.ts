@@ -102,13 +102,30 @@ export function isUnused(path: string): boolean {
     database.prepare('SELECT 1 FROM sqlite_schema').get();
     return true;
   } catch (error) {
-    return (((error as { errcode?: number }).errcode ?? 0) & 255) !== SQLITE_BUSY;
+    return resultCode(error) !== SQLITE.busy;
   } finally {
     database.close();
   }
 }
 
-const SQLITE_BUSY = 5;
+/** Primary result codes of SQLite. */
+export const SQLITE = {
+  error: 1,
+  busy: 5,
+  locked: 6,
+  readonly: 8,
+  ioerr: 10,
+  corrupt: 11,
+  full: 13,
+  cantopen: 14,
+  notadb: 26,
+} as const;
+
+/** The primary result code of a node:sqlite error; undefined for any other error. */
+export function resultCode(error: unknown): number | undefined {
+  const errcode = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof errcode === 'number' ? errcode & 255 : undefined;
+}
 
 /**
  * Moves away a log that was left without its file, so that a new file does not get its pages. Returns its new name; null if

@@ -42,6 +42,8 @@ import {
   type LogFiles,
   logBytes,
   logFiles,
+  resultCode,
+  SQLITE,
 } from './sqlite-log.ts';
 
 /** Retries within this time are synchronous: a writer holds the lock for well under a millisecond. */
@@ -523,59 +525,43 @@ function bound(params: readonly SqlValue[], prepared: Prepared): SqlValue[] {
 
 // ---- Errors of SQLite, as codes and sentences of Hive ----
 
-const SQLITE_ERROR = 1;
-const SQLITE_BUSY = 5;
-const SQLITE_LOCKED = 6;
-const SQLITE_READONLY = 8;
-const SQLITE_IOERR = 10;
-const SQLITE_CORRUPT = 11;
-const SQLITE_FULL = 13;
-const SQLITE_CANTOPEN = 14;
-const SQLITE_NOTADB = 26;
-
-/** The primary result code of a node:sqlite error; undefined for any other error. */
-function resultCode(error: unknown): number | undefined {
-  const errcode = (error as { errcode?: unknown } | null)?.errcode;
-  return typeof errcode === 'number' ? errcode & 255 : undefined;
-}
-
 /** Whether another process holds the lock now. */
 function isBusy(error: unknown): boolean {
   const code = resultCode(error);
-  return code === SQLITE_BUSY || code === SQLITE_LOCKED;
+  return code === SQLITE.busy || code === SQLITE.locked;
 }
 
 /** Whether the file could not be written by this connection. */
 function isReadOnly(error: unknown): boolean {
-  return resultCode(error) === SQLITE_READONLY;
+  return resultCode(error) === SQLITE.readonly;
 }
 
 /** The HiveError for an error of the file system or the engine; any other error is returned unchanged. */
 function translateSqliteError(error: unknown, path: string): unknown {
   const message = error instanceof Error ? error.message : String(error);
   switch (resultCode(error)) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
+    case SQLITE.busy:
+    case SQLITE.locked:
       return new HiveError(
         'store_busy',
         `The store ${path} is locked by another process. Nothing was written; try again.`,
       );
-    case SQLITE_FULL:
+    case SQLITE.full:
       return new HiveError(
         'store_full',
         `The disk of the store ${path} is full. Nothing was written; free some space there and try again.`,
       );
-    case SQLITE_READONLY:
-    case SQLITE_CANTOPEN:
-    case SQLITE_IOERR:
+    case SQLITE.readonly:
+    case SQLITE.cantopen:
+    case SQLITE.ioerr:
       return new HiveError(
         'store_unavailable',
         `The store ${path} cannot be written (${message}). Nothing was written; check the disk and the permissions.`,
       );
     // Our statements fit our schema, so any other error means that the file is damaged.
-    case SQLITE_ERROR:
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
+    case SQLITE.error:
+    case SQLITE.corrupt:
+    case SQLITE.notadb:
       return new HiveError(
         'store_foreign',
         `The store ${path} is damaged or is not a Hive store (${message}). To restore a backup, run: hive store restore FILE`,
