@@ -37,8 +37,8 @@ import {
   reopenSession,
   retitle,
   type TitleReport,
-  takeOver,
 } from './sessions.ts';
+import { takeOver } from './takeovers.ts';
 import type { Processes } from './world.ts';
 
 /**

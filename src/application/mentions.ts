@@ -5,7 +5,7 @@ import { owed } from '../domain/delivery.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
 import { boundedOptional, countThatFits, parseDuration } from '../domain/limits.ts';
-import { pairOf, recordProgress } from '../domain/mention-gate.ts';
+import { recordProgress } from '../domain/mention-gate.ts';
 import { foldHandle } from '../domain/mention-parser.ts';
 import {
   createMention,
@@ -303,28 +303,6 @@ async function noticeExpired(tx: WriteTx, expired: readonly Mention[]): Promise<
         mention_ids: mentions.map(({ mention_id }) => mention_id),
       },
     });
-  }
-}
-
-/** Moves a session's unprocessed mentions, and the pairs it is muted in, to the session that continues it. */
-export async function moveMentions(
-  tx: WriteTx,
-  from: Pick<Session, 'session_id'>,
-  to: Pick<Session, 'session_id' | 'handle'>,
-): Promise<void> {
-  for (const mention_id of await tx.mentions.move(from.session_id, to)) {
-    const data = { from: from.session_id, to: to.session_id };
-    await tx.events.append({ type: 'mention/moved', session_id: to.session_id, subject: mention_id, data });
-  }
-  for (const loop of await tx.loops.list()) {
-    const { first_session_id: first, second_session_id: second } = loop;
-    if (first !== from.session_id && second !== from.session_id) continue;
-    const other = first === from.session_id ? second : first;
-    await tx.loops.remove(loop);
-    if (other === to.session_id) continue;
-    const pair = pairOf(to.session_id, other);
-    // A muted pair stays muted.
-    if ((await tx.loops.get(pair))?.state !== 'muted') await tx.loops.put({ ...loop, ...pair });
   }
 }
 

@@ -37,14 +37,13 @@ import {
 } from '../domain/sessions.ts';
 import { ENDED_WITH_SESSION } from '../domain/turns.ts';
 import { type StandingParts, standingOf } from './coordinators.ts';
-import { moveDeliveries } from './delivery.ts';
 import { refusalToSpeak, runsStill, sessionBehind, sessionsAmong, withParent } from './identity.ts';
-import { moveMentions } from './mentions.ts';
 import { noticingRefusals } from './notices.ts';
 import { passReportsOn, reconcileUnreported } from './outreach.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
 import { chargeNewSession } from './quotas.ts';
+import { takeOver } from './takeovers.ts';
 import { recordTurnEnd } from './turns.ts';
 import { sessionIsGone } from './waits.ts';
 import type { Processes } from './world.ts';
@@ -523,17 +522,6 @@ export async function endSession(
   const host = hostOf(ended) === ended.session_id ? undefined : await tx.sessions.get(hostOf(ended));
   if (host !== undefined) await takeOver(tx, ended, host);
   return ended;
-}
-
-/** Moves open prompts, uncollected answers and unprocessed mentions to the session that continues. */
-export async function takeOver(tx: WriteTx, from: Session, to: Session): Promise<void> {
-  for (const ask_id of await tx.prompts.move(from.session_id, to)) {
-    const data = { from: from.session_id, to: to.session_id };
-    await tx.events.append({ type: 'prompt/moved', session_id: to.session_id, subject: ask_id, data });
-  }
-  await moveMentions(tx, from, to);
-  await tx.outreach.moveReader(from.session_id, to.session_id);
-  await moveDeliveries(tx, from.session_id, to.session_id);
 }
 
 /** Cancels the dialogs of an editor's agent, because they end with the proxy that could pass the answer on. */

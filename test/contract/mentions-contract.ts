@@ -1,6 +1,6 @@
 /** Mentions: who gets one, reading them, and where they go. */
 import { describe, expect, test } from 'vitest';
-import { moveMentions } from '../../src/application/mentions.ts';
+import { takeOver } from '../../src/application/takeovers.ts';
 import { newGate } from '../../src/domain/mention-gate.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
@@ -150,7 +150,7 @@ export function mentionsContract(engine: StoreEngine): void {
     });
     await post(hive, ada, '@Claude-def34 2');
     await hive.loops.settle([ada.session_id, bob.session_id], 'muted');
-    await hive.store.write((tx) => moveMentions(tx, bob, heir));
+    await hive.store.write((tx) => takeOver(tx, bob, heir));
     expect((await hive.mentions.unprocessed(heir.session_id, null)).map((mention) => mention.body)).toEqual([
       '@Claude-def34 @Claude-xyz56 both',
       '@Claude-def34 2',
@@ -166,11 +166,11 @@ export function mentionsContract(engine: StoreEngine): void {
       await post(hive, n % 2 === 0 ? ada : bob, n % 2 === 0 ? '@Claude-def34' : '@Claude-abc12');
     expect(await hive.loops.list()).toMatchObject([{ state: 'tripped' }]);
     await hive.loops.settle([ada.session_id, heir.session_id], 'muted');
-    await hive.store.write((tx) => moveMentions(tx, bob, heir));
+    await hive.store.write((tx) => takeOver(tx, bob, heir));
     expect(await hive.loops.list()).toMatchObject([{ state: 'muted' }]);
     expect((await post(hive, ada, '@Claude-xyz56')).mentions).toEqual([]);
     // A pair of one session with itself is none.
-    await hive.store.write((tx) => moveMentions(tx, ada, heir));
+    await hive.store.write((tx) => takeOver(tx, ada, heir));
     expect(await hive.loops.list()).toEqual([]);
   });
 

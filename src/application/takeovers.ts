@@ -1,0 +1,42 @@
+/** What a session that goes on under another id, or an ended subagent, leaves to the session that continues or that it worked for. */
+import { pairOf } from '../domain/mention-gate.ts';
+import type { Session } from '../domain/sessions.ts';
+import { moveDeliveries } from './delivery.ts';
+import type { WriteTx } from './ports.ts';
+
+/** Moves open prompts, uncollected answers and unprocessed mentions to the session that continues. */
+export async function takeOver(
+  tx: WriteTx,
+  from: Pick<Session, 'session_id'>,
+  to: Pick<Session, 'session_id' | 'handle'>,
+): Promise<void> {
+  for (const ask_id of await tx.prompts.move(from.session_id, to)) {
+    const data = { from: from.session_id, to: to.session_id };
+    await tx.events.append({ type: 'prompt/moved', session_id: to.session_id, subject: ask_id, data });
+  }
+  await moveMentions(tx, from, to);
+  await tx.outreach.moveReader(from.session_id, to.session_id);
+  await moveDeliveries(tx, from.session_id, to.session_id);
+}
+
+/** Moves a session's unprocessed mentions, and the pairs it is muted in, to the session that continues it. */
+async function moveMentions(
+  tx: WriteTx,
+  from: Pick<Session, 'session_id'>,
+  to: Pick<Session, 'session_id' | 'handle'>,
+): Promise<void> {
+  for (const mention_id of await tx.mentions.move(from.session_id, to)) {
+    const data = { from: from.session_id, to: to.session_id };
+    await tx.events.append({ type: 'mention/moved', session_id: to.session_id, subject: mention_id, data });
+  }
+  for (const loop of await tx.loops.list()) {
+    const { first_session_id: first, second_session_id: second } = loop;
+    if (first !== from.session_id && second !== from.session_id) continue;
+    const other = first === from.session_id ? second : first;
+    await tx.loops.remove(loop);
+    if (other === to.session_id) continue;
+    const pair = pairOf(to.session_id, other);
+    // A muted pair stays muted.
+    if ((await tx.loops.get(pair))?.state !== 'muted') await tx.loops.put({ ...loop, ...pair });
+  }
+}
