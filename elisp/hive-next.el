@@ -231,10 +231,10 @@ It is as much as fits: all of it, or all that could be allowed with the
 choices in few lines, or the beginning of the context.  What does not
 fit leaves the room to the window that shows it, if there is one."
   (let ((whole (unless (hive-rpc-true-p prompt :context_truncated)
-                 (seq-find #'hive-display-fits-p
-                           (list (hive-next--long-text prompt chosen left t)
-                                 (hive-next--long-text prompt chosen left)
-                                 (hive-next--long-text prompt chosen left nil (hive-permission-p prompt))))))
+                 (cl-loop for (said tight) in '((t) (nil) (nil t))
+                          when (or (not tight) (hive-permission-p prompt))
+                          thereis (let ((text (hive-next--long-text prompt chosen left said tight)))
+                                    (and (hive-display-fits-p text) text)))))
         (line (hive-next--choices-line prompt chosen)))
     (cond (whole (if (hive-permission-p prompt) (propertize whole 'hive-whole t) whole))
           ((hive-next--side-window prompt) (hive-next--short-text prompt left line t))

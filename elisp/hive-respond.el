@@ -374,7 +374,7 @@ Nobody waits for their answers."
 ;; Snoozing it again un-snoozes it.
 
 (defcustom hive-snooze-minutes 30
-  "For how many minutes \\`s' snoozes a question.
+  "For how many minutes the key s snoozes a question.
 The same key un-snoozes one that is snoozed."
   :type 'natnum
   :group 'hive)
