@@ -105,7 +105,8 @@ function sandbox(): { home: string; env: Record<string, string>; store: string }
   writeFileSync(join(bin, 'emacsclient'), `#!/bin/sh\n${evaluate}\n`, { mode: 0o755 });
   const store = join(home, 'state', 'hive.db');
   const env = childEnvironment(store, { HOME: lettingScriptsAnswer(home) });
-  return { home, store, env: { ...env, PATH: `${bin}:${env['PATH']}` } };
+  // TMPDIR: what mktemp makes goes with the home.
+  return { home, store, env: { ...env, PATH: `${bin}:${env['PATH']}`, TMPDIR: home } };
 }
 
 /** Runs blocks one after the other in one shell, and returns what each printed. */
