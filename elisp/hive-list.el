@@ -753,6 +753,7 @@ A view with agents always has the same sections."
   "Show the question at point in another window while you move in the list.
 Its window is never selected."
   :lighter " Follow"
+  :interactive (hive-list-mode)
   :group 'hive
   (if (not hive-list-follow)
       (progn (remove-hook 'post-command-hook #'hive-list--moved t)

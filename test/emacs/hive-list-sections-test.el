@@ -324,6 +324,8 @@
            when prompt collect (plist-get prompt :ask_id)))
 
 (ert-deftest hive-list-follow-shows-the-question-at-point-without-selecting-it ()
+  ;; M-x offers it in a list only.
+  (should (equal '(hive-list-mode) (command-modes #'hive-list-follow)))
   (hive-list-sections-follow
     (let ((list (selected-window)))
       (hive-list-sections-settle)
