@@ -231,8 +231,8 @@ It is as much as fits: all of it, or all that could be allowed with the
 choices in few lines, or the beginning of the context.  What does not
 fit leaves the room to the window that shows it, if there is one."
   (let ((whole (unless (hive-rpc-true-p prompt :context_truncated)
-                 (cl-loop for (said tight) in '((t) (nil) (nil t))
-                          when (or (not tight) (hive-permission-p prompt))
+                 (cl-loop for (said tight) in (if (hive-permission-p prompt) '((t) (nil) (nil t))
+                                                '((t) (nil)))
                           thereis (let ((text (hive-next--long-text prompt chosen left said tight)))
                                     (and (hive-display-fits-p text) text)))))
         (line (hive-next--choices-line prompt chosen)))
