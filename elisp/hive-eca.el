@@ -37,7 +37,8 @@
 (defconst hive-eca-private
   '((eca-chat--id "98ac99a" "which buffer shows a chat")
     (eca-chat--answer-question "98ac99a" "answers a question and tidies its buffer")
-    (eca-chat--cancel-question "98ac99a" "declines a question and tidies its buffer"))
+    (eca-chat--cancel-question "98ac99a" "declines a question and tidies its buffer")
+    (eca-chat--set-prompt "98ac99a" "empties the prompt after it was sent"))
   "The private names of ECA that are used where they exist.
 Each with the version in which it was seen, and what it is for.")
 
@@ -103,6 +104,10 @@ Each with the version in which it was seen, and what is called after it.")
         ((cdr (eca-chat-buffers (car hive-eca--chat)))
          (hive-announce "ECA has several chats open, so Hive passed this to none of them: %s"
                         (hive-text-line text 80)))
+        ;; ECA empties its prompt, but a person may be writing something else there.
+        ((hive-eca--private 'eca-chat--set-prompt)
+         (cl-letf (((symbol-function 'eca-chat--set-prompt) #'ignore))
+           (eca-chat-send-prompt text)))
         (t (eca-chat-send-prompt text))))
 
 ;;;; Approvals

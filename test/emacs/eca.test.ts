@@ -163,6 +163,16 @@ test('each chat is an agent of its own: its session is stopped and visited in it
   expect(await pending()).toMatchObject([{ ask_id: one?.ask_id }]);
 });
 
+test('a prompt of Hive leaves what a person is writing in the chat', async () => {
+  await serve('(kill-buffer (caddr session))');
+  await serve('(stand-in-content session "one" "progress" :state "finished" :text "")');
+  await serve(
+    '(with-current-buffer (cadr session) (setq stand-in-typed "half a") (hive-eca--say "Use ninja."))',
+  );
+  expect(await sent()).toEqual([['prompt', 'one', 'Use ninja.']]);
+  expect(await emacs.eval('(buffer-local-value (quote stand-in-typed) (cadr session))')).toBe('half a');
+});
+
 test('words for one of several chats reach none of them, because ECA would choose, and the human is told', async () => {
   await serve('(stand-in-run session "one" "t1" t)');
   const [prompt] = await pending();

@@ -49,8 +49,15 @@
     (cond (stand-in--approvals 'waiting-approval) (stand-in--question 'waiting-answer)
           (stand-in--running 'running) (t 'idle))))
 
+(defvar-local stand-in-typed "" "What the prompt of this chat contains.")
+
+(defun eca-chat--set-prompt (text)
+  "Replace what the prompt of this chat contains by TEXT."
+  (setq stand-in-typed text))
+
 (defun stand-in--eca-chat-send-prompt (prompt)
   "Send PROMPT."
+  (eca-chat--set-prompt "")
   (push (list 'prompt eca-chat--id prompt) stand-in-sent))
 
 (defun stand-in--eca-delete-session (_session)
