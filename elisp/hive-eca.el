@@ -38,7 +38,7 @@
   '((eca-chat--id "98ac99a" "which buffer shows a chat")
     (eca-chat--answer-question "98ac99a" "answers a question and tidies its buffer")
     (eca-chat--cancel-question "98ac99a" "declines a question and tidies its buffer")
-    (eca-chat--set-prompt "98ac99a" "empties the prompt after it was sent"))
+    (eca-chat--set-prompt "98ac99a" "empties the prompt once something was sent"))
   "The private names of ECA that are used where they exist.
 Each with the version in which it was seen, and what it is for.")
 
@@ -104,11 +104,15 @@ Each with the version in which it was seen, and what is called after it.")
         ((cdr (eca-chat-buffers (car hive-eca--chat)))
          (hive-announce "ECA has several chats open, so Hive passed this to none of them: %s"
                         (hive-text-line text 80)))
-        ;; ECA empties its prompt, but a person may be writing something else there.
-        ((hive-eca--private 'eca-chat--set-prompt)
-         (cl-letf (((symbol-function 'eca-chat--set-prompt) #'ignore))
-           (eca-chat-send-prompt text)))
-        (t (eca-chat-send-prompt text))))
+        (t (hive-eca--undisturbed #'eca-chat-send-prompt text))))
+
+(defun hive-eca--undisturbed (function text)
+  "Call FUNCTION with TEXT, and leave what a person is writing in this chat.
+ECA empties its prompt when it sends one, or an answer."
+  (if (hive-eca--private 'eca-chat--set-prompt)
+      (cl-letf (((symbol-function 'eca-chat--set-prompt) #'ignore))
+        (funcall function text))
+    (funcall function text)))
 
 ;;;; Approvals
 
@@ -246,7 +250,7 @@ It remembers only some of the commands of a shell command, or none."
          (text (and (equal "accept" (plist-get answer :action))
                     (or (plist-get content :answer) (plist-get content :answer_custom)))))
     (cond ((and is-shown text (hive-eca--private 'eca-chat--answer-question))
-           (funcall (hive-eca--private 'eca-chat--answer-question) text))
+           (hive-eca--undisturbed (hive-eca--private 'eca-chat--answer-question) text))
           ((and is-shown (not text) (hive-eca--private 'eca-chat--cancel-question))
            (funcall (hive-eca--private 'eca-chat--cancel-question)))
           (t (eca-api-send-request-response

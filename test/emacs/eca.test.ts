@@ -163,14 +163,23 @@ test('each chat is an agent of its own: its session is stopped and visited in it
   expect(await pending()).toMatchObject([{ ask_id: one?.ask_id }]);
 });
 
-test('a prompt of Hive leaves what a person is writing in the chat', async () => {
+test('a prompt of Hive, or an answer, leaves what a person is writing in the chat', async () => {
   await serve('(kill-buffer (caddr session))');
   await serve('(stand-in-content session "one" "progress" :state "finished" :text "")');
   await serve(
     '(with-current-buffer (cadr session) (setq stand-in-typed "half a") (hive-eca--say "Use ninja."))',
   );
   expect(await sent()).toEqual([['prompt', 'one', 'Use ninja.']]);
-  expect(await emacs.eval('(buffer-local-value (quote stand-in-typed) (cadr session))')).toBe('half a');
+  const typed = () => emacs.eval('(buffer-local-value (quote stand-in-typed) (cadr session))');
+  expect(await typed()).toBe('half a');
+  await serve(
+    '(eca-chat-handle-ask-question session \'(:id 7) \'(:chatId "one" :question "Which?" :options ["red"]))',
+  );
+  const [prompt] = await pending();
+  await serve('(setq stand-in-sent nil)');
+  await answerDialog(hive, prompt?.ask_id ?? '', 'red');
+  await untilSent();
+  expect(await typed()).toBe('half a');
 });
 
 test('words for one of several chats reach none of them, because ECA would choose, and the human is told', async () => {

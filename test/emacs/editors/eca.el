@@ -103,7 +103,9 @@
 
 (defun eca-chat--answer-question (answer)
   "Answer the question of this buffer with ANSWER."
-  (when stand-in--question (stand-in--settle (list :answer answer :cancelled :json-false))))
+  (when stand-in--question
+    (eca-chat--set-prompt "")
+    (stand-in--settle (list :answer answer :cancelled :json-false))))
 
 (defun eca-chat--cancel-question ()
   "Decline the question of this buffer."
