@@ -177,7 +177,8 @@ export function createHive(parts: HiveParts) {
     /** Removes records past retention, now and every hour, while this process lives; sidecars start it. */
     startRetention: () => once('retention', () => startRetention(retention, log)),
     /** Ends sessions whose process is gone, and turns that ended unreported, while this process lives; sidecars start it. */
-    startSweep: () => once('sweep', () => startSweep({ sessions, interrupts, outreach, prompts, machine, log })),
+    startSweep: () =>
+      once('sweep', () => startSweep({ sessions, interrupts, outreach, prompts, machine, log })),
     /** Searches for rules to propose, now and every hour, while this process lives; sidecars start it. */
     startProposals: () => once('proposals', () => startProposals(rules, log)),
     /** Passes answers from desks to the dialogs of Codex on this machine (codex-dialogs.ts); sidecars start it. */
