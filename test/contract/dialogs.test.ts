@@ -15,7 +15,15 @@ import type { Prompt } from '../../src/domain/prompts.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { CARRIERS, type DialogAgent } from '../support/dialog-carriers.ts';
 import { answerDialog, forge } from '../support/dialogs.ts';
-import { noticesOf, openTestHive, SEAT, SEAT_SECRET, setQuotas, withoutQuotas } from '../support/hive.ts';
+import {
+  eventsOf,
+  noticesOf,
+  openTestHive,
+  SEAT,
+  SEAT_SECRET,
+  setQuotas,
+  withoutQuotas,
+} from '../support/hive.ts';
 import { withRules } from '../support/hooks.ts';
 import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
@@ -140,26 +148,26 @@ describe.each(CARRIERS)('a permission over $name', ({ begin, tool }) => {
 
   test(`if a desk and the client answer at once, exactly one wins: ${RACES} races`, async () => {
     const draw = lots(20_261_127);
-    const winners = { desk: 0, client: 0 };
     for (let race = 0; race < RACES; race += 1) {
       const { ask_id } = await asked(`make ${race}`);
       const [first, second] = [draw() * 4, draw() * 4];
       const desk = moment(first).then(() =>
-        answerDialog(hive, ask_id, agent.labels.refuse).catch(() => undefined),
+        answerDialog(hive, ask_id, agent.labels.refuse).catch(() => ({ outcome: 'refused' })),
       );
       await moment(second);
       await agent.allowThere();
-      await desk;
+      const { outcome } = await desk;
       await eventually(async () => (await hive.prompts.get(ask_id)).status !== 'pending');
-      const { status, cancel_reason } = await hive.prompts.get(ask_id);
-      if (status === 'cancelled') {
-        winners.client += 1;
-        expect(cancel_reason).toBe('answered_elsewhere');
-      } else {
-        winners.desk += 1;
-        expect(status).toBe('responded');
-      }
+      const won = outcome === 'accepted';
+      expect(await hive.prompts.get(ask_id)).toMatchObject(
+        won
+          ? { status: 'responded', decision: agent.labels.refuse }
+          : { status: 'cancelled', cancel_reason: 'answered_elsewhere', decision: null },
+      );
+      const ends = await eventsOf(hive, 'prompt/responded', 'prompt/cancelled');
+      expect(ends.filter(({ subject }) => subject === ask_id).map(({ type }) => type)).toEqual([
+        won ? 'prompt/responded' : 'prompt/cancelled',
+      ]);
     }
-    expect(winners.desk + winners.client).toBe(RACES);
   });
 });
