@@ -10,6 +10,7 @@ import type { PopupParty } from '../../application/popup-kinds.ts';
 import { startPopups } from '../../application/popups.ts';
 import type { Logger, Notifier, PopupEnd } from '../../application/world.ts';
 import type { Device, PushTarget } from '../../domain/devices.ts';
+import type { HiveEvent } from '../../domain/events.ts';
 import { type Desk, foldName, namesOf } from '../../domain/humans.ts';
 import type { Popup } from '../../domain/popups.ts';
 import { msOfQuiet } from '../../domain/preferences.ts';
@@ -59,7 +60,7 @@ export function startPhones(hive: Hive, sender: PushSender, options: PhoneOption
 }
 
 function notifyPhones(parts: PhoneParts, options: PhoneOptions): () => Promise<void> {
-  const { feed, log, devices } = parts;
+  const { store, feed, log, devices } = parts;
   const desks = watchDesks(parts, options.look_ms ?? LOOK_MS);
   const running = new Map<string, { endpoint: string; stop: () => Promise<void> }>();
   let refreshing: Promise<void> = Promise.resolve();
@@ -87,17 +88,23 @@ function notifyPhones(parts: PhoneParts, options: PhoneOptions): () => Promise<v
     );
   }
 
-  const unfollow = feed.follow({
-    async onEvents(events) {
-      if (events.some(({ type }) => type === 'device/changed')) refreshSoon();
-    },
-    onResync: async () => refreshSoon(),
-  });
-  void unfollow.caughtUp().then(refreshSoon);
+  const following = (async () => {
+    const cursor = await store.read((tx) => tx.events.head());
+    refreshSoon();
+    return feed.follow({
+      cursor,
+      async onEvents(events: readonly HiveEvent[]) {
+        if (events.some(({ type }) => type === 'device/changed')) refreshSoon();
+      },
+      onResync: async () => refreshSoon(),
+    });
+  })();
+  void beside(log, 'Phones could not be followed.', () => following);
 
   return async () => {
     stopped = true;
-    await unfollow();
+    const unfollow = await following.catch(() => null);
+    await unfollow?.();
     await refreshing;
     desks.look(false);
     await Promise.all([...running.values()].map(({ stop }) => stop()));
