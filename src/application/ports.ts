@@ -125,6 +125,7 @@ export interface WriteTx extends ReadTx {
 
 /** One page of a list, in its order. */
 export interface Page<T> {
+  /** In the order of the list. */
   items: T[];
   /** Where the next page begins, opaque to callers; null at the end. */
   next_cursor: string | null;
