@@ -75,6 +75,7 @@ function that answers it, and what of it the desks show.")
   "How many seconds a permission waits before the desks get it.
 An agent may ask first and describe its call in full a few milliseconds
 later.  Nobody should see a question go away and come back.")
+(defvar-local hive-agent-shell--later nil "Prompts that follow the one that a person is writing, oldest first.")
 (defvar hive-agent-shell--count 0 "How many dialogs were offered.")
 
 (defun hive-agent-shell--name ()
@@ -143,6 +144,7 @@ state is made again after that, and this is forgotten: see
     (setq hive-agent-shell--agent nil
           hive-agent-shell--subscription nil
           hive-agent-shell--heard nil
+          hive-agent-shell--later nil
           hive-agent-shell--keys nil)))
 
 ;;;; The end of its process
@@ -173,9 +175,22 @@ No event of agent-shell reports that an agent was killed."
   "Stop the turn of this buffer.  What it asks is answered as cancelled."
   (agent-shell-interrupt t))
 
+(defun hive-agent-shell--typing-p ()
+  "Return non-nil if a person has begun to write a prompt in this buffer.
+What agent-shell itself shows there cannot be changed."
+  (let* ((process (get-buffer-process (current-buffer)))
+         (start (and process (marker-position (process-mark process)))))
+    (and start
+         (not (text-property-not-all start (point-max) 'read-only nil))
+         (not (string-blank-p (buffer-substring-no-properties start (point-max)))))))
+
 (defun hive-agent-shell--say (text)
-  "Give the agent of this buffer TEXT as a prompt, after its turn if it is busy."
-  (cond ((fboundp 'agent-shell-prompt-queue) (agent-shell-prompt-queue text))
+  "Give the agent of this buffer TEXT as a prompt, after its turn if it is busy.
+Idle, agent-shell would send it together with what a person is writing.
+Then it follows their prompt."
+  (cond ((and (not (hive-editor-busy hive-agent-shell--agent)) (hive-agent-shell--typing-p))
+         (setq hive-agent-shell--later (append hive-agent-shell--later (list text))))
+        ((fboundp 'agent-shell-prompt-queue) (agent-shell-prompt-queue text))
         ((fboundp 'agent-shell-queue-request) (agent-shell-queue-request text))
         (t (error "This agent-shell queues no prompts"))))
 
@@ -377,7 +392,10 @@ An answer to the earlier text does not count for the new one."
          (hive-editor-learn hive-agent-shell--agent (map-elt data :session-id) nil)))
       ('input-submitted
        (hive-agent-shell--learn)
-       (hive-editor-begin hive-agent-shell--agent))
+       (hive-editor-begin hive-agent-shell--agent)
+       ;; By then agent-shell is busy, and queues them.
+       (while hive-agent-shell--later
+         (hive-rpc-later #'hive-call-in (current-buffer) #'hive-agent-shell--say (pop hive-agent-shell--later))))
       ('tool-call-update
        (hive-editor-begin hive-agent-shell--agent)
        (hive-agent-shell--described (map-elt data :tool-call)))

@@ -134,6 +134,27 @@ describe('a permission', () => {
     expect(ids.sort()).toEqual(['0', '1']);
   });
 
+  test('a prompt of Hive for an idle agent waits for the one that its person is writing', async () => {
+    await begin();
+    await inShell(
+      '(progn (stand-in-complete "end_turn") (make-process :name "shell" :buffer shell :command (list "cat")) t)',
+    );
+    await inShell(
+      '(progn (set-marker (process-mark (get-buffer-process shell)) (goto-char (point-max))) (insert "half a") t)',
+    );
+    await inShell('(progn (hive-agent-shell--say "An answer is there.") t)');
+    expect((await sent()).slice(1)).toEqual([]);
+    await inShell(
+      '(progn (delete-region (process-mark (get-buffer-process shell)) (point-max)) (stand-in-submit "half a thought") t)',
+    );
+    await inShell('(progn (driver-wait stand-in--queue) (stand-in-complete "end_turn") t)');
+    expect((await sent()).slice(1)).toEqual([
+      ['prompt', 'half a thought'],
+      ['prompt', 'An answer is there.'],
+    ]);
+    await inShell('(progn (delete-process (get-buffer-process shell)) t)');
+  });
+
   test('refused with a note, the note is queued as the next prompt', async () => {
     await begin();
     await ask(0);
