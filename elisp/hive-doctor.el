@@ -63,27 +63,27 @@ the newest version in the registry."
           (t "hive-sidecar@latest"))))
 
 (defun hive-doctor--install-command (source)
-  "Return a shell command to install SOURCE."
+  "Return a shell command to install SOURCE.
+It has no input: without a terminal, only the program is installed."
   (let* ((words (lambda (&rest words) (mapconcat #'shell-quote-argument words " ")))
          (usual (eval (car (get 'hive-install-directory 'standard-value)) t))
-         (options (append '("--yes" "--no-emacs" "--no-agents")
-                          (unless (equal (expand-file-name usual)
-                                         (expand-file-name hive-install-directory))
-                            (list "--to" (directory-file-name
-                                          (expand-file-name hive-install-directory))))))
+         (options (unless (equal (expand-file-name usual) (expand-file-name hive-install-directory))
+                    (list "--to" (directory-file-name (expand-file-name hive-install-directory)))))
          (file (and (or (file-name-absolute-p source) (file-exists-p source))
                     (expand-file-name source))))
-    (cond
-     ((and file (file-exists-p (expand-file-name "scripts/run.mjs" file)))
-      (apply words "npm" "--prefix" file "run" "--silent" "install-hive" "--" options))
-     ((and file (file-directory-p file))
-      (apply words "node" (expand-file-name "bin/hive" file) "install" options))
-     ;; A release file is unpacked; npm fetches what is not a file here.
-     (t (concat "folder=$(mktemp -d) && cd \"$folder\" && "
-                (if file (funcall words "tar" "-xzf" file)
-                  (concat (funcall words "npm" "pack" "--silent" source) " && tar -xzf *.tgz"))
-                " && " (apply words "node" "package/bin/hive" "install" options)
-                "; status=$?; rm -rf \"$folder\"; exit $status")))))
+    (concat
+     "exec </dev/null; "
+     (cond
+      ((and file (file-exists-p (expand-file-name "scripts/run.mjs" file)))
+       (apply words "npm" "--prefix" file "run" "--silent" "install-hive" "--" options))
+      ((and file (file-directory-p file))
+       (apply words "node" (expand-file-name "bin/hive" file) "install" options))
+      ;; A release file is unpacked; npm fetches what is not a file here.
+      (t (concat "folder=$(mktemp -d) && cd \"$folder\" && "
+                 (if file (funcall words "tar" "-xzf" file)
+                   (concat (funcall words "npm" "pack" "--silent" source) " && tar -xzf *.tgz"))
+                 " && " (apply words "node" "package/bin/hive" "install" options)
+                 "; status=$?; rm -rf \"$folder\"; exit $status"))))))
 
 ;;;###autoload
 (defun hive-install-sidecar (&optional source)

@@ -193,9 +193,9 @@
       (hive-install-test-with
           `(("npm" . ,(concat "echo \"npm got: $*\"\nmkdir package\ntar -czf x.tgz package\n"))
             ("node" . ,(concat
-                        "shift\necho \"hive got: $*\"\nmkdir -p \"$6/bin\" \"$6/current\"\n"
+                        "shift\necho \"hive got: $*\"\nmkdir -p \"$3/bin\" \"$3/current\"\n"
                         "printf '#!/bin/sh\\nexec " (executable-find "node") " "
-                        hive-test-fake "\\n' > \"$6/bin/hive\"\nchmod +x \"$6/bin/hive\"\n")))
+                        hive-test-fake "\\n' > \"$3/bin/hive\"\nchmod +x \"$3/bin/hive\"\n")))
         (setq hive-sidecar-command nil)
         (let ((hive-install-package "a package; touch evil") (said nil))
           (cl-letf (((symbol-function 'hive-notify-say)
@@ -207,7 +207,7 @@
         (with-current-buffer "*hive install*"
           (should (derived-mode-p 'compilation-mode))
           (should (string-match-p "npm got: pack --silent a package; touch evil" (buffer-string)))
-          (should (string-match-p "hive got: install --yes --no-emacs --no-agents --to .*installed$"
+          (should (string-match-p "hive got: install --to .*installed$"
                                   (buffer-string))))
         (should (equal (list (hive-program-installed) "sidecar") (hive-program-command)))
         (hive-test-connect)
@@ -226,10 +226,10 @@
       (should (equal "hive-sidecar@latest" (hive-doctor--install-origin)))
       (mapc make '("package.json" "bin/hive"))
       (should (equal clone (hive-doctor--install-origin)))
-      (should (string-prefix-p (concat "node " clone "/bin/hive install --yes")
+      (should (string-prefix-p (concat "exec </dev/null; node " clone "/bin/hive install --to")
                                (hive-doctor--install-command clone)))
       (funcall make "scripts/run.mjs")
-      (should (string-prefix-p (concat "npm --prefix " clone " run --silent install-hive -- --yes")
+      (should (string-prefix-p (concat "exec </dev/null; npm --prefix " clone " run --silent install-hive -- --to")
                                (hive-doctor--install-command clone)))
       (funcall make "release/hive-sidecar-0.9.0.tgz")
       (let ((newest (funcall make "release/hive-sidecar-0.10.0.tgz")))
