@@ -98,7 +98,7 @@ export async function examineSettings(store: Store, seat: string): Promise<Check
     .filter(({ origin }) => origin !== 'default')
     .map(({ key, value, origin }) => `${key} ${showSetting(value)} (${origin})`);
   const text = changed.length === 0 ? 'all have their defaults' : changed.join(', ');
-  return checkOk('Settings', `${text}; hive config --all shows all`);
+  return checkOk('Settings', `${text}; hive config shows all`);
 }
 
 function placeOf({ scope }: Setting, seat: string): string {

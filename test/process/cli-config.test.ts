@@ -91,7 +91,7 @@ describe('hive config', () => {
     const person = shell(tempStore());
     await person.hive('config', 'gate', 'remind');
     expect((await person.hive('doctor')).out).toMatch(
-      /^ok {4}Settings +gate remind \(stored\); hive config --all shows all$/m,
+      /^ok {4}Settings +gate remind \(stored\); hive config shows all$/m,
     );
   });
 
