@@ -53,8 +53,7 @@ else the machine does is not counted."
                             :started_at "2026-01-01T00:00:00.000Z"
                             :last_seen_at "2026-01-01T00:00:00.000Z"
                             :turn (bench-turn number (if (= 0 (% number 2)) "in_progress" "completed")))))
-                  (number-sequence 1 count))))
-   nil))
+                  (number-sequence 1 count))))))
 
 (defun bench-turn (number state)
   "Return the turn in STATE of the agent NUMBER."
