@@ -12,9 +12,8 @@
 ;;
 ;; ECA has no hook that reports open dialogs, or the end of its server.  So
 ;; three of its functions are advised: Hive looks at what they were given once
-;; they have handled it.  The
-;; server of ECA tells all its clients what was approved, so the buffer is
-;; updated by itself.
+;; they have handled it.  The server of ECA tells all its clients what was
+;; approved, so the buffer is updated by itself.
 
 ;;; Code:
 

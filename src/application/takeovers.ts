@@ -10,10 +10,7 @@ export async function takeOver(
   from: Pick<Session, 'session_id'>,
   to: Pick<Session, 'session_id' | 'handle'>,
 ): Promise<void> {
-  for (const ask_id of await tx.prompts.move(from.session_id, to)) {
-    const data = { from: from.session_id, to: to.session_id };
-    await tx.events.append({ type: 'prompt/moved', session_id: to.session_id, subject: ask_id, data });
-  }
+  await recordMoves(tx, 'prompt/moved', await tx.prompts.move(from.session_id, to), from, to);
   await moveMentions(tx, from, to);
   await tx.outreach.moveReader(from.session_id, to.session_id);
   await moveDeliveries(tx, from.session_id, to.session_id);
@@ -25,10 +22,7 @@ async function moveMentions(
   from: Pick<Session, 'session_id'>,
   to: Pick<Session, 'session_id' | 'handle'>,
 ): Promise<void> {
-  for (const mention_id of await tx.mentions.move(from.session_id, to)) {
-    const data = { from: from.session_id, to: to.session_id };
-    await tx.events.append({ type: 'mention/moved', session_id: to.session_id, subject: mention_id, data });
-  }
+  await recordMoves(tx, 'mention/moved', await tx.mentions.move(from.session_id, to), from, to);
   for (const loop of await tx.loops.list()) {
     const { first_session_id: first, second_session_id: second } = loop;
     if (first !== from.session_id && second !== from.session_id) continue;
@@ -39,4 +33,15 @@ async function moveMentions(
     // A muted pair stays muted.
     if ((await tx.loops.get(pair))?.state !== 'muted') await tx.loops.put({ ...loop, ...pair });
   }
+}
+
+async function recordMoves(
+  tx: WriteTx,
+  type: 'prompt/moved' | 'mention/moved',
+  subjects: readonly string[],
+  from: Pick<Session, 'session_id'>,
+  to: Pick<Session, 'session_id'>,
+): Promise<void> {
+  const data = { from: from.session_id, to: to.session_id };
+  for (const subject of subjects) await tx.events.append({ type, session_id: to.session_id, subject, data });
 }
