@@ -31,8 +31,8 @@ import {
   rulePart,
 } from '../infrastructure/installation/claude.ts';
 import { codexConfig, codexRole, isForeign, trustIn, trustOf } from '../infrastructure/installation/codex.ts';
-import { emacsKey, emacsPart, freeEmacsKey, isEmacsKey } from '../infrastructure/installation/emacs.ts';
 import { createInstaller, type Installer, readText } from '../infrastructure/installation/files.ts';
+import { emacsKey, emacsPart, freeEmacsKey, isEmacsKey } from '../infrastructure/installation/init-files.ts';
 import {
   claudePaths,
   codexPaths,

@@ -10,8 +10,8 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Check } from '../application/world.ts';
 import { HiveError } from '../domain/errors.ts';
-import { emacsKey } from '../infrastructure/installation/emacs.ts';
 import { createInstaller, readText } from '../infrastructure/installation/files.ts';
+import { emacsKey, hasPathLine, pathPart, shellFile } from '../infrastructure/installation/init-files.ts';
 import { claudePaths, emacsInitFile, planInit, planUninit } from '../infrastructure/installation/parts.ts';
 import {
   findOnPath,
@@ -20,7 +20,6 @@ import {
   pathFolders,
   searchedFolders,
 } from '../infrastructure/installation/programs.ts';
-import { hasPathLine, pathPart, shellFile } from '../infrastructure/installation/shell.ts';
 import {
   chooseNode,
   compileLisp,

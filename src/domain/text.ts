@@ -181,6 +181,17 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   return edits.reduce((now, edit) => replaceAt(now, edit.offset, edit.removed, edit.inserted), text);
 }
 
+/** The edits for several items, where those for one are made for the text after the edits before them. */
+export function editsInTurn<Item>(
+  text: string,
+  items: Iterable<Item>,
+  editsFor: (item: Item, now: string) => readonly TextEdit[],
+): TextEdit[] {
+  const edits: TextEdit[] = [];
+  for (const item of items) edits.push(...editsFor(item, applyEdits(text, edits)));
+  return edits;
+}
+
 /** The text before `applyEdits`. @throws Error when the text is not the result of these edits. */
 export function revertEdits(text: string, edits: readonly TextEdit[]): string {
   return edits.reduceRight((now, edit) => replaceAt(now, edit.offset, edit.inserted, edit.removed), text);

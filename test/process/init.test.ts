@@ -22,7 +22,7 @@ import {
   SERVER_NAME,
   toolRules,
 } from '../../src/domain/installation.ts';
-import { isEmacsKey } from '../../src/infrastructure/installation/emacs.ts';
+import { isEmacsKey } from '../../src/infrastructure/installation/init-files.ts';
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
 import { childEnvironment, HIVE, outputOf, spawnChild } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';

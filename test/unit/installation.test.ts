@@ -14,10 +14,9 @@ import {
   whyNoHooks,
 } from '../../src/infrastructure/installation/claude.ts';
 import { codexConfig, trustOf } from '../../src/infrastructure/installation/codex.ts';
-import { emacsPart } from '../../src/infrastructure/installation/emacs.ts';
+import { emacsPart, shellFile } from '../../src/infrastructure/installation/init-files.ts';
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
 import { codexPaths, type Part, planInit, planUninit } from '../../src/infrastructure/installation/parts.ts';
-import { shellFile } from '../../src/infrastructure/installation/shell.ts';
 import { codexSocket } from '../../src/infrastructure/platform/paths.ts';
 import { init, OLDER, PARTS, PROGRAM } from '../support/installed-parts.ts';
 

@@ -19,7 +19,7 @@ import {
   toolRules,
 } from '../../domain/installation.ts';
 import { objectIn } from '../../domain/json.ts';
-import { applyEdits, type TextEdit } from '../../domain/text.ts';
+import { editsInTurn } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
 import {
   appendJson,
@@ -100,22 +100,13 @@ export function hookPart(client: HookClient, path: string, given: HookProgram): 
         }),
       ),
     isEmpty: isEmptyJson,
-    add(text) {
-      const edits: TextEdit[] = [];
-      for (const setting of hookSettings(client)) {
-        const group = hookGroup(client, given, setting);
-        edits.push(...appendJson(applyEdits(text, edits), ['hooks', setting.event], group));
-      }
-      return edits;
-    },
-    remove(text) {
-      const edits: TextEdit[] = [];
-      // From the last, so that no removal changes the position of the others.
-      for (const { path: where } of findHooks(text, client).reverse()) {
-        edits.push(...removeJson(applyEdits(text, edits), where));
-      }
-      return edits;
-    },
+    add: (text) =>
+      editsInTurn(text, hookSettings(client), (setting, now) =>
+        appendJson(now, ['hooks', setting.event], hookGroup(client, given, setting)),
+      ),
+    // From the last, so that no removal changes the position of the others.
+    remove: (text) =>
+      editsInTurn(text, findHooks(text, client).reverse(), ({ path: where }, now) => removeJson(now, where)),
   };
 }
 
@@ -138,12 +129,8 @@ export function rulePart(path: string, server: string | null): Part {
         OUR_RULES.has(rule) ? [{ kind: 'rule' as const, rule: String(rule) }] : [],
       ),
     isEmpty: isEmptyJson,
-    add(text) {
-      const edits: TextEdit[] = [];
-      for (const rule of missingRules(text, wanted))
-        edits.push(...appendJson(applyEdits(text, edits), ALLOW_PATH, rule));
-      return edits;
-    },
+    add: (text) =>
+      editsInTurn(text, missingRules(text, wanted), (rule, now) => appendJson(now, ALLOW_PATH, rule)),
     remove(text, written) {
       const rules = allowRules(text);
       // A person may have the same rule, so without a record only the whole set counts as ours.
@@ -151,12 +138,9 @@ export function rulePart(path: string, server: string | null): Part {
         written === null
           ? missingRules(text, toolRules(serverOf(rule)), false).length === 0
           : written.some(({ inserted }) => inserted.includes(JSON.stringify(rule)));
-      const edits: TextEdit[] = [];
-      for (const [n, rule] of [...rules.entries()].reverse()) {
-        if (!OUR_RULES.has(rule) || !isOurs(rule)) continue;
-        edits.push(...removeJson(applyEdits(text, edits), [...ALLOW_PATH, n]));
-      }
-      return edits;
+      return editsInTurn(text, [...rules.entries()].reverse(), ([n, rule], now) =>
+        OUR_RULES.has(rule) && isOurs(rule) ? removeJson(now, [...ALLOW_PATH, n]) : [],
+      );
     },
   };
 }
@@ -259,18 +243,13 @@ export function commandPart(path: string, text: string): Part {
 /** Several parts that belong in one file of Claude Code. */
 export function inOneFile(first: Part, ...more: Part[]): Part {
   const parts = [first, ...more];
-  const inTurn = (text: string, work: (part: Part, text: string) => TextEdit[]): TextEdit[] => {
-    const edits: TextEdit[] = [];
-    for (const part of parts) edits.push(...work(part, applyEdits(text, edits)));
-    return edits;
-  };
   return {
     ...first,
     fragment: JSON.stringify(Object.assign({}, ...parts.map(({ fragment }) => readJson(fragment))), null, 2),
     isRight: (text) => parts.every((part) => part.isRight(text)),
     entries: (text) => parts.flatMap((part) => part.entries(text)),
-    add: (text, was) => inTurn(text, (part, now) => part.add(now, was)),
-    remove: (text, written) => inTurn(text, (part, now) => part.remove(now, written)),
+    add: (text, was) => editsInTurn(text, parts, (part, now) => part.add(now, was)),
+    remove: (text, written) => editsInTurn(text, parts, (part, now) => part.remove(now, written)),
   };
 }
 
