@@ -26,7 +26,7 @@ import { revealedSource, shownWithin, spelledLine } from './display.ts';
 import type { HookClient } from './hooks.ts';
 import type { Raw } from './json.ts';
 import { digestOf } from './permissions.ts';
-import { indented } from './text.ts';
+import { indented, isAtLeast } from './text.ts';
 
 /** A file as it is now. `link` is its real path where its path contains a link. */
 export type FileState =
@@ -121,21 +121,10 @@ const MEASURED: Readonly<Record<HookClient, Measured>> = {
 export function whyUnmeasured(client: HookClient, version: string | null): string | null {
   const { name, first, last } = MEASURED[client];
   if (version === null) return WORDS.unknown(name);
-  const isWithin = orderOf(first, version) <= 0 && orderOf(version, last) <= 0;
-  return isWithin ? null : WORDS.unmeasured(name, spelledLine(version), first, last);
-}
-
-/** Below 0 if the first version is the older one; a version that is not three numbers is newer than all. */
-function orderOf(a: string, b: string): number {
-  const [one, other] = [numbersOf(a), numbersOf(b)];
-  const n = one.findIndex((number, index) => number !== other[index]);
-  return n === -1 ? 0 : (one[n] ?? 0) - (other[n] ?? 0);
-}
-
-function numbersOf(version: string): number[] {
-  return /^\d{1,9}\.\d{1,9}\.\d{1,9}$/.test(version)
-    ? version.split('.').map(Number)
-    : [Number.POSITIVE_INFINITY, 0, 0];
+  const isPlain = /^\d{1,9}\.\d{1,9}\.\d{1,9}$/.test(version);
+  return isPlain && isAtLeast(version, first) && isAtLeast(last, version)
+    ? null
+    : WORDS.unmeasured(name, spelledLine(version), first, last);
 }
 
 /**

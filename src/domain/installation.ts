@@ -3,6 +3,7 @@
  * them, and a test compares the plugin with them.
  */
 import { type HookClient, hookClient, QUIET_TOOLS } from './hooks.ts';
+import { isAtLeast } from './text.ts';
 import type { Role } from './tokens.ts';
 
 /** Incremented when the data that hooks exchange with a client changes, so that the doctor finds hooks of an older Hive. */
@@ -160,9 +161,9 @@ export function initName(client: string): 'claude' | 'codex' | null {
 }
 
 /** The first version of each client whose hooks can go over the connection. */
-const FIRST_WITH_CONNECTION: Readonly<Record<HookClient, readonly number[]>> = {
-  'claude-code': [2, 1, 118],
-  codex: [0, 148, 0],
+const FIRST_WITH_CONNECTION: Readonly<Record<HookClient, string>> = {
+  'claude-code': '2.1.118',
+  codex: '0.148.0',
 };
 
 /** Whether this version of a client can send its hooks over the connection. */
@@ -171,18 +172,12 @@ export function knowsConnection(client: HookClient, version: string): boolean {
 }
 
 /** The first version of Claude Code that goes on after a Stop with additional context (adapters/hooks/hook.ts). */
-const FIRST_HELD: readonly number[] = [2, 1, 163];
+const FIRST_HELD = '2.1.163';
 
 /** The doctor's sentence on what this version of a client lacks; null for nothing. */
 export function missingIn(client: HookClient, version: string): string | null {
   if (client !== 'claude-code' || isAtLeast(version, FIRST_HELD)) return null;
-  return `Claude Code ${version} cannot be held when it stops: that needs ${FIRST_HELD.join('.')}`;
-}
-
-function isAtLeast(version: string, first: readonly number[]): boolean {
-  const numbers = version.split('.').map(Number);
-  const differs = first.findIndex((number, n) => number !== numbers[n]);
-  return differs < 0 || (numbers[differs] ?? 0) > (first[differs] ?? 0);
+  return `Claude Code ${version} cannot be held when it stops: that needs ${FIRST_HELD}`;
 }
 
 /**

@@ -167,6 +167,14 @@ export function runEnd(text: string, start: number, end: number): number {
   return index;
 }
 
+/** Whether a version such as `2.1.118` is this one or a later one. */
+export function isAtLeast(version: string, first: string): boolean {
+  const numbers = (one: string): number[] => one.split('.').map((part) => Number.parseInt(part, 10));
+  const [have, need] = [numbers(version), numbers(first)];
+  const differs = need.findIndex((number, n) => number !== (have[n] ?? 0));
+  return differs < 0 || (have[differs] ?? 0) > (need[differs] ?? 0);
+}
+
 // ---- Edits that can be reverted exactly ----
 
 /** One replacement: at `offset`, `removed` became `inserted`. */

@@ -31,6 +31,7 @@ import {
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/sources.ts';
+import { isAtLeast } from '../../domain/text.ts';
 import { homeOf } from '../platform/platform.ts';
 import { processes } from '../platform/processes.ts';
 import { withoutProject } from '../platform/project-path.ts';
@@ -185,7 +186,7 @@ export async function chooseNode(env: Environment, minimum: string, brought: str
     if (folder === '' || !existsSync(path) || isInProject(path)) continue;
     const version = (await output(path, ['--version'], { env }).catch(() => '')).trim().replace(/^v/, '');
     if (!/^\d+\.\d+\.\d+/.test(version)) continue;
-    if (!isOlder(version, minimum)) return { path: lastingNode(path), version, instead_of: null };
+    if (isAtLeast(version, minimum)) return { path: lastingNode(path), version, instead_of: null };
     first ??= `${path} (${version})`;
   }
   return { path: null, version: brought, instead_of: first };
@@ -198,13 +199,6 @@ function isInProject(path: string): boolean {
 /** A link usually outlives an update of its target; the links that fnm makes for a shell end with it. */
 function lastingNode(path: string): string {
   return /fnm_multishells/.test(path) ? realpathSync(path) : path;
-}
-
-function isOlder(version: string, minimum: string): boolean {
-  const have = version.split('.').map(Number);
-  const need = minimum.split('.').map(Number);
-  const at = need.findIndex((number, n) => number !== have[n]);
-  return at !== -1 && (have[at] ?? 0) < (need[at] ?? 0);
 }
 
 // ---- Installing ----
@@ -573,18 +567,20 @@ async function npm(args: readonly string[], folder: string, env: Environment): P
   const started = env['npm_execpath'];
   const [program, first] =
     started !== undefined && basename(started) === 'npm-cli.js' ? [process.execPath, [started]] : ['npm', []];
-  await output(program, [...first, ...args], { env: inner, cwd: folder }).catch(
-    (error: Error & { code?: unknown }) => {
-      const why = error.code === 'ENOENT' ? 'it was not found on PATH; it comes with Node' : error.message;
-      throw new HiveError('invalid_input', `"npm ${args[0]}" failed, so nothing was changed: ${why}`);
-    },
+  await succeed(`npm ${args[0]}`, 'it comes with Node', () =>
+    output(program, [...first, ...args], { env: inner, cwd: folder }),
   );
 }
 
 async function unpack(archive: string, folder: string, env: Environment): Promise<void> {
-  await output('tar', ['-xzf', archive, '-C', folder], { env }).catch((error: Error & { code?: unknown }) => {
-    const why = error.code === 'ENOENT' ? 'it was not found on PATH; install it' : error.message;
-    throw new HiveError('invalid_input', `"tar" failed, so nothing was changed: ${why}`);
+  await succeed('tar', 'install it', () => output('tar', ['-xzf', archive, '-C', folder], { env }));
+}
+
+/** @throws HiveError `invalid_input` if the program fails, or is not there: then `otherwise` says what to do. */
+async function succeed(name: string, otherwise: string, run: () => Promise<unknown>): Promise<void> {
+  await run().catch((error: Error & { code?: unknown }) => {
+    const why = error.code === 'ENOENT' ? `it was not found on PATH; ${otherwise}` : error.message;
+    throw new HiveError('invalid_input', `"${name}" failed, so nothing was changed: ${why}`);
   });
 }
 

@@ -15,6 +15,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
+import { isAtLeast } from '../../domain/text.ts';
 import { makeFolders, syncPath } from '../platform/files.ts';
 import { randomIds } from '../platform/ids.ts';
 import { platform } from '../platform/platform.ts';
@@ -33,21 +34,15 @@ import {
 const APPLICATION_ID = 0x48495645;
 const MAGIC = 'SQLite format 3\0';
 /** Older ones can corrupt a WAL database that several processes write (sqlite.org/wal.html#walresetbug). */
-const OLDEST_SQLITE = [3, 51, 3] as const;
+const OLDEST_SQLITE = '3.51.3';
 
 /** @throws HiveError `sqlite_too_old`. */
 export function checkSqliteVersion(version: string): void {
-  const parts = version.split('.').map(Number);
-  for (const [index, least] of OLDEST_SQLITE.entries()) {
-    const part = parts[index] ?? 0;
-    if (part > least) return;
-    if (part < least) {
-      throw new HiveError(
-        'sqlite_too_old',
-        `This Node contains SQLite ${version}, which can damage a store that several processes write. Hive needs ${OLDEST_SQLITE.join('.')} or newer: update Node.`,
-      );
-    }
-  }
+  if (isAtLeast(version, OLDEST_SQLITE)) return;
+  throw new HiveError(
+    'sqlite_too_old',
+    `This Node contains SQLite ${version}, which can damage a store that several processes write. Hive needs ${OLDEST_SQLITE} or newer: update Node.`,
+  );
 }
 
 /**
