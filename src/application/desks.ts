@@ -139,7 +139,7 @@ export function createClaims(store: Store) {
     releaseLapsed: () =>
       writeDue(
         store,
-        (tx, limit) => tx.claims.lapsed(tx.now, limit),
+        (tx) => tx.claims.lapses,
         (tx, ask_ids) => releaseAll(tx, ask_ids, 'desk_gone'),
       ),
   };

@@ -6,7 +6,7 @@ import type { Session } from '../domain/sessions.ts';
 import { repeatedly } from './background.ts';
 import { debounced } from './feed.ts';
 import type { Parts } from './parts.ts';
-import type { ReadTx, Store, WriteTx } from './ports.ts';
+import type { Deadlines, ReadTx, Store, WriteTx } from './ports.ts';
 import { createRetries } from './retries.ts';
 import type { Logger } from './world.ts';
 
@@ -24,13 +24,13 @@ const BATCH = 200;
 /** Records everything that is due, batch by batch. Returns how many this process recorded. */
 export async function writeDue<Due>(
   store: Store,
-  due: (tx: ReadTx, limit: number) => Promise<Due[]>,
+  deadlines: (tx: ReadTx) => Deadlines<Due>,
   record: (tx: WriteTx, batch: readonly Due[]) => Promise<unknown>,
 ): Promise<number> {
   let written = 0;
-  while ((await store.read((tx) => due(tx, 1))).length > 0) {
+  while ((await store.read((tx) => deadlines(tx).due(tx.now, 1))).length > 0) {
     const count = await store.write(async (tx) => {
-      const batch = await due(tx, BATCH);
+      const batch = await deadlines(tx).due(tx.now, BATCH);
       await record(tx, batch);
       return batch.length;
     });

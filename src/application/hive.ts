@@ -80,12 +80,12 @@ export function createHive(parts: HiveParts) {
   const expiring = [
     // Comes first, because a damaged prompt stays due as long as it is pending.
     { expireDue: prompts.setAsideDamaged, next: async () => null },
-    { expireDue: prompts.expireDue, next: (tx: ReadTx) => tx.prompts.nextExpiry() },
-    { expireDue: prompts.escalateDue, next: (tx: ReadTx) => tx.prompts.nextEscalation() },
-    { expireDue: prompts.warnDue, next: (tx: ReadTx) => tx.prompts.nextWarning() },
-    { expireDue: claims.releaseLapsed, next: (tx: ReadTx) => tx.claims.nextLapse() },
-    { expireDue: waits.lapseDue, next: (tx: ReadTx) => tx.waits.nextLapse() },
-    { expireDue: mentions.expireDue, next: (tx: ReadTx) => tx.mentions.nextExpiry() },
+    { expireDue: prompts.expireDue, next: (tx: ReadTx) => tx.prompts.expiries.next() },
+    { expireDue: prompts.escalateDue, next: (tx: ReadTx) => tx.prompts.escalations.next() },
+    { expireDue: prompts.warnDue, next: (tx: ReadTx) => tx.prompts.warnings.next() },
+    { expireDue: claims.releaseLapsed, next: (tx: ReadTx) => tx.claims.lapses.next() },
+    { expireDue: waits.lapseDue, next: (tx: ReadTx) => tx.waits.lapses.next() },
+    { expireDue: mentions.expireDue, next: (tx: ReadTx) => tx.mentions.expiries.next() },
   ];
   const delivery = createDelivery(store, () => parts.trust().seats);
   const turns = createTurns(store, ids, readingLastWords(files, machine));

@@ -126,7 +126,7 @@ export function createMentions(store: Store) {
     },
 
     /** Expires what is due, as every live process does. Returns how many expired. */
-    expireDue: () => writeDue(store, (tx, limit) => tx.mentions.due(tx.now, limit), recordExpiries),
+    expireDue: () => writeDue(store, (tx) => tx.mentions.expiries, recordExpiries),
   };
   return service;
 }

@@ -156,6 +156,14 @@ export interface DoctoredReads {
   damaged(after: string): Promise<PageAfter<string, string>>;
 }
 
+/** A time at which something is due, by itself, in records of one kind. */
+export interface Deadlines<T> {
+  /** Those that are due by `now`. */
+  due(now: string, limit: number): Promise<T[]>;
+  /** When the next one is due, which may be in the past; null if none is. */
+  next(): Promise<string | null>;
+}
+
 /** The position of a prompt in the order of asking. */
 export interface AskedAt {
   at: string;
@@ -231,16 +239,10 @@ export interface PromptReads extends PrunableReads, DoctoredReads {
   damagedPending(): Promise<string[]>;
   /** Pending prompts that were asked in this turn. */
   pendingOfTurn(turn_id: string): Promise<Prompt[]>;
-  /** Pending prompts that expire by `now`. */
-  due(now: string, limit: number): Promise<Prompt[]>;
-  /** When the next pending prompt expires. */
-  nextExpiry(): Promise<string | null>;
-  /** Pending prompts that are due to be escalated by `now`. */
-  toEscalate(now: string, limit: number): Promise<Prompt[]>;
-  nextEscalation(): Promise<string | null>;
-  /** Pending prompts about whose expiry the human is to be warned by `now`. */
-  toWarn(now: string, limit: number): Promise<Prompt[]>;
-  nextWarning(): Promise<string | null>;
+  /** Pending prompts: when they expire, are escalated, and when the human is to be warned that they expire. */
+  expiries: Deadlines<Prompt>;
+  escalations: Deadlines<Prompt>;
+  warnings: Deadlines<Prompt>;
   response(response_id: string): Promise<StoredResponse | undefined>;
 }
 
@@ -278,10 +280,8 @@ export interface ClaimReads {
   holder(ask_id: string, now: string): Promise<string | null>;
   /** The prompts that a desk holds. */
   ofDesk(desk_id: string): Promise<string[]>;
-  /** The prompts held by desks that are gone. */
-  lapsed(now: string, limit: number): Promise<string[]>;
-  /** When the first lease of a desk that holds a claim ends; in the past if one has ended. */
-  nextLapse(): Promise<string | null>;
+  /** The prompts held by desks, by the lease of the desk. */
+  lapses: Deadlines<string>;
 }
 
 export interface ClaimRecords extends ClaimReads {
@@ -304,10 +304,8 @@ export interface Wait {
 export interface WaitReads {
   /** Whether anybody waits for it at `now`. */
   isWaited(ask_id: string, now: string): Promise<boolean>;
-  /** The questions that have a wait whose lease has ended by `now`. */
-  lapsed(now: string, limit: number): Promise<string[]>;
-  /** When the lease of the next wait ends, unless it is renewed. */
-  nextLapse(): Promise<string | null>;
+  /** The questions that have a wait, by its lease. */
+  lapses: Deadlines<string>;
 }
 
 export interface WaitRecords extends WaitReads {
@@ -612,9 +610,8 @@ export interface MentionReads extends PrunableReads {
   unprocessedBySession(): Promise<ReadonlyMap<string, number>>;
   /** How often two sessions have mentioned each other since then, in messages with a higher seq. */
   countBetween(pair: Pair, since: string, after: number): Promise<number>;
-  /** Unprocessed mentions that expire by `now`. */
-  due(now: string, limit: number): Promise<Mention[]>;
-  nextExpiry(): Promise<string | null>;
+  /** Unprocessed mentions that expire. */
+  expiries: Deadlines<Mention>;
 }
 
 export interface MentionRecords extends MentionReads, Prunable {

@@ -247,14 +247,11 @@ export function createPrompts(
      * Expires prompts that are due. Every live process does this, and the compare-and-set lets one of them win. Returns how many
      * this one expired.
      */
-    expireDue: (): Promise<number> =>
-      writeDue(store, (tx, limit) => tx.prompts.due(tx.now, limit), recordExpiries),
+    expireDue: (): Promise<number> => writeDue(store, (tx) => tx.prompts.expiries, recordExpiries),
     /** The same for prompts that are due to be escalated. */
-    escalateDue: (): Promise<number> =>
-      writeDue(store, (tx, limit) => tx.prompts.toEscalate(tx.now, limit), recordEscalations),
+    escalateDue: (): Promise<number> => writeDue(store, (tx) => tx.prompts.escalations, recordEscalations),
     /** Warns the human of prompts that will soon expire. */
-    warnDue: (): Promise<number> =>
-      writeDue(store, (tx, limit) => tx.prompts.toWarn(tx.now, limit), recordWarnings),
+    warnDue: (): Promise<number> => writeDue(store, (tx) => tx.prompts.warnings, recordWarnings),
 
     /**
      * Leaves a question to the human: the actor's session does not get it again. A settled one stays as it is.

@@ -36,7 +36,7 @@ export function createWaits(store: Store, ids: Ids) {
     lapseDue: () =>
       writeDue(
         store,
-        (tx, limit) => tx.waits.lapsed(tx.now, limit),
+        (tx) => tx.waits.lapses,
         async (tx, ask_ids) => {
           for (const ask_id of ask_ids) await lapseWait(tx, ask_id);
         },

@@ -113,7 +113,7 @@ export function checksumsContract(engine: StoreEngine): void {
 
     expect(await hive.prompts.setAsideDamaged()).toBe(1);
     expect(await hive.prompts.setAsideDamaged()).toBe(0);
-    expect(await hive.store.read((tx) => tx.prompts.nextExpiry()), 'nothing is due for ever').toBeNull();
+    expect(await hive.store.read((tx) => tx.prompts.expiries.next()), 'nothing is due for ever').toBeNull();
     expect(await hive.prompts.countPending()).toMatchObject({ normal: 1 });
     const [notice] = await hive.notices.list(1);
     expect(notice?.data).toMatchObject({ notice: 'damaged', ask_id: bad.ask_id, severity: 'error' });

@@ -124,7 +124,7 @@ export function humansContract(engine: StoreEngine): void {
     expect(await hive.claims.claim(ask_id, { by: 'ada', desk_id: ada.desk_id })).toMatchObject({
       accepted: false,
     });
-    expect(await hive.store.read((tx) => tx.claims.nextLapse())).toBeNull();
+    expect(await hive.store.read((tx) => tx.claims.lapses.next())).toBeNull();
   });
 
   test('a claim ends when its prompt is cancelled with its turn, and is not released later', async () => {
@@ -135,7 +135,7 @@ export function humansContract(engine: StoreEngine): void {
     await hive.claims.claim(ask_id, { by: 'ada', desk_id: ada.desk_id });
     await hive.turns.end(turn.turn_id, INTERRUPTED);
     expect(await hive.store.read((tx) => tx.claims.ofDesk(ada.desk_id))).toEqual([]);
-    expect(await hive.store.read((tx) => tx.claims.nextLapse())).toBeNull();
+    expect(await hive.store.read((tx) => tx.claims.lapses.next())).toBeNull();
     await ada.close();
     expect(await hive.claims.releaseLapsed()).toBe(0);
     expect(await typesOf(hive, ask_id)).toEqual(['prompt/created', 'prompt/claimed', 'prompt/cancelled']);
@@ -210,7 +210,7 @@ export function humansContract(engine: StoreEngine): void {
     await sit(hive, 'ada');
     const { ask_id, escalates_at } = await ask(hive, { to: 'ada', escalate_after_ms: 1_000 });
     await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
-    expect(await hive.store.read((tx) => tx.prompts.nextEscalation())).toBeNull();
+    expect(await hive.store.read((tx) => tx.prompts.escalations.next())).toBeNull();
     await clockReaches(escalates_at);
     expect(await hive.prompts.escalateDue()).toBe(0);
     expect((await hive.prompts.get(ask_id)).escalated_at).toBeNull();

@@ -12,10 +12,10 @@ import { tempStore } from '../support/temp.ts';
 const scope = (kind: PopupKind) => ({ seat: 'seat', kind });
 const STORM = { held_by: 'desk-1', since: '2026', at: '2027' };
 const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
-  'the next expiry of a prompt': (tx) => tx.prompts.nextExpiry(),
-  'the prompts that are due': (tx) => tx.prompts.due('2026', 100),
-  'the next escalation': (tx) => tx.prompts.nextEscalation(),
-  'the prompts that everybody is to be asked': (tx) => tx.prompts.toEscalate('2026', 100),
+  'the next expiry of a prompt': (tx) => tx.prompts.expiries.next(),
+  'the prompts that are due': (tx) => tx.prompts.expiries.due('2026', 100),
+  'the next escalation': (tx) => tx.prompts.escalations.next(),
+  'the prompts that everybody is to be asked': (tx) => tx.prompts.escalations.due('2026', 100),
   'the holder of a prompt': (tx) => tx.claims.holder('ask-1', '2026'),
   'the last storm of a seat': (tx) => tx.popups.storm(scope('prompt')),
   'the questions in a storm': (tx) => tx.popups.inStorm(scope('prompt'), STORM),
@@ -42,8 +42,8 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'the number of those': (tx) => tx.mentions.countFresh('session-1'),
   'the mentions of each other of a pair': (tx) =>
     tx.mentions.countBetween({ first_session_id: 'a', second_session_id: 'b' }, '2026', 0),
-  'the next expiry of a mention': (tx) => tx.mentions.nextExpiry(),
-  'the mentions that are due': (tx) => tx.mentions.due('2026', 100),
+  'the next expiry of a mention': (tx) => tx.mentions.expiries.next(),
+  'the mentions that are due': (tx) => tx.mentions.expiries.due('2026', 100),
   'what was sent last': (tx) => tx.outreach.list({ limit: 100 }),
   'what a session has not reported': (tx) => tx.outreach.unreported('session-1'),
   'what is kept for a human who is away': (tx) => tx.outreach.unseen(100),

@@ -64,7 +64,7 @@ test('the lease of a wait lasts as long as its heartbeat needs, although the clo
   await eventually(async () => (await leaseOf(hive)) === renewed);
 });
 
-const leaseOf = (hive: OpenedHive): Promise<string | null> => hive.store.read((tx) => tx.waits.nextLapse());
+const leaseOf = (hive: OpenedHive): Promise<string | null> => hive.store.read((tx) => tx.waits.lapses.next());
 
 test('a poll ends after its time, although the clock was set back', async () => {
   const path = tempStore();

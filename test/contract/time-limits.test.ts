@@ -60,7 +60,7 @@ test('the time of the next warning can be read', async () => {
   const ask_id = await shown('Which way?');
   const { warns_at, created_at } = await hive.prompts.get(ask_id);
   expect(Date.parse(warns_at ?? '') - Date.parse(created_at)).toBe(8 * MINUTE_MS);
-  expect(await hive.store.read((tx) => tx.prompts.nextWarning())).toBe(warns_at);
+  expect(await hive.store.read((tx) => tx.prompts.warnings.next())).toBe(warns_at);
 });
 
 test('an expired question is reported once, and not at all if nobody was shown it', async () => {

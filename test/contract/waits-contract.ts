@@ -163,7 +163,7 @@ export function waitsContract(engine: StoreEngine): void {
     const { prompts, printed } = await fireDialog(hive, raw);
     const [{ ask_id = '', blocked_since = null } = {}] = prompts;
     const terminalSince = async () => (await hive.prompts.get(ask_id)).terminal_since;
-    await eventually(() => hive.store.read(async (tx) => (await tx.waits.nextLapse()) !== null));
+    await eventually(() => hive.store.read(async (tx) => (await tx.waits.lapses.next()) !== null));
     await letLeasesEnd(engine, address);
     hive.startExpiry();
     await eventually(async () => (await terminalSince()) !== null);

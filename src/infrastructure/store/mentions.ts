@@ -167,9 +167,10 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
     countBetween: ({ first_session_id, second_session_id }, since, after) =>
       numberIn(sql, BETWEEN, [first_session_id, second_session_id, since, after]),
 
-    due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(mentions.decode),
-
-    nextExpiry: () => firstTime(sql, NEXT_EXPIRY),
+    expiries: {
+      due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(mentions.decode),
+      next: () => firstTime(sql, NEXT_EXPIRY),
+    },
 
     insert: (mention) => stored.add(sql, mention),
 

@@ -4,6 +4,7 @@
  */
 import type {
   ClaimRecords,
+  Deadlines,
   PromptFilter,
   PromptReads,
   PromptRecords,
@@ -138,13 +139,6 @@ const SET_BLOCKED = statement(
 const SET_TERMINAL = statement(
   `UPDATE prompts SET terminal_since = $2 WHERE ask_id = $1 AND status = 'pending'`,
 );
-const TO_WARN = statement(
-  () =>
-    `${SELECT} WHERE status = 'pending' AND warns_at IS NOT NULL AND warns_at <= $1 ORDER BY warns_at LIMIT $2`,
-);
-const NEXT_WARNING = statement(
-  `SELECT MIN(warns_at) AS at FROM prompts WHERE status = 'pending' AND warns_at IS NOT NULL`,
-);
 const WARNED = statement('UPDATE prompts SET warns_at = NULL WHERE ask_id = $1 AND warns_at IS NOT NULL');
 const GET = statement(() => `${SELECT} WHERE ask_id = $1`);
 const BY_KEY = statement(
@@ -173,20 +167,19 @@ const PENDING_UNDER = statement(
 const PENDING_OF_TURN = statement(
   () => `${SELECT} WHERE turn_id = $1 AND status = 'pending' ORDER BY created_at, ask_id`,
 );
-const DUE = statement(
-  () =>
-    `${SELECT} WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
-);
-const NEXT_EXPIRY = statement(
-  `SELECT MIN(expires_at) AS at FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL`,
-);
-const TO_ESCALATE = statement(
-  () => `${SELECT} WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL
-   AND escalates_at <= $1 ORDER BY escalates_at LIMIT $2`,
-);
-const NEXT_ESCALATION = statement(
-  `SELECT MIN(escalates_at) AS at FROM prompts WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL`,
-);
+
+/** The statements of a deadline of pending prompts: those that are due, and the time of the next. */
+function deadline(column: 'expires_at' | 'escalates_at' | 'warns_at', open = ''): [Statement, Statement] {
+  const where = `WHERE status = 'pending' AND ${column} IS NOT NULL${open}`;
+  return [
+    statement(() => `${SELECT} ${where} AND ${column} <= $1 ORDER BY ${column} LIMIT $2`),
+    statement(`SELECT MIN(${column}) AS at FROM prompts ${where}`),
+  ];
+}
+const EXPIRIES = deadline('expires_at');
+const ESCALATIONS = deadline('escalates_at', ' AND escalated_at IS NULL');
+const WARNINGS = deadline('warns_at');
+
 const ESCALATE = statement(
   `UPDATE prompts SET escalated_at = $2, checksum = $3 WHERE ask_id = $1 AND status = 'pending' AND escalated_at IS NULL`,
 );
@@ -214,6 +207,10 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
   /** The first intact rows of a query for `key`. */
   const first = async (query: Statement, key: string, limit: number): Promise<Prompt[]> =>
     readIntact(await sql.all(query, [key, limit + SPARE])).slice(0, limit);
+  const deadlines = ([due, next]: [Statement, Statement]): Deadlines<Prompt> => ({
+    due: (until, limit) => first(due, until, limit),
+    next: () => firstTime(sql, next),
+  });
 
   return {
     get: (ask_id) => one(sql, GET, [ask_id], readPrompt),
@@ -233,15 +230,11 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     },
     countPendingUnder: (id, most) => numberIn(sql, PENDING_UNDER, [id, `${id}:`, `${id};`, most]),
     pendingOfTurn: async (turn_id) => readIntact(await sql.all(PENDING_OF_TURN, [turn_id])),
-    due: (until, limit) => first(DUE, until, limit),
+    expiries: deadlines(EXPIRIES),
+    escalations: deadlines(ESCALATIONS),
+    warnings: deadlines(WARNINGS),
 
     ...promptLists(sql, now),
-
-    nextExpiry: () => firstTime(sql, NEXT_EXPIRY),
-
-    toEscalate: (until, limit) => first(TO_ESCALATE, until, limit),
-
-    nextEscalation: () => firstTime(sql, NEXT_ESCALATION),
 
     async escalate(prompt) {
       const { ask_id, escalated_at } = prompt;
@@ -266,10 +259,6 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     update: (prompt) => change(sql, UPDATE, changes(prompt)),
 
     setTerminal: ({ ask_id, terminal_since }) => change(sql, SET_TERMINAL, [ask_id, terminal_since]),
-
-    toWarn: (until, limit) => first(TO_WARN, until, limit),
-
-    nextWarning: () => firstTime(sql, NEXT_WARNING),
 
     warned: async (ask_id) => (await sql.run(WARNED, [ask_id])) === 1,
 
@@ -421,8 +410,10 @@ export function claimStatements(sql: Sql): ClaimRecords {
   return {
     holder: async (ask_id, now) => (await ids(sql, HOLDER, [now, ask_id], 'desk_id'))[0] ?? null,
     ofDesk: (desk_id) => ids(sql, OF_DESK, [desk_id], 'ask_id'),
-    lapsed: (now, limit) => ids(sql, LAPSED, [now, limit], 'ask_id'),
-    nextLapse: () => firstTime(sql, NEXT_LAPSE),
+    lapses: {
+      due: (now, limit) => ids(sql, LAPSED, [now, limit], 'ask_id'),
+      next: () => firstTime(sql, NEXT_LAPSE),
+    },
     put: (ask_id, desk_id) => change(sql, PUT, [ask_id, desk_id]),
     remove: (ask_id) => change(sql, REMOVE, [ask_id]),
   };

@@ -24,8 +24,10 @@ const REMOVE_LAPSED = statement(
 export function waitStatements(sql: Sql): WaitRecords {
   return {
     isWaited: async (ask_id, now) => (await sql.all(WAITED, [ask_id, now])).length > 0,
-    lapsed: (now, limit) => ids(sql, LAPSED, [now, limit], 'ask_id'),
-    nextLapse: () => firstTime(sql, NEXT_LAPSE),
+    lapses: {
+      due: (now, limit) => ids(sql, LAPSED, [now, limit], 'ask_id'),
+      next: () => firstTime(sql, NEXT_LAPSE),
+    },
     put: ({ ask_id, wait_id, lease_until }) => change(sql, PUT, [ask_id, wait_id, lease_until]),
     removeLapsed: (ask_id, now) => ids(sql, REMOVE_LAPSED, [ask_id, now], 'wait_id'),
     end: (wait_id) => ids(sql, END, [wait_id], 'ask_id'),
