@@ -15,7 +15,6 @@ interface HistoryOptions extends Format {
   project?: string;
   since?: string;
   limit: number;
-  cursor?: string;
   format: 'text' | 'org' | 'markdown';
 }
 
@@ -26,7 +25,6 @@ export function defineHistory(command: Command): void {
     .option('--project <name>', 'only of this project')
     .option('--since <duration>', 'only entries of this last period: 90m, 2h, 7d')
     .option('--limit <n>', 'the largest number to list', wholeNumber, 50)
-    .option('--cursor <cursor>', 'continue where the last list ended (its next_cursor)')
     .addOption(
       new Option('--format <format>', 'the output format')
         .choices(['text', 'org', 'markdown'])
@@ -35,7 +33,7 @@ export function defineHistory(command: Command): void {
 }
 
 async function history(hive: Hive, query: string | undefined, options: HistoryOptions): Promise<ExitCode> {
-  const { agent, project, since, limit, cursor, format, json } = options;
+  const { agent, project, since, limit, format, json } = options;
   const from = since === undefined ? undefined : new Date(Date.now() - parseDuration(since)).toISOString();
   const { items, next_cursor } = await hive.history.search({
     query,
@@ -43,13 +41,12 @@ async function history(hive: Hive, query: string | undefined, options: HistoryOp
     project,
     since: from,
     limit,
-    cursor,
   });
-  if (json === true) return doneAsJson({ entries: items, next_cursor });
+  if (json === true) return doneAsJson({ entries: items, more: next_cursor !== null });
   if (items.length === 0) remark('Nothing in the history matches.');
   if (format === 'text') printRows(items.map(toRow));
   else for (const entry of items) print(toSection(entry, format));
-  if (next_cursor !== null) remark(more(limit, next_cursor));
+  if (next_cursor !== null) remark(more(limit));
   return EXIT.done;
 }
 

@@ -23,7 +23,6 @@ interface ListOptions extends Format {
   agent?: string;
   to?: string;
   limit: number;
-  cursor?: string;
 }
 
 export function defineList(command: Command): void {
@@ -36,20 +35,16 @@ export function defineList(command: Command): void {
     .option('--project <name>', 'only of this project')
     .option('--agent <handle>', 'only of this agent')
     .option('--to <name>', 'only questions for this human or team')
-    .option('--limit <n>', 'the largest number to list', wholeNumber, 50)
-    .option('--cursor <cursor>', 'continue where the last list ended (its next_cursor)');
+    .option('--limit <n>', 'the largest number to list', wholeNumber, 50);
 }
 
-async function list(
-  hive: Hive,
-  { status, project, agent, to, limit, cursor, json }: ListOptions,
-): Promise<ExitCode> {
+async function list(hive: Hive, { status, project, agent, to, limit, json }: ListOptions): Promise<ExitCode> {
   const filter = { status: status === 'all' ? undefined : status, project, agent, to };
-  const { items, next_cursor } = await hive.prompts.list({ ...filter, limit, cursor });
-  if (json === true) return doneAsJson({ prompts: items.map(promptJson), next_cursor });
+  const { items, next_cursor } = await hive.prompts.list({ ...filter, limit });
+  if (json === true) return doneAsJson({ prompts: items.map(promptJson), more: next_cursor !== null });
   if (items.length === 0) remark(nothing(status, { project, agent, to }));
   else showPrompts(items);
-  if (next_cursor !== null) remark(more(limit, next_cursor));
+  if (next_cursor !== null) remark(more(limit));
   return EXIT.done;
 }
 

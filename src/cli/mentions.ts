@@ -15,7 +15,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { age, doneAsJson, type Format, print, printJson, remark, say } from './output.ts';
 import { perform } from './program.ts';
-import { SOMEBODY } from './sentences.ts';
+import { more, SOMEBODY } from './sentences.ts';
 
 const loopActions = ([a, b]: readonly [string, string]): string =>
   `Let them continue: hive mentions allow ${a} ${b}\n  Mute this pair: hive mentions mute ${a} ${b}\n  Write to them: hive post "@${a} @${b} …"`;
@@ -28,7 +28,6 @@ interface MentionsOptions extends Format {
   session?: string;
   status: MentionStatus | 'any';
   limit: number;
-  cursor?: string;
   all?: boolean;
   note?: string;
 }
@@ -48,7 +47,6 @@ export function defineMentions(command: Command): void {
         .default('unprocessed'),
     )
     .option('--limit <n>', 'the largest number to list', wholeNumber, 50)
-    .option('--cursor <cursor>', 'continue where the last list ended (its next_cursor)')
     .option('--all', 'process all unprocessed ones')
     .option('--note <text>', 'what was done about them')
     .option('--as-agent', "an agent processes another session's mentions, which is recorded");
@@ -72,7 +70,7 @@ async function mentions(
   throw invalidInput(`There is no "hive mentions ${action}". Use list, process, allow, mute or loops.`);
 }
 
-const LISTING = ['status', 'limit', 'cursor'];
+const LISTING = ['status', 'limit'];
 const SETTLING = ['allow', 'mute', 'loops'];
 
 /** @throws HiveError `invalid_input` for what another action would use. */
@@ -88,7 +86,7 @@ function refuseUnused(
     throw invalidInput('hive mentions loops takes no names: it lists every loop and every muted pair.');
   if (action !== 'list' && given.some((name) => LISTING.includes(name)))
     throw invalidInput(
-      `--status, --limit and --cursor are for the list, not for hive mentions ${action}. Nothing was done.`,
+      `--status and --limit are for the list, not for hive mentions ${action}. Nothing was done.`,
     );
   if (SETTLING.includes(action) && given.includes('session'))
     throw invalidInput(
@@ -140,19 +138,19 @@ async function addresseeOf(hive: Hive, caller: Caller, options: MentionsOptions)
 async function list(
   hive: Hive,
   { session_id, handle, carrier }: Whose,
-  { status, limit, cursor, json, session, asAgent }: MentionsOptions,
+  { status, limit, json, session, asAgent }: MentionsOptions,
 ): Promise<ExitCode> {
-  const open = status === 'unprocessed' && cursor === undefined;
-  const { items, next_cursor } = open
-    ? { items: await hive.mentions.unprocessed(session_id, carrier, limit), next_cursor: null }
+  const open = status === 'unprocessed';
+  const { items, next_cursor = null } = open
+    ? { items: await hive.mentions.unprocessed(session_id, carrier, limit) }
     : await hive.mentions.history({
         session_id,
         status: status === 'any' ? undefined : status,
         limit,
-        cursor,
       });
   const summary = await hive.mentions.summary(session_id);
-  if (json === true) return doneAsJson({ mentions: items, next_cursor, handle, summary });
+  const isCut = open ? items.length < summary.unprocessed : next_cursor !== null;
+  if (json === true) return doneAsJson({ mentions: items, more: isCut, handle, summary });
   for (const mention of items) show(mention);
   if (items.length === 0)
     remark(`There are no ${status === 'any' ? '' : `${status} `}mentions of ${handle}.`);
@@ -163,12 +161,7 @@ async function list(
       `Mark them processed with: hive mentions process ID…${whose}, or: hive mentions process --all${whose}`,
     );
   }
-  const left = summary.unprocessed - items.length;
-  if (open && left > 0)
-    remark(
-      `There ${left === 1 ? 'is' : 'are'} ${left} more. To see ${left === 1 ? 'it' : 'them'}, add --limit ${limit * 2}`,
-    );
-  if (next_cursor !== null) remark(`There are more. To see them, add --cursor ${next_cursor}`);
+  if (isCut) remark(more(limit));
   return EXIT.done;
 }
 

@@ -13,23 +13,21 @@ import { more } from './sentences.ts';
 interface OutreachOptions extends Format {
   kind?: OutreachKind;
   limit: number;
-  cursor?: string;
 }
 
 export function defineOutreach(command: Command): void {
   perform(command, outreach)
     .addOption(new Option('--kind <kind>', 'only this kind').choices(['ping', 'card', 'report']))
-    .option('--limit <n>', 'the largest number to list', wholeNumber, 20)
-    .option('--cursor <cursor>', 'continue where the last list ended (its next_cursor)');
+    .option('--limit <n>', 'the largest number to list', wholeNumber, 20);
 }
 
-async function outreach(hive: Hive, { kind, limit, cursor, json }: OutreachOptions): Promise<ExitCode> {
-  const { items, next_cursor } = await hive.outreach.list({ kind, limit, cursor });
-  if (json === true) printJson({ outreach: items, next_cursor });
+async function outreach(hive: Hive, { kind, limit, json }: OutreachOptions): Promise<ExitCode> {
+  const { items, next_cursor } = await hive.outreach.list({ kind, limit });
+  if (json === true) printJson({ outreach: items, more: next_cursor !== null });
   else if (items.length === 0)
     remark(`There are no ${kind === undefined ? 'pings, cards or reports' : `${kind}s`}.`);
   else for (const item of items) say(`${inWords(item)}\n`);
-  if (next_cursor !== null) remark(more(limit, next_cursor));
+  if (next_cursor !== null) remark(more(limit));
   // Only a person's look counts: an agent may list them too.
   if ((await findCaller(hive)).agent_because === null)
     for (const { outreach_id, status } of items)

@@ -13,8 +13,7 @@ export const SOMEBODY = 'somebody';
 /** Follows an answer that no key of a person signed: a script's, an agent's, a library's, or one typed at a terminal. */
 export const UNATTESTED = ' (unattested)';
 
-export const more = (limit: number, cursor: string): string =>
-  `There are more. To see them, add --limit ${limit * 2} or --cursor ${cursor}`;
+export const more = (limit: number): string => `There are more. To see them, add --limit ${limit * 2}`;
 
 /** One or more names as a part of a sentence. */
 export function listed(names: readonly string[], word: 'and' | 'or' = 'and'): string {

@@ -187,7 +187,7 @@ describe('looking', () => {
     expect(await waiting.done).toMatchObject({ code: 0 });
   });
 
-  it('lists by status, agent and project, and continues from a cursor', async () => {
+  it('lists by status, agent and project, and says whether there is more', async () => {
     const person = shell(tempStore());
     const agent = person.as({ HIVE_AGENT: 'builder' });
     await person.hive('ask', 'Mine?');
@@ -195,8 +195,12 @@ describe('looking', () => {
     await agent.hive('ask', 'Now?', '--urgency', 'critical');
     const all = (await person.hive('list', '--limit', '2', '--json')).json();
     expect(all.prompts.map((p: { question: string }) => p.question)).toEqual(['Now?', 'Mine?']);
-    const rest = (await person.hive('list', '--cursor', all.next_cursor, '--json')).json();
-    expect(rest).toMatchObject({ prompts: [{ question: 'Low?' }], next_cursor: null });
+    expect(all.more).toBe(true);
+    expect((await person.hive('list', '--limit', '2')).err).toBe(
+      'hive: There are more. To see them, add --limit 4\n',
+    );
+    const rest = (await person.hive('list', '--limit', '4', '--json')).json();
+    expect(rest).toMatchObject({ prompts: [{}, {}, { question: 'Low?' }], more: false });
     const handle = all.prompts[0].agent as string;
     expect((await person.hive('list', '--agent', handle, '--json')).json().prompts).toHaveLength(2);
     expect((await person.hive('list', '--project', 'none', '--json')).json().prompts).toEqual([]);

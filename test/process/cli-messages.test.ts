@@ -194,7 +194,7 @@ describe('mentions', () => {
         out: '',
         err: expect.stringContaining(err),
       });
-    for (const option of ['--status=processed', '--limit=1', '--cursor=x'])
+    for (const option of ['--status=processed', '--limit=1'])
       await refused('are for the list, not for hive mentions process.', 'process', '--all', option);
     await refused('are for the list, not for hive mentions mute.', 'mute', 'alice', 'bobby', '--limit=1');
     await refused('hive mentions allow takes no --session', 'allow', 'alice', 'bobby', '--session=alice');

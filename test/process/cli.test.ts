@@ -5,7 +5,7 @@ import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 describe('the log', () => {
-  it('prints events, from the given place and about the given subject', async () => {
+  it('prints events, from the given place', async () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     await person.hive('respond', ask_id, 'go');
@@ -16,21 +16,7 @@ describe('the log', () => {
     expect(events.map(({ type }) => type)).toEqual(['session/started', 'prompt/created', 'prompt/responded']);
     const after = await person.hive('store', 'log', '--after', String(events[1].seq));
     expect(after.out.trim().split('\n')).toHaveLength(1);
-    const about = await person.hive('store', 'log', '--subject', ask_id);
-    expect(about.out.trim().split('\n')).toHaveLength(2);
     expect((await person.hive('store', 'log', '--after', '-1')).code).toBe(2);
-  });
-
-  it('says that there are no events about a subject, which may be mistyped', async () => {
-    const person = shell(tempStore());
-    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
-    expect(await person.hive('store', 'log', '--subject', ask_id.slice(0, -1))).toEqual(
-      expect.objectContaining({
-        code: 0,
-        out: '',
-        err: `hive: There are no events about "${ask_id.slice(0, -1)}". Give the whole id of a question, session or desk.\n`,
-      }),
-    );
   });
 
   it('--follow continues with new events', async () => {

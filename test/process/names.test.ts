@@ -122,7 +122,7 @@ describe('hive sessions set', () => {
       source_fixed: false,
       outreach: {},
     });
-    const log = (await person.hive('store', 'log', '--subject', 'frontend-tests')).out;
+    const log = (await person.hive('store', 'log')).out;
     expect(log).toContain('"gate":"remind"');
     expect(log).toContain('"by":"Ada","via":"cli","by_kind":"human"');
   });
