@@ -318,7 +318,8 @@ A decision that may grant a permission is confirmed first."
       (hive-display-track (car permissions) begin (point) (cdr permissions)))))
 
 (defvar hive-batch-mode-map
-  (hive-keymap "a" #'hive-batch-answer-shown
+  (hive-keymap :mode 'hive-batch-mode
+               "a" #'hive-batch-answer-shown
                "RET" #'hive-batch-answer-shown)
   "Keymap of `hive-batch-mode'.")
 
@@ -365,7 +366,6 @@ A decision that may grant a permission is confirmed first."
 
 (defun hive-batch-answer-shown ()
   "Answer all questions of this buffer with one decision."
-  (declare (modes hive-batch-mode))
   (interactive)
   (let ((buffer (current-buffer)))
     (hive-batch-answer hive-batch--current)

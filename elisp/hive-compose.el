@@ -224,7 +224,8 @@ One that is open in a buffer stays."
 (add-hook 'hive-outbox-stored-functions #'hive-compose--stored)
 
 (defvar hive-compose-mode-map
-  (hive-keymap "C-c C-c" #'hive-compose-send
+  (hive-keymap :mode 'hive-compose-mode
+               "C-c C-c" #'hive-compose-send
                "C-c C-k" #'hive-compose-put-aside
                "C-c C-q" #'hive-compose-quote
                "C-c C-t" #'hive-compose-insert-template
@@ -383,7 +384,6 @@ Refuse a question that is already answered, unless it has a draft."
 (defun hive-compose-quote ()
   "Quote the region, or the paragraph at point, of the question above.
 The lines are added to the end of your answer, each after a >."
-  (declare (modes hive-compose-mode))
   (interactive)
   (let* ((region (use-region-p))
          (begin (cond (region (region-beginning))
@@ -400,7 +400,6 @@ The lines are added to the end of your answer, each after a >."
 
 (defun hive-compose-insert-template (text)
   "Insert TEXT, one of your `hive-reply-templates', at point or at the end."
-  (declare (modes hive-compose-mode))
   (interactive
    (list (completing-read (hive-words 'which-template)
                           (or (hive-template-texts hive-compose--prompt)
@@ -415,7 +414,6 @@ The lines are added to the end of your answer, each after a >."
 (defun hive-compose-choose (label)
   "Answer with the option LABEL; your text becomes a comment on it.
 With an empty LABEL, your text is the answer itself."
-  (declare (modes hive-compose-mode))
   (interactive
    (list (completing-read (hive-words "Option to send with your text (empty for none): ")
                           (or (hive-values :label (plist-get hive-compose--prompt :options))
@@ -427,7 +425,6 @@ With an empty LABEL, your text is the answer itself."
 
 (defun hive-compose-send ()
   "Send the answer; it is on disk before you read \"queued\"."
-  (declare (modes hive-compose-mode))
   (interactive)
   (let* ((text (string-trim (hive-compose-text)))
          (prompt hive-compose--prompt)
@@ -444,7 +441,6 @@ With an empty LABEL, your text is the answer itself."
 
 (defun hive-compose-put-aside ()
   "Save the text as a draft and close the buffer."
-  (declare (modes hive-compose-mode))
   (interactive)
   ;; If that fails, the text exists only here.
   (when (hive-draft-save)

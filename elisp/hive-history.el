@@ -147,7 +147,8 @@ That is the mode line of a file, and links of Org."
 (defvar-local hive-history--nothing (hive-words 'loading) "Why no entry is shown, in words.")
 
 (defvar hive-history-mode-map
-  (hive-keymap "RET" #'hive-history-open
+  (hive-keymap :mode 'hive-history-mode
+               "RET" #'hive-history-open
                "s" #'hive-history
                "g" #'hive-history-again
                ">" #'hive-history-older
@@ -318,20 +319,17 @@ Nothing is fetched yet: that is what reverting the buffer does."
 
 (defun hive-history-again ()
   "Run the same search again."
-  (declare (modes hive-history-mode))
   (interactive)
   (hive-history--fetch))
 
 (defun hive-history-older ()
   "Also show older entries."
-  (declare (modes hive-history-mode))
   (interactive)
   (unless hive-history--cursor (hive-fail 'nothing-older))
   (hive-history--fetch hive-history--cursor))
 
 (defun hive-history-open ()
   "Open the question or the message at point."
-  (declare (modes hive-history-mode))
   (interactive)
   (let ((entry (or (hive-find :id (tabulated-list-get-id) hive-history--entries)
                    (hive-fail "There is no entry on this line"))))
@@ -362,31 +360,26 @@ Nothing is fetched yet: that is what reverting the buffer does."
 (defun hive-history-by-agent (agent)
   "Find only what AGENT asked or wrote; if empty, what anybody did.
 AGENT is a title or a handle; the beginning is enough."
-  (declare (modes hive-history-mode))
   (interactive (list (hive-read-agent "Only agent: " hive-history--entries)))
   (hive-history--by :agent (hive-model-expand-handle agent hive-history--entries)))
 
 (defun hive-history-by-project (project)
   "Find only entries of PROJECT; if empty, of all projects."
-  (declare (modes hive-history-mode))
   (interactive (list (completing-read (hive-words "Only project: ") (hive-values :project hive-history--entries))))
   (hive-history--by :project project))
 
 (defun hive-history-since (moment)
   "Find only entries since MOMENT: 2026-01-31, or 7d for a week ago."
-  (declare (modes hive-history-mode))
   (interactive (list (read-string (hive-words "Since (2026-01-31, 3h, 7d): "))))
   (hive-history--by :since (hive-history--moment moment)))
 
 (defun hive-history-until (moment)
   "Find only entries before MOMENT: 2026-01-31, or 7d for a week ago."
-  (declare (modes hive-history-mode))
   (interactive (list (read-string (hive-words "Until (2026-01-31, 3h, 7d): "))))
   (hive-history--by :until (hive-history--moment moment)))
 
 (defun hive-history-by-nothing ()
   "Remove all filters but the text."
-  (declare (modes hive-history-mode))
   (interactive)
   (let ((query (plist-get hive-history--search :query)))
     (hive-history--go (and query (list :query query)))))
@@ -395,7 +388,6 @@ AGENT is a title or a handle; the beginning is enough."
   "Write all results of the search to FILE, including those not shown.
 A name that ends in .org is written as Org, any other as Markdown.
 If there are too many, only the newest are written, and Emacs says so."
-  (declare (modes hive-history-mode))
   (interactive (list (read-file-name
                       (hive-words "Write to (.org or .md): ") nil nil nil "hive.org")))
   (when (and (file-exists-p file)

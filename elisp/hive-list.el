@@ -63,7 +63,6 @@ Notifications report only the beginning and the end of their turns."
 
 (defun hive-list-choose-view ()
   "Show the view whose number was pressed."
-  (declare (modes hive-list-mode))
   (interactive)
   (hive-list--go (car (nth (- last-command-event ?0) hive-list-views)) hive-list--filter))
 
@@ -82,34 +81,29 @@ Notifications report only the beginning and the end of their turns."
 (defun hive-list-filter-agent (agent)
   "Show only the questions from AGENT; if empty, from all agents.
 AGENT is a title or a handle; the beginning is enough."
-  (declare (modes hive-list-mode))
   (interactive (list (hive-read-agent "Questions from agent: " (append hive-list--shown (hive-prompts)))))
   (hive-list--filter-by
    :agent (hive-model-expand-handle agent (append hive-list--shown (hive-prompts)))))
 
 (defun hive-list-filter-project (project)
   "Show only the questions from PROJECT; if empty, from all projects."
-  (declare (modes hive-list-mode))
   (interactive (list (completing-read
                       (hive-words "Questions from project: ") (hive-list--known :project))))
   (hive-list--filter-by :project project))
 
 (defun hive-list-filter-kind (kind)
   "Show only the questions of KIND; if empty, of all kinds."
-  (declare (modes hive-list-mode))
   (interactive (list (completing-read
                       (hive-words "Kind: ") '("question" "permission") nil t)))
   (hive-list--filter-by :kind kind))
 
 (defun hive-list-filter-text (text)
   "Show only the questions that contain TEXT; if empty, all."
-  (declare (modes hive-list-mode))
   (interactive (list (read-string (hive-words "Questions containing: "))))
   (hive-list--filter-by :query text))
 
 (defun hive-list-filter-for (name)
   "Show only the questions for NAME, a human or a team; if empty, all."
-  (declare (modes hive-list-mode))
   (interactive (list (completing-read (hive-words "Questions for: ")
                                       (append (hive-list--known :to)
                                               (list (hive-human-name))))))
@@ -117,7 +111,6 @@ AGENT is a title or a handle; the beginning is enough."
 
 (defun hive-list-filter-none ()
   "Remove all filters."
-  (declare (modes hive-list-mode))
   (interactive)
   (hive-list--go hive-list--view nil))
 
@@ -137,13 +130,11 @@ AGENT is a title or a handle; the beginning is enough."
 
 (defun hive-list-next-page ()
   "Show the next page."
-  (declare (modes hive-list-mode))
   (interactive)
   (hive-list--turn t))
 
 (defun hive-list-previous-page ()
   "Show the previous page."
-  (declare (modes hive-list-mode))
   (interactive)
   (hive-list--turn nil))
 
@@ -209,7 +200,7 @@ AGENT is a title or a handle; the beginning is enough."
 See `hive-keys-map'.")
 
 (defvar hive-list-mode-map
-  (hive-keys-map hive-list-keys "?" #'hive-list-menu "q" #'hive-list-quit)
+  (hive-keys-map 'hive-list-mode hive-list-keys "?" #'hive-list-menu "q" #'hive-list-quit)
   "Keymap of `hive-list-mode'.")
 
 (defvar-local hive-list--fetches nil "Functions that the next update calls to fetch something.")
@@ -412,7 +403,6 @@ Without it, that is the view of questions that was shown last."
 (defun hive-list-quit ()
   "Leave the buffer, and remove its filters.
 What showed settled questions shows the pending ones again."
-  (declare (modes hive-list-mode))
   (interactive)
   (hive-list--end-preview)
   (hive-list-view-set (if (hive-list-live-p) hive-list--view 'waiting) nil)
@@ -484,7 +474,6 @@ That is the one whose line point is on, or else those that ask what
   "Open what is at point; on a heading, fold its section.
 A question is shown in full.  For an agent, open the directory of its
 project, and for a message, its shared buffer."
-  (declare (modes hive-list-mode))
   (interactive)
   (let ((row (hive-sessions-row-at-point)))
     (cond ((hive-list--section-at) (hive-list-fold))
@@ -501,7 +490,6 @@ In the view of `hive', the keys are those of `hive-next'; elsewhere, and
 with a prefix argument, you answer in the minibuffer.  The prefix
 argument also asks for a comment.  Several are those in
 the region, the marked ones, those of an agent, or those of a section."
-  (declare (modes hive-list-mode))
   (interactive)
   (let* ((prompts (hive-list-selected)) (prompt (car prompts)) (list (current-buffer)))
     (cond ((cdr prompts) (hive-batch-answer prompts))
@@ -513,7 +501,6 @@ the region, the marked ones, those of an agent, or those of a section."
 
 (defun hive-list-cancel ()
   "Cancel the question at point, or several: their agents get no answer."
-  (declare (modes hive-list-mode))
   (interactive)
   (let ((prompts (hive-list-selected)))
     (when (y-or-n-p (if (cdr prompts)
@@ -525,14 +512,12 @@ the region, the marked ones, those of an agent, or those of a section."
 
 (defun hive-list-cancel-ended ()
   "Cancel the questions of sessions that have ended: nobody waits for an answer."
-  (declare (modes hive-list-mode))
   (interactive)
   (hive-cancel-ended))
 
 (defun hive-list-snooze (&optional minutes)
   "Snooze the question at point, or several; with a prefix argument for MINUTES.
 Without one, questions that are all snoozed already are un-snoozed."
-  (declare (modes hive-list-mode))
   (interactive "P")
   (let* ((prompts (hive-list-selected))
          (minutes (and minutes (prefix-numeric-value minutes)))
@@ -548,7 +533,6 @@ Without one, questions that are all snoozed already are un-snoozed."
 (defun hive-list-visit-terminal ()
   "Go to the terminal of the agent at point, in this Emacs or outside of it.
 If there are several agents, show all terminals and go to the first."
-  (declare (modes hive-list-mode))
   (interactive)
   (pcase-dolist (`(,session-id . ,name) (hive-list--agents))
     (hive-sessions-set-read session-id)
@@ -556,14 +540,12 @@ If there are several agents, show all terminals and go to the first."
 
 (defun hive-list-always ()
   "Show the rule that would allow what the permission at point asks for."
-  (declare (modes hive-list-mode))
   (interactive)
   (hive-rule-for (car (hive-list-selected))))
 
 (defun hive-list-interrupt ()
   "Ask the agent at point to stop, or the agents of several questions.
 With a prefix argument, ask for a note that they read."
-  (declare (modes hive-list-mode))
   (interactive)
   (let ((agents (hive-list--agents)))
     (when (hive-interrupt-confirmed
@@ -573,7 +555,6 @@ With a prefix argument, ask for a note that they read."
 
 (defun hive-list-refresh ()
   "Show the list as it is now, and fetch the questions from the sidecar."
-  (declare (modes hive-list-mode))
   (interactive)
   (hive-list--refresh)
   (when (hive-sidecar-connected-p)
@@ -614,26 +595,19 @@ Then go to the next line."
 
 (defun hive-list-mark ()
   "Mark the question at point or those in the region, and go to the next."
-  (declare (modes hive-list-mode))
   (interactive)
   (hive-list--set-mark t))
 
-(defun hive-list-unmark ()
-  "Unmark the question at point or those in the region, and go to the next."
-  (declare (modes hive-list-mode))
-  (interactive)
-  (hive-list--set-mark nil))
-
 (defun hive-list-undo ()
-  "Take back the answer that is delayed; if none is, unmark the question."
-  (declare (modes hive-list-mode))
+  "Take back the answer that is delayed; if none is, unmark.
+That unmarks the question at point or those in the region, and goes to
+the next."
   (interactive)
   (let ((delayed (hive-amend-delayed)))
-    (if delayed (hive-amend-take-back delayed) (hive-list-unmark))))
+    (if delayed (hive-amend-take-back delayed) (hive-list--set-mark nil))))
 
 (defun hive-list-unmark-all ()
   "Unmark all questions."
-  (declare (modes hive-list-mode))
   (interactive)
   (unless (zerop (hash-table-count hive-list--marks))
     (clrhash hive-list--marks)
@@ -641,7 +615,6 @@ Then go to the next line."
 
 (defun hive-list-toggle-marks ()
   "Mark the questions of this page that are not marked, and unmark the others."
-  (declare (modes hive-list-mode))
   (interactive)
   (let ((marked (cl-remove-if-not #'hive-list--marked-p hive-list--shown))
         (others (cl-remove-if #'hive-list--marked-p hive-list--shown)))
@@ -651,7 +624,6 @@ Then go to the next line."
 (defun hive-list-mark-alike ()
   "Mark the question at point and those of this page that are like it.
 One decision may answer all of them."
-  (declare (modes hive-list-mode))
   (interactive)
   (let ((alike (hive-prompts-alike (hive-list--prompt) hive-list--shown)))
     (hive-list--set-marks alike t)
@@ -659,7 +631,6 @@ One decision may answer all of them."
 
 (defun hive-list-mark-regexp (regexp)
   "Mark the questions of this page whose agent, project or text matches REGEXP."
-  (declare (modes hive-list-mode))
   (interactive (list (read-regexp
                       (hive-words "Mark questions matching (regexp): "))))
   (let ((matching (cl-remove-if-not
@@ -682,7 +653,6 @@ One decision may answer all of them."
 
 (defun hive-list-fold ()
   "Fold the section at point, or unfold it."
-  (declare (modes hive-list-mode))
   (interactive)
   (pcase-let ((`(,key) (hive-list--section-here)))
     (setq hive-list--folded
@@ -693,7 +663,6 @@ One decision may answer all of them."
 
 (defun hive-list-fold-all ()
   "Fold all sections; if all are folded, unfold them."
-  (declare (modes hive-list-mode))
   (interactive)
   (let* ((here (hive-list--section-here))
          (keys (mapcar #'hive-list-section-key
@@ -705,7 +674,6 @@ One decision may answer all of them."
 
 (defun hive-list-next-section (&optional back)
   "Go to the heading of the next section, or if BACK, of this or the previous one."
-  (declare (modes hive-list-mode))
   (interactive)
   (unless (hive-list--sections-p) (hive-fail 'list-no-section))
   (let ((start (point)) (step (if back -1 1)))
@@ -718,14 +686,12 @@ One decision may answer all of them."
 
 (defun hive-list-previous-section ()
   "Go to the heading of this section, or of the previous one."
-  (declare (modes hive-list-mode))
   (interactive)
   (hive-list-next-section t))
 
 (defun hive-list-regroup ()
   "Make sections by project, by agent, or none, in turn, and sort as usual.
 A view with agents always has the same sections."
-  (declare (modes hive-list-mode))
   (interactive)
   (when (and (hive-list-agents-p) (null tabulated-list-sort-key))
     (hive-fail "This view always has the same sections; G after S removes the order"))
@@ -761,9 +727,6 @@ Its window is never selected."
     (add-hook 'post-command-hook #'hive-list--moved nil t)
     (setq hive-list--previewed nil)
     (hive-list--moved)))
-
-;; As (declare (modes hive-list-mode)) does for a function.
-(function-put 'hive-list-follow 'command-modes '(hive-list-mode))
 
 (defun hive-list--moved ()
   "Show the question at point soon, if the human went to another one."

@@ -366,8 +366,8 @@ A loop that is over needs no decision."
       ("d" "mark done" hive-check-mentions-done)
       ("D" "mark all done" hive-check-mentions-all-done))
      ("Read"
-      ("n" "next mention" hive-check-mentions-next)
-      ("p" "previous mention" hive-check-mentions-previous)
+      ("n" "next mention" hive-part-next)
+      ("p" "previous mention" hive-part-previous)
       ("h" "show or hide those done" hive-check-mentions-toggle-history)
       ("+" "more mentions" hive-check-mentions-more)
       ("s" "those of a session" hive-check-mentions-of)
@@ -376,7 +376,7 @@ A loop that is over needs no decision."
 See `hive-keys-map'.")
 
 (defvar hive-check-mentions-mode-map
-  (hive-keys-map hive-mentions-keys "RET" #'hive-check-mentions-reply "?" #'hive-mentions-menu)
+  (hive-keys-map 'hive-check-mentions-mode hive-mentions-keys "RET" #'hive-check-mentions-reply "?" #'hive-mentions-menu)
   "Keymap of `hive-check-mentions-mode'.")
 
 (define-derived-mode hive-check-mentions-mode special-mode "Hive-Mentions"
@@ -448,7 +448,6 @@ Without MORE, as many pages are fetched as were shown."
 (defun hive-check-mentions-done (&optional note)
   "Mark the mention at point done, and go to the next.
 With a prefix argument, ask for a NOTE about what was done."
-  (declare (modes hive-check-mentions-mode))
   (interactive (list (hive-mentions-read-note (hive-mentions--demand))))
   (let ((mention (hive-mentions--demand)))
     (unless (hive-mentions-waiting-p mention)
@@ -457,12 +456,11 @@ With a prefix argument, ask for a NOTE about what was done."
         (hive-fail "Already marked done")))
     (hive-mentions-process (list (plist-get mention :mention_id))
                            :session hive-mentions--session :note note)
-    (ignore-errors (hive-check-mentions-next))))
+    (hive-text-part-go)))
 
 (defun hive-check-mentions-all-done (&optional note)
   "Mark all mentions done, including those not shown.
 With a prefix argument, ask for a NOTE about what was done."
-  (declare (modes hive-check-mentions-mode))
   (interactive (list (hive-mentions-read-note nil)))
   (let ((count (or (plist-get hive-mentions--summary :unprocessed) 0)))
     (when (zerop count) (hive-fail "There are no open mentions"))
@@ -471,7 +469,6 @@ With a prefix argument, ask for a NOTE about what was done."
 
 (defun hive-check-mentions-reply ()
   "Reply to the mention at point in the shared buffer of its project."
-  (declare (modes hive-check-mentions-mode))
   (interactive)
   (let ((mention (hive-mentions--demand)))
     (hive-shared-open-for mention)
@@ -482,7 +479,6 @@ With a prefix argument, ask for a NOTE about what was done."
 The templates are those of `hive-reply-templates' for mentions.  The
 reply is posted at once, which marks the mention done if it is
 yours."
-  (declare (modes hive-check-mentions-mode))
   (interactive)
   (let* ((mention (hive-mentions--demand))
          (templates (hive-template-messages (plist-get mention :project)))
@@ -499,28 +495,14 @@ yours."
       (concat (plist-get mention :message_id) "-reply"))
     (hive-post-say-queued)))
 
-(defun hive-check-mentions-next ()
-  "Go to the next mention."
-  (declare (modes hive-check-mentions-mode))
-  (interactive)
-  (unless (hive-text-part-go) (hive-fail "This is the last mention")))
-
-(defun hive-check-mentions-previous ()
-  "Go to the previous mention."
-  (declare (modes hive-check-mentions-mode))
-  (interactive)
-  (unless (hive-text-part-go t) (hive-fail "This is the first mention")))
-
 (defun hive-check-mentions-toggle-history ()
   "Show or hide done and expired mentions."
-  (declare (modes hive-check-mentions-mode))
   (interactive)
   (setq hive-mentions--history (not hive-mentions--history))
   (hive-mentions--fetch))
 
 (defun hive-check-mentions-more ()
   "Show the next page."
-  (declare (modes hive-check-mentions-mode))
   (interactive)
   (unless hive-mentions--cursor (hive-fail "There are no more mentions"))
   (hive-mentions--fetch t))
@@ -534,7 +516,6 @@ yours."
 
 (defun hive-check-mentions-of (session)
   "Show the mentions of SESSION, a handle; if nil, of the human."
-  (declare (modes hive-check-mentions-mode))
   (interactive (list (hive-mentions--read-handle)))
   (pop-to-buffer (hive-check-mentions-buffer session))
   (hive-mentions--fetch))

@@ -66,7 +66,7 @@
 
 ;;;###autoload (autoload 'hive-prefix-map "hive-menu" nil t 'keymap)
 (defvar hive-prefix-map
-  (hive-keys-map hive-menu--rows "m" #'hive)
+  (hive-keys-map nil hive-menu--rows "m" #'hive)
   "Keymap of Hive's commands, for a prefix key of your choice.")
 (fset 'hive-prefix-map hive-prefix-map)
 
@@ -118,8 +118,7 @@ it, and q quits it.  Both are in the first row, in its shortest group."
 (hive-menu--define hive-prompt-menu "Show the keys in the buffer of a question." hive-prompt-keys)
 (hive-menu--define hive-mentions-menu "Show the keys in the buffer of mentions." hive-mentions-keys)
 ;; M-x completes them only where they are useful.
-(dolist (menu '(hive-menu hive-list-menu)) (function-put menu 'command-modes '(hive-list-mode)))
-(function-put 'hive-prompt-menu 'command-modes '(hive-prompt-mode))
+(function-put 'hive-menu 'command-modes '(hive-list-mode))
 (function-put 'hive-mentions-menu 'command-modes '(hive-check-mentions-mode))
 
 (provide 'hive-menu)

@@ -286,24 +286,33 @@ found before it was used for the first time, too."
 (defun hive-keymap (&rest bindings)
   "Return a keymap with BINDINGS, keys and commands in turn.
 It is `define-keymap' of Emacs 29: :parent in place of a key gives the
-parent of the keymap."
-  (let ((map (make-sparse-keymap)))
+parent of the keymap.  :mode gives the major mode that it is for, a
+symbol: \\[execute-extended-command] offers commands whose names begin like that of the mode
+only in its buffers."
+  (let ((map (make-sparse-keymap)) (mode nil))
     (while bindings
       (let ((key (pop bindings)) (value (pop bindings)))
-        (if (eq key :parent) (set-keymap-parent map value)
-          (define-key map (kbd key) value))))
+        (pcase key
+          (:parent (set-keymap-parent map value))
+          (:mode (setq mode value))
+          (_ (define-key map (kbd key) value)
+             (when (and mode (string-prefix-p (string-remove-suffix "mode" (symbol-name mode))
+                                              (symbol-name value)))
+               (function-put value 'command-modes (list mode)))))))
     map))
 
-(defun hive-keys-map (rows &rest bindings)
-  "Return a keymap with the keys of ROWS, which a menu has as well.
+(defun hive-keys-map (mode rows &rest bindings)
+  "Return a keymap for MODE with the keys of ROWS, which a menu has as well.
 It also has BINDINGS, which are as for `hive-keymap'.
 A row has groups, a group has a title and commands, each with its key
 and its label.  Titles and labels are as for `hive-words'."
-  (let ((map (apply #'hive-keymap bindings)))
-    (dolist (row rows map)
-      (pcase-dolist (`(,_title . ,commands) row)
-        (pcase-dolist (`(,key ,_label ,command) commands)
-          (define-key map (kbd key) command))))))
+  (apply #'hive-keymap
+         :mode mode
+         (append bindings
+                 (cl-loop for groups in rows append
+                          (cl-loop for (_title . commands) in groups append
+                                   (cl-loop for (key _label command) in commands
+                                            append (list key command)))))))
 
 (defun hive-count (number noun &optional nouns)
   "Return NUMBER and NOUN, or unless NUMBER is 1, NOUNS.

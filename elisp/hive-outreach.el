@@ -194,16 +194,17 @@
 ;;;; The mode
 
 (defvar hive-outreach-mode-map
-  (hive-keymap :parent (make-composed-keymap button-buffer-map special-mode-map)
-               "n" #'hive-outreach-next
-               "p" #'hive-outreach-previous
+  (hive-keymap :mode 'hive-outreach-mode
+               :parent (make-composed-keymap button-buffer-map special-mode-map)
+               "n" #'hive-part-next
+               "p" #'hive-part-previous
                "k" #'hive-outreach-choose-kind
                ">" #'hive-outreach-older)
   "Keymap of `hive-outreach-mode'.")
 
 (define-derived-mode hive-outreach-mode special-mode "Hive-Outreach"
   "Major mode of the list of pings, cards and reports.
-\\<hive-outreach-mode-map>\\[hive-outreach-next] and \\[hive-outreach-previous] go from one to the other, \\[forward-button] to the next button;
+\\<hive-outreach-mode-map>\\[hive-part-next] and \\[hive-part-previous] go from one to the other, \\[forward-button] to the next button;
 \\[push-button] presses it.  \\[hive-outreach-choose-kind] shows only pings, cards or reports, \\[hive-outreach-older] shows
 older ones, \\[revert-buffer] fetches them again.
 \\{hive-outreach-mode-map}"
@@ -293,21 +294,8 @@ What arrives in the meantime is newer than the page."
   (prog1 (hive-buffer hive-outreach--name #'hive-outreach-mode)
     (hive-outreach--print)))
 
-(defun hive-outreach-next ()
-  "Go to the next item."
-  (declare (modes hive-outreach-mode))
-  (interactive)
-  (unless (hive-text-part-go) (hive-fail "This is the last one")))
-
-(defun hive-outreach-previous ()
-  "Go to the previous item."
-  (declare (modes hive-outreach-mode))
-  (interactive)
-  (unless (hive-text-part-go t) (hive-fail "This is the first one")))
-
 (defun hive-outreach-choose-kind (kind)
   "Show only items of KIND; if empty, all."
-  (declare (modes hive-outreach-mode))
   (interactive (list (completing-read
                       (hive-words "Show only (ping, card, report): ") '("ping" "card" "report") nil t)))
   (setq hive-outreach--kind (unless (string-empty-p kind) kind)
@@ -319,7 +307,6 @@ What arrives in the meantime is newer than the page."
 
 (defun hive-outreach-older ()
   "Also show older items."
-  (declare (modes hive-outreach-mode))
   (interactive)
   (unless hive-outreach--cursor (hive-fail 'nothing-older))
   (hive-outreach--fetch hive-outreach--cursor))

@@ -39,7 +39,8 @@ A camera reads it only if its blocks are lighter than the rest." :group 'hive-fa
 (defvar-local hive-phone--phrase nil "The phrase that this phone shows, or nil.")
 
 (defvar hive-phone-mode-map
-  (hive-keymap "c" #'hive-phone-compare
+  (hive-keymap :mode 'hive-phone-mode
+               "c" #'hive-phone-compare
                "w" #'hive-phone-copy
                "s" #'hive-phone-serve
                "+" #'hive-phone)
@@ -133,7 +134,6 @@ This buffer shows when a phone has used it."
 
 (defun hive-phone-copy ()
   "Copy the address with the code, for a browser on this machine."
-  (declare (modes hive-phone-mode))
   (interactive)
   (kill-new (plist-get hive-phone--invited :address))
   (hive-say "Copied the address"))
@@ -142,7 +142,6 @@ This buffer shows when a phone has used it."
   "Compare the phrase of this buffer with that of the phone, and decide.
 If you say that they are the same, the phone is paired.  If not, it is
 refused, because somebody else has used the code."
-  (declare (modes hive-phone-mode))
   (interactive)
   (let ((phone hive-phone--paired) (phrase hive-phone--phrase))
     (unless phone (hive-fail "No phone has used the code yet"))
@@ -198,7 +197,6 @@ If none is served, try as often as TRIES says, then offer to serve it."
   "Serve the inbox from this Emacs, and show the code that pairs a phone.
 Ask for the address at which phones reach it, and whether later Emacsen
 serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
-  (declare (modes hive-phone-mode))
   (interactive)
   (let ((address (string-trim (read-string
                                (hive-words "Address at which phones reach it (https://…; empty: only browsers on this machine): ")

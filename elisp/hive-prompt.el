@@ -316,15 +316,14 @@ It is below what a permission displays: nothing of it is allowed."
 See `hive-keys-map'.")
 
 (defvar hive-prompt-mode-map
-  (let ((map (hive-keys-map hive-prompt-keys
-                            :parent (make-composed-keymap button-buffer-map special-mode-map)
-                            ;; On a button, the keymap of the button is first.
-                            "RET" #'hive-prompt-answer
-                            "<backtab>" #'hive-prompt-backtab
-                            "?" #'hive-prompt-menu)))
-    (dotimes (n 9)
-      (define-key map (number-to-string (1+ n)) #'hive-prompt-choose))
-    map)
+  (apply #'hive-keys-map 'hive-prompt-mode hive-prompt-keys
+         :parent (make-composed-keymap button-buffer-map special-mode-map)
+         ;; On a button, the keymap of the button is first.
+         "RET" #'hive-prompt-answer
+         "<backtab>" #'hive-prompt-backtab
+         "?" #'hive-prompt-menu
+         (cl-loop for number from 1 to 9
+                  append (list (number-to-string number) #'hive-prompt-choose)))
   "Keymap of `hive-prompt-mode'.")
 
 (define-derived-mode hive-prompt-mode special-mode "Hive-Question"
@@ -420,32 +419,27 @@ A permission stays as it is until the human has read all of it."
 
 (defun hive-prompt-answer ()
   "Answer the question of this buffer in the minibuffer."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (hive-answer-prompt hive-prompt--prompt current-prefix-arg))
 
 (defun hive-prompt-compose ()
   "Answer the question of this buffer in a buffer of its own."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (hive-compose hive-prompt--prompt))
 
 (defun hive-prompt-cancel ()
   "Cancel the question of this buffer: its agent gets no answer."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (when (y-or-n-p (hive-words "Cancel this question? ")) (hive-cancel-prompt hive-prompt--prompt)))
 
 (defun hive-prompt-snooze ()
   "Snooze or un-snooze the question of this buffer."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (when (hive-snooze-prompt hive-prompt--prompt) (quit-window)))
 
 (defun hive-prompt-always ()
   "Show the rule that would allow what this permission asks for.
 It is written only when you say so."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (hive-rule-for hive-prompt--prompt))
 
@@ -453,13 +447,11 @@ It is written only when you say so."
 
 (defun hive-prompt-interrupt ()
   "Ask the agent of the question of this buffer to stop."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (hive-interrupt-asker hive-prompt--prompt))
 
 (defun hive-prompt-visit-terminal ()
   "Go to the terminal of the agent that asks, in this Emacs or outside of it."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (hive-terminal-visit-asker hive-prompt--prompt))
 
@@ -475,7 +467,6 @@ It is written only when you say so."
 
 (defun hive-prompt-next-question (&optional back)
   "Show the next pending question in this window; with BACK, the one before."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (let ((prompt (hive-prompt--beside back)))
     (unless prompt (hive-fail (if back
@@ -486,31 +477,26 @@ It is written only when you say so."
 
 (defun hive-prompt-previous-question ()
   "Show the pending question before this one in this window."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (hive-prompt-next-question t))
 
 (defun hive-prompt-next ()
   "Go to the next hunk of a diff, or after the last one to the next question."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (if (hive-diff-next) (hive-fold-reveal) (hive-prompt-next-question)))
 
 (defun hive-prompt-previous ()
   "Go to the previous hunk of a diff, or before the first to the previous question."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (if (hive-diff-next t) (hive-fold-reveal) (hive-prompt-next-question t)))
 
 (defun hive-prompt-tab ()
   "On a heading of the context, fold its section, else go to the next button."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (if (hive-fold-here-p) (hive-fold-toggle) (hive-prompt--button 1)))
 
 (defun hive-prompt-backtab ()
   "On a heading of the context, fold all sections, else go to the previous button."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (if (hive-fold-here-p) (hive-fold-toggle-all) (hive-prompt--button -1)))
 
@@ -523,7 +509,6 @@ It is written only when you say so."
 
 (defun hive-prompt-choose ()
   "Answer with the option whose number was pressed."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (let* ((number (- last-command-event ?0))
          (option (nth (1- number) (append (plist-get hive-prompt--prompt :options) nil))))
@@ -532,7 +517,6 @@ It is written only when you say so."
 
 (defun hive-prompt-choose-with-words ()
   "Answer with an option and with words of your own."
-  (declare (modes hive-prompt-mode))
   (interactive)
   (let* ((options (append (plist-get hive-prompt--prompt :options) nil))
          (count (min 9 (length options)))

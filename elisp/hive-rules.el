@@ -64,7 +64,8 @@
 (defvar-local hive-rule--written nil "Non-nil if the rule is in the file already.")
 
 (defvar hive-rule-mode-map
-  (hive-keymap "e" #'hive-rule-edit
+  (hive-keymap :mode 'hive-rule-mode
+               "e" #'hive-rule-edit
                "x" #'hive-rule-set-end
                "p" #'hive-rule-toggle-project
                "RET" #'hive-rule-write)
@@ -189,7 +190,6 @@
 (defun hive-rule-edit ()
   "Edit the pattern of the rule in the minibuffer.
 \\<minibuffer-local-map>\\[next-history-element] inserts what else the permission suggests."
-  (declare (modes hive-rule-mode))
   (interactive)
   (hive-rule--demand)
   (let* ((now (plist-get hive-rule--rule :input))
@@ -202,7 +202,6 @@
 
 (defun hive-rule-set-end ()
   "Set the day on which the rule ends."
-  (declare (modes hive-rule-mode))
   (interactive)
   (hive-rule--demand)
   (let ((typed (string-trim (read-string (hive-words "Ends on (2027-03-31; empty: never): ")
@@ -213,7 +212,6 @@
 
 (defun hive-rule-toggle-project ()
   "Let the rule apply in every project, or only in its own again."
-  (declare (modes hive-rule-mode))
   (interactive)
   (hive-rule--demand)
   (let ((now (plist-get hive-rule--rule :project)))
@@ -224,7 +222,6 @@
   "Write the rule of this buffer into your file, trust.json.
 If it was made from a permission that was displayed in full, allow that
 one, too."
-  (declare (modes hive-rule-mode))
   (interactive)
   (hive-rule--demand)
   (unless hive-rule--trial (hive-fail 'loading))
@@ -281,9 +278,10 @@ written before you say so."
 (defvar-local hive-rules--list nil "The rules and proposals, as the sidecar sent them.")
 
 (defvar hive-rules-mode-map
-  (hive-keymap "RET" #'hive-rules-visit
-               "n" #'hive-rules-next
-               "p" #'hive-rules-previous
+  (hive-keymap :mode 'hive-rules-mode
+               "RET" #'hive-rules-visit
+               "n" #'hive-part-next
+               "p" #'hive-part-previous
                "t" #'hive-rules-try
                "k" #'hive-rules-revoke
                "d" #'hive-rules-dismiss)
@@ -370,18 +368,6 @@ line in the file, are on the screen."
                  'face 'hive-shadow))
         (mapc #'hive-rules--insert-rule rules)))))
 
-(defun hive-rules-next ()
-  "Go to the next rule."
-  (declare (modes hive-rules-mode))
-  (interactive)
-  (unless (hive-text-part-go) (hive-fail "This is the last rule")))
-
-(defun hive-rules-previous ()
-  "Go to the previous rule."
-  (declare (modes hive-rules-mode))
-  (interactive)
-  (unless (hive-text-part-go t) (hive-fail "This is the first rule")))
-
 (defun hive-rules--at-point ()
   "Return the rule or the proposal on this line."
   (or (get-text-property (line-beginning-position) 'hive-rule)
@@ -389,8 +375,6 @@ line in the file, are on the screen."
 
 (defun hive-rules-refresh ()
   "Fetch the rules and print them."
-  (declare (modes hive-rules-mode))
-  (interactive)
   (hive-rpc-fetch
    'rule/list nil
    :then (lambda (result)
@@ -404,7 +388,6 @@ line in the file, are on the screen."
 
 (defun hive-rules-visit ()
   "Visit the rule on this line in its file; open a proposal."
-  (declare (modes hive-rules-mode))
   (interactive)
   (let* ((thing (hive-rules--at-point)) (draft (plist-get thing :draft)))
     (if draft
@@ -416,7 +399,6 @@ line in the file, are on the screen."
 
 (defun hive-rules-try ()
   "Show what the rule or the proposal on this line would have answered."
-  (declare (modes hive-rules-mode))
   (interactive)
   (let* ((thing (hive-rules--at-point)) (draft (plist-get thing :draft)))
     (if draft (hive-rules-visit)
@@ -427,7 +409,6 @@ line in the file, are on the screen."
   "Revoke the rule on this line: it is removed from your file.
 Its text is in the kill ring afterwards.  A rule that denies is
 revoked only after you have confirmed it."
-  (declare (modes hive-rules-mode))
   (interactive)
   (let ((rule (hive-rules--at-point)))
     (unless (plist-get rule :rule_id) (hive-fail "This is a proposal; d dismisses it"))
@@ -446,7 +427,6 @@ revoked only after you have confirmed it."
 
 (defun hive-rules-dismiss ()
   "Dismiss the proposal on this line; it will not be proposed again."
-  (declare (modes hive-rules-mode))
   (interactive)
   (let ((proposal (hive-rules--at-point)))
     (unless (plist-get proposal :draft) (hive-fail "This is a rule; k revokes it"))

@@ -392,7 +392,6 @@ A keyboard macro types, too.  An error here would remove the hook."
 (defun hive-shared-paste-click (click)
   "Do what this button of the mouse does elsewhere, at CLICK.
 If it pastes, and CLICK is among the messages, paste into the draft."
-  (declare (modes hive-shared-mode))
   (interactive "e")
   (setq this-command (or (global-key-binding [mouse-2]) #'ignore))
   (let ((paste (memq this-command hive-shared-compose--pasting)))
@@ -415,7 +414,6 @@ If it pastes, and CLICK is among the messages, paste into the draft."
   "Post what you have written below the line.
 It is on disk before it is deleted here, and reaches the store even if
 Emacs or the sidecar crashes."
-  (declare (modes hive-shared-mode))
   (interactive)
   (let ((posts (hive-shared--posts (hive-shared-draft))))
     (dolist (post posts) (hive-post-check (car post)))
@@ -441,7 +439,6 @@ Emacs or the sidecar crashes."
 (defun hive-shared-discard ()
   "Kill the draft.
 The next one is not a reply and not urgent."
-  (declare (modes hive-shared-mode))
   (interactive)
   (let ((draft (hive-shared-draft)))
     (unless (string-blank-p draft) (kill-new draft))
@@ -455,7 +452,6 @@ The next one is not a reply and not urgent."
 (defun hive-shared-toggle-urgent ()
   "Make the draft urgent, or normal again.
 An urgent mention holds a session even if its mentions only remind."
-  (declare (modes hive-shared-mode))
   (interactive)
   (setq hive-shared-urgent (not hive-shared-urgent))
   (hive-draft-changed)
@@ -473,7 +469,6 @@ An urgent mention holds a session even if its mentions only remind."
 (defun hive-shared-reply (&optional message)
   "Reply to MESSAGE, by default the one at point, below the line.
 Posting the reply marks its mention of you done."
-  (declare (modes hive-shared-mode))
   (interactive)
   (hive-shared-begin-reply (or message (hive-shared--demand))))
 
@@ -497,7 +492,6 @@ Posting the reply marks its mention of you done."
 
 (defun hive-shared-insert-template (text)
   "Insert TEXT, one of `hive-reply-templates', into the draft."
-  (declare (modes hive-shared-mode))
   (interactive (list (hive-read-template (hive-words 'which-template)
                                          (hive-template-messages (hive-shared--project)))))
   (when (< (point) (hive-shared-start))
@@ -514,7 +508,6 @@ Posting the reply marks its mention of you done."
 (defun hive-shared-done (&optional note)
   "Mark the mention of you at point done.
 With a prefix argument, ask for a NOTE about what you did."
-  (declare (modes hive-shared-mode))
   (interactive (list (hive-mentions-read-note (hive-shared--demand-mention))))
   (hive-mentions-process (list (plist-get (hive-shared--demand-mention) :mention_id)) :note note))
 

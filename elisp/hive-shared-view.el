@@ -368,8 +368,6 @@ A later fetch replaces this one."
 (defun hive-shared-refresh ()
   "Fetch the last messages; those already shown stay in place.
 If there would be a gap between both, start again with the last ones."
-  (declare (modes hive-shared-mode))
-  (interactive)
   (when (hive-sidecar-connected-p)
     (hive-shared--request (list :limit (min 500 hive-shared-limit))
                           #'hive-shared--refreshed)))
@@ -426,7 +424,6 @@ afterwards."
 
 (defun hive-shared-page-back ()
   "Show older messages."
-  (declare (modes hive-shared-mode))
   (interactive)
   (unless hive-shared-earlier (hive-fail "There are no earlier messages"))
   (hive-sidecar-demand)
@@ -434,7 +431,6 @@ afterwards."
 
 (defun hive-shared-page-forward ()
   "Show newer messages, after you have paged back."
-  (declare (modes hive-shared-mode))
   (interactive)
   (unless hive-shared-later (hive-fail "There are no later messages"))
   (hive-sidecar-demand)
@@ -442,7 +438,6 @@ afterwards."
 
 (defun hive-shared-latest ()
   "Show the last messages and go to where you write."
-  (declare (modes hive-shared-mode))
   (interactive)
   (when (and hive-shared-later (hive-sidecar-connected-p))
     (hive-shared-drop-last (hive-shared-count))

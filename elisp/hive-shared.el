@@ -52,26 +52,22 @@ Skip hidden text.  Return nil if there is none."
 
 (defun hive-shared-next-mention ()
   "Go to the next mention of you."
-  (declare (modes hive-shared-mode))
   (interactive)
   (unless (hive-shared--next 'hive-mention 1) (hive-fail "You are not mentioned after this point")))
 
 (defun hive-shared-previous-mention ()
   "Go to the previous mention of you."
-  (declare (modes hive-shared-mode))
   (interactive)
   (unless (hive-shared--next 'hive-mention -1)
     (hive-fail "You are not mentioned before this point")))
 
 (defun hive-shared-next-message ()
   "Go to the next message, or to the draft."
-  (declare (modes hive-shared-mode))
   (interactive)
   (unless (hive-shared--next 'hive-heading 1) (goto-char (point-max))))
 
 (defun hive-shared-previous-message ()
   "Go to the previous message."
-  (declare (modes hive-shared-mode))
   (interactive)
   (unless (hive-shared--next 'hive-heading -1) (hive-fail "No earlier message is shown")))
 
@@ -84,7 +80,6 @@ Skip hidden text.  Return nil if there is none."
 (defun hive-shared-narrow ()
   "Show only the thread of the message at point, or all messages again.
 What you post then goes to that thread."
-  (declare (modes hive-shared-mode))
   (interactive)
   (setq hive-shared-narrowed (unless hive-shared-narrowed (hive-shared--thread-at)))
   (mapc #'hive-shared-hide hive-shared-messages)
@@ -96,7 +91,6 @@ What you post then goes to that thread."
   "Open THREAD in a buffer of its own; by default that of the message at point.
 With a prefix argument, choose one of the threads that are shown, by its
 name or its subject, or type the name of a new one."
-  (declare (modes hive-shared-mode))
   (interactive (list (if current-prefix-arg (hive-shared--read-thread)
                        (hive-shared--thread-at))))
   (pop-to-buffer (hive-shared-buffer hive-shared-place thread)))
@@ -153,7 +147,6 @@ They are as stored, whatever was changed in the buffer."
   "Write the shown messages to FILE, in the format of the buffer.
 The default name is shared-YYYYMMDD.md.  To write all messages, use
 the command line: hive messages --format shared."
-  (declare (modes hive-shared-mode))
   (interactive
    (list (read-file-name (hive-words "Save messages to: ") nil nil nil
                          (format-time-string "shared-%Y%m%d.md"))))
@@ -309,7 +302,8 @@ into two that are side by side; Emacs then chooses another window."
   :group 'hive-shared)
 
 (defvar hive-shared-mode-map
-  (hive-keymap "C-c C-c" #'hive-shared-post
+  (hive-keymap :mode 'hive-shared-mode
+               "C-c C-c" #'hive-shared-post
                "C-c C-k" #'hive-shared-discard
                "C-c C-r" #'hive-shared-reply
                "C-c C-d" #'hive-shared-done

@@ -196,7 +196,8 @@ NAME returns what to show for the name of one."
 ;;;; Commands
 
 (defvar hive-stats-mode-map
-  (hive-keymap "d" #'hive-stats-set-days)
+  (hive-keymap :mode 'hive-stats-mode
+               "d" #'hive-stats-set-days)
   "Keymap of `hive-stats-mode'.")
 
 (define-derived-mode hive-stats-mode special-mode "Hive-Stats"
@@ -224,7 +225,6 @@ NAME returns what to show for the name of one."
 
 (defun hive-stats-set-days (days)
   "Show the statistics of the last DAYS days."
-  (declare (modes hive-stats-mode))
   (interactive (list (read-number (hive-words "How many days: ") hive-stats--days)))
   (hive-stats--choose days)
   (hive-stats--print)

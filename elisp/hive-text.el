@@ -472,6 +472,18 @@ passed."
                            (next-single-property-change at property)))
              thereis (and at (get-text-property at property) (goto-char at)))))
 
+(defun hive-part-next ()
+  "Go to the next item of this buffer."
+  (declare (modes hive-check-mentions-mode hive-outreach-mode hive-rules-mode))
+  (interactive)
+  (unless (hive-text-part-go) (hive-fail "This is the last one")))
+
+(defun hive-part-previous ()
+  "Go to the item before this one, or to its beginning."
+  (declare (modes hive-check-mentions-mode hive-outreach-mode hive-rules-mode))
+  (interactive)
+  (unless (hive-text-part-go t) (hive-fail "This is the first one")))
+
 (defun hive-text--button ()
   "Return the identity of the button at point, or nil.
 That is the address of a link, else the text from the line to its end."

@@ -135,7 +135,7 @@ A match is not a failure if FINE, a function, returns non-nil at its beginning."
 ;; `(interactive nil MODE)' works until the file is compiled to native code.
 (defun check-elisp-modes (file)
   "Fail where a command of FILE names its modes in a way that Emacs 28 forgets."
-  (check-elisp-each file "^ +(interactive\\_>" "name the modes with (declare (modes ...))"
+  (check-elisp-each file "^ +(interactive\\_>" "name the mode with `hive-keymap', or with (declare (modes ...))"
                     (lambda () (null (nthcdr 2 (read (current-buffer)))))))
 
 ;; Files that the package works without (docs/internals/architecture.md).  The core may

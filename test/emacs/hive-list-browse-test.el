@@ -161,7 +161,7 @@
     (goto-char (point-min))
     (dotimes (_ 3) (hive-list-mark))
     (goto-char (point-min))
-    (hive-list-unmark)
+    (hive-list-undo)
     (should (equal '(" " ">" ">") (mapcar (lambda (line) (substring line 0 1)) (hive-list-test-lines))))
     (hive-list-unmark-all)
     (should-not (cl-find ?> (buffer-string)))))

@@ -146,7 +146,7 @@
     ;; Reading is not processing.
     (should (= 2 (hive-mentions-count)))
     (goto-char (point-min))
-    (hive-check-mentions-next)
+    (hive-part-next)
     (should (string-search "the older" (plist-get (get-text-property (point) 'hive-mention) :body)))
     (hive-check-mentions-done "read it")
     (hive-test-wait 5 (not (string-search "the older" (hive-mentions-test-text))))
@@ -197,7 +197,7 @@
     (hive-test-wait 5 (= 3 (hive-mentions-count)))
     (hive-mentions-test-open)
     (goto-char (point-min))
-    (hive-check-mentions-next)
+    (hive-part-next)
     (let ((body (plist-get (get-text-property (point) 'hive-mention) :body)))
       (hive-shared-test-post "@Human another")
       (hive-test-wait 5 (string-search "@Human another" (hive-mentions-test-text)))
@@ -218,7 +218,7 @@
       (should (looking-back "^15th" (line-beginning-position)))
       (goto-char (mark))
       (should (looking-back "^18th" (line-beginning-position)))
-      (hive-check-mentions-previous)
+      (hive-part-previous)
       (should (bobp)))))
 
 (ert-deftest hive-mentions/are-shown-page-by-page ()

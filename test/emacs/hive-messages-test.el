@@ -38,6 +38,15 @@
                  (cadr (should-error (hive-fail "You have no recent answers to correct")
                                      :type 'user-error)))))
 
+(ert-deftest hive-messages-keymaps-say-in-which-mode-their-own-commands-are-offered ()
+  (dolist (command '(hive-list-mark hive-list-fold hive-list-menu hive-list-choose-view))
+    (should (equal '(hive-list-mode) (command-modes command))))
+  (should (equal '(hive-rules-mode) (command-modes #'hive-rules-revoke)))
+  (should (equal '(hive-prompt-mode) (command-modes #'hive-prompt-choose)))
+  ;; They are in these keymaps, too, but of use everywhere.
+  (dolist (command '(hive-undo hive-history hive-phone revert-buffer))
+    (should-not (command-modes command))))
+
 (ert-deftest hive-messages-name-the-keys-that-are-bound ()
   (let ((before (lookup-key global-map (kbd "C-c h"))))
     (unwind-protect

@@ -108,14 +108,14 @@
     (hive-outreach)
     (hive-outreach-test-shown "sent · nobody was there\ntwo")
     (goto-char (point-min))
-    (hive-outreach-next)
+    (hive-part-next)
     (should (= (point) (hive-text-part-begin "old")))
-    (should-error (hive-outreach-next) :type 'user-error)
+    (should-error (hive-part-next) :type 'user-error)
     (should (= (point) (hive-text-part-begin "old")))
     (forward-char 3)
-    (hive-outreach-previous)
+    (hive-part-previous)
     (should (bobp))
-    (should-error (hive-outreach-previous) :type 'user-error)))
+    (should-error (hive-part-previous) :type 'user-error)))
 
 (ert-deftest hive-outreach-point-is-on-no-button-of-another-card-when-its-own-is-gone ()
   (hive-outreach-test nil

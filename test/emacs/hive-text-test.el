@@ -83,10 +83,10 @@
     (should (string-match-p "Bash +every project +" (buffer-string)))
     (cl-flet ((go (command) (condition-case oops (progn (funcall command) (line-number-at-pos)) (user-error (cadr oops)))))
       (should (= 2 (line-number-at-pos)))
-      (should (equal '(6 7 "This is the last rule") (mapcar #'go (make-list 3 #'hive-rules-next))))
-      (should (equal '(6 2 "This is the first rule") (mapcar #'go (make-list 3 #'hive-rules-previous))))
+      (should (equal '(6 7 "This is the last one") (mapcar #'go (make-list 3 #'hive-part-next))))
+      (should (equal '(6 2 "This is the first one") (mapcar #'go (make-list 3 #'hive-part-previous))))
       (search-forward "Rules in")
-      (should (= 2 (go #'hive-rules-previous))))))
+      (should (= 2 (go #'hive-part-previous))))))
 
 (ert-deftest hive-text-times-are-short ()
   (should (= (hive-text-seconds "1970-01-01T00:01:00.000Z") 60.0))
