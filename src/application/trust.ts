@@ -83,9 +83,8 @@ function problemText(trust: Trust): string | null {
 
 /** The effect of a file with a problem. If it cannot be read, its rules are unknown, so they deny nothing either. */
 function whatCounts({ path, permission_rules }: Trust): string {
-  const rules = permission_rules.length;
-  if (rules === 0) return `nothing in ${path} allows or denies anything`;
-  return `nothing in ${path} allows anything; ${rules} of its rules still ${rules === 1 ? 'denies' : 'deny'}`;
+  if (permission_rules.length === 0) return `nothing in ${path} allows or denies anything`;
+  return `nothing in ${path} allows anything; its rules that deny still deny`;
 }
 
 /** The doctor's checks of the file. */

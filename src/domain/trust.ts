@@ -3,7 +3,7 @@
  * of it is understood and nobody else could have written it. Otherwise nothing in it permits anything, but the rules that deny
  * still deny. Pure: the caller passes the file's content and the problems that it found.
  */
-import { nameWrittenTwice, objectInText } from './json.ts';
+import { nameWrittenTwice, objectInText, type Raw } from './json.ts';
 import { type PermissionRule, readRules } from './permission-rules.ts';
 import { keyOfSshLine, readSeats, type Seat } from './seats.ts';
 import { excerpt } from './text.ts';
@@ -148,10 +148,34 @@ function rulesAmong(text: string): PermissionRule[] {
     else if (quoted) continue;
     else if (character === '{') start = at;
     else if (character === '}' && start !== -1) {
-      const rule = objectInText(text.slice(start, at + 1));
-      if (rule !== null) rules.push(...readRules([rule], FILE).rules);
+      rules.push(...readRules(readingsOf(text.slice(start, at + 1)), FILE).rules);
       start = -1;
     }
   }
   return rules;
 }
+
+/** In readings: more than anybody writes by mistake; further ones are left out. */
+const MOST_READINGS = 1_000;
+
+/** The objects that a text may mean, because a reader may take any value of a name that it has twice. Empty if it is not JSON. */
+function readingsOf(text: string): Raw[] {
+  const whole = objectInText(text);
+  if (whole === null || nameWrittenTwice(text, whole) === null) return whole === null ? [] : [whole];
+  return [...text.slice(1, -1).matchAll(MEMBER)].reduce<Raw[]>(
+    (readings, [member]) => {
+      const one = objectInText(`{${member}}`) ?? {};
+      const isTwice = Object.keys(one).some((name) =>
+        readings.some((reading) => Object.hasOwn(reading, name)),
+      );
+      return [...(isTwice ? readings : []), ...readings.map((reading) => ({ ...reading, ...one }))].slice(
+        0,
+        MOST_READINGS,
+      );
+    },
+    [{}],
+  );
+}
+
+/** A name with its value, in an object without nested objects. */
+const MEMBER = /"(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|[^\s,"]+)/g;

@@ -136,6 +136,25 @@ const ATTACKS: readonly (readonly [what: string, spoil: (file: string) => void, 
     (file) => writeFileSync(file, JSON.stringify(CONTENT).replace(/\}$/, ',"permission\\u005frules":[]}')),
     /has the name "permission_rules" twice/,
   ],
+  ...['decision', 'tool', 'input'].flatMap((field) =>
+    ['before', 'after'].map(
+      (where) =>
+        [
+          `has a rule with "${field}" twice, which denies only by the one ${where} the other`,
+          (file: string) => {
+            const other = { decision: 'allow', tool: 'Read', input: 'ls' }[field];
+            const pairs = Object.entries(DENY).map(([name, value]) => {
+              const [own, added] = [value, other].map((one) => `"${name}":${JSON.stringify(one)}`);
+              if (name !== field) return own;
+              return where === 'before' ? `${own},${added}` : `${added},${own}`;
+            });
+            const rules = `[${JSON.stringify(ALLOW)},{${pairs.join(',')}}]`;
+            writeFileSync(file, `{"popup_permissions":true,"permission_rules":${rules}}`);
+          },
+          new RegExp(`has the name "${field}" twice`),
+        ] as const,
+    ),
+  ),
   [
     'is broken, as after a comma too few',
     (file) => writeFileSync(file, JSON.stringify(CONTENT, null, 1).replace('},', '}')),
@@ -162,7 +181,7 @@ describe('nothing in a file allows anything, and what denies still denies, when 
     expect(await decided(hive, env, 'npm test')).toBeNull();
     const notices = await noticesOf(hive);
     expect(notices).toEqual([expect.stringMatching(sentence)]);
-    expect(notices).toEqual([expect.stringMatching(/allows anything; 1 of its rules still denies/)]);
+    expect(notices).toEqual([expect.stringMatching(/allows anything; its rules that deny still deny/)]);
     const doctor = await openHive({ store, env, log: recordingLog() });
     onTestFinished(() => doctor.close());
     const checks = (await doctor.doctor.run()).filter(({ name }) => name === 'Trust');
