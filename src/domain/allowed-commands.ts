@@ -420,8 +420,11 @@ function isText(text: string, place: Place): boolean {
 const RUNS_A_WORD = new Set(
   (
     'env nice ionice nohup setsid timeout time stdbuf command builtin exec xargs npx bunx pnpx uvx pipx ' +
-    'strace ltrace valgrind unbuffer chrt taskset hyperfine ' +
-    'sh ash bash rbash dash zsh ksh mksh csh tcsh yash fish busybox python pypy node nodejs tsx ts-node deno bun perl ruby php lua tclsh wish expect ' +
+    'strace ltrace valgrind unbuffer chrt hyperfine fakeroot fakechroot eatmydata chronic rlwrap caffeinate cross-env nodemon ' +
+    'xvfb-run dbus-run-session dbus-launch gosu su-exec tini dumb-init prlimit cpulimit ' +
+    'setarch linux32 linux64 torsocks proxychains watchexec toybox ' +
+    'sh ash bash rbash dash zsh ksh mksh csh tcsh yash fish busybox python pypy node nodejs tsx ts-node vite-node zx deno bun ' +
+    'perl ruby jruby php lua luajit groovy dart tclsh wish expect ' +
     'Rscript julia guile java osascript pwsh source . vi vim nvim emacs gdb lldb tar bsdtar ar'
   ).split(' '),
 );
@@ -429,9 +432,13 @@ const RUNS_A_WORD = new Set(
 const RUNS_A_WORD_AFTER = new Set(
   (
     'npm exec,npm x,pnpm exec,pnpm dlx,yarn exec,yarn dlx,bun x,bun run,deno run,pipx run,uv run,poetry run,pipenv run,' +
-    'pdm run,hatch run,conda run,bundle exec'
+    'pdm run,hatch run,conda run,bundle exec,coverage run,perf stat,perf record,perf trace,mise exec,mise x,asdf exec,' +
+    'rbenv exec,pyenv exec,opam exec,stack exec,cabal exec,nix run,nix shell,nix develop,' +
+    'npm explore,composer exec,volta run,fnm exec,nvm exec,op run,doppler run,aws-vault exec,chamber exec'
   ).split(','),
 );
+/** Of those, the ones that read `-p PACKAGE`, as subcommands read `perf stat -e EVENT`. To the others, `-e` and `-p` take no word. */
+const TAKES_PACKAGE = new Set('npx bunx pnpx uvx pipx'.split(' '));
 /** Programs whose first word is code. */
 const READS_CODE = new Set('sed gsed awk gawk mawk nawk jq yq dc bc m4 ex ed'.split(' '));
 /** Programs for which an option after the first word may also name a program or be code. */
@@ -450,21 +457,37 @@ const READS_OPTIONS_LATE = new Set([
 const RUNS_ANY_WORD = new Set(
   (
     'sudo doas su runuser pkexec ssh watch eval parallel script tmux screen at batch crontab trap alias systemd-run nsenter unshare ' +
-    'chroot flock docker podman kubectl'
+    'chroot flock docker podman kubectl taskset faketime setpriv runcon sg firejail bwrap proot entr concurrently ' +
+    'direnv dotenv rustup nix-shell sshpass nerdctl'
   ).split(' '),
 );
 
-/** Words of a program that are followed by another program, which it runs: `find src -exec *`, `git bisect run *`. */
+/**
+ * Words of a program that are followed by another program, or by a file with commands, which it runs: `find src -exec *`,
+ * `git bisect run *`, `make -f *`.
+ */
 const RUNS_WHAT_FOLLOWS: ReadonlyMap<string, readonly string[]> = new Map([
   ['find', ['-exec', '-execdir', '-ok', '-okdir']],
   ['fd', ['-x', '-X', '--exec', '--exec-batch']],
   ['git', ['run', 'foreach', '--exec']],
   ['go', ['run', '-exec', '--exec', '-toolexec', '--toolexec']],
+  ['cargo', ['-x', '--exec', '-s', '--shell']],
+  ['nix', ['-c', '--command']],
+  ['cmake', ['-P', '-E']],
+  ['make', ['-f', '--file', '--makefile']],
+  ['gmake', ['-f', '--file', '--makefile']],
+  ['ninja', ['-f']],
+  ['rake', ['-f', '--rakefile']],
+  ['just', ['-f', '--justfile']],
+  ['task', ['-t', '--taskfile']],
 ]);
 
-/** Whether the program runs what a star in such a word matches: `go run*`, `git rebase --exec=*`. */
-function isRunByStar({ pieces: [first = '', ...stars] }: ShellWord, follows: readonly string[]): boolean {
-  return stars.length > 0 && follows.includes(first.replace(/=.*/s, ''));
+/** Whether the program runs what a star in such a word, or in the next one, matches: `go run*`, `git rebase --exec=*`, `make -f *`. */
+function isRunByStar(words: readonly ShellWord[], at: number, follows: readonly string[]): boolean {
+  const { pieces: [first = '', ...stars] = [] } = words[at] ?? {};
+  if (stars.length === 0) return false;
+  const before = words[at - 1]?.pieces[0] ?? '';
+  return follows.includes(first.replace(/=.*/s, '')) || (follows.includes(before) && !isFolderNamed(first));
 }
 
 /** Where, among the words of a command, the command may begin that its program runs: `timeout 60 *`, `find src -exec *`. */
@@ -472,9 +495,9 @@ export function commandStarts(words: readonly string[]): number[] {
   const program = programIn(words[0]);
   const behind = words.findIndex((word) => RUNS_WHAT_FOLLOWS.get(program)?.includes(word) === true);
   if (behind !== -1) return [behind + 1];
-  return isKnown(RUNS_A_WORD, program) || isKnown(RUNS_ANY_WORD, program)
-    ? words.map((_, at) => at).slice(1)
-    : [];
+  const runs = isKnown(RUNS_A_WORD, program) || isKnown(RUNS_ANY_WORD, program);
+  const first = runs ? 1 : (behindSubcommand(program, words, 0) ?? words.length);
+  return words.map((_, at) => at).slice(first);
 }
 
 /** The name of a program, without its folder. */
@@ -504,12 +527,10 @@ export function programWithOpenCode(words: readonly ShellWord[]): string | null 
     const program = programIn(written);
     const isIn = (known: ReadonlySet<string>): boolean => isKnown(known, program);
     const follows = RUNS_WHAT_FOLLOWS.get(program) ?? [];
-    if (words.some((word, index) => index > at && isRunByStar(word, follows))) return program;
+    if (words.some((_, index) => index > at && isRunByStar(words, index, follows))) return program;
     const before_next = texts.findIndex((text, index) => index > at && follows.includes(text));
     if (before_next !== -1) {
       at = before_next + 1;
-      const { pieces: [first = '', ...stars] = [] } = words[at] ?? {};
-      if (stars.length > 0 && !isFolderNamed(first)) return program;
       continue;
     }
     const behind = behindSubcommand(program, texts, at);
@@ -525,7 +546,13 @@ export function programWithOpenCode(words: readonly ShellWord[]): string | null 
     const before = isName && !named.startsWith('-') ? named : (texts[found - 1] ?? '');
     // The next word is the program that it runs, unless an option may have taken that word.
     at = behind ?? at + 1;
-    while (at < star && isBesideTheProgram(texts[at] ?? '')) at += 1;
+    const takesWord = behind !== null || TAKES_PACKAGE.has(program);
+    while (
+      at < star &&
+      isBesideTheProgram(texts[at] ?? '') &&
+      !(takesWord && /^-[ep]$/.test(texts[at] ?? ''))
+    )
+      at += 1;
     if (at >= star || (texts[at] ?? '').startsWith('-') || before.startsWith('-')) return program;
   }
   return null;
