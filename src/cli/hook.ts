@@ -156,6 +156,9 @@ function nameIn(text: string): string | null {
   return found.length === 1 ? (found[0] ?? null) : null;
 }
 
+const FAILED =
+  'Hive failed on this prompt, and the agent goes on without it: a mention, an interrupt or an answer may not reach it. ';
+
 /**
  * Guards fail open unless they are configured to fail closed (invariant 11); then exit code 2 denies, with this reason.
  * A Stop always fails open: otherwise an agent whose store is gone could never end.
@@ -164,5 +167,8 @@ function fail(reason: string, env: NodeJS.ProcessEnv, name: string | null): neve
   const closed = env['HIVE_GATE_FAIL'] === 'closed' && name !== 'Stop' && name !== 'SubagentStop';
   const why = closed ? `HIVE_GATE_FAIL=closed blocks this, because Hive failed on it: ${reason}` : reason;
   process.stderr.write(`hive hook: ${why}\n`);
+  // The clients keep stderr to themselves. A person who has just typed is there to read this, and it comes once a turn.
+  if (!closed && name === 'UserPromptSubmit')
+    writeSync(1, JSON.stringify({ systemMessage: FAILED + reason }));
   process.exit(closed ? 2 : 0);
 }

@@ -422,7 +422,7 @@ const RUNS_A_WORD = new Set(
     'env nice ionice nohup setsid timeout time stdbuf command builtin exec xargs npx bunx pnpx uvx pipx ' +
     'strace ltrace valgrind unbuffer chrt hyperfine fakeroot fakechroot eatmydata chronic rlwrap caffeinate cross-env nodemon ' +
     'xvfb-run dbus-run-session dbus-launch gosu su-exec tini dumb-init prlimit cpulimit ' +
-    'setarch linux32 linux64 torsocks proxychains watchexec toybox ' +
+    'linux32 linux64 torsocks proxychains watchexec toybox ' +
     'sh ash bash rbash dash zsh ksh mksh csh tcsh yash fish busybox python pypy node nodejs tsx ts-node vite-node zx deno bun ' +
     'perl ruby jruby php lua luajit groovy dart tclsh wish expect ' +
     'Rscript julia guile java osascript pwsh source . vi vim nvim emacs gdb lldb tar bsdtar ar'
@@ -434,7 +434,7 @@ const RUNS_A_WORD_AFTER = new Set(
     'npm exec,npm x,pnpm exec,pnpm dlx,yarn exec,yarn dlx,bun x,bun run,deno run,pipx run,uv run,poetry run,pipenv run,' +
     'pdm run,hatch run,conda run,bundle exec,coverage run,perf stat,perf record,perf trace,mise exec,mise x,asdf exec,' +
     'rbenv exec,pyenv exec,opam exec,stack exec,cabal exec,nix run,nix shell,nix develop,' +
-    'npm explore,composer exec,volta run,fnm exec,nvm exec,op run,doppler run,aws-vault exec,chamber exec'
+    'npm explore,composer exec,volta run,fnm exec,nvm exec,op run,doppler run'
   ).split(','),
 );
 /** Of those, the ones that read `-p PACKAGE`, as subcommands read `perf stat -e EVENT`. To the others, `-e` and `-p` take no word. */
@@ -458,7 +458,7 @@ const RUNS_ANY_WORD = new Set(
   (
     'sudo doas su runuser pkexec ssh watch eval parallel script tmux screen at batch crontab trap alias systemd-run nsenter unshare ' +
     'chroot flock docker podman kubectl taskset faketime setpriv runcon sg firejail bwrap proot entr concurrently ' +
-    'direnv dotenv rustup nix-shell sshpass nerdctl'
+    'direnv dotenv rustup nix-shell sshpass nerdctl setarch aws-vault chamber'
   ).split(' '),
 );
 

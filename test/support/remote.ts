@@ -42,7 +42,7 @@ export async function runRemoteHook(...reported: Parameters<typeof reportOnce>):
 
 export async function reportOnce(
   served: Pick<Served, 'url'>,
-  event: object,
+  event: object | string,
   token_file: string,
   env: Record<string, string> = {},
 ): Promise<Ran> {
@@ -54,7 +54,7 @@ export async function reportOnce(
   child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text;
   });
-  child.process.stdin.end(JSON.stringify(event));
+  child.process.stdin.end(typeof event === 'string' ? event : JSON.stringify(event));
   const { code } = await child.exited;
   return { out, code, err: child.stderr() };
 }

@@ -366,6 +366,9 @@ describe('a rule with a star that its program may run', () => {
     'cross-env A=b *',
     'cargo watch -x *',
     'nodemon *',
+    'aws-vault exec dev *',
+    'setarch x86_64 *',
+    'op run -- *',
   ])('is not used: %s', (input) => {
     const { rules, problems } = readRules([{ decision: 'allow', tool: 'Bash', input }], 'test');
     expect(rules).toEqual([]);

@@ -142,8 +142,8 @@ async function withSource(hive: Hive, event: HookEvent): Promise<HookEvent> {
     : { ...event, source: session.source, attended: session.source !== 'bg' };
 }
 
-/** The output that denies a call because its hook failed. A Stop always fails open, or an agent could never end. */
-function refusal(name: string, reason: string): string {
+/** The output that denies a call because its hook failed; empty if nothing is denied, as for a Stop: an agent must be able to end. */
+export function refusal(name: string, reason: string): string {
   const why = `Hive failed on this call, and HIVE_GATE_FAIL=closed blocks it in that case: ${reason}`;
   if (name === 'PreToolUse')
     return JSON.stringify({

@@ -11,23 +11,44 @@ import { cleanText, isTooDeep, TOO_DEEP } from '../../domain/text.ts';
 
 /** Parses an event. @throws HiveError `invalid_input` when it is not a hook event. */
 export function readHook(stdin: string, env: Environment, client: HookClient | null): HookEvent {
-  return readEvent(parse(stdin), env, client);
+  return readEvent(readRaw(stdin), env, client);
 }
 
 /** The same for an event that is parsed already. @throws HiveError `invalid_input` when it is not a hook event. */
 export function readEvent(given: Raw, env: Environment, client: HookClient | null): HookEvent {
-  const raw = isTooDeep(given) ? withoutInput(given) : given;
+  const raw = takenEvent(given, (event) => (isTooDeep(event) ? TOO_DEEP : null));
   return (client ?? guessClient(raw)) === 'codex' ? readCodex(raw, env) : readClaudeCode(raw, env);
 }
 
 /**
- * An event of a call that nests too deep to be read: an agent, which writes it, passes no gate and no interrupt that way. Its
- * dialog is left to the client, because a desk could not display it. @throws HiveError `invalid_input` for a dialog.
+ * The event, or what is left of it without the texts of the agent where `refusalOf` says why it cannot be taken: an agent, which
+ * writes them, passes no gate and no interrupt that way. A dialog of such a call is left to the client, because a desk could not
+ * display it. @throws HiveError `invalid_input` for a dialog, and if the rest cannot be taken either.
  */
-function withoutInput(given: Raw): Raw {
-  const raw = { ...given, tool_input: null, tool_response: null };
-  if (given['hook_event_name'] === 'PermissionRequest' || isTooDeep(raw)) throw invalidInput(TOO_DEEP);
+export function takenEvent(given: Raw, refusalOf: (event: Raw) => string | null): Raw {
+  const why = refusalOf(given);
+  if (why === null) return given;
+  const raw = withoutTexts(given);
+  const refusal = given['hook_event_name'] === 'PermissionRequest' ? why : refusalOf(raw);
+  if (refusal !== null) throw invalidInput(refusal);
   return raw;
+}
+
+/** In characters. Only the beginning of a prompt is read. */
+const LONGEST_PROMPT = 10_000;
+
+function withoutTexts(given: Raw): Raw {
+  const { last_assistant_message: _, ...rest } = given;
+  const { prompt, tool_calls } = given;
+  return {
+    ...rest,
+    tool_input: null,
+    tool_response: null,
+    ...(typeof prompt === 'string' ? { prompt: prompt.slice(0, LONGEST_PROMPT) } : {}),
+    ...(Array.isArray(tool_calls)
+      ? { tool_calls: objectsIn(tool_calls).map(({ tool_use_id }) => ({ tool_use_id })) }
+      : {}),
+  };
 }
 
 /** The output for a verdict: JSON and nothing else, or nothing at all. */
@@ -36,7 +57,8 @@ export function sayVerdict(event: HookEvent, verdict: Verdict): string {
   return output === null ? '' : JSON.stringify(output);
 }
 
-function parse(stdin: string): Raw {
+/** The JSON of an event. @throws HiveError `invalid_input` for anything else. */
+export function readRaw(stdin: string): Raw {
   let value: unknown;
   try {
     // Only the exact reader runs out of stack.

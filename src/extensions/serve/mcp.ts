@@ -1,5 +1,5 @@
 /** `hive mcp --url`: an agent that speaks MCP on stdio works with the `hive serve` of another machine. */
-import { clientOf, eventIn, hookEnvironment } from '../../adapters/hooks/connection-hook.ts';
+import { clientOf, eventIn, hookEnvironment, refusal } from '../../adapters/hooks/connection-hook.ts';
 import type { ConnectionHook } from '../../application/hook-context.ts';
 import { untilAbandoned } from '../../cli/program.ts';
 import { invalidInput } from '../../domain/errors.ts';
@@ -35,7 +35,15 @@ export async function runRemoteMcp(
     const env = hookEnvironment(process.env);
     const cwd = env['CLAUDE_PROJECT_DIR'] ?? String(event['cwd'] ?? process.cwd());
     const call = { text: JSON.stringify(event), client: clientOf(event), env, cwd, signal };
-    const reply = await sendHook({ ...remote, url: url.href }, call, () => undefined);
+    const sent = sendHook({ ...remote, url: url.href }, call, () => undefined);
+    const reply = await sent.catch((error: unknown) => {
+      const denial =
+        env['HIVE_GATE_FAIL'] === 'closed'
+          ? refusal(String(event['hook_event_name']), error instanceof Error ? error.message : String(error))
+          : '';
+      if (denial === '') throw error;
+      return { stdout: denial, printed: () => Promise.resolve() };
+    });
     if (!signal.aborted) setImmediate(() => reply.printed().catch(() => undefined));
     return reply.stdout;
   };

@@ -20,6 +20,9 @@ import { machineOf, projectOfToken, tokensOf } from './tokens.ts';
 export const HOOK_PATH = '/hook';
 export const WAKE_PATH = '/wake';
 
+/** In bytes: the longest request that `hive serve` reads. The sender leaves out of a hook what would make it longer. */
+export const MOST_BYTES: number = 1024 * 1024;
+
 /** The only variables of the hook's environment that count: what its client reports, and what its person configured. */
 export const REMOTE_VARIABLES: readonly string[] = [
   'CLAUDE_PID',

@@ -2,15 +2,17 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readRaw, takenEvent } from '../../adapters/hooks/hook.ts';
 import type { RemoteReply, SentHook } from '../../application/hook-context.ts';
 import { HiveError, invalidInput, TRANSIENT } from '../../domain/errors.ts';
 import type { HookClient } from '../../domain/hooks.ts';
-import { parseJson } from '../../domain/json-numbers.ts';
+import { excessOf } from '../../domain/json.ts';
 import { clientTitle } from '../../domain/sessions.ts';
+import { isTooDeep, TOO_DEEP } from '../../domain/text.ts';
 import { isReadableByOthers } from '../../domain/tokens.ts';
 import { files, readFileOnly } from '../../infrastructure/platform/files.ts';
 import { findProject } from '../../infrastructure/platform/project.ts';
-import { BREATH_MS, HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from './remote-hook.ts';
+import { BREATH_MS, HOOK_PATH, MOST_BYTES, REMOTE_VARIABLES, WAKE_PATH } from './remote-hook.ts';
 
 /** A certificate was refused before anything was sent (nodejs.org/api/tls.html, "X509 certificate error codes"). */
 const UNTRUSTED = /CERT|^UNABLE_TO_/;
@@ -81,10 +83,11 @@ export async function sendHook(
   const variables = Object.fromEntries(
     REMOTE_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
-  const event = parseJson(text);
+  const given = readRaw(text);
   // The other side cannot read the files of this machine. The title is left out of the JSON if they contain none.
-  const client_title = titleOf(event, client);
-  const body = { event, client, env: variables, project: findProject(cwd), client_title };
+  const client_title = titleOf(given, client);
+  const about = { client, env: variables, project: findProject(cwd), client_title };
+  const body = { event: takenEvent(given, (event) => refusalOf({ event, ...about })), ...about };
   const { stdout, output_id } = await post(remote, body, onWait, signal === undefined ? {} : { signal });
   return {
     stdout: typeof stdout === 'string' ? stdout : '',
@@ -94,6 +97,16 @@ export async function sendHook(
       await Promise.race([post(remote, { printed: output_id }, () => undefined), limit]);
     },
   };
+}
+
+/** Why the server would refuse to read a body; null if it would not. */
+function refusalOf(body: object): string | null {
+  if (isTooDeep(body)) return TOO_DEEP;
+  const text = JSON.stringify(body);
+  const isTooLong = Buffer.byteLength(text) > MOST_BYTES;
+  return isTooLong
+    ? `The hook event is too large for the server: at most ${MOST_BYTES} bytes.`
+    : excessOf(text);
 }
 
 function titleOf(event: unknown, client: HookClient | null): string | null | undefined {

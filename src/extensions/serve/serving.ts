@@ -16,7 +16,7 @@ import { thisSeat } from '../../infrastructure/platform/paths.ts';
 import { findProject } from '../../infrastructure/platform/project.ts';
 import { createDoor, type Door } from './door.ts';
 import { createMcpOverHttp } from './mcp-http.ts';
-import { createRemoteHooks, createRemoteWakes, HOOK_PATH, WAKE_PATH } from './remote-hook.ts';
+import { createRemoteHooks, createRemoteWakes, HOOK_PATH, MOST_BYTES, WAKE_PATH } from './remote-hook.ts';
 import { FIRST_TOKEN, tokenFile, writeTokenFile } from './token.ts';
 import { tokensOf } from './tokens.ts';
 
@@ -59,7 +59,7 @@ const LIMITS = {
   most_sessions: 500,
   most_sessions_of_token: 100,
   idle_ms: 30 * 60_000,
-  most_bytes: 1024 * 1024,
+  most_bytes: MOST_BYTES,
 };
 
 /** @throws HiveError `invalid_input` for an address that cannot be listened on. */

@@ -1,0 +1,89 @@
+/**
+ * A hook of another machine whose call the server would refuse to read: what an agent writes into its calls passes no guard.
+ *
+ * @module-tag untrusted
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag http
+ * @module-tag hook
+ */
+import { describe, expect, test } from 'vitest';
+import { ENDED } from '../support/ended-process.ts';
+import { HUMAN, openTestHive } from '../support/hive.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { FAR, farSession, NO_STORE, runRemoteHook, tokenFileOf } from '../support/remote.ts';
+import { serve } from '../support/serve.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+const LARGE = JSON.stringify('x'.repeat(2 * 1024 * 1024));
+
+const ENDLESS: readonly (readonly [what: string, input: string])[] = [
+  ['nests as deep as a hook here may', nested(199)],
+  ['nests too deep', nested(250)],
+  ['nests deeper than a stack', nested(5_000)],
+  ['has too many values', `[${Array.from({ length: 25_000 }, () => 0)}]`],
+  ['is too large', LARGE],
+];
+
+describe('a call on another machine whose input', () => {
+  const event = (hook_event_name: string, more: object = {}): Record<string, unknown> => ({
+    hook_event_name,
+    session_id: 'far-1',
+    cwd: '/',
+    prompt_id: 'p1',
+    ...more,
+  });
+  const call = (name: string): Record<string, unknown> =>
+    event(name, { tool_name: 'Bash', tool_use_id: 'use-1' });
+  /** An event with one more field, whose value is written as JSON. */
+  const and = (given: object, field: string, value: string): string =>
+    `${JSON.stringify(given).slice(0, -1)},"${field}":${value}}`;
+
+  /** A turn there that its human has interrupted here. */
+  async function interrupted() {
+    const served = await serve(tempStore());
+    const file = tokenFileOf(served);
+    const hive = await openTestHive(served.store);
+    const typed = event('UserPromptSubmit', { prompt: 'Go.' });
+    await farSession(hive, () => runRemoteHook(served, typed, file));
+    const asked = hive.interrupts.interrupt({ session: FAR, note: 'wrong branch', actor: HUMAN });
+    await eventually(async () => (await hive.turns.newestOf([FAR]))[0]?.interrupts.length === 1);
+    return { served, file, asked };
+  }
+
+  test.each(ENDLESS)('%s is interrupted like any other', async (_what, input) => {
+    const { served, file, asked } = await interrupted();
+    const ran = await runRemoteHook(served, and(call('PreToolUse'), 'tool_input', input), file);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain('wrong branch');
+    await runRemoteHook(served, and(event('Stop'), 'last_assistant_message', input), file);
+    await asked;
+  });
+
+  test('is too large is interrupted over the connection, too', async () => {
+    const { served, file, asked } = await interrupted();
+    const args = ['--url', served.url, '--token-file', file];
+    const agent = await connectMcp({ store: NO_STORE, args, env: { CLAUDE_PID: String(ENDED) } });
+    const said = await agent.client.callTool({
+      name: 'hook_event',
+      arguments: { ...call('PreToolUse'), tool_input: LARGE },
+    });
+    expect(JSON.stringify(said)).toContain('wrong branch');
+    await runRemoteHook(served, event('Stop'), file);
+    await asked;
+  });
+
+  test.each(ENDLESS.slice(1))(
+    '%s is allowed by its client alone, and stderr says why',
+    async (_what, input) => {
+      const served = await serve(tempStore());
+      const file = tokenFileOf(served);
+      const ran = await runRemoteHook(served, and(call('PermissionRequest'), 'tool_input', input), file);
+      expect(ran).toMatchObject({ code: 0, out: '' });
+      expect(ran.err).toMatch(/^hive hook: The (?:JSON|hook event) .+\.\n$/);
+    },
+  );
+});
