@@ -173,9 +173,25 @@ export async function reconcileDeliveries(tx: WriteTx, event: HookEvent, session
   const carrier = hookCarrier(session_id);
   const may_prove = await reconcileOutputs(tx, carrier, session_id);
   // A session that restarts from its transcript may have lost what was printed last.
-  if (event.name === 'SessionStart') return tx.deliveries.markLost(carrier);
+  if (event.name === 'SessionStart' || (await mayHaveTakenBack(tx, event, session_id)))
+    return tx.deliveries.markLost(carrier);
   const proven = readUntil(event, tx.now);
   if (proven !== null && may_prove) await collectFrom(tx, carrier, proven);
+}
+
+/**
+ * Whether the client may have dropped the prompt of the running turn, and with it what its hook printed. Claude Code does so if its
+ * person presses Esc before the first token: the prompt is in the input line again, and no hook reports that. After a tool has
+ * started, a prompt stays.
+ */
+async function mayHaveTakenBack(
+  tx: WriteTx,
+  { name, client_turn_id }: HookEvent,
+  session_id: string,
+): Promise<boolean> {
+  if (name !== 'UserPromptSubmit' || client_turn_id === null) return false;
+  const running = await tx.turns.current(session_id);
+  return running !== undefined && running.client_turn_id !== client_turn_id && running.steps === 0;
 }
 
 /**

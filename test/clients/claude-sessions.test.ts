@@ -111,6 +111,33 @@ describe('the interactive Claude Code', () => {
     expect(model.everything().split(`${prompt?.ask_id} (asked`)).toHaveLength(2);
   });
 
+  test('Esc takes a prompt back with the answer that came with it: the prompt that follows carries it again', async () => {
+    const run: Promise<Run> = open(async (_request, step) => {
+      const told = (await run).model.told();
+      if (told.includes('ask please')) return ask;
+      return told.includes('think please') && !told.includes('and reply')
+        ? never()
+        : { text: `reply ${step}` };
+    });
+    const { hive, model, claude } = await run;
+    await claude.say('ask please');
+    await claude.until(/reply 2[\s\S]*\? for shortcuts/);
+    const [prompt = expect.fail()] = (await hive.prompts.list({ limit: 1 })).items;
+    await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'blue', actor: HUMAN });
+    await claude.say('think please');
+    await eventually(() => model.requests.length === 3, 10_000);
+    expect(model.told()).toContain(`Answer to ${prompt.ask_id}`);
+    await claude.keys('Escape');
+    await claude.until(/❯\sthink please\s*\n─/);
+    await claude.say(' and reply');
+    await claude.until(/reply 4[\s\S]*\? for shortcuts/);
+    expect(model.everything().match(/Answer to ask-.*?blue/g)).toHaveLength(1);
+    await claude.say('further words');
+    await claude.until(/reply 5/);
+    expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
+    expect((await hive.prompts.get(prompt.ask_id)).collected_at).toEqual(expect.any(String));
+  });
+
   test('Esc in a worktree that the turn has entered, which moves the transcript: the turn is interrupted', async () => {
     const run = await open((_request, step) => {
       if (step === 1) return { calls: [{ name: 'EnterWorktree', input: { name: 'other' } }] };

@@ -119,7 +119,10 @@ describe('undisturbed', () => {
     const main = await mainOf(hive);
     for (let n = 1; n <= 23; n += 1) await send(hive, `report number ${n}.`);
     const texts: string[] = [];
-    for (let n = 0; n < 4; n += 1) texts.push(context(await main.prompt(`p${n}`)));
+    for (let n = 0; n < 4; n += 1) {
+      texts.push(context(await main.prompt(`p${n}`)));
+      await main.stop(`p${n}`);
+    }
     const found = texts.map((text) =>
       [...text.matchAll(/report number (\d+)\./g)].map((match) => Number(match[1])),
     );
@@ -138,6 +141,7 @@ describe('undisturbed', () => {
       const text = context(await main.prompt(`p-${letter}`));
       expect(text).toContain(letter.repeat(8_000));
       expect(text.length).toBeLessThan(10_000);
+      await main.stop(`p-${letter}`);
     }
   });
 });
