@@ -454,8 +454,10 @@ const WHERE: ReadonlyMap<unknown, string> = new Map([
   ['userSettings', 'written into your ~/.claude/settings.json'],
 ]);
 
-/** A permission mode as the person knows it. */
-const MODES: ReadonlyMap<unknown, string> = new Map([['acceptEdits', 'Accept all edits']]);
+/** A permission mode in the words of Claude Code: it lets more than edits run. */
+const MODES: ReadonlyMap<unknown, string> = new Map([
+  ['acceptEdits', 'Accept all edits, and common file commands such as rm and mv'],
+]);
 
 function describeSuggestion(suggestion: Raw): string | null {
   const what = whatItAllows(suggestion, spelledLine);

@@ -82,6 +82,12 @@ describe('a permission that Claude Code asks for', () => {
     const file = join(folder, 'made.txt');
     // Only because its transcript names a version whose edits were measured.
     expect(prompt?.context).toMatch(`--- /dev/null\n+++ ${file}\n@@ -0,0 +1,1 @@\n+one\n`);
+    // The terminal says that this mode covers more than edits, and so does the desk.
+    await claude.until(/switch to accept edits .*common file commands/);
+    expect(prompt?.options[1]).toMatchObject({
+      label: 'Allow always',
+      description: expect.stringContaining('common file commands'),
+    });
     await answer(hive, prompt, { decision: 'Allow' });
     await claude.until(/all done/);
     expect(readFileSync(file, 'utf8')).toBe(content);
