@@ -161,7 +161,7 @@ function diff(folder: string, lisp: string, rounds: number): Measurement[] {
   for (let round = 0; round < rounds; round += 1) {
     const start = performance.now();
     const input = { file_path: file, content: `${content}\n` };
-    const call = { client: 'claude-code', version: '2.1.330', name: 'Write', input } as const;
+    const call = { client: 'claude-code', version: '2.1.330', directory: '/', name: 'Write', input } as const;
     context = editShown(call, editToolsAt('/'), 56_000)?.shown ?? '';
     made.push(performance.now() - start);
   }

@@ -11,6 +11,7 @@ import {
   dialogFingerprint,
   dialogOf,
   type HookDialog,
+  patchOf,
   promptsOf,
 } from '../domain/dialogs.ts';
 import { type EditTools, type ExpectedFile, expectedFiles } from '../domain/edits.ts';
@@ -77,25 +78,39 @@ export async function inWords(
   event: HookEvent,
   { editTools }: HookSettings,
 ): Promise<Asking> {
-  const tools = editTools !== undefined && dependsOnFiles(found) ? await editTools(event.cwd) : null;
-  const dialog = tools === null ? found : await compared(found, event, tools);
+  const files = editTools !== undefined && dependsOnFiles(found) ? await editTools(event.cwd) : null;
+  const directory = files === null ? event.cwd : await directoryFor(found, event, files);
+  const isElsewhere = directory !== null && directory !== event.cwd;
+  const tools = isElsewhere && editTools !== undefined ? await editTools(directory) : files;
+  const dialog = tools === null ? found : await compared(found, { ...event, directory }, tools);
   const claimed = dialog.kind === 'permission' ? (dialog.edit?.claimed ?? []) : [];
   return {
     dialog,
     expected: tools === null ? [] : expectedFiles(claimed, tools),
-    requests: promptsOf(dialog, event).map(checkRequest),
+    requests: promptsOf(dialog, { client: event.client, cwd: directory }).map(checkRequest),
     fingerprint: dialogFingerprint(dialog),
   };
 }
 
+/** The directory in which a tool works; null if its client does not report it. */
+async function directoryFor(
+  found: HookDialog,
+  { client, cwd, transcript_path }: HookEvent,
+  tools: EditTools,
+): Promise<string | null> {
+  const patch = client === 'codex' ? patchOf(found) : null;
+  if (patch === null) return cwd;
+  return transcript_path === null ? null : tools.directoryOfPatch(transcript_path, patch);
+}
+
 async function compared(
   found: HookDialog,
-  { client, transcript_path }: HookEvent,
+  { client, transcript_path, directory }: HookEvent & { directory: string | null },
   tools: EditTools,
 ): Promise<HookDialog> {
   const isEdit = found.kind !== 'plan' && transcript_path !== null;
   const version = isEdit ? await tools.versionIn(client, transcript_path) : null;
-  return comparedDialog(found, { client, version }, tools);
+  return comparedDialog(found, { client, version, directory }, tools);
 }
 
 async function open(

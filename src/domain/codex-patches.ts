@@ -3,6 +3,7 @@
  * ways, each less exact than the one before. This models only plain patches whose lines all occur exactly. For anything else
  * there is no result, because the effect is up to Codex. `test/clients/edits.test.ts` compares this with the real program. Pure.
  */
+import { objectIn, objectInText, type Raw, textIn } from './json.ts';
 
 /** The part of a patch that concerns one file. */
 export interface FilePatch {
@@ -224,4 +225,60 @@ function withReplaced(
   }
   keepUntil(lines.length);
   return made.join('');
+}
+
+// ---- Where it is applied ----
+
+/**
+ * The directory in which Codex applies a patch, by the calls in the transcript of its turn. A shell command may contain a patch and
+ * name a directory for it, and the hook that asks for permission reports neither. Null if the transcript does not say.
+ */
+export function directoryOfPatch(lines: readonly string[], patch: string, cwd: string): string | null {
+  const found = openCalls(lines).flatMap((call) => directoriesIn(call, patch.trim(), cwd));
+  const [first = null] = found;
+  return found.every((directory) => directory === first) ? first : null;
+}
+
+/** Whether the directory decides which files a patch names. */
+export function isRelativePatch(patch: string): boolean {
+  return filesOfPatch(patch)?.every(({ path, to }) => path.startsWith('/') && to.startsWith('/')) !== true;
+}
+
+/** The calls of the running turn that have not returned; none if its beginning is not there. */
+function openCalls(lines: readonly string[]): Raw[] {
+  let open: Map<unknown, Raw> | null = null;
+  for (const line of lines) {
+    if (!/"task_started"|_call(?:_output)?"/.test(line)) continue;
+    const item = objectIn(objectInText(line)?.['payload']) ?? {};
+    const type = textIn(item, 'type') ?? '';
+    if (type === 'task_started') open = new Map();
+    if (type.endsWith('_call')) open?.set(item['call_id'], item);
+    if (type.endsWith('_call_output')) open?.delete(item['call_id']);
+  }
+  return [...(open?.values() ?? [])];
+}
+
+/** A command that does nothing but apply a patch, perhaps in another directory. */
+const ONLY_PATCH =
+  /^\s*(?:cd ([\w@%+=:,./][\w@%+=:,./-]*|'[^']*') && )?apply_patch <<(['"]?)(\w+)\2\n([\s\S]*)\n\3\s*$/;
+
+/** Where a call applies this patch: nowhere, or in one directory, which is null if Codex might see another one. */
+function directoriesIn(call: Raw, patch: string, cwd: string): (string | null)[] {
+  const name = textIn(call, 'name');
+  if (name === 'apply_patch' && textIn(call, 'input')?.trim() === patch) return [cwd];
+  const given = textIn(call, 'arguments', 'input') ?? '';
+  if (name === 'apply_patch' || !given.includes('apply_patch')) return [];
+  const { cmd, workdir = '' } = objectInText(given) ?? {};
+  const [, to = '', , , body] = ONLY_PATCH.exec(name === 'exec_command' ? String(cmd) : '') ?? [];
+  if (body === undefined || typeof workdir !== 'string') return [null];
+  if (body.trim() !== patch) return [];
+  const place = below(cwd, workdir);
+  return [place === null ? null : below(place, to.replaceAll("'", ''))];
+}
+
+/** A path from a directory; null where programs may read it in two ways. */
+function below(directory: string, path: string): string | null {
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+  if (parts.includes('..') || path.startsWith('~')) return null;
+  return [path.startsWith('/') ? '' : directory, ...parts].join('/') || '/';
 }

@@ -4,6 +4,7 @@
  * answer. The first answer wins, wherever it is given. Pure: no clock, no ids, no I/O.
  */
 
+import { isRelativePatch } from './codex-patches.ts';
 import { revealedSource, spelledLine, spelledOut } from './display.ts';
 import { DETAILS_BYTES, type EditCall, type EditTools, editShown, type ShownEdit } from './edits.ts';
 import {
@@ -76,6 +77,13 @@ export function dependsOnFiles(dialog: HookDialog): boolean {
   return dialog.kind === 'plan' || (dialog.kind === 'permission' && EDIT_TOOLS.has(dialog.tool.name));
 }
 
+/** The patch of a dialog that names files from the directory in which it is applied; null for any other dialog. */
+export function patchOf(dialog: HookDialog): string | null {
+  if (dialog.kind !== 'permission' || dialog.tool.name !== 'apply_patch') return null;
+  const patch = textIn(objectIn(dialog.tool.input) ?? {}, 'command');
+  return patch !== null && isRelativePatch(patch) ? patch : null;
+}
+
 /** Whether an event reports that a tool that edits files has ended. */
 export function endsEdit({ name, tool }: Pick<HookEvent, 'name' | 'tool'>): boolean {
   const hasEnded = name === 'PostToolUse' || name === 'PostToolUseFailure';
@@ -94,12 +102,13 @@ export function editKey({
 /** The dialog with its plan, or with the edits of its tool compared with the current files. */
 export function comparedDialog(
   dialog: HookDialog,
-  { client, version }: Pick<EditCall, 'client' | 'version'>,
+  { client, version, directory }: Omit<EditCall, 'name' | 'input'>,
   tools: EditTools,
 ): HookDialog {
   if (dialog.kind === 'plan') return writtenPlan(dialog, tools);
   if (dialog.kind !== 'permission') return dialog;
-  const call = { client, version, name: dialog.tool.name, input: objectIn(dialog.tool.input) ?? {} };
+  const { name, input } = dialog.tool;
+  const call = { client, version, directory, name, input: objectIn(input) ?? {} };
   const edit = editShown(call, tools, DIFF_BYTES);
   return edit === null ? dialog : { ...dialog, edit };
 }
@@ -206,7 +215,7 @@ function firstLine(text: string): string {
  */
 export function summarizeTool(
   { name, input }: Pick<HookTool, 'name' | 'input'>,
-  { edit, cwd }: { edit?: ShownEdit | undefined; cwd?: string } = {},
+  { edit, cwd }: { edit?: ShownEdit | undefined; cwd?: string | undefined } = {},
 ): ToolSummary {
   // The input may be any JSON, and a client may leave it out.
   const given = objectIn(input) ?? { input };
@@ -354,9 +363,9 @@ function nameLine(name: string): string {
   return name.length <= LONGEST_NAME ? spelledLine(name) : `${spelledLine(name.slice(0, LONGEST_NAME))}…`;
 }
 
-/** The lines with the tool and the directory in which it would run. */
-export function factsOf(tool: string, cwd: string): string {
-  return `Tool: ${nameLine(tool)}\n${DIRECTORY}${nameLine(cwd)}`;
+/** The lines with the tool and the directory in which it would run; null if that is not known. */
+export function factsOf(tool: string, cwd: string | null): string {
+  return `Tool: ${nameLine(tool)}\n${DIRECTORY}${cwd === null ? 'not known' : nameLine(cwd)}`;
 }
 
 /**
@@ -373,7 +382,7 @@ export function callOf(question: string, context: string): string {
 }
 
 /** Free text never allows anything: it denies, and is sent as the reason. */
-function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: string): AskRequest {
+function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: string | null): AskRequest {
   const abort = { label: ABORT, description: 'Deny, and end the turn', refuses: true };
   const shared = { kind: 'permission', allow_free_text: true, when_turn_aborted: 'cancelled' } as const;
   if (dialog.kind === 'plan') {
@@ -395,7 +404,8 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
       ],
     };
   }
-  const { question, details, description } = summarizeTool(dialog.tool, { edit: dialog.edit, cwd });
+  const { edit } = dialog;
+  const { question, details, description } = summarizeTool(dialog.tool, { edit, cwd: cwd ?? undefined });
   const facts = factsOf(dialog.tool.name, cwd);
   const context =
     details === null || isTooLong(description)
@@ -610,10 +620,10 @@ function decideQuestions(tool: HookTool, prompts: readonly Prompt[]): DialogAnsw
 
 // ---- Every kind of dialog ----
 
-/** The prompts of a dialog; none when a desk could not show it. */
+/** The prompts of a dialog; none when a desk could not show it. `cwd`: where its tool works; null if that is not known. */
 export function promptsOf(
   dialog: HookDialog,
-  { client, cwd }: Pick<HookEvent, 'client' | 'cwd'>,
+  { client, cwd }: { client: HookClient; cwd: string | null },
 ): AskRequest[] {
   switch (dialog.kind) {
     case 'questions':

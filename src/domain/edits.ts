@@ -41,6 +41,10 @@ export interface EditTools {
    * The version of the client that writes this transcript, waiting briefly for it; null if the transcript does not contain it.
    */
   versionIn(client: HookClient, transcript_path: string): Promise<string | null>;
+  /**
+   * The directory in which Codex applies a patch, waiting briefly for the call in this transcript; null if it does not say.
+   */
+  directoryOfPatch(transcript_path: string, patch: string): Promise<string | null>;
   /** Reads a file; a relative path is resolved in the directory in which the tool works. Never throws. */
   read(path: string): FileState;
   /** The real path of a file, the same for all names of it. */
@@ -73,6 +77,8 @@ export interface ClaimedFile {
 export interface EditCall {
   client: HookClient;
   version: string | null;
+  /** The directory in which the tool works; null if the client does not report it. */
+  directory: string | null;
   name: string;
   input: Raw;
 }
@@ -99,6 +105,7 @@ const WORDS = {
     `This is a new cell after cell ${number}. The client writes the whole notebook again.`,
   patch: 'The patch cannot be placed exactly in the files as they are now.',
   patchText: 'This is its text:',
+  place: 'Codex does not say in which directory it applies this patch.',
   unmeasured: (client: string, version: string, first: string, last: string) =>
     `What an edit does was measured with ${client} ${first} to ${last}, and this is ${version}.`,
   unknown: (client: string) => `Hive does not know which version of ${client} this is.`,
@@ -159,9 +166,10 @@ function versionInLine(client: HookClient, line: string): string | null {
  * form. A diff that needs more than `room` bytes is replaced by both texts of the change.
  */
 export function editShown(call: EditCall, tools: EditTools, room: number): ShownEdit | null {
-  const { client, version, name, input } = call;
+  const { client, version, directory, name, input } = call;
   const unmeasured = whyUnmeasured(client, version);
-  if (name === 'apply_patch') return patchShown(input, unmeasured, tools, room);
+  if (name === 'apply_patch')
+    return patchShown(input, unmeasured ?? (directory === null ? WORDS.place : null), tools, room);
   const path = input[name === 'NotebookEdit' ? 'notebook_path' : 'file_path'];
   if (typeof path !== 'string' || path === '') return null;
   const edit = editOf(name, input);
@@ -481,19 +489,19 @@ export function unexpectedSentence(agent: string, shown: string, made: string): 
 
 function patchShown(
   { command }: Raw,
-  unmeasured: string | null,
+  unknown: string | null,
   tools: EditTools,
   room: number,
 ): ShownEdit | null {
   if (typeof command !== 'string') return null;
   const named = ['command'];
   const isLong = command.length > DETAILS_BYTES;
-  const patches = unmeasured === null && !isLong ? filesOfPatch(command) : null;
+  const patches = unknown === null && !isLong ? filesOfPatch(command) : null;
   const changes = patches === null ? null : changesOf(patches, tools);
   const shown = changes?.map(({ section }) => section).join('\n') ?? null;
   if (changes !== null && shown !== null && sizeOf(shown) <= room)
     return { shown, named, claimed: changes.flatMap(({ files }) => files) };
-  const problem = unmeasured ?? (shown === null && !isLong ? WORDS.patch : LONG_DIFF);
+  const problem = unknown ?? (shown === null && !isLong ? WORDS.patch : LONG_DIFF);
   const why = `${problem} ${WORDS.decides} ${WORDS.patchText}`;
   const text = isLong ? command : indented(revealedSource(command));
   return { shown: [why, text].join('\n'), named, claimed: [] };

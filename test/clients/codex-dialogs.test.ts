@@ -1,5 +1,5 @@
 /** Client suite 5 for Codex: a permission in its terminal, which it hides while a hook waits. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { remainingProcesses } from '../support/children.ts';
@@ -20,6 +20,18 @@ interface Run extends World {
 /** Codex offers this one apply_patch as a tool that takes the patch as it is. */
 const FREEFORM_MODEL = 'gpt-5.5';
 
+const PATCH_KNOWN = [
+  "apply_patch <<'EOF'",
+  '*** Begin Patch',
+  '*** Update File: known.txt',
+  '@@',
+  ' a',
+  '-b',
+  '+B',
+  '*** End Patch',
+  'EOF',
+].join('\n');
+
 const PATCH = [
   "apply_patch <<'EOF'",
   '*** Begin Patch',
@@ -30,19 +42,25 @@ const PATCH = [
 ];
 
 /** Codex in a terminal, at a desk, whose model wants one command to leave the sandbox, or to patch a file outside of it. */
-async function run(dialog_wait: unknown, cmd?: string, freeform?: FreeformCall): Promise<Run> {
+async function run(dialog_wait: unknown, wanted?: object, freeform?: FreeformCall): Promise<Run> {
   const world = await openWorld({ dialog_wait });
   await openDesk(world.hive);
   const { hive: _, ...rest } = world;
   const offered: unknown[] = [];
   const made = join(world.folder, 'made.txt');
-  writeFileSync(join(world.folder, 'known.txt'), 'a\nb\nc\n');
+  mkdirSync(join(world.folder, 'a/b'), { recursive: true });
+  for (const [directory, last] of [
+    ['', 'c'],
+    ['a', 'of a'],
+    ['a/b', 'of b'],
+  ] as const)
+    writeFileSync(join(world.folder, directory, 'known.txt'), `a\nb\n${last}\n`);
   const escalated = {
     cmd: `touch ${made}`,
     sandbox_permissions: 'require_escalated',
     justification: 'to see',
   };
-  const command = { name: 'exec_command', arguments: cmd === undefined ? escalated : { cmd } };
+  const command = { name: 'exec_command', arguments: wanted ?? escalated };
   const model = await startResponses(({ tools }, step) => {
     offered.push(...tools);
     return step === 1 ? { calls: [freeform ?? command] } : { text: 'all done' };
@@ -98,7 +116,7 @@ describe('a permission that Codex asks for', () => {
   });
 
   test('to patch a file is a diff, and the file is what it shows', async () => {
-    const { hive, codex, made } = await run(20, PATCH.join('\n'));
+    const { hive, codex, made } = await run(20, { cmd: PATCH.join('\n') });
     const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
     await eventually(async () => (await pending()) !== undefined, 20_000);
     const prompt = await pending();
@@ -107,6 +125,35 @@ describe('a permission that Codex asks for', () => {
     await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
     await codex.until(/all done/, 20_000);
     expect(readFileSync(made, 'utf8')).toBe('one\n');
+  });
+
+  test('to patch a file in another directory is a diff of the file there', async () => {
+    for (const [directory, wanted, last] of [
+      ['a', { cmd: `cd a && ${PATCH_KNOWN}` }, 'of a'],
+      ['a/b', { cmd: `cd 'b' && ${PATCH_KNOWN}`, workdir: 'a' }, 'of b'],
+    ] as const) {
+      const { hive, codex, folder } = await run(20, wanted);
+      const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
+      await eventually(async () => (await pending()) !== undefined, 20_000);
+      const prompt = await pending();
+      expect(prompt?.context).toMatch(`@@ -1,3 +1,3 @@\n a\n-b\n+B\n ${last}\n`);
+      expect(prompt?.context).toMatch(`Directory: ${join(folder, directory)}`);
+      await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
+      await codex.until(/all done/, 20_000);
+      expect(readFileSync(join(folder, directory, 'known.txt'), 'utf8')).toBe(`a\nB\n${last}\n`);
+      expect(readFileSync(join(folder, 'known.txt'), 'utf8')).toBe('a\nb\nc\n');
+    }
+  });
+
+  test('to patch a file in a directory that Hive cannot tell is the text of the patch', async () => {
+    const { hive, codex } = await run(20, { cmd: `cd a/../a && ${PATCH_KNOWN}` });
+    const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
+    await eventually(async () => (await pending()) !== undefined, 20_000);
+    const context = (await pending())?.context;
+    expect(context).toMatch(/^Codex does not say in which directory it applies this patch\./);
+    expect(context).toMatch('Directory: not known');
+    await answerDialog(hive, (await pending())?.ask_id ?? '', 'Deny');
+    await codex.until(/all done/, 20_000);
   });
 
   test('to patch files with its own tool is a diff of each, and the files are what it shows', async () => {

@@ -582,6 +582,7 @@ describe('an edit', () => {
       const call = {
         client: 'codex',
         version: '0.169.0',
+        directory: folder,
         name: 'apply_patch',
         input: patchOf(...lines),
       } as const;

@@ -17,6 +17,7 @@ export function measuredEditTools(cwd: string): EditTools {
   return {
     ...editToolsAt(cwd),
     versionIn: async (client) => (client === 'codex' ? '0.169.0' : '2.1.330'),
+    directoryOfPatch: async () => cwd,
   };
 }
 

@@ -6,7 +6,8 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { directoryOfPatch } from '../../src/domain/codex-patches.ts';
 import { editShown, type FileState, versionInTranscript, whyUnmeasured } from '../../src/domain/edits.ts';
 import { editToolsAt, unifiedDiff } from '../../src/infrastructure/platform/edits.ts';
 import { tempFolder } from '../support/temp.ts';
@@ -26,6 +27,7 @@ function shownIn(
   const tools = {
     read,
     versionIn: async (): Promise<null> => null,
+    directoryOfPatch: async (): Promise<null> => null,
     realPath: (path: string): string => path,
     packed: () => null,
     unpacked: (text: string): string => text,
@@ -33,7 +35,7 @@ function shownIn(
   };
   const client = name === 'apply_patch' ? 'codex' : 'claude-code';
   const version = client === 'codex' ? '0.169.0' : '2.1.330';
-  return editShown({ client, version, name, input }, tools, room)?.shown.split('\n') ?? [];
+  return editShown({ client, version, directory: '/src', name, input }, tools, room)?.shown.split('\n') ?? [];
 }
 
 const edit = (old_string: string, new_string: string, more: object = {}): Record<string, unknown> => ({
@@ -306,4 +308,55 @@ test.each([
   const [why, ...shown] = shownIn(TEXT, 'apply_patch', input);
   expect(why).toContain('cannot be placed exactly');
   expect(shown.map((line) => line.slice(4)).join('\n')).toBe(input['command']);
+});
+
+describe('the directory of a patch of Codex', () => {
+  const PATCH = '*** Begin Patch\n*** Delete File: x\n*** End Patch';
+  const item = (payload: object): string => JSON.stringify({ type: 'response_item', payload });
+  const STARTED = item({ type: 'task_started' });
+  const own = (call_id = 'own'): string =>
+    item({ type: 'custom_tool_call', call_id, name: 'apply_patch', input: PATCH });
+  const command = (cmd: string, more: object = {}): string => {
+    const args = JSON.stringify({ cmd, ...more });
+    return item({ type: 'function_call', call_id: cmd, name: 'exec_command', arguments: args });
+  };
+  const here = (start = ''): string => `${start}apply_patch <<'EOF'\n${PATCH}\nEOF\n`;
+  const placed = (...lines: string[]): string | null => directoryOfPatch([STARTED, ...lines], PATCH, '/shop');
+
+  test.each<[string, string, string[]]>([
+    ['that of the session, for its own tool', '/shop', [own()]],
+    ['that of the session, for a command', '/shop', [command(here())]],
+    ['the one that the command changes to', '/shop/a/b', [command(here('cd ./a/b/ && '))]],
+    ['the one that the command changes to, in quotes', '/a b', [command(here("cd '/a b' && "))]],
+    ['the one in which the command runs', '/else', [command(here(), { workdir: '/else' })]],
+    ['the one that the command changes to there', '/shop/a/b', [command(here('cd b && '), { workdir: 'a' })]],
+    [
+      'that of the call that has not returned',
+      '/shop',
+      [command(here('cd a && ')), item({ type: 'function_call_output', call_id: here('cd a && ') }), own()],
+    ],
+    ['that of the call of this turn', '/shop', [command(here('cd a && ')), STARTED, own()]],
+    ['that of the call with this patch', '/shop', [own(), command(here('cd a && ').replace('x', 'y'))]],
+  ])('is %s', (_, directory, lines) => {
+    expect(placed(...lines)).toBe(directory);
+  });
+
+  test.each<[string, string[]]>([
+    ['no call has it', []],
+    ['two calls with it work in two directories', [own(), command(here('cd a && '))]],
+    ['a command does something else, too', [command(`${here('cd a && ')}ls`)]],
+    ['another call that is not understood may have it', [own(), command(here('cd "$HOME" && '))]],
+    ['the path goes up', [command(here('cd a/.. && '))]],
+    ['the path is in a home', [command(here(), { workdir: '~/a' })]],
+    [
+      'another tool applies it',
+      [item({ type: 'custom_tool_call', call_id: 'code', name: 'exec', input: `apply_patch(${PATCH})` })],
+    ],
+  ])('is not known where %s', (_, lines) => {
+    expect(placed(...lines)).toBeNull();
+  });
+
+  test('is not known where the transcript does not have the beginning of the turn', () => {
+    expect(directoryOfPatch([own()], PATCH, '/shop')).toBeNull();
+  });
 });

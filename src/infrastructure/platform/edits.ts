@@ -4,8 +4,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateSync, inflateSync } from 'node:zlib';
 import { createPatch, OMIT_HEADERS } from 'diff';
+import { directoryOfPatch } from '../../domain/codex-patches.ts';
 import { type EditTools, type FileState, versionInTranscript } from '../../domain/edits.ts';
-import type { HookClient } from '../../domain/hooks.ts';
 import { READ_ONLY } from './files.ts';
 
 /** A file of 5,000 lines has a tenth of this. */
@@ -17,7 +17,9 @@ const MOST_EDITS = 500;
 /** The tools for an agent that works in `cwd` on this machine. */
 export function editToolsAt(cwd: string): EditTools {
   return {
-    versionIn,
+    versionIn: (client, path) => foundIn(path, END_BYTES, (lines) => versionInTranscript(client, lines)),
+    directoryOfPatch: (path, patch) =>
+      foundIn(path, TURN_BYTES, (lines) => directoryOfPatch(lines, patch, cwd)),
     read: (path) =>
       // After a link, some clients go up from the link and others from its target.
       path.split('/').includes('..')
@@ -33,6 +35,7 @@ export function editToolsAt(cwd: string): EditTools {
 /** The tools for an agent on another machine, whose files are not here. */
 export const EDIT_TOOLS_ELSEWHERE: EditTools = {
   versionIn: async () => null,
+  directoryOfPatch: async () => null,
   read: () => ({ kind: 'unread', why: 'is on another machine' }),
   realPath: (path) => path,
   packed,
@@ -56,11 +59,16 @@ function unpacked(short: string): string {
 const TRANSCRIPT_LAG_MS = 1_200;
 const TRANSCRIPT_RETRY_MS = 50;
 
-async function versionIn(client: HookClient, path: string): Promise<string | null> {
+/** Looks for something in both ends of a transcript; null if it is not there in time. */
+async function foundIn(
+  path: string,
+  bytes: number,
+  find: (lines: readonly string[]) => string | null,
+): Promise<string | null> {
   const began = performance.now();
   for (;;) {
-    const version = versionInTranscript(client, endsOf(path).join('\n').split('\n'));
-    if (version !== null || performance.now() - began >= TRANSCRIPT_LAG_MS) return version;
+    const found = find(endsOf(path, bytes).join('\n').split('\n'));
+    if (found !== null || performance.now() - began >= TRANSCRIPT_LAG_MS) return found;
     await sleep(TRANSCRIPT_RETRY_MS);
   }
 }
@@ -68,16 +76,19 @@ async function versionIn(client: HookClient, path: string): Promise<string | nul
 /** In bytes, at each end of a transcript: longer than a line that names the version. */
 const END_BYTES = 256 * 1024;
 
+/** The same for what Codex writes in most turns. */
+const TURN_BYTES = 4 * 1024 * 1024;
+
 /** The beginning and the end of a file; nothing if it cannot be read. */
-function endsOf(path: string): string[] {
+function endsOf(path: string, bytes: number): string[] {
   try {
     const file = openSync(path, READ_ONLY);
     try {
       const about = fstatSync(file);
       if (!about.isFile()) return [];
-      const places = about.size <= END_BYTES ? [0] : [0, about.size - END_BYTES];
+      const places = about.size <= bytes ? [0] : [0, about.size - bytes];
       return places.map((place) => {
-        const part = Buffer.alloc(Math.min(END_BYTES, about.size));
+        const part = Buffer.alloc(Math.min(bytes, about.size));
         return part.toString('utf8', 0, readSync(file, part, 0, part.length, place));
       });
     } finally {

@@ -30,9 +30,10 @@ export function claimOf(
   { client, version, path = FILE }: Pick<EditCall, 'client' | 'version'> & { path?: string },
 ): Claim | null {
   const shown = editShown(
-    { client, version, name, input },
+    { client, version, directory: '/', name, input },
     {
       versionIn: async () => version,
+      directoryOfPatch: async () => null,
       read: (one) =>
         one === path && before !== null
           ? { kind: 'text', text: before, link: null }
