@@ -5,7 +5,8 @@
 -- `shared`: it takes part in the shared buffer. `shell_pid`: the shell in whose terminal a session without a client process was
 -- used last; the session ends with that shell. `title` is derived from `name`, `client_title`, `project` and `first_words`.
 -- `room` is the setting; `room_read`: the newest message of the room that it has read, null while it takes no part; `room_news`:
--- its next hook mentions that there are newer ones.
+-- its next hook mentions that there are newer ones. `conversation`: the digest of an editor's name for its agent's conversation,
+-- for `hive acp` that loads it again.
 CREATE TABLE sessions (
   session_id        TEXT PRIMARY KEY,
   handle            TEXT NOT NULL,
@@ -35,7 +36,8 @@ CREATE TABLE sessions (
   started_at        TEXT NOT NULL,
   last_seen_at      TEXT NOT NULL,
   ended_at          TEXT,
-  hooks_seen_at     TEXT
+  hooks_seen_at     TEXT,
+  conversation      TEXT
 );
 CREATE UNIQUE INDEX sessions_by_handle ON sessions (handle);
 CREATE INDEX sessions_by_process ON sessions (machine, pid);

@@ -448,6 +448,8 @@ export interface SessionReads extends PrunableReads, DoctoredReads {
   childrenOf(session_id: string): Promise<Session[]>;
   /** The session of a `tool_use_id`, according to its PreToolUse hook. */
   callerOf(tool_use_id: string): Promise<string | undefined>;
+  /** The sessions that served this conversation of an editor's agent (`nameConversation`). */
+  ofConversation(machine: string, conversation: string): Promise<Session[]>;
   connections(machine: string): Promise<Connection[]>;
   connection(connection_id: string): Promise<Connection | undefined>;
 }
@@ -468,6 +470,8 @@ export interface SessionRecords extends SessionReads, Prunable {
   noticeRoom(session_id: string): Promise<void>;
   /** A session that takes part has read the room up to this message. */
   readRoom(session_id: string, seq: number): Promise<void>;
+  /** Records which conversation of an editor's agent a session serves. */
+  nameConversation(session_id: string, conversation: string): Promise<void>;
   /** Records the session of this call, until the call arrives over MCP. */
   recordCaller(tool_use_id: string, session_id: string): Promise<void>;
   openConnection(connection: Connection): Promise<void>;

@@ -63,6 +63,10 @@ interface ProxyOptions {
   patience_ms?: number;
   /** The process of the agent. */
   pid?: number | null;
+  /** How many sessions earlier starts began: their ids are taken. */
+  earlier?: number;
+  /** The agent's program and its arguments. */
+  program?: readonly string[];
   /** The session of which its environment says that an editor speaks for it. */
   package_session?: string | null;
   /** What happens when the editor has gone; without it, its agent ends, too. */
@@ -72,7 +76,14 @@ interface ProxyOptions {
 /** Starts the proxy. */
 export function openProxy(
   hive: OpenedHive,
-  { patience_ms = 60_000, pid = null, package_session = null, onClientGone }: ProxyOptions = {},
+  {
+    patience_ms = 60_000,
+    pid = null,
+    earlier = 0,
+    program = ['fake-agent'],
+    package_session = null,
+    onClientGone,
+  }: ProxyOptions = {},
 ): Proxied {
   const [fromClient, toClient, fromAgent, toAgent] = [0, 0, 0, 0].map(() => new PassThrough()) as [
     PassThrough,
@@ -81,11 +92,11 @@ export function openProxy(
     PassThrough,
   ];
   const remarks: string[] = [];
-  let sessions = 0;
+  let sessions = earlier;
   const ended = runProxy({
     hive,
     client: { input: fromClient, output: toClient },
-    agent: { input: fromAgent, output: toAgent, pid, command: 'fake-agent' },
+    agent: { input: fromAgent, output: toAgent, pid, command: 'fake-agent', program },
     package_session,
     name: null,
     makeId() {
@@ -142,6 +153,17 @@ export async function beginAcp(
   await client.until(({ id }) => id === 2);
   client.send({ id: 3, method: 'session/prompt', params: { sessionId: 's1', prompt: [] } });
   await agent.until(({ id }) => id === 3);
+  return proxied;
+}
+
+/** Starts the proxy again, and loads the session `s1` there, as an editor does that was restarted. */
+export async function loadAcp(hive: OpenedHive, options: ProxyOptions, cwd = '/demo'): Promise<Proxied> {
+  const proxied = openProxy(hive, options);
+  const { client, agent } = proxied;
+  client.send({ id: 2, method: 'session/load', params: { sessionId: 's1', cwd, mcpServers: [] } });
+  await agent.until(({ id }) => id === 2);
+  agent.send({ id: 2, result: {} });
+  await client.until(({ id }) => id === 2);
   return proxied;
 }
 

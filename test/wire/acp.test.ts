@@ -9,6 +9,7 @@
  * @module-tag acp
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -17,10 +18,20 @@ import { HiveError } from '../../src/domain/errors.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
-import { beginAcp, openProxy, pendingOf, permission, promptsAtTheDesk, selected } from '../support/acp.ts';
+import {
+  beginAcp,
+  loadAcp,
+  openProxy,
+  type Proxied,
+  pendingOf,
+  permission,
+  promptsAtTheDesk,
+  selected,
+} from '../support/acp.ts';
 import { RACES, raceDeskAndEditor } from '../support/acp-races.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
-import { HUMAN, openTestHive, withoutQuotas } from '../support/hive.ts';
+import { ENDED } from '../support/ended-process.ts';
+import { HUMAN, introduction, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { tempStore } from '../support/temp.ts';
@@ -520,6 +531,67 @@ describe('sessions and turns', () => {
     agent.send({ id: 3, result: { stopReason: 'end_turn' } });
     await eventually(async () => (await turnsOf(hive, 'editor-1'))[0]?.state === 'completed');
     expect(await hive.sessions.list()).toHaveLength(1);
+  });
+
+  describe('a session that is loaded after a restart of the editor', () => {
+    const sessionOf = ({ agent }: Proxied): string =>
+      agent.got.find(({ id }) => id === 2).params.mcpServers[0].env.at(-1).value;
+
+    /** The agent has asked in its session, and the editor has ended. */
+    async function ended(): Promise<void> {
+      const { client, agent, ended } = await beginAcp(hive);
+      agent.send({ id: 3, result: { stopReason: 'end_turn' } });
+      await eventually(async () => (await turnsOf(hive, 'editor-1'))[0]?.state === 'completed');
+      client.end();
+      await ended;
+    }
+
+    test('is the same one', async () => {
+      await ended();
+      const again = await loadAcp(hive, { earlier: 1 });
+      expect(sessionOf(again)).toBe('editor-1');
+      again.agent.send(permission(100));
+      expect(await atTheDesk()).toMatchObject([{ session_id: 'editor-1' }]);
+      expect(await hive.sessions.list()).toMatchObject([{ session_id: 'editor-1', state: 'active' }]);
+    });
+
+    test('also if its editor crashed, so that nobody recorded its end', async () => {
+      await beginAcp(hive, { pid: ENDED });
+      await eventually(async () => (await turnsOf(hive, 'editor-1')).length === 1);
+      expect(await hive.sessions.find('editor-1')).toMatchObject({ state: 'active' });
+      expect(sessionOf(await loadAcp(hive, { earlier: 1 }))).toBe('editor-1');
+    });
+
+    test('is another one while the first still serves it', async () => {
+      await beginAcp(hive, { pid: process.pid });
+      await eventually(async () => (await turnsOf(hive, 'editor-1')).length === 1);
+      expect(sessionOf(await loadAcp(hive, { earlier: 1 }))).toBe('editor-2');
+    });
+
+    test('is another one for another program, and in another directory', async () => {
+      await ended();
+      expect(sessionOf(await loadAcp(hive, { earlier: 1, program: ['fake-agent', '--other'] }))).toBe(
+        'editor-2',
+      );
+      expect(sessionOf(await loadAcp(hive, { earlier: 2 }, '/other'))).toBe('editor-3');
+    });
+
+    test('is another one below an agent that did not start the first', async () => {
+      await ended();
+      await hive.sessions.introduce(
+        introduction({ session_id: 'above', pid: process.ppid, machine: hostname() }),
+      );
+      expect(sessionOf(await loadAcp(hive, { earlier: 1, pid: process.pid }))).toBe('editor-2');
+    });
+
+    test('is another one if the agent gives the id to several', async () => {
+      await ended();
+      const { client } = await beginAcp(hive, { earlier: 1 });
+      await eventually(async () => (await turnsOf(hive, 'editor-2')).length === 1);
+      client.end();
+      await eventually(async () => (await hive.sessions.find('editor-2'))?.state === 'ended');
+      expect(sessionOf(await loadAcp(hive, { earlier: 2 }))).toBe('editor-3');
+    });
   });
 
   test('a session that the editor closes is over, with its turn and what it asks; the others stay', async () => {

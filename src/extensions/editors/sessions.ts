@@ -5,6 +5,7 @@
 import { beside } from '../../application/background.ts';
 import type { Hive } from '../../application/hive.ts';
 import { refuse } from '../../domain/actors.ts';
+import { digestOf } from '../../domain/permissions.ts';
 import type { Session } from '../../domain/sessions.ts';
 import type { Turn } from '../../domain/turns.ts';
 import type { EditorDialog } from './dialog.ts';
@@ -23,6 +24,46 @@ export interface EditorAgent {
   cwd: string;
   /** The parent session, for a subagent. */
   parent_session_id?: string | null;
+  /** The conversation that it serves, by which a later start finds the session again (`conversationKey`); null if none may. */
+  conversation?: string | null;
+}
+
+/** A conversation of an agent, as its editor names it. */
+export interface AgentConversation {
+  /** The agent's program and its arguments. */
+  program: readonly string[];
+  /** The agent's own id. */
+  id: string;
+  cwd: string;
+}
+
+/** The digest by which a conversation is known. Another program, or another directory, makes it another conversation. */
+export function conversationKey(conversation: AgentConversation): string {
+  return digestOf(conversation);
+}
+
+/**
+ * The session that served this conversation before, for an agent in this process that loads it. Null while another process serves
+ * it, below another agent than before, and for an id that an agent has given to several sessions. `isKnown`: a session has served
+ * it.
+ */
+export async function earlierSession(
+  hive: Hive,
+  conversation: string,
+  pid: number | null,
+): Promise<{ session_id: string | null; isKnown: boolean }> {
+  const { machine, store } = hive.parts;
+  // After a crash, nobody has recorded the end of the earlier one.
+  await hive.sessions.sweep(machine);
+  const found = await store.read((tx) => tx.sessions.ofConversation(machine, conversation));
+  const [first] = found;
+  if (first === undefined) return { session_id: null, isKnown: false };
+  const above = pid === null ? [] : await hive.sessions.above({ machine, pid });
+  const isFree =
+    found.length === 1 &&
+    first.state === 'ended' &&
+    first.parent_session_id === (above[0]?.session_id ?? null);
+  return { session_id: isFree ? first.session_id : null, isKnown: true };
 }
 
 /** Actions that the hive may ask of the editor. */
@@ -61,7 +102,7 @@ export function attachAgent(
   actions: EditorActions,
 ): EditorSession {
   const { sessions, turns, interrupts, delivery, wakes, feed, log } = hive;
-  const { machine, seat, placeAt } = hive.parts;
+  const { machine, seat, placeAt, store } = hive.parts;
   let agent = first;
   let introduction: Promise<Session> | null = null;
   /** The running turn, once it is stored; null if hooks report it. */
@@ -78,11 +119,11 @@ export function attachAgent(
   }
 
   async function introduce(): Promise<Session> {
-    const { cwd, client_session_id: _, pid, ...introduced } = agent;
+    const { cwd, client_session_id: _, pid, conversation = null, ...introduced } = agent;
     // `hive acp` of this editor may know the process.
     const known = pid === null ? await sessions.find(agent.session_id) : undefined;
     if (pid !== null) refuse(await refusalToBe(agent.session_id, pid));
-    return sessions.introduce({
+    const session = await sessions.introduce({
       ...hive.findProject(cwd),
       ...introduced,
       pid: pid ?? known?.pid ?? null,
@@ -90,6 +131,9 @@ export function attachAgent(
       machine,
       parent_session_id: agent.parent_session_id ?? null,
     });
+    if (conversation !== null)
+      await store.write((tx) => tx.sessions.nameConversation(session.session_id, conversation));
+    return session;
   }
 
   function introduced(): Promise<Session> {

@@ -4,8 +4,6 @@
  * helpers that start programs for the desktop are here, too.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { type Popup, screenOf } from '../../domain/popups.ts';
 import type { Environment } from '../../domain/sources.ts';
 
@@ -113,19 +111,6 @@ export async function runProgram(
     killSignal: 'SIGKILL',
   });
   return finished(child);
-}
-
-/** Whether PATH contains this program. */
-export function onPath(program: string, env: Environment): boolean {
-  return (env['PATH'] ?? '').split(delimiter).some((folder) => {
-    if (folder === '') return false;
-    try {
-      accessSync(join(folder, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
 }
 
 /** Why a program failed, on one line. */

@@ -11,7 +11,8 @@ import { revealed } from '../../domain/display.ts';
 import { LONGEST_BUTTON, type Popup } from '../../domain/popups.ts';
 import type { Environment } from '../../domain/sources.ts';
 import { platform } from '../platform/platform.ts';
-import { complaint, type Finished, finished, onPath, runProgram } from './command.ts';
+import { programFile } from '../platform/project-path.ts';
+import { complaint, type Finished, finished, runProgram } from './command.ts';
 
 /** In ms. It fails quickly (measured: under 50 ms) and succeeds silently, so after this time a popup counts as shown. */
 const SHOWN_AFTER_MS = 250;
@@ -51,9 +52,10 @@ function argumentsOf({ urgency, buttons, openable, sound }: Popup): string[] {
 
 /** If setpriv exists, the kernel interrupts notify-send when we die in any way, so that no popup with dead buttons stays. */
 function spawnTied(args: readonly string[], env: Environment): ChildProcess {
-  const command = onPath('setpriv', env)
-    ? ['setpriv', '--pdeathsig', 'INT', '--', 'notify-send', ...args]
-    : ['notify-send', ...args];
+  const command =
+    programFile('setpriv', env) !== null
+      ? ['setpriv', '--pdeathsig', 'INT', '--', 'notify-send', ...args]
+      : ['notify-send', ...args];
   const [program = '', ...rest] = command;
   return spawn(program, rest, { env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
 }
@@ -163,7 +165,7 @@ const SILENT = /\bNoReply\b|[Dd]id not receive a reply/;
 
 /** Whether a notification server answers. True if that cannot be determined. */
 export async function answersOnBus(env: Environment): Promise<boolean> {
-  if (platform.popups !== 'session-bus' || !onPath('dbus-send', env)) return true;
+  if (platform.popups !== 'session-bus' || programFile('dbus-send', env) === null) return true;
   const capabilities = await serverCapabilities(env);
   return capabilities !== null && capabilities !== 'silent';
 }

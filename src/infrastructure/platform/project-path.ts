@@ -1,6 +1,6 @@
 /** PATH without the programs of a project: a folder that was merely cloned must not choose what Hive starts. */
-import { existsSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Environment } from '../../domain/sources.ts';
 import { homeOf } from './platform.ts';
 import { realOr } from './project.ts';
@@ -16,6 +16,22 @@ export function entriesInside(env: Environment, project: string | null): string[
   return (env['PATH'] ?? '')
     .split(delimiter)
     .filter((entry) => !isAbsolute(entry) || (project !== null && leadsInto(project, entry)));
+}
+
+/** The file that a program of this name is in PATH; null if there is none. A name with a folder is the file itself. */
+export function programFile(program: string, env: Environment): string | null {
+  if (program.includes(sep)) return resolve(program);
+  for (const folder of (env['PATH'] ?? '').split(delimiter)) {
+    const file = join(folder, program);
+    try {
+      if (folder === '') continue;
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {
+      // It is not in this folder.
+    }
+  }
+  return null;
 }
 
 /** The environment with these entries removed from PATH. */

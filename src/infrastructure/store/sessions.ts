@@ -95,6 +95,12 @@ const TOUCH_BY_HOOK = statement(
 );
 const TOUCH = statement(`UPDATE sessions SET last_seen_at = $2 WHERE session_id = $1`);
 
+/** A column of these two statements alone: no other reader or writer of a session needs it. */
+const NAME_CONVERSATION = statement('UPDATE sessions SET conversation = $2 WHERE session_id = $1');
+const OF_CONVERSATION = statement(
+  () => `${sessions.select} WHERE machine = $1 AND conversation = $2 ORDER BY started_at`,
+);
+
 const CALLER = statement('SELECT session_id FROM tool_callers WHERE tool_use_id = $1');
 const RECORD_CALLER = statement(
   `INSERT INTO tool_callers (tool_use_id, session_id, at) VALUES ($1, $2, $3)
@@ -153,6 +159,10 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
     noticeRoom: (session_id) => change(sql, NOTICE_ROOM, [session_id]),
     readRoom: (session_id, seq) => change(sql, READ_ROOM, [session_id, seq]),
     childrenOf: async (session_id) => (await sql.all(CHILDREN, [session_id])).map(readSession),
+    ofConversation: async (machine, conversation) =>
+      (await sql.all(OF_CONVERSATION, [machine, conversation])).map(readSession),
+    nameConversation: (session_id, conversation) =>
+      change(sql, NAME_CONVERSATION, [session_id, conversation]),
     callerOf: async (tool_use_id) => (await ids(sql, CALLER, [tool_use_id], 'session_id'))[0],
     async recordCaller(tool_use_id, session_id) {
       await sql.run(RECORD_CALLER, [tool_use_id, session_id, now]);

@@ -10,6 +10,7 @@ import { thisFile } from '../../../cli/program.ts';
 import { HiveError, invalidInput } from '../../../domain/errors.ts';
 import { editorSession } from '../../../domain/sessions.ts';
 import { randomIds } from '../../../infrastructure/platform/ids.ts';
+import { programFile } from '../../../infrastructure/platform/project-path.ts';
 import { openHive } from '../../../open-hive.ts';
 import { runProxy } from './proxy.ts';
 import type { AgentServer } from './server.ts';
@@ -49,7 +50,7 @@ async function runAcp(words: string[], options: AcpOptions, serveMcp: ServeMcp):
   const ended = untilEnded(agent, program);
   try {
     if (hive !== null && agent.pid !== undefined)
-      await proxy(hive, agent, { program, patience_ms, mcp: options.mcp ? serveMcp : null });
+      await proxy(hive, agent, { program, args, patience_ms, mcp: options.mcp ? serveMcp : null });
     process.exitCode = await ended;
   } finally {
     await hive?.close();
@@ -60,12 +61,17 @@ async function runAcp(words: string[], options: AcpOptions, serveMcp: ServeMcp):
 
 interface Proxied {
   program: string;
+  args: readonly string[];
   patience_ms: number;
   /** Null: the sessions get no server of Hive. */
   mcp: ServeMcp | null;
 }
 
-async function proxy(hive: Hive, agent: ChildProcess, { program, patience_ms, mcp }: Proxied): Promise<void> {
+async function proxy(
+  hive: Hive,
+  agent: ChildProcess,
+  { program, args, patience_ms, mcp }: Proxied,
+): Promise<void> {
   const { stdin, stdout } = agent;
   if (stdin === null || stdout === null) return;
   // An agent that is gone leaves a broken pipe; its end is noticed below. The same applies to the editor.
@@ -78,7 +84,13 @@ async function proxy(hive: Hive, agent: ChildProcess, { program, patience_ms, mc
   await runProxy({
     hive,
     client: { input: process.stdin, output: process.stdout },
-    agent: { input: stdout, output: stdin, pid: agent_pid, command: basename(program) },
+    agent: {
+      input: stdout,
+      output: stdin,
+      pid: agent_pid,
+      command: basename(program),
+      program: [programFile(program, process.env) ?? program, ...args],
+    },
     name: process.env['HIVE_AGENT'] ?? null,
     makeId: () => randomIds.make('editor'),
     package_session: editorSession(process.env['HIVE_SESSION']),

@@ -10,7 +10,7 @@ import { createBackground } from '../../../application/background.ts';
 import type { Hive } from '../../../application/hive.ts';
 import { objectIn, type Raw, textIn } from '../../../domain/json.ts';
 import { createEditors } from '../dialogs.ts';
-import { attachAgent } from '../sessions.ts';
+import { attachAgent, conversationKey, earlierSession } from '../sessions.ts';
 import {
   describedAnew,
   ELICITATION,
@@ -28,13 +28,21 @@ import {
   REQUEST_CANCELLED,
   UNSHOWN,
 } from './questions.ts';
-import { type HiveServer, HiveServers, SESSION_METHODS, type SessionRequest } from './servers.ts';
+import {
+  cwdOf,
+  type HiveServer,
+  HiveServers,
+  type Loaded,
+  SESSION_METHODS,
+  type SessionRequest,
+} from './servers.ts';
 import { type Id, idOf, key, line, linesOf, parse, type Side, writeTo } from './wire.ts';
 
 export interface ProxyOptions {
   hive: Hive;
   client: Side;
-  agent: Side & { pid: number | null; command: string };
+  /** `program`: the agent's file and its arguments. */
+  agent: Side & { pid: number | null; command: string; program: readonly string[] };
   /** The name that the agent's person gave it. */
   name: string | null;
   /** Makes the id of an agent's session in the hive. */
@@ -118,7 +126,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       if (cancelled?.kind === 'turn') cancelled.cancelled = true;
     }
     if (id !== null && SESSION_METHODS.has(method ?? '')) {
-      const session = servers.begin(message, params, idOfLoaded(method, params));
+      const session = servers.begin(message, params, await loaded(method, params));
       awaited.set(key(id), session);
       if (session.carriers.length === 0) return writeTo(agent.output, bytes);
       return toAgent(await servers.withServer(session));
@@ -128,10 +136,28 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     return toAgent({ ...message, params: changed });
   }
 
-  /** A session that is loaded while it is open stays the same one; a fork is another session. */
-  function idOfLoaded(method: string | null, params: Raw): string | null {
-    const open = method === 'session/fork' ? undefined : conversations.get(textIn(params, 'sessionId') ?? '');
-    return open?.session.about().session_id ?? null;
+  /**
+   * A session that is loaded stays the same one, while it is open and in a later start of the agent; a fork is another session.
+   * Null if the client begins one.
+   */
+  async function loaded(method: string | null, params: Raw): Promise<Loaded | null> {
+    const acp_id = textIn(params, 'sessionId');
+    if (acp_id === null || method === 'session/fork') return null;
+    const open = conversations.get(acp_id)?.session.about();
+    if (open !== undefined) return { session_id: open.session_id, conversation: open.conversation ?? null };
+    if (options.package_session !== null) return null;
+    try {
+      const conversation = conversationOf(acp_id, cwdOf(params));
+      const { session_id, isKnown } = await earlierSession(hive, conversation, agent.pid);
+      return { session_id, conversation: isKnown && session_id === null ? null : conversation };
+    } catch (error) {
+      hive.log.warn('hive acp could not look up a session that is loaded.', { error: String(error) });
+      return { session_id: null, conversation: null };
+    }
+  }
+
+  function conversationOf(acp_id: string, cwd: string): string {
+    return conversationKey({ program: agent.program, id: acp_id, cwd });
   }
 
   /** Records a request of the client; returns its new parameters if they change. */
@@ -229,7 +255,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
 
   function sessionBegan(known: SessionRequest, acp_id: string | null): void {
     if (acp_id === null) return;
-    const { session_id, cwd } = known;
+    const { session_id, cwd, loaded } = known;
     servers.began(known);
     const described = {
       session_id,
@@ -238,6 +264,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       name: options.name,
       pid: agent.pid,
       cwd,
+      conversation: loaded === null ? conversationOf(acp_id, cwd) : loaded.conversation,
     };
     const open = conversations.get(acp_id);
     if (open !== undefined && open.session.about().session_id === session_id) {

@@ -33,11 +33,21 @@ export const SESSION_METHODS: ReadonlySet<string> = new Set([
 /** The agent begins no session before its person has logged in. */
 const AUTH_REQUIRED = -32_000;
 
+/** A session that the client loads. */
+export interface Loaded {
+  /** Its id in the hive; null if the hive does not know it, or another process serves it. */
+  session_id: string | null;
+  /** The conversation that it serves in the hive (`conversationKey`); null if it cannot be found by that. */
+  conversation: string | null;
+}
+
 /** A request of the client that begins or continues a session. */
 export interface SessionRequest {
   kind: 'session';
   acp_id: string | null;
   session_id: string;
+  /** Null: the request begins another conversation. */
+  loaded: Loaded | null;
   cwd: string;
   /** As the client sent it. */
   request: Raw;
@@ -62,6 +72,11 @@ function carriersOfDraft(initialized: Raw): Carrier[] {
   const session = objectIn(objectIn(initialized['capabilities'])?.['session']);
   const named = objectIn(session?.['mcp']);
   return (['stdio', 'http'] as const).filter((carrier) => objectIn(named?.[carrier]) !== null);
+}
+
+/** The directory of a session. */
+export function cwdOf(params: Raw): string {
+  return textIn(params, 'cwd') ?? process.cwd();
 }
 
 interface ServerParts {
@@ -90,11 +105,8 @@ export class HiveServers {
     this.#carriers = version === 1 ? carriersOf(result, this.#parts.agentName()) : carriersOfDraft(result);
   }
 
-  /**
-   * Records a request that begins a session; with our server, unless the client has one of that name. `session_id` is the
-   * session's id in the hive, if the session is open already.
-   */
-  begin(request: Raw, params: Raw, session_id: string | null): SessionRequest {
+  /** Records a request that begins or continues a session; with our server, unless the client has one of that name. */
+  begin(request: Raw, params: Raw, loaded: Loaded | null): SessionRequest {
     const { mcp, makeId, agentName, remark } = this.#parts;
     const servers = this.#serversIn(params);
     const isOurs = mcp !== null && servers?.every((one) => objectIn(one)?.['name'] !== 'hive') === true;
@@ -103,8 +115,9 @@ export class HiveServers {
     return {
       kind: 'session',
       acp_id: textIn(params, 'sessionId'),
-      session_id: session_id ?? makeId(),
-      cwd: textIn(params, 'cwd') ?? process.cwd(),
+      session_id: loaded?.session_id ?? makeId(),
+      loaded,
+      cwd: cwdOf(params),
       request,
       carriers: isOurs ? this.#carriers : [],
       refused: null,
