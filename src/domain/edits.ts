@@ -364,6 +364,20 @@ function sectionOf(
   ].join('\n');
 }
 
+/**
+ * The diff of a whole file that an agent shows; null for a file that is not what the agent compares with, and for a long diff. The
+ * diff leaves out lines that both texts have. The file must have them, too: otherwise they would be allowed unseen.
+ */
+export function wholeFileShown(
+  { path, before, after }: { path: string; before: string | null; after: string },
+  tools: EditTools,
+): string | null {
+  const state = before === null ? null : tools.read(path);
+  if (state?.kind !== 'text' || state.text !== before) return null;
+  const shown = sectionOf({ path, before, after, remarks: [] }, state, tools);
+  return sizeOf(shown) <= DETAILS_BYTES ? shown : null;
+}
+
 /** If every line ends with CR LF both before and after, one remark says so; otherwise the diff shows each CR. */
 function withoutReturns({ before, after }: Pick<Change, 'before' | 'after'>): Pick<
   Change,

@@ -70,10 +70,10 @@ const ALLOW = { optionId: 'a', name: 'Allow', kind: 'allow_once' };
 const WORK = { toolCallId: '1', title: 'Work', rawInput: { command: 'make' } };
 
 /** What a desk shows of a permission that an agent asks for over ACP. */
-function overAcp(params: object): { context: string; dialog: EditorPermission } {
-  const dialog = permissionOf({ options: [ALLOW], ...params }, new ToolCalls(), '/src');
+function overAcp(params: object, cwd = '/src'): { context: string; dialog: EditorPermission } {
+  const dialog = permissionOf({ options: [ALLOW], ...params }, new ToolCalls(), cwd);
   if (dialog?.kind !== 'permission') throw new Error('Nothing was asked.');
-  return { context: editorPrompts(dialog)[0]?.context ?? '', dialog };
+  return { context: editorPrompts(dialog, editToolsAt(cwd))[0]?.context ?? '', dialog };
 }
 
 describe('a permission shows everything that it permits', () => {
@@ -142,7 +142,7 @@ describe('a permission shows everything that it permits', () => {
     }
     const option = { optionId: 'a', name: 'Allow\nDirectory: /safe', kind: 'allow_once' };
     const dialog = permissionOf({ options: [option], toolCall: WORK }, new ToolCalls(), '/src');
-    expect(dialog === null ? null : editorPrompts(dialog)).toEqual([]);
+    expect(dialog === null ? null : editorPrompts(dialog, EDIT_TOOLS_ELSEWHERE)).toEqual([]);
   });
 
   test('no plan is like another one, whatever its lines are', async () => {
@@ -314,7 +314,7 @@ describe('the arguments of a call', () => {
     const toolCall = { toolCallId: '1', title: 'Work', kind: 'execute', rawInput };
     const dialog = permissionOf({ options, toolCall }, new ToolCalls(), '/src');
     if (dialog?.kind !== 'permission') throw new Error('Nothing was asked.');
-    expect(editorPrompts(dialog)[0]?.context?.split('\n')).toContain(line);
+    expect(editorPrompts(dialog, EDIT_TOOLS_ELSEWHERE)[0]?.context?.split('\n')).toContain(line);
     expect(isWhollyInput(dialog)).toBe(false);
   });
 
@@ -412,6 +412,43 @@ describe('the arguments of a call', () => {
     }
   });
 
+  describe('over ACP for a whole file', () => {
+    const LINES = Array.from({ length: 5_000 }, (_, n) => `line ${n + 1}: some text of this file`);
+    const OLD = `${LINES.join('\n')}\n`;
+    const NEW = OLD.replace('line 2500: some', 'line 2500: another');
+
+    function shown(inFile: string, oldText: string, newText: string, rawInput: object = {}): string {
+      const folder = tempFolder();
+      const path = join(folder, 'file');
+      writeFileSync(path, inFile);
+      const content = [{ type: 'diff', path, oldText, newText }];
+      const toolCall = { toolCallId: '1', title: 'Edit', kind: 'edit', rawInput, content };
+      return overAcp({ toolCall }, folder).context;
+    }
+
+    test('show what it changes', () => {
+      const context = shown(OLD, OLD, NEW);
+      expect(context).toContain('-line 2500: some text of this file\n+line 2500: another text of this file');
+      expect(context.split('\n').length).toBeLessThan(30);
+    });
+
+    test('show every line of a file that is not as the agent says: it may lack a line that both texts have', () => {
+      const unseen = (text: string): string => `unseen\n${text}`;
+      expect(shown('a\nb\nc\nd\ne\n', unseen('a\nb\nc\nd\ne\n'), unseen('a\nb\nc\nd\nE\n'))).toContain(
+        '+ unseen',
+      );
+      expect(shown(OLD, unseen(OLD), unseen(NEW))).toContain('too long to be shown here in full');
+    });
+
+    test('show the text of the file once, and every other argument', () => {
+      const context = shown(OLD, OLD, NEW, { file_path: 'file', content: NEW, mode: '0777' });
+      expect(context).toContain('The argument content is this file after the change.');
+      expect(context).toContain('mode: "0777"');
+      expect(shown(OLD, OLD, NEW, { content: `${NEW}more` })).toContain('too long to be shown here in full');
+      expect(shown(OLD, OLD, NEW, { command: NEW })).toContain('too long to be shown here in full');
+    });
+  });
+
   test('over ACP with an option that is none are left to the editor', () => {
     for (const options of [[ALLOW, 'a secret'], { 0: ALLOW }, 'a secret'])
       expect(permissionOf({ options, toolCall: WORK }, new ToolCalls(), '/src')).toBeNull();
@@ -424,7 +461,9 @@ describe('the arguments of a call', () => {
     ];
     const toolCall = { toolCallId: '1', title: 'Work', rawInput: 'x'.repeat(100_000) };
     const dialog = permissionOf({ options, toolCall }, new ToolCalls(), '/src');
-    expect(dialog === null ? [] : editorPrompts(dialog)[0]?.options).toMatchObject([{ label: 'No' }]);
+    expect(dialog === null ? [] : editorPrompts(dialog, EDIT_TOOLS_ELSEWHERE)[0]?.options).toMatchObject([
+      { label: 'No' },
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@
  */
 import { DESCRIPTION, factsOf, fieldName, fits, isTooLong, summarizeTool } from '../../domain/dialogs.ts';
 import { revealedSource, spelledLine, spelledOut } from '../../domain/display.ts';
+import { type EditTools, wholeFileShown } from '../../domain/edits.ts';
 import { decideForm, type FormDialog, formPrompts } from '../../domain/forms.ts';
 import type { HookTool } from '../../domain/hooks.ts';
 import { objectIn, type Raw, textIn } from '../../domain/json.ts';
@@ -78,9 +79,12 @@ export function cleanDialog(dialog: EditorDialog): EditorDialog {
   return { ...clean, options };
 }
 
-/** The prompts of a dialog; none if a desk could not show it; then only the editor shows it. */
-export function editorPrompts(dialog: EditorDialog): AskRequest[] {
-  return dialog.kind === 'form' ? formPrompts(dialog) : permissionPrompts(dialog);
+/**
+ * The prompts of a dialog; none if a desk could not show it; then only the editor shows it. `tools` read the files that the agent
+ * wants to change.
+ */
+export function editorPrompts(dialog: EditorDialog, tools: EditTools): AskRequest[] {
+  return dialog.kind === 'form' ? formPrompts(dialog) : permissionPrompts(dialog, tools);
 }
 
 /** The subject of a permission, with everything that came with it; the digest of what is displayed covers this, too. */
@@ -89,9 +93,9 @@ export function editorFingerprint(dialog: EditorDialog): string {
   return `${dialog.tool.name} ${digestOfCall(dialog)}`;
 }
 
-function permissionPrompts(dialog: EditorPermission): AskRequest[] {
+function permissionPrompts(dialog: EditorPermission, tools: EditTools): AskRequest[] {
   if (!areUsable(dialog.options)) return [];
-  const { question, context } = textOf(dialog);
+  const { question, context } = textOf(dialog, tools);
   const isShown = context !== null && fits(context);
   return [
     {
@@ -120,21 +124,37 @@ function areUsable(options: readonly EditorOption[]): boolean {
 const TITLE = 'the agent calls it';
 const TITLE_LENGTH = 100;
 
+/** The argument in which tools that write a whole file have its text. */
+const CONTENT = 'content';
+
+function bothTexts({ path, before, after }: ShownChange): string {
+  return [
+    `The agent shows this change of ${spelledLine(path)}${before === null ? ' (a new file)' : ''}:`,
+    ...(before === null ? [] : [marked('- ', revealedSource(before))]),
+    marked('+ ', revealedSource(after)),
+  ].join('\n');
+}
+
 /** Everything that a yes permits: the call first, then what it would change, and the agent's own words last. */
-function textOf({ tool, notes, changes, rest, cwd }: EditorPermission): {
+function textOf(
+  { tool, notes, changes, rest, cwd }: EditorPermission,
+  tools: EditTools,
+): {
   question: string;
   /** Null if no desk could show it. */
   context: string | null;
 } {
-  const summary = summarizeTool(tool);
-  if (summary.details === null || isTooLong([changes, rest, notes, summary.description]))
+  const compared = changes.map((change) => ({ change, diff: wholeFileShown(change, tools) }));
+  const content = textIn(objectIn(tool.input) ?? {}, CONTENT);
+  const isContent = compared.some(({ change, diff }) => diff !== null && change.after === content);
+  // The diff shows this argument.
+  const edit = isContent ? { shown: '', named: [CONTENT], claimed: [] } : undefined;
+  const summary = summarizeTool(tool, { edit });
+  const inFull = compared.filter(({ diff }) => diff === null).map(({ change }) => change);
+  if (summary.details === null || isTooLong([inFull, rest, notes, summary.description]))
     return { question: questionOf(), context: null };
-  const shown = changes.map(
-    ({ path, before, after }) =>
-      `The agent shows this change of ${spelledLine(path)}${before === null ? ' (a new file)' : ''}:\n${[
-        ...(before === null ? [] : [marked('- ', revealedSource(before))]),
-        marked('+ ', revealedSource(after)),
-      ].join('\n')}`,
+  const shown = compared.map(({ change, diff }) =>
+    diff === null ? bothTexts(change) : asDiff(change, diff),
   );
   const others = Object.entries(rest).map(
     ([name, value]) => `${fieldName(name)}: ${spelledOut(JSON.stringify(value) ?? 'null')}`,
@@ -147,6 +167,12 @@ function textOf({ tool, notes, changes, rest, cwd }: EditorPermission): {
       : `${DESCRIPTION}\n${[...new Set(words)].map((text) => indented(spelledOut(text))).join('\n')}`;
   const parts = [summary.details, ...shown, others.join('\n'), facts, own];
   return { question: questionOf(), context: parts.filter((part) => part !== '').join('\n\n') };
+
+  function asDiff({ path, after }: ShownChange, diff: string): string {
+    const written =
+      isContent && after === content ? `\nThe argument ${CONTENT} is this file after the change.` : '';
+    return `The agent shows this change of ${spelledLine(path)}, compared with the file as it is now:\n${diff}${written}`;
+  }
 
   /** Without input, all calls would look alike in a list, so the question contains the agent's name for the call. */
   function questionOf(): string {

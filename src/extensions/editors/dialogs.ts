@@ -24,6 +24,7 @@ import { checkRequest, keptLabel, OPEN_LIMIT, type Prompt } from '../../domain/p
 import type { Session } from '../../domain/sessions.ts';
 import { labelled } from '../../domain/sources.ts';
 import { cleanText, excerpt } from '../../domain/text.ts';
+import { editToolsAt } from '../../infrastructure/platform/edits.ts';
 import {
   allows,
   cleanDialog,
@@ -98,10 +99,11 @@ export function createEditors(hive: Hive): EditorService {
     async open(given) {
       const { session, place } = given;
       const dialog = cleanDialog(given.dialog);
+      const tools = editToolsAt(dialog.kind === 'permission' ? dialog.cwd : '');
       const request: WordedEditorDialog = {
         ...given,
         dialog,
-        requests: editorPrompts(dialog).map(checkRequest),
+        requests: editorPrompts(dialog, tools).map(checkRequest),
         fingerprint: editorFingerprint(dialog),
       };
       // Matching may take a while, so it is done before the transaction.
