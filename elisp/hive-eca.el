@@ -37,7 +37,8 @@
   '((eca-chat--id "98ac99a" "which buffer shows a chat")
     (eca-chat--answer-question "98ac99a" "answers a question and tidies its buffer")
     (eca-chat--cancel-question "98ac99a" "declines a question and tidies its buffer")
-    (eca-chat--set-prompt "98ac99a" "empties the prompt once something was sent"))
+    (eca-chat--set-prompt "98ac99a" "empties the prompt once something was sent")
+    (eca-chat--prompt-field-start-point "98ac99a" "where the text of the prompt begins"))
   "The private names of ECA that are used where they exist.
 Each with the version in which it was seen, and what it is for.")
 
@@ -107,11 +108,41 @@ Each with the version in which it was seen, and what is called after it.")
 
 (defun hive-eca--undisturbed (function text)
   "Call FUNCTION with TEXT, and leave what a person is writing in this chat.
-ECA empties its prompt when it sends one, or an answer."
-  (if (hive-eca--private 'eca-chat--set-prompt)
-      (cl-letf (((symbol-function 'eca-chat--set-prompt) #'ignore))
-        (funcall function text))
-    (funcall function text)))
+ECA empties its prompt when it sends one, or an answer, and the first prompt
+erases the whole chat."
+  (let* ((set (hive-eca--private 'eca-chat--set-prompt))
+         (set-prompt (and set (symbol-function set)))
+         (typed (and set (hive-eca--typed)))
+         (places (and typed (hive-eca--places))))
+    (if (null set) (funcall function text)
+      (cl-letf (((symbol-function set) #'ignore)) (funcall function text))
+      (when (and typed (not (equal typed (hive-eca--typed))))
+        (funcall set-prompt typed)
+        (hive-eca--put-back places)))))
+
+(defun hive-eca--prompt-start ()
+  "Return where the text of the prompt of this chat begins, or nil."
+  (when-let* ((start (hive-eca--private 'eca-chat--prompt-field-start-point)))
+    (funcall start)))
+
+(defun hive-eca--typed ()
+  "Return the text in the prompt of this chat, or nil if it is unknown."
+  (when-let* ((start (hive-eca--prompt-start))) (buffer-substring start (point-max))))
+
+(defun hive-eca--places ()
+  "Return the places in the prompt of this buffer and its windows.
+Each is a cons of a window, or nil for the buffer, and its distance to the end."
+  (cl-loop for (window . point) in
+           (cons (cons nil (point))
+                 (mapcar (lambda (window) (cons window (window-point window)))
+                         (get-buffer-window-list nil nil t)))
+           when (>= point (hive-eca--prompt-start)) collect (cons window (- (point-max) point))))
+
+(defun hive-eca--put-back (places)
+  "Go back to PLACES, of `hive-eca--places'."
+  (pcase-dolist (`(,window . ,from-end) places)
+    (let ((place (- (point-max) from-end)))
+      (if window (set-window-point window place) (goto-char place)))))
 
 ;;;; Approvals
 

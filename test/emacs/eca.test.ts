@@ -163,15 +163,20 @@ test('each chat is an agent of its own: its session is stopped and visited in it
   expect(await pending()).toMatchObject([{ ask_id: one?.ask_id }]);
 });
 
-test('a prompt of Hive, or an answer, leaves what a person is writing in the chat', async () => {
+test('a prompt of Hive, also the first one, or an answer, leaves what a person is writing in the chat', async () => {
   await serve('(kill-buffer (caddr session))');
   await serve('(stand-in-content session "one" "progress" :state "finished" :text "")');
   await serve(
-    '(with-current-buffer (cadr session) (setq stand-in-typed "half a") (hive-eca--say "Use ninja."))',
+    `(with-current-buffer (cadr session) (goto-char (point-max)) (insert "half a") (backward-char) (hive-eca--say "Use ninja.")
+       (hive-eca--say "Use make."))`,
   );
-  expect(await sent()).toEqual([['prompt', 'one', 'Use ninja.']]);
-  const typed = () => emacs.eval('(buffer-local-value (quote stand-in-typed) (cadr session))');
-  expect(await typed()).toBe('half a');
+  expect(await sent()).toEqual([
+    ['prompt', 'one', 'Use make.'],
+    ['prompt', 'one', 'Use ninja.'],
+  ]);
+  const typed = () =>
+    emacs.eval('(with-current-buffer (cadr session) (concat (buffer-string) "|" (buffer-substring (point) (point-max))))');
+  expect(await typed()).toBe('> half a|a');
   await serve(
     '(eca-chat-handle-ask-question session \'(:id 7) \'(:chatId "one" :question "Which?" :options ["red"]))',
   );
@@ -179,7 +184,7 @@ test('a prompt of Hive, or an answer, leaves what a person is writing in the cha
   await serve('(setq stand-in-sent nil)');
   await answerDialog(hive, prompt?.ask_id ?? '', 'red');
   await untilSent();
-  expect(await typed()).toBe('half a');
+  expect(await typed()).toBe('> half a|a');
 });
 
 test('words for one of several chats reach none of them, because ECA would choose, and the human is told', async () => {

@@ -49,14 +49,29 @@
     (cond (stand-in--approvals 'waiting-approval) (stand-in--question 'waiting-answer)
           (stand-in--running 'running) (t 'idle))))
 
-(defvar-local stand-in-typed "" "What the prompt of this chat contains.")
+(defvar-local stand-in-welcome t "Non-nil until this chat has had a prompt.")
+
+(defun eca-chat--prompt-field-start-point ()
+  "Return where the text of the prompt begins, or nil."
+  (save-excursion
+    (goto-char (point-min))
+    (when (search-forward "> " nil t) (point))))
 
 (defun eca-chat--set-prompt (text)
   "Replace what the prompt of this chat contains by TEXT."
-  (setq stand-in-typed text))
+  (goto-char (eca-chat--prompt-field-start-point))
+  (delete-region (point) (point-max))
+  (insert text))
+
+(defun stand-in--clear ()
+  "Erase this chat, and make a new prompt."
+  (erase-buffer)
+  (insert "> "))
 
 (defun stand-in--eca-chat-send-prompt (prompt)
   "Send PROMPT."
+  (when stand-in-welcome (stand-in--clear))
+  (setq stand-in-welcome nil)
   (eca-chat--set-prompt "")
   (push (list 'prompt eca-chat--id prompt) stand-in-sent))
 
@@ -125,6 +140,7 @@
   (cons 1 (mapcar (lambda (id)
                     (with-current-buffer (generate-new-buffer (format "<eca:%s>" id))
                       (setq eca-chat--id id)
+                      (insert "Welcome\n> ")
                       (current-buffer)))
                   ids)))
 
