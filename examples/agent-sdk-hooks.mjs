@@ -12,7 +12,7 @@ try {
     prompt: process.argv[2] ?? 'Ask me something with hivemind_ask_async.',
     options: {
       hooks: hiveHooks(hive),
-      mcpServers: { hive: hiveServer() },
+      mcpServers: { hive: hiveServer(hive) },
       canUseTool: hiveCanUseTool(hive),
       allowedTools: ['Bash'],
     },

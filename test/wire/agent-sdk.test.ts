@@ -8,6 +8,7 @@ import { hostname } from 'node:os';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   type AgentHive,
+  hiveServer,
   onInterrupt,
   openAgentHive,
 } from '../../src/extensions/runs/agent-sdk/agent-hive.ts';
@@ -40,6 +41,17 @@ function sayer(hooks: ReturnType<typeof hiveHooks>, session_id: string) {
 }
 
 const begin = { prompt_id: 'p1', prompt: 'go' };
+
+describe('the server of an agent (hiveServer)', () => {
+  test('uses the store that its program has opened', async () => {
+    const hive = await open();
+    expect(hiveServer(hive).env).toEqual({ HIVE_STORE: hive.store });
+    const store = tempStore();
+    const other = await openAgentHive({ env: { HOME: tempFolder(), HIVE_STORE: store } });
+    onTestFinished(() => other.close());
+    expect(hiveServer(other, { A: '1' }).env).toEqual({ HIVE_STORE: store, A: '1' });
+  });
+});
 
 describe('two queries of one program (onInterrupt)', () => {
   test('each stops only for an interrupt of its own session', async () => {

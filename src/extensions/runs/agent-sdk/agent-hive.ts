@@ -76,7 +76,7 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
   let last: Caller | null = null;
   return {
     hive,
-    store: options.store,
+    store: options.store ?? options.env?.['HIVE_STORE'],
     closing: closing.signal,
     fails_closed: env['HIVE_GATE_FAIL'] === 'closed',
     read(input) {
@@ -130,13 +130,18 @@ export interface ServerEntry {
   env?: Record<string, string>;
 }
 
-/** An entry for the `hive mcp` of this package. `env` has additional variables for its process. */
-export function hiveServer(env?: Record<string, string>): ServerEntry {
+/**
+ * An entry for the `hive mcp` of this package, with the store of `hive`. `env` has additional variables for its process. The SDK
+ * writes them into the agent's command line, which others on the machine can read: if the store's address has a password, leave
+ * it out of `openAgentHive` and set `HIVE_STORE` in the environment of this program.
+ */
+export function hiveServer({ store }: Pick<AgentHive, 'store'>, env: Record<string, string> = {}): ServerEntry {
+  const variables = store === undefined ? env : { HIVE_STORE: store, ...env };
   return {
     type: 'stdio',
     command: process.execPath,
     args: [program(), 'mcp'],
-    ...(env === undefined ? {} : { env }),
+    ...(Object.keys(variables).length === 0 ? {} : { env: variables }),
   };
 }
 

@@ -147,7 +147,8 @@ async function refuseAgents(
 function optionsOf(request: HeadlessRequest): string[] {
   const { allowedTools = [], permissionMode, model, mcpServers = {} } = request;
   const hooks = hookTable('claude-code', { program: [process.execPath, program()] });
-  const servers = { ...mcpServers, [SERVER_NAME]: hiveServer() };
+  // The store is in the environment of the agent, where a password is not seen.
+  const servers = { ...mcpServers, [SERVER_NAME]: hiveServer({ store: undefined }) };
   return [
     ...['--output-format', 'json', '--setting-sources', '', '--settings', JSON.stringify({ hooks })],
     ...['--mcp-config', JSON.stringify({ mcpServers: servers })],

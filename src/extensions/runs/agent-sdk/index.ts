@@ -4,7 +4,7 @@
  *     import { hiveCanUseTool, hiveHooks, hiveServer, onInterrupt, openAgentHive } from 'hive-sidecar/agent-sdk';
  *     const hive = await openAgentHive();
  *     const run = query({ prompt, options: {
- *       hooks: hiveHooks(hive), canUseTool: hiveCanUseTool(hive), mcpServers: { hive: hiveServer() },
+ *       hooks: hiveHooks(hive), canUseTool: hiveCanUseTool(hive), mcpServers: { hive: hiveServer(hive) },
  *     } });
  *     onInterrupt(hive, run);
  */
