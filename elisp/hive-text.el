@@ -575,6 +575,14 @@ What is written to a file is inert."
   (setq bidi-paragraph-direction 'left-to-right)
   (when revert (setq-local revert-buffer-function (lambda (&rest _) (funcall revert)))))
 
+(defmacro hive-in-buffer (buffer &rest body)
+  "Run BODY in BUFFER, a buffer or its name, if there is such a buffer."
+  (declare (indent 1) (debug t))
+  (let ((it (make-symbol "buffer")))
+    `(let* ((,it ,buffer) (,it (if (stringp ,it) (get-buffer ,it) ,it)))
+       (when (buffer-live-p ,it)
+         (with-current-buffer ,it ,@body)))))
+
 (defun hive-text--set-up-list ()
   "Prepare the list of completions for text from agents."
   (hive-in-buffer standard-output (hive-text-set-up)))
@@ -603,14 +611,6 @@ The human searches in it, has narrowed it, or uses the region."
   (seq-find (lambda (buffer)
               (equal ask-id (plist-get (buffer-local-value variable buffer) :ask_id)))
             (hive-buffers mode)))
-
-(defmacro hive-in-buffer (buffer &rest body)
-  "Run BODY in BUFFER, a buffer or its name, if there is such a buffer."
-  (declare (indent 1) (debug t))
-  (let ((it (make-symbol "buffer")))
-    `(let* ((,it ,buffer) (,it (if (stringp ,it) (get-buffer ,it) ,it)))
-       (when (buffer-live-p ,it)
-         (with-current-buffer ,it ,@body)))))
 
 (defun hive-call-in (buffer function &rest args)
   "Call FUNCTION with ARGS in BUFFER, if that exists."

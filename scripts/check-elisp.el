@@ -20,26 +20,32 @@
   (let ((inhibit-message nil)) (apply #'message format args)))
 
 ;; The files of the package have loaded each other, and the compiler does not
-;; complain about a variable that has a value.
+;; complain about a variable that has a value, or a macro that is defined
+;; below its use.  Emacs compiles a file to native code in a process that has
+;; loaded nothing: such a use is a call there, which fails.
 (defmacro check-elisp-as-if-new (file &rest body)
-  "Run BODY as if FILE was not loaded yet: its variables have no values."
+  "Run BODY as if FILE was not loaded yet: its variables and macros are unknown."
   (declare (indent 1))
   `(let ((values (mapcar (lambda (variable) (cons variable (symbol-value variable)))
-                         (seq-filter #'boundp (check-elisp-variables ,file)))))
+                         (seq-filter #'boundp (check-elisp-defined ,file "const\\|custom\\|var"))))
+         (macros (mapcar (lambda (macro) (cons macro (symbol-function macro)))
+                         (seq-filter #'fboundp (check-elisp-defined ,file "macro")))))
      (unwind-protect
          (progn
            (dolist (each values) (makunbound (car each)))
+           (dolist (each macros) (fmakunbound (car each)))
            ,@body)
-       (dolist (each values) (set (car each) (cdr each))))))
+       (dolist (each values) (set (car each) (cdr each)))
+       (dolist (each macros) (fset (car each) (cdr each))))))
 
-(defun check-elisp-variables (file)
-  "Return the variables that FILE defines, as symbols."
+(defun check-elisp-defined (file kinds)
+  "Return what FILE defines with a form def… of KINDS, a regexp, as symbols."
   (with-temp-buffer
     (insert-file-contents file)
-    (let ((variables nil))
-      (while (re-search-forward "^(def\\(?:const\\|custom\\|var\\) \\([a-z0-9-]+\\)\\_>[ \n]+[^) \n]" nil t)
-        (push (intern (match-string 1)) variables))
-      variables)))
+    (let ((symbols nil))
+      (while (re-search-forward (format "^(def\\(?:%s\\) \\([a-z0-9-]+\\)\\_>[ \n]+[^) \n]" kinds) nil t)
+        (push (intern (match-string 1)) symbols))
+      symbols)))
 
 (defun check-elisp-compile (file)
   "Byte-compile FILE; a warning fails."
