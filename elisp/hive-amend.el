@@ -266,6 +266,12 @@ If its agent has the first answer already, tell the agent instead."
   "Return the questions that the human has answered, newest first."
   (cl-remove-if-not #'hive-amend--mine-p (hive-prompts-settled)))
 
+(defun hive-amend-recent (&optional comment)
+  "Correct one of your recent answers, which you choose; COMMENT as in `hive-amend'."
+  (let ((mine (hive-amend--known)))
+    (unless mine (hive-fail "You have no recent answers to correct"))
+    (hive-amend--correct (hive-amend--choose (seq-take mine hive-amend--most)) comment)))
+
 ;;;###autoload
 (defun hive-amend (&optional comment)
   "Correct one of your answers.
@@ -281,12 +287,10 @@ taken back (see `hive-undo')."
   (interactive "P")
   (let* ((here (hive-prompt-at-point))
          (delayed (and here (cl-find (plist-get here :ask_id) (hive-outbox-delayed)
-                                     :key #'hive-outbox-entry-ask-id :test #'equal)))
-         (mine (hive-amend--known)))
+                                     :key #'hive-outbox-entry-ask-id :test #'equal))))
     (cond (delayed (hive-amend-take-back (list delayed)))
           ((and here (hive-amend--mine-p here)) (hive-amend--correct here comment))
-          (mine (hive-amend--correct (hive-amend--choose (seq-take mine hive-amend--most)) comment))
-          (t (hive-fail "You have no recent answers to correct")))))
+          (t (hive-amend-recent comment)))))
 
 (provide 'hive-amend)
 ;;; hive-amend.el ends here

@@ -575,7 +575,8 @@ Return a cons of undone and the questions that are pending again, or nil."
   (condition-case oops
       (let ((delayed (hive-amend-delayed)))
         (if delayed (cons 'undone (hive-amend-take-back delayed))
-          (ignore (hive-amend))))
+          ;; The question of this buffer is another one.
+          (ignore (hive-amend-recent))))
     (user-error (hive-next--say (error-message-string oops)))))
 
 (defun hive-next--linger (text)

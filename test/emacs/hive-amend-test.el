@@ -384,6 +384,21 @@ Keep it.")
       (hive-test-wait 5 (hive-test-answers))
       (should (equal '(["Deny"]) (mapcar (lambda (answer) (plist-get answer :selected)) (hive-test-answers)))))))
 
+(ert-deftest hive-undo-in-hive-next-is-about-the-last-answer-in-the-buffer-of-another-question-too ()
+  (hive-test-connected
+    (let ((earlier (hive-amend-test-answered :responded_at "2026-01-01T00:00:00.000Z"))
+          (last (hive-amend-test-answered :responded_at "2026-01-02T00:00:00.000Z"))
+          (keys (list ?u ?q)))
+      (hive-test-call 'fake/ask '(:question "Else?"))
+      (hive-test-wait 5 (hive-prompts))
+      (save-window-excursion
+        (hive-prompt-show (hive-model-prompt earlier))
+        (cl-letf (((symbol-function 'hive-keys-read) (lambda (&rest _) (pop keys)))
+                  ((symbol-function 'hive-display-room) (lambda () '(80 . 30))))
+          (hive-amend-test-typing nil (list (hive-amend-test-first) "Yes")
+            (hive-next))))
+      (should (equal last (plist-get (hive-amend-test-stored 1) :ask_id))))))
+
 (ert-deftest hive-undo-after-the-last-question-u-is-still-read ()
   (hive-amend-test-holding 60 (list hive-amend-test-permission)
     (let ((keys (list ?1 ?2)) (after (list nil ?u)))
