@@ -254,27 +254,34 @@ your text becomes its comment."
      (if fate
          (propertize (if (hive-respond-lost-p prompt)
                          (hive-words
-                          " This question is already %s.  Your answer would not be accepted; your text stays here."
+                          " Already %s: your answer is not accepted; your text stays here."
                           fate)
                        (hive-words
-                        " This question is already %s.  If you send your answer, it is stored as late; your text stays here."
+                        " Already %s: your answer is stored as late; your text stays here."
                         fate))
                      'face 'hive-warning)
-       (concat " " (hive-permission-mark prompt)
-               (string-trim-right
-                (if (hive-prompt-pending-p prompt)
-                    (hive-words "To %s: " (hive-text-agent prompt 30))
-                  (hive-words 'late-answer-to (hive-text-agent prompt 30)))
-                ": ")
-               (if hive-compose--options
-                   (hive-words " + %s" (hive-text-line (string-join hive-compose--options ", ") 30))
-                 "")
-               ;; The last ones may have no room.
-               (substitute-command-keys
-                (concat "\\<hive-compose-mode-map>"
-                        (hive-words "  \\[hive-compose-send] sends  \\[hive-compose-put-aside] draft")
-                        (if (append (plist-get prompt :options) nil) (hive-words "  \\[hive-compose-choose] option") "")
-                        (hive-words "  \\[hive-compose-insert-template] template  \\[hive-compose-quote] quote"))))))))
+       (hive-compose--with-keys
+        (concat " " (hive-permission-mark prompt)
+                (string-trim-right
+                 (if (hive-prompt-pending-p prompt)
+                     (hive-words "To %s: " (hive-text-agent prompt 30))
+                   (hive-words 'late-answer-to (hive-text-agent prompt 30)))
+                 ": ")
+                (if hive-compose--options
+                    (hive-words " + %s" (hive-text-line (string-join hive-compose--options ", ") 30))
+                  ""))
+        (hive-words "  \\[hive-compose-send] sends  \\[hive-compose-put-aside] draft")
+        (if (append (plist-get prompt :options) nil) (hive-words "  \\[hive-compose-choose] option") "")
+        (hive-words "  \\[hive-compose-quote] quote")
+        (hive-words "  \\[hive-compose-insert-template] template"))))))
+
+(defun hive-compose--with-keys (line key &rest more)
+  "Return LINE followed by KEY, and by those of MORE for which the window has room."
+  (cl-flet ((with (text) (concat line (substitute-command-keys
+                                       (concat "\\<hive-compose-mode-map>" text)))))
+    (setq line (with key))
+    (dolist (each more line)
+      (when (<= (string-width (with each)) (window-width)) (setq line (with each))))))
 
 ;;;; The question above the answer
 

@@ -487,8 +487,8 @@ Return what was there, newest first."
                               (cadr (should-error (hive-answer-prompt prompt) :type 'user-error)))))))
 
 (ert-deftest hive-respond-closed-while-typing-says-whether-the-answer-is-kept ()
-  (dolist (case '(("responded" "is already answered by Bob.  Your answer would not be accepted;" nil)
-                  ("expired" "is already expired.  If you send your answer, it is stored as late;"
+  (dolist (case '(("responded" "answered by Bob: your answer is not accepted;" nil)
+                  ("expired" "expired: your answer is stored as late;"
                    "This question is already expired; your answer will be stored as late.  Its text is in the kill ring")))
     (pcase-let ((`(,status ,header ,queued) case))
       (hive-test-connected
@@ -498,8 +498,9 @@ Return what was there, newest first."
           (insert "go")
           (hive-test-call 'fake/change (list :ask_id id :status status :by "Bob" :decision "no"))
           (hive-test-wait 5 (null (hive-prompts)))
-          (should (equal (format " This question %s your text stays here." header)
+          (should (equal (format " Already %s your text stays here." header)
                          (substring-no-properties (hive-compose--header))))
+          (should (<= (length (hive-compose--header)) 80))
           (when queued
             (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
               (hive-compose-send))
@@ -550,6 +551,20 @@ Return what was there, newest first."
       (cl-letf (((symbol-function 'message) (lambda (&rest args) (should (equal "Draft saved; the question stays expired"
                                                                                  (apply #'format args))))))
         (hive-compose-put-aside)))))
+
+(ert-deftest hive-compose-names-the-keys-for-which-there-is-room ()
+  (hive-test-connected
+    (hive-test-call 'fake/ask '(:question "Go?" :options [(:label "yes") (:label "no")]))
+    (hive-test-wait 5 (hive-prompts))
+    (hive-compose (car (hive-prompts)))
+    (pcase-dolist (`(,width . ,keys)
+                   '((80 . "C-c C-c sends  C-c C-k draft  C-c C-o option  C-c C-q quote")
+                     (120 . "C-c C-c sends  C-c C-k draft  C-c C-o option  C-c C-q quote  C-c C-t template")
+                     (20 . "C-c C-c sends  C-c C-k draft")))
+      (cl-letf (((symbol-function 'window-width) (lambda (&rest _) width)))
+        (should (equal (concat " To Claude-abc12  " keys)
+                       (substring-no-properties (hive-compose--header))))))
+    (hive-compose-put-aside)))
 
 ;;;; Words beside an option
 
