@@ -244,6 +244,8 @@ older ones, \\[revert-buffer] fetches them again.
 (defun hive-outreach--print ()
   "Print the buffer; positions stay in their items."
   (hive-in-buffer hive-outreach--name
+    (setq header-line-format (substitute-command-keys
+                              (hive-words "\\<hive-outreach-mode-map>\\[hive-outreach-next] next   \\[hive-outreach-previous] previous   \\[hive-outreach-choose-kind] one kind   \\[revert-buffer] refresh   \\[quit-window] quit")))
     (hive-text-reprint #'hive-outreach--insert-all)
     (set-buffer-modified-p nil)))
 
@@ -270,7 +272,8 @@ What arrives in the meantime is newer than the page."
              (setq hive-outreach--items (append (and cursor hive-outreach--items)
                                                 (append (plist-get result :outreach) nil))
                    hive-outreach--cursor (plist-get result :next_cursor)
-                   hive-outreach--nothing (hive-words "Nothing here yet."))
+                   hive-outreach--nothing (if kind (hive-words "No %ss yet." kind)
+                                            (hive-words "No agent has sent a ping, card or report yet.")))
              (unless cursor (setq hive-outreach--stale nil))
              (mapc #'hive-outreach--take hive-rpc-arrived)
              (hive-outreach--print))

@@ -84,7 +84,7 @@
                      `(("mention/list" (:mentions []) "*hive-mentions: Human*" ,#'hive-check-mentions
                         ,#'revert-buffer "Hive could not fetch the mentions: .*Busy" "No open mentions\\.")
                        ("outreach/list" (:outreach []) "*hive outreach*" ,#'hive-outreach
-                        ,#'revert-buffer "Hive could not fetch the cards.*Busy" "Nothing here yet\\.")
+                        ,#'revert-buffer "Hive could not fetch the cards.*Busy" "No agent has sent a ping, card or report yet\\.")
                        ("history/search" (:entries []) "*hive history*" ,(lambda () (hive-history ""))
                         ,#'revert-buffer "Hive could not search the history: .*Busy" "Nothing was found\\.")
                        ("prompt/list" (:prompts [] :total 0) "*hive*"

@@ -196,6 +196,9 @@
     (hive-test-wait 5 (cl-find "ping" (hive-test-state) :test #'equal
                                :key (lambda (record)
                                       (plist-get (plist-get (plist-get record :called) :params) :kind))))
+    (hive-outreach-test-shown "\\`No pings yet\\.\n\\'")
+    (should (equal "n next   p previous   k one kind   g refresh   q quit"
+                   (substring-no-properties (buffer-local-value 'header-line-format (get-buffer hive-outreach--name)))))
     (should-error (hive-outreach-older) :type 'user-error)))
 
 (ert-deftest hive-notices-an-answer-that-was-not-accepted-is-shown-whole ()
