@@ -1,7 +1,7 @@
 /** The statements of deliveries, and of the hooks that are about to print some of them. */
 import type { DeliveryRecords, HookOutput, HookOutputRecords } from '../../application/ports.ts';
 import type { Delivery } from '../../domain/delivery.ts';
-import { change, columns, type Sql, statement, type Table, table } from './sql.ts';
+import { change, columns, many, type Sql, statement, type Table, table } from './sql.ts';
 
 export const deliveries: Table<Delivery> = table<Delivery>(
   'deliveries',
@@ -30,10 +30,8 @@ const MOVE = statement(
 export function deliveryStatements(sql: Sql): DeliveryRecords {
   return {
     get: (subject) => deliveries.get(sql, subject),
-    carriedBy: async (carrier, handed_until) =>
-      (await sql.all(CARRIED, [carrier, handed_until])).map(deliveries.decode),
-    openOf: async (recipient, kind, limit) =>
-      (await sql.all(OPEN, [recipient, kind, limit])).map(deliveries.decode),
+    carriedBy: (carrier, handed_until) => many(sql, CARRIED, [carrier, handed_until], deliveries.decode),
+    openOf: (recipient, kind, limit) => many(sql, OPEN, [recipient, kind, limit], deliveries.decode),
     put: (delivery) => deliveries.put(sql, delivery),
     markLost: (carrier) => change(sql, LOST, [carrier]),
     move: (from, to, carrier) => change(sql, MOVE, [from, to, carrier]),
@@ -51,7 +49,7 @@ const REMOVE = statement(
 
 export function hookOutputStatements(sql: Sql): HookOutputRecords {
   return {
-    of: async (session_id) => (await sql.all(OF, [session_id])).map(outputs.decode),
+    of: (session_id) => many(sql, OF, [session_id], outputs.decode),
     insert: (output) => outputs.add(sql, output),
     remove: (output_id, ids = '') => change(sql, REMOVE, [output_id, ids]),
   };

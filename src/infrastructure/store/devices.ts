@@ -2,7 +2,7 @@
 import type { DeviceRecords } from '../../application/ports.ts';
 import type { Device, Pairing } from '../../domain/devices.ts';
 import { pruneDevices } from './prune.ts';
-import { change, columns, decodeIntact, one, type Sql, statement, table } from './sql.ts';
+import { change, columns, many, one, type Sql, statement, table } from './sql.ts';
 
 const devices = table<Device>(
   'devices',
@@ -27,7 +27,7 @@ export function deviceStatements(sql: Sql): DeviceRecords {
     get: (device_id) => devices.get(sql, device_id),
     byKey: (key) => one(sql, BY_KEY, [key], devices.decode),
     damaged: (after) => devices.damaged(sql, after, 'phone '),
-    list: async () => decodeIntact(await sql.all(LIST, []), devices.decode),
+    list: () => many(sql, LIST, [], devices.decode),
     put: (device) => devices.put(sql, device),
     pairing: (code_digest) => pairings.get(sql, code_digest),
     putPairing: (pairing) => pairings.put(sql, pairing),

@@ -9,6 +9,7 @@ import {
   DOCTORED,
   type Driver,
   decodeIntact,
+  many,
   numberIn,
   pageOfDamaged,
   parseStored,
@@ -53,10 +54,9 @@ export function eventStatements(
   return {
     head: () => numberIn(sql, HEAD, []),
     pruned: () => numberIn(sql, MARK, []),
-    after: async (seq, limit) => (await sql.all(AFTER, [seq, limit])).map(toEvent),
-    of: async (subject, limit) => (await sql.all(OF, [subject, limit])).map(toEvent),
-    notices: async (limit, before = Number.MAX_SAFE_INTEGER) =>
-      (await sql.all(NOTICES, [before, limit])).map(toEvent),
+    after: (seq, limit) => many(sql, AFTER, [seq, limit], toEvent),
+    of: (subject, limit) => many(sql, OF, [subject, limit], toEvent),
+    notices: (limit, before = Number.MAX_SAFE_INTEGER) => many(sql, NOTICES, [before, limit], toEvent),
     async damaged(after) {
       const rows = await sql.all(DATA_AFTER, [Number(after), DOCTORED]);
       const damaged = rows.filter((row) => dataIn(row) === null);

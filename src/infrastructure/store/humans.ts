@@ -2,7 +2,7 @@
 import type { DeskRecords, HumanRecords } from '../../application/ports.ts';
 import type { Desk, Human, Team } from '../../domain/humans.ts';
 import { pruneDesks } from './prune.ts';
-import { change, columns, decodeIntact, parseStored, type Sql, statement, table } from './sql.ts';
+import { change, columns, many, parseStored, type Sql, statement, table } from './sql.ts';
 
 const humans = table<Human>('humans', columns({ plain: 'folded name seen_at' }));
 const teams = table<Team>(
@@ -20,10 +20,10 @@ const REMOVE_TEAM = statement('DELETE FROM teams WHERE folded = $1');
 export function humanStatements(sql: Sql): HumanRecords {
   return {
     get: (folded) => humans.get(sql, folded),
-    list: async (limit) => (await sql.all(LIST, [limit])).map(humans.decode),
+    list: (limit) => many(sql, LIST, [limit], humans.decode),
     team: (folded) => teams.get(sql, folded),
     damaged: (after) => teams.damaged(sql, after, 'team '),
-    teams: async () => decodeIntact(await sql.all(TEAMS, []), teams.decode),
+    teams: () => many(sql, TEAMS, [], teams.decode),
     put: (human) => humans.put(sql, human),
     putTeam: (team) => teams.put(sql, team),
     removeTeam: async (folded) => (await sql.run(REMOVE_TEAM, [folded])) === 1,
@@ -51,7 +51,7 @@ const SET_PREFERENCES = statement(
 
 export function deskStatements(sql: Sql, now: string): DeskRecords {
   return {
-    online: async (at) => (await sql.all(ONLINE, [at])).map(desks.decode),
+    online: (at) => many(sql, ONLINE, [at], desks.decode),
     get: (desk_id) => desks.get(sql, desk_id),
     async preferences(seat) {
       const [row] = await sql.all(PREFERENCES, [seat]);

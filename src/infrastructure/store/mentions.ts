@@ -10,9 +10,9 @@ import {
   columns,
   conditions,
   decodeCursor,
-  decodeIntact,
   firstTime,
   ids,
+  many,
   numberIn,
   one,
   pageOf,
@@ -114,13 +114,12 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
     get: (mention_id) => one(sql, GET, [mention_id], readInFull),
     ofMessage: (message_id, session_id) => one(sql, OF, [message_id, session_id], readInFull),
 
-    unprocessedOf: async (session_id, limit = MOST_OPEN) =>
-      (await sql.all(UNPROCESSED, [session_id, now, limit])).map(readInFull),
+    unprocessedOf: (session_id, limit = MOST_OPEN) =>
+      many(sql, UNPROCESSED, [session_id, now, limit], readInFull),
 
-    undelivered: async (session_id, limit) =>
-      (await sql.all(UNDELIVERED, [session_id, now, limit])).map(mentions.decode),
+    undelivered: (session_id, limit) => many(sql, UNDELIVERED, [session_id, now, limit], mentions.decode),
 
-    freshOf: async (session_id, limit) => (await sql.all(FRESH, [session_id, now, limit])).map(readInFull),
+    freshOf: (session_id, limit) => many(sql, FRESH, [session_id, now, limit], readInFull),
 
     countFresh: (session_id) => numberIn(sql, COUNT_FRESH, [session_id, now]),
 
@@ -141,7 +140,7 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
       const query = statement(
         `${SELECT} WHERE ${where.text} ORDER BY m.seq DESC, m.mention_id DESC LIMIT ${where.next}`,
       );
-      const found = (await sql.all(query, [...where.params, limit + 1])).map(readInFull);
+      const found = await many(sql, query, [...where.params, limit + 1], readInFull);
       return pageOf(found, limit, ({ seq, mention_id }) => [seq, mention_id]);
     },
 
@@ -168,7 +167,7 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
       numberIn(sql, BETWEEN, [first_session_id, second_session_id, since, after]),
 
     expiries: {
-      due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(mentions.decode),
+      due: (until, limit) => many(sql, DUE, [until, limit], mentions.decode),
       next: () => firstTime(sql, NEXT_EXPIRY),
     },
 
@@ -206,7 +205,7 @@ export function gateStatements(sql: Sql): GateRecords {
   return {
     get: (session_id) => gates.get(sql, session_id),
     damaged: (after) => gates.damaged(sql, after, 'gate of '),
-    held: async () => decodeIntact(await sql.all(HELD, []), gates.decode),
+    held: () => many(sql, HELD, [], gates.decode),
     put: (record) => gates.put(sql, record),
   };
 }
@@ -244,7 +243,7 @@ export function loopStatements(sql: Sql): LoopRecords {
     },
     get: ({ first_session_id, second_session_id }) =>
       one(sql, GET_LOOP, [first_session_id, second_session_id], loops.decode),
-    list: async () => (await sql.all(LIST, [])).map(loops.decode),
+    list: () => many(sql, LIST, [], loops.decode),
     async humanSpoke(subject) {
       const [row] = await sql.all(LAST_MESSAGE, []);
       await sql.run(SPOKE, [subject, Number(row?.['value'] ?? 0)]);

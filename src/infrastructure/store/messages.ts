@@ -15,6 +15,7 @@ import {
   decodeCursor,
   encodeCursor,
   likePattern,
+  many,
   numberIn,
   one,
   type Row,
@@ -138,7 +139,7 @@ export function messageStatements(sql: Sql): MessageRecords {
     async newsFor({ session_id, project_dir, after, limit }) {
       const found: RoomNews[] = [];
       for (const part of NEWS)
-        found.push(...(await sql.all(part, [session_id, after, project_dir, limit])).map(news.decode));
+        found.push(...(await many(sql, part, [session_id, after, project_dir, limit], news.decode)));
       return found.sort((a, b) => a.seq - b.seq).slice(-limit);
     },
 

@@ -12,6 +12,7 @@ import {
   conditions,
   decodeCursor,
   decodeIntact,
+  many,
   numberIn,
   one,
   pageOf,
@@ -95,8 +96,8 @@ function filtered({ kind, session_id, project_dir }: OutreachFilter): Conditions
 }
 
 export function outreachStatements(sql: Sql): OutreachRecords {
-  const many = async (query: Statement, params: SqlValue[]): Promise<Outreach[]> =>
-    decodeIntact(await sql.all(query, params), outreach.decode);
+  const found = (query: Statement, params: SqlValue[]): Promise<Outreach[]> =>
+    many(sql, query, params, outreach.decode);
 
   return {
     get: (outreach_id) => one(sql, GET, [outreach_id], outreach.decode),
@@ -113,14 +114,14 @@ export function outreachStatements(sql: Sql): OutreachRecords {
       return { items: decodeIntact(items, outreach.decode), next_cursor };
     },
     damaged: (after) => stored.damaged(sql, after),
-    unreported: (session_id) => many(UNREPORTED, [session_id]),
+    unreported: (session_id) => found(UNREPORTED, [session_id]),
     oweAgain: (session_id, let_go_at) => change(sql, OWE_AGAIN, [session_id, let_go_at]),
-    unseen: (limit) => many(UNSEEN, [limit]),
+    unseen: (limit) => found(UNSEEN, [limit]),
     countUnseen: () => numberIn(sql, COUNT_UNSEEN, []),
-    unshown: (before) => many(UNSHOWN, [before]),
+    unshown: (before) => found(UNSHOWN, [before]),
     async reportsFor({ session_id, project_dir, heir, carrier }, limit) {
       const reader = [session_id, project_dir, heir ? 1 : 0, carrier];
-      const items = await many(REPORTS_FOR, [...reader, limit]);
+      const items = await found(REPORTS_FOR, [...reader, limit]);
       return { items, total: items.length < limit ? items.length : await numberIn(sql, COUNT_FOR, reader) };
     },
     bucket: (name) => buckets.get(sql, name),

@@ -5,7 +5,7 @@
 import type { RunRecords } from '../../application/ports.ts';
 import type { Run } from '../../domain/runs.ts';
 import { pruneRuns } from './prune.ts';
-import { columns, decodeIntact, type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
+import { columns, many, type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
 
 /** The mark of a row, over its encoded columns; null if this process has no key. */
 export type MarkRun = (columns: string) => Promise<string | null>;
@@ -40,8 +40,8 @@ export function runStatements(sql: Sql, markOf: MarkRun): RunRecords {
   return {
     get: (run_id) => runs.get(sql, run_id),
     damaged: (after) => runs.damaged(sql, after),
-    open: async (seat) => decodeIntact(await sql.all(OPEN, [seat]), runs.decode),
-    list: async (seat) => decodeIntact(await sql.all(LIST, [seat]), runs.decode),
+    open: (seat) => many(sql, OPEN, [seat], runs.decode),
+    list: (seat) => many(sql, LIST, [seat], runs.decode),
     async isMarked(run_id) {
       const [row] = await sql.all(MARKED, [run_id]);
       return row !== undefined && isIn(row);

@@ -9,6 +9,7 @@ import {
   columns,
   decodeIntact,
   ids,
+  many,
   one,
   type Row,
   type Sql,
@@ -145,7 +146,7 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
     lastHookedOfProcess: (machine, pid) => found(LAST_HOOKED_OF_PROCESS, [machine, pid]),
     async list({ state, limit }) {
       const query = state === 'alive' ? ALIVE : state === 'ended' ? ENDED : ALL;
-      return (await sql.all(query, [limit])).map(readSession);
+      return many(sql, query, [limit], readSession);
     },
     upsert: (session) => change(sql, UPSERT, sessions.encode(session)),
     touch: (session_id, at) => change(sql, TOUCH, [session_id, at]),
@@ -158,9 +159,9 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
     flagRoom: (session_id) => change(sql, FLAG_ROOM, [session_id]),
     noticeRoom: (session_id) => change(sql, NOTICE_ROOM, [session_id]),
     readRoom: (session_id, seq) => change(sql, READ_ROOM, [session_id, seq]),
-    childrenOf: async (session_id) => (await sql.all(CHILDREN, [session_id])).map(readSession),
-    ofConversation: async (machine, conversation) =>
-      (await sql.all(OF_CONVERSATION, [machine, conversation])).map(readSession),
+    childrenOf: (session_id) => many(sql, CHILDREN, [session_id], readSession),
+    ofConversation: (machine, conversation) =>
+      many(sql, OF_CONVERSATION, [machine, conversation], readSession),
     nameConversation: (session_id, conversation) =>
       change(sql, NAME_CONVERSATION, [session_id, conversation]),
     callerOf: async (tool_use_id) => (await ids(sql, CALLER, [tool_use_id], 'session_id'))[0],
@@ -168,7 +169,7 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
       await sql.run(RECORD_CALLER, [tool_use_id, session_id, now]);
       await sql.run(FORGET_CALLERS, [timeAfter(now, -CALLER_MEMORY_MS)]);
     },
-    connections: async (machine) => (await sql.all(CONNECTIONS, [machine])).map(connections.decode),
+    connections: (machine) => many(sql, CONNECTIONS, [machine], connections.decode),
     connection: (connection_id) => connections.get(sql, connection_id),
     openConnection: (connection) => connections.add(sql, connection),
     nameConnection: (connection_id, session_id) => change(sql, NAME_CONNECTION, [connection_id, session_id]),

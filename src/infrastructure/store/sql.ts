@@ -61,6 +61,16 @@ export async function one<T>(
   return row === undefined ? undefined : decode(row);
 }
 
+/** The rows, decoded. A damaged one is left out: it must not hide the others. */
+export async function many<T>(
+  sql: Sql,
+  query: Statement,
+  params: readonly SqlValue[],
+  decode: (row: Row) => T,
+): Promise<T[]> {
+  return decodeIntact(await sql.all(query, params), decode);
+}
+
 /** The number `n` in the only row; 0 if there is no row. */
 export async function numberIn(sql: Sql, query: Statement, params: readonly SqlValue[]): Promise<number> {
   return (await one(sql, query, params, ({ n }) => Number(n ?? 0))) ?? 0;

@@ -2,7 +2,7 @@
 import type { TokenRecords } from '../../application/ports.ts';
 import type { Token } from '../../domain/tokens.ts';
 import { pruneTokens } from './prune.ts';
-import { columns, decodeIntact, one, type Sql, statement, table } from './sql.ts';
+import { columns, many, one, type Sql, statement, table } from './sql.ts';
 
 const tokens = table<Token>(
   'tokens',
@@ -20,7 +20,7 @@ export function tokenStatements(sql: Sql): TokenRecords {
     get: (name) => tokens.get(sql, name),
     byDigest: (digest) => one(sql, BY_DIGEST, [digest], tokens.decode),
     damaged: (after) => tokens.damaged(sql, after, 'token '),
-    list: async () => decodeIntact(await sql.all(LIST, []), tokens.decode),
+    list: () => many(sql, LIST, [], tokens.decode),
     put: (token) => tokens.put(sql, token),
     ...pruneTokens(sql),
   };

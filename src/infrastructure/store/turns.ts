@@ -4,16 +4,7 @@ import type { Interrupt } from '../../domain/interrupts.ts';
 import type { Turn } from '../../domain/turns.ts';
 import { deliveries, openOf } from './deliveries.ts';
 import { pruneTurns } from './prune.ts';
-import {
-  columns,
-  decodeIntact,
-  one,
-  type Sql,
-  type SqlValue,
-  type Statement,
-  statement,
-  table,
-} from './sql.ts';
+import { columns, many, one, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
 
 const turns = table<Turn>(
   'turns',
@@ -62,15 +53,15 @@ export function turnStatements(sql: Sql): TurnRecords {
     last: (session_id) => found(LAST, [session_id]),
     byClientTurn: (session_id, client_turn_id) => found(BY_CLIENT, [session_id, client_turn_id]),
     damaged: (after) => turns.damaged(sql, after),
-    running: async (limit) => decodeIntact(await sql.all(RUNNING, [limit]), turns.decode),
-    unreadAborts: async (session_id, limit) =>
-      decodeIntact(await sql.all(UNTOLD, [session_id, limit]), (row) => ({
+    running: (limit) => many(sql, RUNNING, [limit], turns.decode),
+    unreadAborts: (session_id, limit) =>
+      many(sql, UNTOLD, [session_id, limit], (row) => ({
         turn: turns.decode(row),
         delivery: deliveries.decode(row),
       })),
     interrupt: (interrupt_id) => interrupts.get(sql, interrupt_id),
-    interruptsOf: async (turn_id) => decodeIntact(await sql.all(INTERRUPTS_OF, [turn_id]), interrupts.decode),
-    pendingInterrupts: async (turn_id) => decodeIntact(await sql.all(PENDING, [turn_id]), interrupts.decode),
+    interruptsOf: (turn_id) => many(sql, INTERRUPTS_OF, [turn_id], interrupts.decode),
+    pendingInterrupts: (turn_id) => many(sql, PENDING, [turn_id], interrupts.decode),
     insert: (turn) => turns.add(sql, turn),
     update: (turn) => turns.update(sql, turn),
     insertInterrupt: (interrupt) => interrupts.add(sql, interrupt),
