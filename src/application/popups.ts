@@ -8,18 +8,18 @@
 
 import type { HiveEvent } from '../domain/events.ts';
 import type { Absence } from '../domain/outreach.ts';
-import type { PopupDecision, PopupSubject, Storm } from '../domain/popups.ts';
+import type { PopupSubject, Storm } from '../domain/popups.ts';
 import {
   breakQuiet,
   breaksQuiet,
-  decide,
   goesOn,
   isStormy,
   quietBucket,
   STORM,
   stormOwnedUntil,
+  whyNoPopup,
 } from '../domain/popups.ts';
-import { momentOf, type Preferences, preferencesFrom } from '../domain/preferences.ts';
+import { momentOf, type Preferences, preferencesFrom, type SuppressReason } from '../domain/preferences.ts';
 import { timeAfter } from '../domain/times.ts';
 import { beside } from './background.ts';
 import type { Audience } from './outreach.ts';
@@ -278,31 +278,30 @@ async function leasePopups<T>(
       if ((await tx.popups.outcome(id, seat)) === 'leased') again.set(id, performance.now() + LOST_LEASE_MS);
       continue;
     }
-    const verdict: PopupDecision =
+    const reason =
       wait_ms === null
-        ? { show: false, reason: 'focused' }
-        : await verdictFor(tx, descriptor.subjectOf(item), { seat, preferences, focused });
-    const result = { outcome: 'suppressed', reason: verdict.show ? null : verdict.reason } as const;
-    if (verdict.show) shown.push(item);
-    else await recordPopupOutcome(tx, item, { descriptor, seat, result });
+        ? 'focused'
+        : await reasonNotToShow(tx, descriptor.subjectOf(item), { seat, preferences, focused });
+    if (reason === null) shown.push(item);
+    else await recordPopupOutcome(tx, item, { descriptor, seat, result: { outcome: 'suppressed', reason } });
   }
   const subjects = shown.map((item) => descriptor.subjectOf(item));
   return { shown, again, storm: await joinStorm(tx, subjects, { descriptor, seat, standing }) };
 }
 
-/** Decides whether a popup is shown; one that breaks through do-not-disturb or quiet hours is charged. */
-async function verdictFor(
+/** Why a popup is not shown; null if it is. One that breaks through do-not-disturb or quiet hours is charged. */
+async function reasonNotToShow(
   tx: WriteTx,
   subject: PopupSubject,
   { seat, preferences, focused }: { seat: string; preferences: Preferences; focused: boolean },
-): Promise<PopupDecision> {
+): Promise<SuppressReason | null> {
   const moment = momentOf(tx.now);
-  const verdict = decide(subject, preferences, { focused }, moment);
-  if (!verdict.show || !breaksQuiet(subject, preferences, moment)) return verdict;
+  const reason = whyNoPopup(subject, preferences, { focused }, moment);
+  if (reason !== null || !breaksQuiet(subject, preferences, moment)) return reason;
   const left = breakQuiet(await tx.outreach.bucket(quietBucket(seat)), seat, tx.now);
-  if (left === null) return { show: false, reason: 'quiet_criticals' };
+  if (left === null) return 'quiet_criticals';
   await tx.outreach.putBucket(left);
-  return verdict;
+  return null;
 }
 
 /** Whether these new leases belong to a storm; marks them if they do. */
@@ -365,8 +364,8 @@ export function createAudience(
     }));
     if (desks.length > 0) return null;
     for (const preferred of preferences) {
-      const verdict = decide(sent, preferred, { focused: false }, momentOf(now));
-      if (!verdict.show) absence = verdict.reason;
+      const reason = whyNoPopup(sent, preferred, { focused: false }, momentOf(now));
+      if (reason !== null) absence = reason;
       else if (await notifier.reachable(trust.authority().notify_command)) return null;
     }
     return absence;

@@ -36,8 +36,6 @@ export interface PopupSubject {
   project_dir: string;
 }
 
-export type PopupDecision = { show: true } | { show: false; reason: SuppressReason };
-
 /** A popup as plain text; the program that shows it escapes it. */
 export interface Popup {
   /**
@@ -77,22 +75,21 @@ export const LONGEST_BUTTON = 60;
 const TITLE_LENGTH = 120;
 const BODY_LENGTH = 500;
 
-/** Whether a popup is shown at a seat. Only do-not-disturb and quiet hours let `critical` through. */
-export function decide(
+/** Why no popup is shown at a seat; null if one is. Only do-not-disturb and quiet hours let `critical` through. */
+export function whyNoPopup(
   subject: Pick<PopupSubject, 'urgency' | 'agent' | 'project' | 'project_dir'>,
   preferences: Preferences,
   seat: { focused: boolean },
   moment: Moment,
-): PopupDecision {
+): SuppressReason | null {
   const { notify_when } = preferences;
-  if (subject.urgency === 'low') return suppress('low_urgency');
-  if (notify_when === 'never') return suppress('notify_never');
-  if (notify_when === 'urgent' && subject.urgency !== 'critical') return suppress('not_urgent');
+  if (subject.urgency === 'low') return 'low_urgency';
+  if (notify_when === 'never') return 'notify_never';
+  if (notify_when === 'urgent' && subject.urgency !== 'critical') return 'not_urgent';
   const muted = mutedBy(preferences, subject);
-  if (muted !== null) return suppress(muted);
-  if (notify_when === 'unfocused' && seat.focused) return suppress('focused');
-  const reason = disturbance(preferences, moment);
-  return reason === null || subject.urgency === 'critical' ? { show: true } : suppress(reason);
+  if (muted !== null) return muted;
+  if (notify_when === 'unfocused' && seat.focused) return 'focused';
+  return subject.urgency === 'critical' ? null : disturbance(preferences, moment);
 }
 
 /** Whether a popup is shown only because it is critical. */
@@ -117,10 +114,6 @@ export function breakQuiet(bucket: Bucket | undefined, seat: string, now: string
 
 export function quietBucket(seat: string): string {
   return `${QUOTA_BUCKETS}quiet:${seat}`;
-}
-
-function suppress(reason: SuppressReason): PopupDecision {
-  return { show: false, reason };
 }
 
 export function promptSubject(prompt: Prompt): PopupSubject {

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
-  decide,
   goesOn,
   isStormy,
   type Popup,
@@ -9,6 +8,7 @@ import {
   stormOwnedUntil,
   type Told,
   tellPrompt,
+  whyNoPopup,
 } from '../../src/domain/popups.ts';
 import {
   DEFAULT_PREFERENCES,
@@ -50,14 +50,11 @@ const awake = { focused: false };
 
 describe('whether a prompt pops up', () => {
   it('does, unless a preference says otherwise', () => {
-    expect(decide(prompt(), wish(), awake, NOON)).toEqual({ show: true });
+    expect(whyNoPopup(prompt(), wish(), awake, NOON)).toBeNull();
   });
 
   it('never does for low urgency', () => {
-    expect(decide(prompt({ urgency: 'low' }), wish(), awake, NOON)).toEqual({
-      show: false,
-      reason: 'low_urgency',
-    });
+    expect(whyNoPopup(prompt({ urgency: 'low' }), wish(), awake, NOON)).toBe('low_urgency');
   });
 
   it.each([
@@ -68,29 +65,28 @@ describe('whether a prompt pops up', () => {
     ['never', false, false],
     ['never', true, false],
   ] as const)('notify_when %s with a desk focused: %s', (notify_when, focused, show) => {
-    expect(decide(prompt(), wish({ notify_when }), { focused }, NOON).show).toBe(show);
+    expect(whyNoPopup(prompt(), wish({ notify_when }), { focused }, NOON) === null).toBe(show);
   });
 
   it('notify_when urgent shows what is critical, whoever has the focus, and nothing else', () => {
     const wanted = wish({ notify_when: 'urgent' });
     for (const focused of [true, false]) {
-      expect(decide(prompt({ urgency: 'critical' }), wanted, { focused }, NOON)).toEqual({ show: true });
-      expect(decide(prompt(), wanted, { focused }, NOON)).toEqual({ show: false, reason: 'not_urgent' });
+      expect(whyNoPopup(prompt({ urgency: 'critical' }), wanted, { focused }, NOON)).toBeNull();
+      expect(whyNoPopup(prompt(), wanted, { focused }, NOON)).toBe('not_urgent');
     }
   });
 
   it('does not during do-not-disturb, except for critical ones', () => {
     const preferences = wish({ do_not_disturb: true });
-    expect(decide(prompt(), preferences, awake, NOON)).toEqual({ show: false, reason: 'do_not_disturb' });
-    expect(decide(prompt({ urgency: 'critical' }), preferences, awake, NOON)).toEqual({ show: true });
+    expect(whyNoPopup(prompt(), preferences, awake, NOON)).toBe('do_not_disturb');
+    expect(whyNoPopup(prompt({ urgency: 'critical' }), preferences, awake, NOON)).toBeNull();
   });
 
   it('ends do-not-disturb at the given time', () => {
     const preferences = wish({ do_not_disturb: NOW });
-    expect(decide(prompt(), preferences, awake, { ...NOON, now: '2026-01-01T11:59:59.999Z' }).show).toBe(
-      false,
-    );
-    expect(decide(prompt(), preferences, awake, NOON).show).toBe(true);
+    const before = { ...NOON, now: '2026-01-01T11:59:59.999Z' };
+    expect(whyNoPopup(prompt(), preferences, awake, before)).toBe('do_not_disturb');
+    expect(whyNoPopup(prompt(), preferences, awake, NOON)).toBeNull();
   });
 
   it.each([
@@ -105,23 +101,28 @@ describe('whether a prompt pops up', () => {
     const [hours = 0, minutes = 0] = at.split(':').map(Number);
     const moment = { now: NOW, minute_of_day: hours * 60 + minutes };
     const preferences = wish({ quiet_hours: { from, to } });
-    expect(decide(prompt(), preferences, awake, moment).show).toBe(show);
-    expect(decide(prompt({ urgency: 'critical' }), preferences, awake, moment).show).toBe(true);
+    expect(whyNoPopup(prompt(), preferences, awake, moment) === null).toBe(show);
+    expect(whyNoPopup(prompt({ urgency: 'critical' }), preferences, awake, moment)).toBeNull();
   });
 
   it('does not for a muted project, by its name or its directory, even if critical', () => {
     for (const muted of ['demo', '/demo/.git']) {
-      const verdict = decide(prompt({ urgency: 'critical' }), wish({ muted_projects: [muted] }), awake, NOON);
-      expect(verdict).toEqual({ show: false, reason: 'muted_project' });
+      const reason = whyNoPopup(
+        prompt({ urgency: 'critical' }),
+        wish({ muted_projects: [muted] }),
+        awake,
+        NOON,
+      );
+      expect(reason).toBe('muted_project');
     }
-    expect(decide(prompt(), wish({ muted_projects: ['other'] }), awake, NOON).show).toBe(true);
+    expect(whyNoPopup(prompt(), wish({ muted_projects: ['other'] }), awake, NOON)).toBeNull();
   });
 
   it('does not for a muted agent, by its handle in any case, even if critical, and does for others', () => {
     const muting = wish({ muted_agents: ['claude-ABC12'] });
     const loud = prompt({ urgency: 'critical' }, { agent: 'Claude-abc12' });
-    expect(decide(loud, muting, awake, NOON)).toEqual({ show: false, reason: 'muted_agent' });
-    expect(decide({ ...loud, agent: 'Claude-abc123' }, muting, awake, NOON).show).toBe(true);
+    expect(whyNoPopup(loud, muting, awake, NOON)).toBe('muted_agent');
+    expect(whyNoPopup({ ...loud, agent: 'Claude-abc123' }, muting, awake, NOON)).toBeNull();
   });
 });
 
