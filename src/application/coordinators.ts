@@ -9,6 +9,7 @@ import { permissionDigest } from '../domain/permissions.ts';
 import type { AskRequest, Prompt } from '../domain/prompts.ts';
 import type { Seat } from '../domain/seats.ts';
 import { hostOf, isRemote, isTitle, type Session } from '../domain/sessions.ts';
+import { namesOfHumans } from './humans.ts';
 import type { ReadTx, Store } from './ports.ts';
 import type { PromptService } from './prompts.ts';
 import { seatThatAnswered } from './signatures.ts';
@@ -28,8 +29,6 @@ export interface StandingParts {
 
 /** Only this many of the newest sessions are compared; older ones have no coordinator. */
 const MOST_SESSIONS = 1_000;
-/** Only this many humans' names are compared. */
-const MOST_HUMANS = 200;
 /** How often a request that ended without an answer is repeated at most. */
 const MOST_ATTEMPTS = 50;
 
@@ -73,8 +72,7 @@ async function holderOf(
   { processes, pid: own, humans }: StandingParts,
 ): Promise<Holder | string> {
   const { handle, pid } = session;
-  const known = (await tx.humans.list(MOST_HUMANS)).flatMap(({ folded, name }) => [folded, name]);
-  if ([...humans, ...known].some((name) => isTitle(handle, name)))
+  if ([...humans, ...(await namesOfHumans(tx))].some((name) => isTitle(handle, name)))
     return `This session has the name of a person (${handle}), so nobody could tell its answers from theirs. Your human gives it another name: HIVE_AGENT.`;
   const holder = clientOf(session, processes);
   if (holder === null)

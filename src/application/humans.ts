@@ -25,7 +25,7 @@ export interface Presence {
   seen_at: string;
 }
 
-/** The most names that a list shows. */
+/** How many humans are read: for a list, and to compare names with. */
 const LIST_LIMIT = 200;
 
 export function createHumans(store: Store) {
@@ -74,6 +74,11 @@ function presenceOf(humans: readonly Human[], teams: readonly Team[], desks: rea
   return [...found.values()].sort(
     (a, b) => Number(b.online) - Number(a.online) || (a.seen_at < b.seen_at ? 1 : -1),
   );
+}
+
+/** The names by which humans are known, given and folded. */
+export async function namesOfHumans(tx: ReadTx): Promise<string[]> {
+  return (await tx.humans.list(LIST_LIMIT)).flatMap(({ folded, name }) => [folded, name]);
 }
 
 /** Records a person under every name that reaches them. */

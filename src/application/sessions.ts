@@ -37,6 +37,7 @@ import {
 } from '../domain/sessions.ts';
 import { ENDED_WITH_SESSION } from '../domain/turns.ts';
 import { type StandingParts, standingOf } from './coordinators.ts';
+import { namesOfHumans } from './humans.ts';
 import { refusalToSpeak, runsStill, sessionBehind, sessionsAmong, withParent } from './identity.ts';
 import { noticingRefusals } from './notices.ts';
 import { passReportsOn, reconcileUnreported } from './outreach.ts';
@@ -346,13 +347,6 @@ export async function newSession(
   const session = await titled(tx, { ...started, name: before?.name ?? name }, before?.session_id);
   await chargeNewSession(tx, session);
   return session;
-}
-
-/** How many humans' names a title is compared with. */
-const KNOWN_HUMANS = 200;
-
-async function namesOfHumans(tx: ReadTx): Promise<string[]> {
-  return (await tx.humans.list(KNOWN_HUMANS)).flatMap(({ folded, name }) => [folded, name]);
 }
 
 /**
