@@ -55,23 +55,23 @@ export function titlesIn(
   };
 }
 
+/** An event, and the process that reports it. */
+export interface ReportedHook {
+  event: HookEvent;
+  settings: HookSettings;
+  speaker: Speaker;
+  processes: Processes;
+}
+
 /**
  * The session of an event, updated in the store, including what it inherits from the session that it continues. `report` has the
  * names that the event gives the session.
  */
-export async function sessionOfHook(
-  tx: WriteTx,
-  event: HookEvent,
-  settings: HookSettings,
-  speaker: Speaker,
-  processes: Processes,
-  report: TitleReport,
-): Promise<Session> {
+export async function sessionOfHook(tx: WriteTx, hook: ReportedHook, report: TitleReport): Promise<Session> {
+  const { event, settings } = hook;
   // The server has derived the id of a remote agent from its token and its client's report.
   if (!isRemote(settings.machine)) reportedId(event.session_id);
-  const found =
-    (await knownRoot(tx, event, settings, speaker, processes)) ??
-    (await newRoot(tx, event, settings, speaker, processes));
+  const found = (await knownRoot(tx, hook)) ?? (await newRoot(tx, hook));
   const { first_words, ...titles } = report;
   const root = await retitle(tx, found, found.first_words === null ? report : titles);
   const own = event.agent_id === null ? root : await subagent(tx, event, event.agent_id, root);
@@ -87,9 +87,7 @@ export async function sessionOfHook(
 /** The event, without its client process if the hook could not prove it: such a process inherits nothing and gets no signal. */
 export async function provenEvent(
   tx: WriteTx,
-  event: HookEvent,
-  speaker: Speaker,
-  processes: Processes,
+  { event, speaker, processes }: Omit<ReportedHook, 'settings'>,
 ): Promise<HookEvent> {
   const pid = await provenClient(tx, event.pid, speaker, processes);
   return pid === event.pid ? event : { ...event, pid };
@@ -129,10 +127,7 @@ function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): 
 
 async function knownRoot(
   tx: WriteTx,
-  event: HookEvent,
-  { machine, env }: HookSettings,
-  speaker: Speaker,
-  processes: Processes,
+  { event, settings: { machine, env }, speaker, processes }: ReportedHook,
 ): Promise<Session | undefined> {
   const known = await tx.sessions.get(event.session_id);
   const claimed = await sessionBehind(tx, event.session_id, known);
@@ -164,16 +159,11 @@ function sourceNow({ source, source_fixed }: Session, event: HookEvent): Session
   });
 }
 
-async function newRoot(
-  tx: WriteTx,
-  event: HookEvent,
-  settings: HookSettings,
-  speaker: Speaker,
-  processes: Processes,
-): Promise<Session> {
+async function newRoot(tx: WriteTx, hook: ReportedHook): Promise<Session> {
+  const { event, settings, speaker, processes } = hook;
   const { session_id, client, source, pid } = event;
   const { env, machine } = settings;
-  const before = await predecessor(tx, event, machine, processes);
+  const before = await predecessor(tx, hook);
   // A fork in the same terminal comes from the session that ran there until now.
   const origin =
     event.reason === 'fork' && pid !== null ? await tx.sessions.lastHookedOfProcess(machine, pid) : undefined;
@@ -280,9 +270,7 @@ async function goOnInBackground(
  */
 async function predecessor(
   tx: WriteTx,
-  event: HookEvent,
-  machine: string,
-  processes: Processes,
+  { event, settings: { machine }, processes }: ReportedHook,
 ): Promise<Session | undefined> {
   if (event.pid === null) return undefined;
   const isStart = event.name === 'SessionStart';

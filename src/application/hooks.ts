@@ -101,8 +101,8 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     speaker: Speaker,
     titles: TitleReport,
   ): Promise<Omit<HookContext, 'verdict' | 'waited'>> {
-    const event = await provenEvent(tx, reported, speaker, processes);
-    const session = await sessionOfHook(tx, event, settings, speaker, processes, titles);
+    const event = await provenEvent(tx, { event: reported, speaker, processes });
+    const session = await sessionOfHook(tx, { event, settings, speaker, processes }, titles);
     let read: Promise<Preferences> | null = null;
     const preferences = (): Promise<Preferences> => {
       read ??= preferencesAt(tx, settings.seat);
