@@ -21,7 +21,7 @@ const TEXT_WORK = new Map([
 /** Functions that cut a text before they read through it. */
 const BOUNDED = new Map([
   // The first line of a call: 1,200 characters.
-  ['domain/dialogs.ts', ['firstLine']],
+  ['domain/shown-calls.ts', ['firstLine']],
   // A handle or a title: 200 characters.
   ['domain/sessions.ts', ['titleKey', 'lookOf']],
 ]);

@@ -5,8 +5,8 @@
  */
 
 import { isRelativePatch } from './codex-patches.ts';
-import { revealedSource, spelledLine, spelledOut } from './display.ts';
-import { DETAILS_BYTES, type EditCall, type EditTools, editShown, type ShownEdit } from './edits.ts';
+import { spelledLine } from './display.ts';
+import { type EditCall, type EditTools, editShown, type ShownEdit } from './edits.ts';
 import {
   decideForm,
   type FormDialog,
@@ -35,8 +35,21 @@ import {
   type Prompt,
   type PromptOption,
 } from './prompts.ts';
-import { shownCall } from './shown-calls.ts';
-import { cleanText, excerpt, INDENT, indented, marked } from './text.ts';
+import {
+  areTooLong,
+  argumentLines,
+  DESCRIPTION,
+  DIRECTORY,
+  describeCall,
+  factsOf,
+  fits,
+  isTooLong,
+  questionOf,
+  shownCall,
+  summarizeTool,
+  without,
+} from './shown-calls.ts';
+import { cleanText, indented } from './text.ts';
 import { timeAfter } from './times.ts';
 
 /** A dialog as the hook of a client reports it, by kind. */
@@ -122,6 +135,9 @@ function writtenPlan(dialog: Extract<HookDialog, { kind: 'plan' }>, tools: EditT
   return state?.kind === 'text' ? { ...dialog, written: state.text } : dialog;
 }
 
+/** The part of the bytes of the details that the diff of a file may take; the arguments take the rest. */
+const DIFF_BYTES = 48_000;
+
 const EDIT_TOOLS: ReadonlySet<string> = new Set([
   'Edit',
   'MultiEdit',
@@ -146,186 +162,6 @@ const TOOL_IS_OVER: ReadonlySet<string> = new Set(['PostToolUse', 'PostToolUseFa
 /** Whether an event may show that a dialog is over. Most cannot, and then nothing is read. */
 export function mayEndDialogs({ name }: HookEvent): boolean {
   return CLOSING.has(name) || TOOL_IS_OVER.has(name) || name === 'PreToolUse' || name === 'ElicitationResult';
-}
-
-// ---- Tools: what a call is about to do ----
-// One line and the details, for the person who has to permit it.
-
-export interface ToolSummary {
-  /** The question: `Run npm test?` */
-  question: string;
-  /**
-   * Everything that a yes permits: the command or diff first, then each argument by name. Hive's own words are at the beginning
-   * of a line; the agent's text is indented, marked as a diff, or quoted as JSON. Null if no desk could show it.
-   */
-  details: string | null;
-  /** The agent's own description. It comes last and is labelled as the agent's words. */
-  description: string | null;
-}
-
-/** The part of the bytes of the details that the diff of a file may take; the arguments take the rest. */
-const DIFF_BYTES = 48_000;
-const LINE = 600;
-
-/**
- * Whether the texts in a value are longer than a desk can show. Such texts are not rendered: that takes time for each character,
- * and an agent may send a megabyte.
- */
-export function isTooLong(value: unknown): boolean {
-  return roomAfter(value, DETAILS_BYTES, 0) < 0;
-}
-
-/** The same for arguments, whose lists and objects are shown line by line, indented by their depth. */
-function areTooLong(args: readonly unknown[]): boolean {
-  return roomAfter(args, DETAILS_BYTES, JSON_INDENT) < 0;
-}
-
-const JSON_INDENT = 2;
-
-/** How many bytes are left of `room`; negative once it is used up. */
-function roomAfter(value: unknown, room: number, step: number, depth = 0): number {
-  if (room < 0) return room;
-  if (typeof value === 'string')
-    return value.length > room ? -1 : room - new TextEncoder().encode(value).length;
-  // In JSON, every other value takes at least one character and a separator.
-  let left = room - 2;
-  // The outermost list is the caller's; its items begin a line.
-  const indent = step * Math.max(0, depth - 1);
-  if (Array.isArray(value))
-    for (const item of value) left = left < 0 ? left : roomAfter(item, left - indent, step, depth + 1);
-  else {
-    const object = objectIn(value) ?? {};
-    for (const key of Object.keys(object)) {
-      if (left < 0) break;
-      left = roomAfter(object[key], roomAfter(key, left - indent, step), step, depth + 1);
-    }
-  }
-  return left;
-}
-
-/** The first line of a permission; only its beginning is rendered. */
-function firstLine(text: string): string {
-  const line = excerpt(spelledOut(text.slice(0, 2 * LINE)), LINE);
-  return text.length <= 2 * LINE || line.endsWith('…') ? line : `${line}…`;
-}
-
-/**
- * The facts that a person needs before they permit a call. `edit` is its effect on files, if that was compared. The question
- * names a file below `cwd` by its relative path, because the end tells it from other files. The details have the whole path.
- */
-export function summarizeTool(
-  { name, input }: Pick<HookTool, 'name' | 'input'>,
-  { edit, cwd }: { edit?: ShownEdit | undefined; cwd?: string | undefined } = {},
-): ToolSummary {
-  // The input may be any JSON, and a client may leave it out.
-  const given = objectIn(input) ?? { input };
-  const { show, ...described } = describe(name, given, cwd);
-  const { verb, what, named, description } = { ...described, ...edit };
-  const rest = without(given, [...named, ...(description === null ? [] : ['description'])]);
-  // The text of an edit has its own limits.
-  const own = edit === undefined ? named.map((field) => given[field]) : [];
-  const details = areTooLong([own, rest])
-    ? null
-    : [edit?.shown ?? show(), argumentLines(rest)].filter((part) => part !== '').join('\n\n');
-  return { question: questionOf({ verb, what }), details, description };
-}
-
-function without(input: Raw, fields: readonly string[]): Raw {
-  return Object.fromEntries(Object.entries(input).filter(([name]) => !fields.includes(name)));
-}
-
-function questionOf({ verb, what }: Pick<Described, 'verb' | 'what'>): string {
-  return `${firstLine(what === null ? verb : `${verb} ${what}`)}?`;
-}
-
-interface Described {
-  verb: string;
-  what: string | null;
-  /** Renders the command, the patch or the diff. */
-  show: () => string;
-  /** The arguments that this shows in full. */
-  named: readonly string[];
-  description: string | null;
-}
-
-const NOTHING_SHOWN = { show: () => '', named: [], description: null } as const;
-
-function describe(name: string, input: Raw, cwd: string | undefined): Described {
-  const path = textIn(input, 'file_path', 'notebook_path');
-  const file = path !== null && cwd !== undefined ? relativeTo(cwd, path) : path;
-  const command = textIn(input, 'command');
-  const mcp = /^mcp__(.+?)__(.+)$/.exec(name);
-  // If the name has another `__`, it is unclear where the server's name ends.
-  const isClear = mcp !== null && /^mcp__(.+)__(.+)$/.exec(name)?.[1] === mcp[1];
-  if (mcp !== null)
-    return { ...NOTHING_SHOWN, verb: 'Call', what: isClear ? `${mcp[2]} of ${mcp[1]}` : name };
-  if (command !== null) {
-    const patch = name === 'apply_patch';
-    return {
-      verb: patch ? 'Apply a patch' : 'Run',
-      // Only its beginning is shown there.
-      what: patch ? patchedFiles(command) : command.slice(0, 2 * LINE + 1),
-      show: () => indented(patch ? revealedSource(command) : spelledOut(command)),
-      named: ['command'],
-      description: textIn(input, 'description'),
-    };
-  }
-  if (file !== null && name === 'Read') return { ...NOTHING_SHOWN, verb: 'Read', what: file };
-  if (file !== null) {
-    const verb = name === 'Write' ? 'Write' : 'Change';
-    return { ...NOTHING_SHOWN, verb, what: file, ...diff(input) };
-  }
-  const url = textIn(input, 'url');
-  return url === null
-    ? { ...NOTHING_SHOWN, verb: 'Use', what: name }
-    : { ...NOTHING_SHOWN, verb: 'Fetch', what: url };
-}
-
-function relativeTo(folder: string, path: string): string {
-  const rest = path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : '';
-  return rest === '' || rest.split('/').includes('..') ? path : rest;
-}
-
-function patchedFiles(patch: string): string | null {
-  let files = '';
-  for (const [, file] of patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)) {
-    files += files === '' ? `to ${file}` : `, ${file}`;
-    // Only the beginning is shown.
-    if (files.length > 2 * LINE) break;
-  }
-  return files === '' ? null : files;
-}
-
-/** Old lines as `-`, new lines as `+`. Edits of a list are left to the arguments, which show all of their fields. */
-function diff(input: Raw): Pick<Described, 'show' | 'named'> {
-  const added = ['new_string', 'content', 'new_source'].find((field) => textIn(input, field) !== null);
-  const named = [textIn(input, 'old_string') === null ? [] : 'old_string', added ?? []].flat();
-  const part = (field: string): string =>
-    marked(field === 'old_string' ? '- ' : '+ ', revealedSource(String(input[field])));
-  return { show: () => named.map(part).join('\n'), named };
-}
-
-/** Not one of the names that begin a line of Hive's own (`factsOf`). */
-const PLAIN_NAME = /^(?!(?:Tool|Directory)$)[A-Za-z_][\w-]*$/;
-
-/** The name of an argument or of another field, in quotes if it could be taken for words of Hive. */
-export function fieldName(name: string): string {
-  return PLAIN_NAME.test(name) ? name : spelledOut(JSON.stringify(name));
-}
-
-/** Each argument by its name, whether Hive knows it or not. */
-function argumentLines(input: Raw): string {
-  return Object.entries(input).map(argumentLine).join('\n');
-}
-
-function argumentLine([name, value]: [string, unknown]): string {
-  const [first, ...more] = spelledOut(JSON.stringify(value, null, JSON_INDENT) ?? 'null').split('\n');
-  return [`${fieldName(name)}: ${first}`, ...more.map((line) => `${INDENT}${line}`)].join('\n');
-}
-
-/** Whether a desk can show all of it. A desk must not allow what it cannot show (invariant 13). */
-export function fits(details: string): boolean {
-  return new TextEncoder().encode(details).length <= DETAILS_BYTES;
 }
 
 // ---- Permissions and plans ----
@@ -353,21 +189,6 @@ const NO_PLAN =
 
 const PLAN_HEADER = 'Plan';
 const APPROVE_PLAN = 'Approve this plan?';
-const DIRECTORY = 'Directory: ';
-export const DESCRIPTION = "The agent's own description of it:";
-
-/** Paths are never longer than this. */
-const LONGEST_NAME = 4_096;
-
-function nameLine(name: string): string {
-  return name.length <= LONGEST_NAME ? spelledLine(name) : `${spelledLine(name.slice(0, LONGEST_NAME))}…`;
-}
-
-/** The lines with the tool and the directory in which it would run; null if that is not known. */
-export function factsOf(tool: string, cwd: string | null): string {
-  return `Tool: ${nameLine(tool)}\n${DIRECTORY}${cwd === null ? 'not known' : nameLine(cwd)}`;
-}
-
 /**
  * The call that a permission is about: its context without the directory and the agent's description, which come after all
  * arguments of the tool. A plan is the agent's own text, so all of it counts.
@@ -655,7 +476,7 @@ function beginningsOf(
   switch (dialog.kind) {
     case 'permission': {
       const { name, input } = dialog.tool;
-      return [{ header: name, question: questionOf(describe(name, objectIn(input) ?? {}, cwd)) }];
+      return [{ header: name, question: questionOf(describeCall(name, objectIn(input) ?? {}, cwd)) }];
     }
     case 'plan':
       return [{ header: PLAN_HEADER, question: APPROVE_PLAN }];
@@ -726,7 +547,7 @@ export function returnedCalls(tail: string): readonly ReturnedCall[] {
 function isAbout(prompt: Prompt, tool: HookTool): boolean {
   const shown = shownCall(prompt)?.tool;
   if (shown !== undefined) return isCall(shown, tool);
-  const { description } = describe(tool.name, objectIn(tool.input) ?? {}, undefined);
+  const { description } = describeCall(tool.name, objectIn(tool.input) ?? {}, undefined);
   if (EDIT_TOOLS.has(tool.name) || description !== null) return prompt.header === tool.name;
   return prompt.fingerprint.startsWith(fingerprintOf(tool));
 }
@@ -734,7 +555,7 @@ function isAbout(prompt: Prompt, tool: HookTool): boolean {
 /** Whether a call is the one that was read back, which lacks the texts of an edit and the agent's own description. */
 function isCall(shown: HookTool, { name, input }: Pick<HookTool, 'name' | 'input'>): boolean {
   const given = objectIn(input) ?? { input };
-  const { named, description } = describe(name, given, undefined);
+  const { named, description } = describeCall(name, given, undefined);
   const unread = named.filter((field) => field !== 'command');
   const displayed = without(given, [...unread, ...(description === null ? [] : ['description'])]);
   return digestOfCall([shown.name, shown.input]) === digestOfCall([name, displayed]);

@@ -1,12 +1,216 @@
 /**
- * Reads the tool call of a stored permission back from the text that displayed it (dialogs.ts). The text is unambiguous: Hive's
- * own words are at the beginning of a line, and the agent's text is indented, marked as a diff or quoted as JSON. So rules can be
- * tried on the history without a second copy of each call. This permits nothing: a rule decides about the call that is about to
- * run, never about the call read back. Pure.
+ * A tool call in the text of its permission: how it is displayed to the person who has to permit it, and how it is read back from
+ * there. The text is unambiguous: Hive's own words are at the beginning of a line, and the agent's text is indented, marked as a
+ * diff or quoted as JSON. Pure.
  */
+import { revealedSource, spelledLine, spelledOut } from './display.ts';
+import { DETAILS_BYTES, type ShownEdit } from './edits.ts';
 import type { HookTool } from './hooks.ts';
+import { objectIn, type Raw, textIn } from './json.ts';
 import type { Prompt } from './prompts.ts';
-import { INDENT } from './text.ts';
+import { excerpt, INDENT, indented, marked } from './text.ts';
+
+// ---- The display of a call ----
+// One line and the details, for the person who has to permit it.
+
+export interface ToolSummary {
+  /** The question: `Run npm test?` */
+  question: string;
+  /**
+   * Everything that a yes permits: the command or diff first, then each argument by name. Hive's own words are at the beginning
+   * of a line; the agent's text is indented, marked as a diff, or quoted as JSON. Null if no desk could show it.
+   */
+  details: string | null;
+  /** The agent's own description. It comes last and is labelled as the agent's words. */
+  description: string | null;
+}
+
+const LINE = 600;
+
+/**
+ * Whether the texts in a value are longer than a desk can show. Such texts are not rendered: that takes time for each character,
+ * and an agent may send a megabyte.
+ */
+export function isTooLong(value: unknown): boolean {
+  return roomAfter(value, DETAILS_BYTES, 0) < 0;
+}
+
+/** The same for arguments, whose lists and objects are shown line by line, indented by their depth. */
+export function areTooLong(args: readonly unknown[]): boolean {
+  return roomAfter(args, DETAILS_BYTES, JSON_INDENT) < 0;
+}
+
+const JSON_INDENT = 2;
+
+/** How many bytes are left of `room`; negative once it is used up. */
+function roomAfter(value: unknown, room: number, step: number, depth = 0): number {
+  if (room < 0) return room;
+  if (typeof value === 'string')
+    return value.length > room ? -1 : room - new TextEncoder().encode(value).length;
+  // In JSON, every other value takes at least one character and a separator.
+  let left = room - 2;
+  // The outermost list is the caller's; its items begin a line.
+  const indent = step * Math.max(0, depth - 1);
+  if (Array.isArray(value))
+    for (const item of value) left = left < 0 ? left : roomAfter(item, left - indent, step, depth + 1);
+  else {
+    const object = objectIn(value) ?? {};
+    for (const key of Object.keys(object)) {
+      if (left < 0) break;
+      left = roomAfter(object[key], roomAfter(key, left - indent, step), step, depth + 1);
+    }
+  }
+  return left;
+}
+
+/** The first line of a permission; only its beginning is rendered. */
+function firstLine(text: string): string {
+  const line = excerpt(spelledOut(text.slice(0, 2 * LINE)), LINE);
+  return text.length <= 2 * LINE || line.endsWith('…') ? line : `${line}…`;
+}
+
+/**
+ * The facts that a person needs before they permit a call. `edit` is its effect on files, if that was compared. The question
+ * names a file below `cwd` by its relative path, because the end tells it from other files. The details have the whole path.
+ */
+export function summarizeTool(
+  { name, input }: Pick<HookTool, 'name' | 'input'>,
+  { edit, cwd }: { edit?: ShownEdit | undefined; cwd?: string | undefined } = {},
+): ToolSummary {
+  // The input may be any JSON, and a client may leave it out.
+  const given = objectIn(input) ?? { input };
+  const { show, ...described } = describeCall(name, given, cwd);
+  const { verb, what, named, description } = { ...described, ...edit };
+  const rest = without(given, [...named, ...(description === null ? [] : ['description'])]);
+  // The text of an edit has its own limits.
+  const own = edit === undefined ? named.map((field) => given[field]) : [];
+  const details = areTooLong([own, rest])
+    ? null
+    : [edit?.shown ?? show(), argumentLines(rest)].filter((part) => part !== '').join('\n\n');
+  return { question: questionOf({ verb, what }), details, description };
+}
+
+/** The input without these fields. */
+export function without(input: Raw, fields: readonly string[]): Raw {
+  return Object.fromEntries(Object.entries(input).filter(([name]) => !fields.includes(name)));
+}
+
+/** The question whether a call may be made. */
+export function questionOf({ verb, what }: Pick<Described, 'verb' | 'what'>): string {
+  return `${firstLine(what === null ? verb : `${verb} ${what}`)}?`;
+}
+
+interface Described {
+  verb: string;
+  what: string | null;
+  /** Renders the command, the patch or the diff. */
+  show: () => string;
+  /** The arguments that this shows in full. */
+  named: readonly string[];
+  description: string | null;
+}
+
+const NOTHING_SHOWN = { show: () => '', named: [], description: null } as const;
+
+/** A call in words, without its arguments. */
+export function describeCall(name: string, input: Raw, cwd: string | undefined): Described {
+  const path = textIn(input, 'file_path', 'notebook_path');
+  const file = path !== null && cwd !== undefined ? relativeTo(cwd, path) : path;
+  const command = textIn(input, 'command');
+  const mcp = /^mcp__(.+?)__(.+)$/.exec(name);
+  // If the name has another `__`, it is unclear where the server's name ends.
+  const isClear = mcp !== null && /^mcp__(.+)__(.+)$/.exec(name)?.[1] === mcp[1];
+  if (mcp !== null)
+    return { ...NOTHING_SHOWN, verb: 'Call', what: isClear ? `${mcp[2]} of ${mcp[1]}` : name };
+  if (command !== null) {
+    const patch = name === 'apply_patch';
+    return {
+      verb: patch ? 'Apply a patch' : 'Run',
+      // Only its beginning is shown there.
+      what: patch ? patchedFiles(command) : command.slice(0, 2 * LINE + 1),
+      show: () => indented(patch ? revealedSource(command) : spelledOut(command)),
+      named: ['command'],
+      description: textIn(input, 'description'),
+    };
+  }
+  if (file !== null && name === 'Read') return { ...NOTHING_SHOWN, verb: 'Read', what: file };
+  if (file !== null) {
+    const verb = name === 'Write' ? 'Write' : 'Change';
+    return { ...NOTHING_SHOWN, verb, what: file, ...diff(input) };
+  }
+  const url = textIn(input, 'url');
+  return url === null
+    ? { ...NOTHING_SHOWN, verb: 'Use', what: name }
+    : { ...NOTHING_SHOWN, verb: 'Fetch', what: url };
+}
+
+function relativeTo(folder: string, path: string): string {
+  const rest = path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : '';
+  return rest === '' || rest.split('/').includes('..') ? path : rest;
+}
+
+function patchedFiles(patch: string): string | null {
+  let files = '';
+  for (const [, file] of patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)) {
+    files += files === '' ? `to ${file}` : `, ${file}`;
+    // Only the beginning is shown.
+    if (files.length > 2 * LINE) break;
+  }
+  return files === '' ? null : files;
+}
+
+/** Old lines as `-`, new lines as `+`. Edits of a list are left to the arguments, which show all of their fields. */
+function diff(input: Raw): Pick<Described, 'show' | 'named'> {
+  const added = ['new_string', 'content', 'new_source'].find((field) => textIn(input, field) !== null);
+  const named = [textIn(input, 'old_string') === null ? [] : 'old_string', added ?? []].flat();
+  const part = (field: string): string =>
+    marked(field === 'old_string' ? '- ' : '+ ', revealedSource(String(input[field])));
+  return { show: () => named.map(part).join('\n'), named };
+}
+
+/** Not one of the names that begin a line of Hive's own (`factsOf`). */
+const PLAIN_NAME = /^(?!(?:Tool|Directory)$)[A-Za-z_][\w-]*$/;
+
+/** The name of an argument or of another field, in quotes if it could be taken for words of Hive. */
+export function fieldName(name: string): string {
+  return PLAIN_NAME.test(name) ? name : spelledOut(JSON.stringify(name));
+}
+
+/** Each argument by its name, whether Hive knows it or not. */
+export function argumentLines(input: Raw): string {
+  return Object.entries(input).map(argumentLine).join('\n');
+}
+
+function argumentLine([name, value]: [string, unknown]): string {
+  const [first, ...more] = spelledOut(JSON.stringify(value, null, JSON_INDENT) ?? 'null').split('\n');
+  return [`${fieldName(name)}: ${first}`, ...more.map((line) => `${INDENT}${line}`)].join('\n');
+}
+
+/** Whether a desk can show all of it. A desk must not allow what it cannot show (invariant 13). */
+export function fits(details: string): boolean {
+  return new TextEncoder().encode(details).length <= DETAILS_BYTES;
+}
+
+/** The beginning of the line with the directory. */
+export const DIRECTORY = 'Directory: ';
+/** The line before the agent's own description of a call. */
+export const DESCRIPTION = "The agent's own description of it:";
+
+/** Paths are never longer than this. */
+const LONGEST_NAME = 4_096;
+
+function nameLine(name: string): string {
+  return name.length <= LONGEST_NAME ? spelledLine(name) : `${spelledLine(name.slice(0, LONGEST_NAME))}…`;
+}
+
+/** The lines with the tool and the directory in which it would run; null if that is not known. */
+export function factsOf(tool: string, cwd: string | null): string {
+  return `Tool: ${nameLine(tool)}\n${DIRECTORY}${cwd === null ? 'not known' : nameLine(cwd)}`;
+}
+
+// ---- A call, read back ----
+// So rules can be tried on the history without a second copy of each call. This permits nothing: a rule decides about the call that
+// is about to run, never about the call read back.
 
 /** A call as far as its permission displayed it. */
 export interface ShownCall {

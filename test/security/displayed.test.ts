@@ -15,19 +15,14 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { eventIn } from '../../src/adapters/hooks/connection-hook.ts';
 import { readEvent, readHook } from '../../src/adapters/hooks/hook.ts';
 import { screensOf } from '../../src/cli/output.ts';
-import {
-  DESCRIPTION,
-  dialogFingerprint,
-  dialogOf,
-  promptsOf,
-  summarizeTool,
-} from '../../src/domain/dialogs.ts';
+import { dialogFingerprint, dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
 import { editShown } from '../../src/domain/edits.ts';
 import { likenessOf } from '../../src/domain/likeness.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { popupOf, tellPrompt } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import { DESCRIPTION, summarizeTool } from '../../src/domain/shown-calls.ts';
 import { permissionOf, ToolCalls } from '../../src/extensions/editors/acp/dialogs.ts';
 import { type EditorPermission, editorPrompts, isWhollyInput } from '../../src/extensions/editors/dialog.ts';
 import { EDIT_TOOLS_ELSEWHERE, editToolsAt } from '../../src/infrastructure/platform/edits.ts';

@@ -3,7 +3,7 @@
  * answers become the agent's. Unlike in the dialogs of a client with hooks (domain/dialogs.ts), the options are the agent's
  * own, and each declares whether it refuses. Pure: no clock, no ids, no I/O.
  */
-import { DESCRIPTION, factsOf, fieldName, fits, isTooLong, summarizeTool } from '../../domain/dialogs.ts';
+
 import { revealedSource, spelledLine, spelledOut } from '../../domain/display.ts';
 import { type EditTools, wholeFileShown } from '../../domain/edits.ts';
 import { decideForm, type FormDialog, formPrompts } from '../../domain/forms.ts';
@@ -17,6 +17,7 @@ import {
   PROMPT_LIMITS,
   type Prompt,
 } from '../../domain/prompts.ts';
+import { DESCRIPTION, factsOf, fieldName, fits, isTooLong, summarizeTool } from '../../domain/shown-calls.ts';
 import { cleanDeep, excerpt, indented, marked } from '../../domain/text.ts';
 
 /** One of the agent's own options. */
