@@ -23,7 +23,7 @@ const BOUNDED = new Map([
   // The first line of a call: 1,200 characters.
   ['domain/shown-calls.ts', ['firstLine']],
   // A handle or a title: 200 characters.
-  ['domain/sessions.ts', ['titleKey', 'lookOf']],
+  ['domain/names.ts', ['titleKey', 'lookOf']],
 ]);
 const TRANSACTIONS = new Set(['WriteTx', 'HookContext']);
 const PATTERN_PARTS = ['pat', 'argument', 'elements', 'properties', 'value'];

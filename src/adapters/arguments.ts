@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { invalidInput } from '../domain/errors.ts';
 import { isFields } from '../domain/json.ts';
-import { editDistance } from '../domain/sessions.ts';
+import { editDistance } from '../domain/names.ts';
 import { excerpt } from '../domain/text.ts';
 
 /** A name that the schema does not have. */

@@ -5,10 +5,11 @@
 import { type AgentActor, refuse, type Via } from '../domain/actors.ts';
 import { coordinatorRequest, grants, type Holder, isRequest } from '../domain/coordinators.ts';
 import { HiveError } from '../domain/errors.ts';
+import { isTitle } from '../domain/names.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import type { AskRequest, Prompt } from '../domain/prompts.ts';
 import type { Seat } from '../domain/seats.ts';
-import { hostOf, isRemote, isTitle, type Session } from '../domain/sessions.ts';
+import { hostOf, isRemote, type Session } from '../domain/sessions.ts';
 import { namesOfHumans } from './humans.ts';
 import type { ReadTx, Store } from './ports.ts';
 import type { PromptService } from './prompts.ts';

@@ -1,19 +1,12 @@
 /** The hook handler that closes dialogs that the client has already closed. Most events close none and cost at most one read. */
 
 import { lose } from '../domain/delivery.ts';
-import {
-  dialogsEndedBy,
-  mayEndDialogs,
-  mayHaveReturned,
-  RETURNED_TAIL_BYTES,
-  type ReturnedCalls,
-  returnedCalls,
-  wasLeftUnanswered,
-} from '../domain/dialogs.ts';
+import { dialogsEndedBy, mayEndDialogs, mayHaveReturned, wasLeftUnanswered } from '../domain/dialogs.ts';
 import type { HookEvent } from '../domain/hooks.ts';
 import { mayAllow } from '../domain/permissions.ts';
 import { OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import { labelled } from '../domain/sources.ts';
+import { RETURNED_TAIL_BYTES, type ReturnedCalls, returnedCalls } from '../domain/transcripts.ts';
 import { hookCarrier } from './delivery.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';

@@ -4,7 +4,8 @@ import { invalidInput } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import type { HistoryEntry } from '../domain/history.ts';
 import { foldHandle } from '../domain/mention-parser.ts';
-import { explainAmbiguous, HUMAN_HANDLE, matchHandle } from '../domain/sessions.ts';
+import { explainAmbiguous, matchHandle } from '../domain/names.ts';
+import { HUMAN_HANDLE } from '../domain/sessions.ts';
 import type { HistoryFilter, Page, ReadTx, Store } from './ports.ts';
 
 export function createHistory(store: Store) {

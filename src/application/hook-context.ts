@@ -1,7 +1,7 @@
 /**
  * The context of hooks: their environment, hooks over a connection or for another machine, and the arguments of a hook handler.
  */
-import type { ReturnedCalls } from '../domain/dialogs.ts';
+
 import type { EditTools } from '../domain/edits.ts';
 import type { HookClient, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import type { Place } from '../domain/places.ts';
@@ -10,6 +10,7 @@ import type { RunStart } from '../domain/runs.ts';
 import type { Seat } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
 import type { Environment } from '../domain/sources.ts';
+import type { ReturnedCalls } from '../domain/transcripts.ts';
 import type { Trust } from '../domain/trust.ts';
 import type { Store, WriteTx } from './ports.ts';
 import type { Ids, Logger, Processes, ProjectContext } from './world.ts';

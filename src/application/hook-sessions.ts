@@ -5,17 +5,10 @@
 import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt } from '../domain/hooks.ts';
 import { QUOTA_BUCKETS } from '../domain/quotas.ts';
-import {
-  clientTitle,
-  continuedIn,
-  hostOf,
-  isRemote,
-  reportedId,
-  type Session,
-  subagentId,
-} from '../domain/sessions.ts';
+import { hostOf, isRemote, reportedId, type Session, subagentId } from '../domain/sessions.ts';
 import { decideSource, labelled } from '../domain/sources.ts';
 import { cleanOptional, excerpt } from '../domain/text.ts';
+import { clientTitle, continuedIn } from '../domain/transcripts.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import {
   isReused,

@@ -3,7 +3,7 @@
  * A handler sees what the earlier ones returned, writes its changes and returns its verdict.
  */
 
-import { dialogOf, endsEdit, type ReturnedCalls } from '../domain/dialogs.ts';
+import { dialogOf, endsEdit } from '../domain/dialogs.ts';
 import {
   acceptsContext,
   endedBy,
@@ -20,7 +20,7 @@ import {
 import type { Preferences } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { RUN_VARIABLE, readStart } from '../domain/runs.ts';
-import { DISPLACED_TAIL_BYTES, transcriptNames } from '../domain/turns.ts';
+import { DISPLACED_TAIL_BYTES, type ReturnedCalls, transcriptNames } from '../domain/transcripts.ts';
 import { beside } from './background.ts';
 import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, reconcileDeliveries } from './delivery.ts';
 import { cancelEndedDialogs, withReturnedCalls } from './ended-dialogs.ts';

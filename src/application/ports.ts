@@ -18,6 +18,7 @@ import type {
   UnprocessedCount,
 } from '../domain/mentions.ts';
 import type { Message } from '../domain/messages.ts';
+import type { KnownHandle } from '../domain/names.ts';
 import type { Outreach, OutreachKind } from '../domain/outreach.ts';
 import type { PopupKind, Storm } from '../domain/popups.ts';
 import type { AnswerOutcome, Prompt, PromptAnswer, PromptStatus, Urgency } from '../domain/prompts.ts';
@@ -25,7 +26,7 @@ import type { Bucket } from '../domain/rates.ts';
 import type { RoomNews } from '../domain/room.ts';
 import type { PastPermission } from '../domain/rules.ts';
 import type { Run } from '../domain/runs.ts';
-import type { KnownHandle, Session } from '../domain/sessions.ts';
+import type { Session } from '../domain/sessions.ts';
 import type { CountedPrompt } from '../domain/stats.ts';
 import type { StopGuardRecord } from '../domain/stop-guard.ts';
 import type { Token } from '../domain/tokens.ts';

@@ -5,26 +5,29 @@
 import { type Actor, type AgentActor, refuse, type Via } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { foldHandle } from '../domain/mention-parser.ts';
-import { applyOutreachChanges } from '../domain/outreach.ts';
-import { OPEN_LIMIT } from '../domain/prompts.ts';
 import {
   checkRoles,
   cleanTitle,
-  editorSession,
   explainAmbiguous,
   givenCandidates,
   givenHandle,
   handleCandidates,
   hasOwnHandle,
-  hostOf,
   isNamed,
   isReserved,
   isTitle,
-  isUnchanged,
-  keepsProcess,
   lookOf,
   matchHandle,
   refusalOfTitle,
+  titleOf,
+} from '../domain/names.ts';
+import { applyOutreachChanges } from '../domain/outreach.ts';
+import { OPEN_LIMIT } from '../domain/prompts.ts';
+import {
+  editorSession,
+  hostOf,
+  isUnchanged,
+  keepsProcess,
   refusalToSet,
   type Session,
   type SessionChanges,
@@ -33,7 +36,6 @@ import {
   settingsIn,
   sourceAfter,
   startSession,
-  titleOf,
 } from '../domain/sessions.ts';
 import { ENDED_WITH_SESSION } from '../domain/turns.ts';
 import { type StandingParts, standingOf } from './coordinators.ts';

@@ -12,17 +12,23 @@ import { owed } from '../domain/delivery.ts';
 import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt, isQuiet } from '../domain/hooks.ts';
 import { type Interrupt, interruptedBy, requestSentence, settleInterrupt } from '../domain/interrupts.ts';
-import { LAST_WORDS_TAIL_BYTES, lastWordsIn } from '../domain/last-words.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { wordsOf } from '../domain/refused-calls.ts';
 import { placeOfTurn, runsInside, type Session, type SessionPlace } from '../domain/sessions.ts';
+import {
+  DISPLACED_TAIL_BYTES,
+  type Displacing,
+  lastWordsIn,
+  rolloutAbortReason,
+  TRANSCRIPT_TAIL_BYTES,
+  transcriptShowsInterrupt,
+  transcriptShowsReplaced,
+} from '../domain/transcripts.ts';
 import {
   type AbortReason,
   type ArrivalKind,
   batchClosed,
   CANCELS,
-  DISPLACED_TAIL_BYTES,
-  type Displacing,
   durationMs,
   ENDED_UNKNOWN,
   ENDED_WITH_SESSION,
@@ -31,16 +37,12 @@ import {
   INTERRUPTED_AT_TERMINAL,
   meaningOf,
   REPLACED,
-  rolloutAbortReason,
   startTurn,
-  TRANSCRIPT_TAIL_BYTES,
   type Turn,
   type TurnEnd,
   type TurnStart,
   toolEnded,
   toolStarted,
-  transcriptShowsInterrupt,
-  transcriptShowsReplaced,
   turnSentence,
 } from '../domain/turns.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
@@ -173,7 +175,7 @@ export function readingLastWords(files: Pick<Files, 'readTail' | 'modifiedMs'>, 
     if (path === null || modified === null) return {};
     const known = read.get(path);
     const isKnown = known !== undefined && known.modified === modified && known.turn === turn;
-    const tail = isKnown ? null : files.readTail(path, LAST_WORDS_TAIL_BYTES);
+    const tail = isKnown ? null : files.readTail(path, TRANSCRIPT_TAIL_BYTES);
     const words = isKnown ? known.words : tail === null ? null : lastWordsIn(tail, turn);
     read.delete(path);
     read.set(path, { modified, turn, words });

@@ -14,9 +14,10 @@ import {
 import { type Actor, type HumanActor, refusalToAnswer, refuse } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { type Author, agentAuthor, humanAuthor } from '../domain/messages.ts';
+import { explainHandle } from '../domain/names.ts';
 import { mayAllow } from '../domain/permissions.ts';
 import { type AnswerRequest, type Prompt, refusalOfTerminal, resolveAnswer } from '../domain/prompts.ts';
-import { explainHandle, type Session } from '../domain/sessions.ts';
+import type { Session } from '../domain/sessions.ts';
 import { decideSource, sourceEvidence } from '../domain/sources.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { processes, shellOfTerminal } from '../infrastructure/platform/processes.ts';

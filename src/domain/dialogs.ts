@@ -51,6 +51,7 @@ import {
 } from './shown-calls.ts';
 import { cleanText, indented } from './text.ts';
 import { timeAfter } from './times.ts';
+import type { ReturnedCalls } from './transcripts.ts';
 
 /** A dialog as the hook of a client reports it, by kind. */
 export type HookDialog =
@@ -487,9 +488,6 @@ function beginningsOf(
   }
 }
 
-/** How many bytes of the end of a transcript are searched for the result of a call, which may be long. */
-export const RETURNED_TAIL_BYTES: number = 1024 * 1024;
-
 /** Whether a prompt is about a tool for which no hook reports that it has returned. */
 function isOfQuietTool({ fingerprint }: Prompt): boolean {
   return QUIET_TOOLS.some((quiet) => fingerprint.startsWith(`${quiet} `));
@@ -509,34 +507,6 @@ export function mayHaveReturned(
   return waiting.filter(
     (prompt) => prompt.created_at < before && (prompt.terminal_since !== null || isOfQuietTool(prompt)),
   );
-}
-
-interface ReturnedCall {
-  tool: HookTool;
-  /** When its result was written. */
-  at: string;
-}
-
-/** The calls that a transcript shows as returned; null if it cannot be read. */
-export type ReturnedCalls = readonly ReturnedCall[] | null;
-
-/** The calls whose results are in the end of a transcript. */
-export function returnedCalls(tail: string): readonly ReturnedCall[] {
-  const calls = new Map<string | null, HookTool>();
-  const found: ReturnedCall[] = [];
-  for (const line of tail.split('\n')) {
-    if (!line.includes('"tool_use')) continue;
-    const entry = objectInText(line) ?? {};
-    for (const part of objectsIn(objectIn(entry['message'])?.['content'])) {
-      const name = part['type'] === 'tool_use' ? textIn(part, 'name') : null;
-      const { input } = part;
-      if (name !== null)
-        calls.set(textIn(part, 'id'), { name, input, use_id: null, response: null, own: null });
-      const tool = part['type'] === 'tool_result' ? calls.get(textIn(part, 'tool_use_id')) : undefined;
-      if (tool !== undefined) found.push({ tool, at: String(entry['timestamp']) });
-    }
-  }
-  return found;
 }
 
 /**

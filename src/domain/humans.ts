@@ -6,9 +6,9 @@
 import { isBlank } from './display.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import { foldHandle } from './mention-parser.ts';
+import { nearestNames } from './names.ts';
 import type { Address } from './prompts.ts';
 import { deadlineOf, type Prompt } from './prompts.ts';
-import { nearestNames } from './sessions.ts';
 import { characterCount, cleanText } from './text.ts';
 import { timeAfter } from './times.ts';
 

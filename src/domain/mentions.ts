@@ -10,15 +10,8 @@ import type { Via } from './actors.ts';
 import { HUMAN_ADDRESSEE } from './actors.ts';
 import { foldHandle } from './mention-parser.ts';
 import { authorKey, authorName, type Message } from './messages.ts';
-import {
-  EVERYONE,
-  givenHandle,
-  HUMAN_HANDLE,
-  hostOf,
-  nearestNames,
-  type Session,
-  titleKey,
-} from './sessions.ts';
+import { givenHandle, nearestNames, titleKey } from './names.ts';
+import { EVERYONE, HUMAN_HANDLE, hostOf, type Session } from './sessions.ts';
 import { excerpt } from './text.ts';
 import { timeAfter } from './times.ts';
 

@@ -1,7 +1,6 @@
 /**
  * Turns: a turn is the work of an agent from one prompt until it stops. This file has how a turn begins and ends, which questions
- * its end cancels (the table `CANCELS`, as in docs/turns.md), what a client's events mean for it, and what a client's transcript
- * shows about its end. Pure: no clock, no ids, no I/O.
+ * its end cancels (the table `CANCELS`, as in docs/turns.md), and what a client's events mean for it. Pure: no clock, no ids, no I/O.
  *
  *     in_progress ──▶ completed | aborted (interrupted | replaced | ended | unknown)
  *
@@ -9,7 +8,6 @@
  */
 
 import type { Via } from './actors.ts';
-import { isFields, objectInText, type Raw } from './json.ts';
 import type { Prompt } from './prompts.ts';
 import { excerpt } from './text.ts';
 
@@ -293,141 +291,6 @@ function withoutId(kind: ArrivalKind, current: Turn | null, last: Turn | null): 
   if (kind === 'prompt') return { kind: 'begin' };
   if (last === null) return kind === 'tool' ? { kind: 'begin' } : { kind: 'nothing' };
   return kind === 'tool' ? continued(last) : { kind: 'about', turn: last };
-}
-
-// ---- What a transcript shows about a turn's end ----
-// Used for a turn whose end no hook reported.
-//
-// Claude Code: Esc in its terminal fires no hook; some 200 ms later the entry `[Request interrupted by user]` is in the
-// file. Esc before the first token leaves no entry, and neither does a prompt that displaces the turn ("send now" in the
-// terminal, `priority: "now"` from a program): then the record of the turn breaks off, and the next prompt follows.
-// Codex: its rollout has a `turn_aborted` event with the reason. All of this was recorded from the real programs.
-
-/** How many bytes of a transcript's end are read. */
-export const TRANSCRIPT_TAIL_BYTES: number = 64 * 1024;
-/**
- * The same when looking for a displaced turn: between a prompt and the next one, Claude Code writes its system prompt and its
- * tools, 60 KB each.
- */
-export const DISPLACED_TAIL_BYTES: number = 512 * 1024;
-
-const INTERRUPTIONS: ReadonlySet<string> = new Set([
-  '[Request interrupted by user]',
-  '[Request interrupted by user for tool use]',
-]);
-
-/** Whether the tail of a transcript shows that this turn was interrupted at the terminal. */
-export function transcriptShowsInterrupt(
-  tail: string,
-  turn: Pick<Turn, 'client_turn_id' | 'continues' | 'started_at'>,
-): boolean {
-  return tail.split('\n').some((line) => {
-    // Parsing every line would cost more than reading the file.
-    if (!line.includes('[Request interrupted by user')) return false;
-    const entry = objectInText(line);
-    return entry !== null && isInterruptEntry(entry) && isOf(entry, turn);
-  });
-}
-
-/** The turn that begins while the store has another one as running. */
-export interface Displacing {
-  client_turn_id: string | null;
-  /** True if its prompt has just been submitted; otherwise the transcript must already contain the prompt. */
-  prompted: boolean;
-}
-
-/**
- * Whether Claude Code's transcript of a turn breaks off at the next prompt: the model wrote nothing after the turn's prompt or
- * last tool, or its text was cut off. A turn that ends normally ends with the model's text, so a lost Stop hook alone does not
- * look like this.
- */
-export function transcriptShowsReplaced(
-  tail: string,
-  turn: Pick<Turn, 'client_turn_id'>,
-  next: Displacing,
-): boolean {
-  if (turn.client_turn_id === null) return false;
-  let last: 'unseen' | 'open' | 'said' = 'unseen';
-  for (const line of tail.split('\n')) {
-    // A hook ended it.
-    if (last !== 'unseen' && line.includes('"hook_stopped_continuation"')) last = 'said';
-    if (!CONVERSATION.test(line)) continue;
-    const entry = objectInText(line);
-    if (entry === null || entry['isSidechain'] === true) continue;
-    const { type, promptId } = entry;
-    if (type === 'user' && promptId === turn.client_turn_id) last = 'open';
-    else if (last === 'unseen') continue;
-    else if (type === 'user' && typeof promptId === 'string')
-      return last === 'open' && promptId === next.client_turn_id && isPrompt(entry);
-    else if (type === 'assistant') last = isUnfinished(entry) ? 'open' : 'said';
-    else if (type === 'system' && ENDS.has(String(entry['subtype']))) last = 'said';
-  }
-  return last === 'open' && next.prompted;
-}
-
-/** Whether a whole line of the tail has this turn's id. Then everything about the turn before it is already in the transcript. */
-export function transcriptNames(tail: string, client_turn_id: string): boolean {
-  return tail.slice(0, tail.lastIndexOf('\n') + 1).includes(`"${client_turn_id}"`);
-}
-
-const CONVERSATION = /"type":"(?:user|assistant|system)"/;
-/** System entries that are written when a turn has ended normally. */
-const ENDS: ReadonlySet<string> = new Set(['stop_hook_summary', 'turn_duration']);
-
-/** Whether an entry is text that was cut off, or only a thought, which does not end a turn. */
-function isUnfinished(entry: Raw): boolean {
-  if (entry['isAbortedMidStream'] === true) return true;
-  const message = entry['message'];
-  const content = isFields(message) ? message['content'] : null;
-  return Array.isArray(content) && content.every((part) => isFields(part) && part['type'] === 'thinking');
-}
-
-/** Whether an entry comes from a person or a program, and is not a wake-up that the client wrote itself. */
-function isPrompt({ origin }: Raw): boolean {
-  return !isFields(origin) || origin['kind'] !== 'task-notification';
-}
-
-/** The reason for which this turn was aborted, according to Codex's rollout; null if it has no known reason. */
-export function rolloutAbortReason(
-  tail: string,
-  turn: Pick<Turn, 'client_turn_id'>,
-): 'interrupted' | 'replaced' | null {
-  for (const line of tail.split('\n')) {
-    if (!line.includes('"turn_aborted"')) continue;
-    const payload = objectInText(line)?.['payload'];
-    if (!isFields(payload) || payload['type'] !== 'turn_aborted') continue;
-    if (turn.client_turn_id === null || payload['turn_id'] !== turn.client_turn_id) continue;
-    const { reason } = payload;
-    if (reason === 'interrupted' || reason === 'replaced') return reason;
-  }
-  return null;
-}
-
-/**
- * Whether an entry is the client's own record of an interrupt: one text without an origin. A person's text is a plain string,
- * or has an origin.
- */
-function isInterruptEntry(entry: Raw): boolean {
-  if (entry['type'] !== 'user' || 'origin' in entry) return false;
-  const message = entry['message'];
-  const content = isFields(message) ? message['content'] : null;
-  if (!Array.isArray(content) || content.length !== 1) return false;
-  const [part] = content as unknown[];
-  return isFields(part) && part['type'] === 'text' && INTERRUPTIONS.has(String(part['text']));
-}
-
-/**
- * Whether an entry belongs to a turn: by the turn's id, or by time if the client wrote no id, or if the turn continues an
- * interrupted one under the same id.
- */
-function isOf(
-  entry: Raw,
-  { client_turn_id, continues, started_at }: Pick<Turn, 'client_turn_id' | 'continues' | 'started_at'>,
-): boolean {
-  const prompt_id = entry['promptId'];
-  const named = typeof prompt_id === 'string' && client_turn_id !== null;
-  if (named && prompt_id !== client_turn_id) return false;
-  return (named && continues === null) || Date.parse(String(entry['timestamp'])) >= Date.parse(started_at);
 }
 
 // ---- A turn in words ----

@@ -2,14 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseMentions } from '../../src/domain/mention-parser.ts';
-import {
-  explainHandle,
-  givenHandle,
-  HUMAN_HANDLE,
-  handleCandidates,
-  isNamed,
-  startSession,
-} from '../../src/domain/sessions.ts';
+import { explainHandle, givenHandle, handleCandidates, isNamed } from '../../src/domain/names.ts';
+import { HUMAN_HANDLE, startSession } from '../../src/domain/sessions.ts';
 import { introduction } from '../support/hive.ts';
 
 /** Letters of one and of two code units, digits, and what a handle leaves out. */

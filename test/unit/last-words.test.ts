@@ -4,7 +4,7 @@
  * @module-tag untrusted
  */
 import { describe, expect, test } from 'vitest';
-import { LONGEST_WORDS, lastWordsIn } from '../../src/domain/last-words.ts';
+import { LONGEST_WORDS, lastWordsIn } from '../../src/domain/transcripts.ts';
 
 const lines = (...entries: readonly object[]): string =>
   entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');

@@ -4,14 +4,8 @@
  * @module-tag provenance
  */
 import { describe, expect, test } from 'vitest';
-import {
-  cleanTitle,
-  clientTitle,
-  matchHandle,
-  refusalOfTitle,
-  type Titling,
-  titleOf,
-} from '../../src/domain/sessions.ts';
+import { cleanTitle, matchHandle, refusalOfTitle, type Titling, titleOf } from '../../src/domain/names.ts';
+import { clientTitle } from '../../src/domain/transcripts.ts';
 
 const OWN: Titling['session'] = {
   handle: 'Claude-abc12',

@@ -7,7 +7,7 @@ import {
   rolloutAbortReason,
   transcriptShowsInterrupt,
   transcriptShowsReplaced,
-} from '../../src/domain/turns.ts';
+} from '../../src/domain/transcripts.ts';
 import { ROOT } from '../support/children.ts';
 
 const recorded = (name: string): string =>

@@ -11,6 +11,7 @@ import {
 } from '../../src/domain/interrupts.ts';
 import { WHEN_TURN_ABORTED, type WhenTurnAborted } from '../../src/domain/prompts.ts';
 import { LINE_BREAK } from '../../src/domain/text.ts';
+import { transcriptNames } from '../../src/domain/transcripts.ts';
 import {
   type ArrivalKind,
   batchClosed,
@@ -25,7 +26,6 @@ import {
   type Turn,
   toolEnded,
   toolStarted,
-  transcriptNames,
   turnSentence,
 } from '../../src/domain/turns.ts';
 

@@ -10,7 +10,7 @@
 
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { RETURNED_TAIL_BYTES } from '../../src/domain/dialogs.ts';
+import { RETURNED_TAIL_BYTES } from '../../src/domain/transcripts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
