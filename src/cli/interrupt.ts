@@ -1,5 +1,5 @@
 /** `hive interrupt`: stops an agent and waits until its turn is over. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { type HiveError, invalidInput } from '../domain/errors.ts';
 import { type InterruptOutcome, outcomeSentence } from '../domain/interrupts.ts';
@@ -20,11 +20,16 @@ interface InterruptOptions extends Format {
 export function defineInterrupt(command: Command): void {
   perform(command, interrupt)
     .argument('[agent]', 'the title or the handle of the agent, as `hive sessions` shows it')
-    .option('--all', 'every agent that has a turn in progress')
+    .addOption(new Option('--all', 'every agent that has a turn in progress').conflicts(['cancel', 'turn']))
     .option('--turn <id>', 'only this turn; default: the current one')
     .option('--note <text>', 'the reason; the agent and the agents that work with it read it')
     .option('--timeout <duration>', 'how long to wait (default 10m); the interrupt stays in force')
-    .option('--cancel', 'withdraw an interrupt that has not reached its turn yet');
+    .addOption(
+      new Option('--cancel', 'withdraw an interrupt that has not reached its turn yet').conflicts([
+        'note',
+        'timeout',
+      ]),
+    );
 }
 
 async function interrupt(
@@ -34,18 +39,6 @@ async function interrupt(
 ): Promise<ExitCode> {
   if ((agent === undefined) === (options.all !== true))
     throw invalidInput('Name one agent, or use --all. Nobody was interrupted.');
-  if (agent === undefined && options.cancel === true)
-    throw invalidInput(
-      '--all does not go with --cancel. Nobody was interrupted. To withdraw an interrupt, name its agent: hive interrupt AGENT --cancel',
-    );
-  if (agent === undefined && options.turn !== undefined)
-    throw invalidInput(
-      '--turn names a turn of one agent, so it does not go with --all. Leave one of them out. Nobody was interrupted.',
-    );
-  if (options.cancel === true && (options.note !== undefined || options.timeout !== undefined))
-    throw invalidInput(
-      '--cancel withdraws an interrupt: leave out --note and --timeout. Nothing was withdrawn.',
-    );
   const actor = await findActor(hive, { action: 'interrupt other agents', coordinates: true });
   const timeout_ms = options.timeout === undefined ? undefined : parseDuration(options.timeout);
   const request = { actor, timeout_ms, note: options.note };

@@ -132,7 +132,12 @@ describe('the command line', () => {
     [['mentions', '--all'], '--all and --note are for hive mentions process.'],
     [['mentions', 'process'], 'Give the ids of the mentions, or --all for all of them.'],
     [['messages', '--format', 'shared', '--after', 'x'], 'The shared format has the whole buffer'],
-    [['interrupt', 'Claude-abc12', '--cancel', '--note', 'x'], 'leave out --note and --timeout'],
+    [
+      ['interrupt', 'Claude-abc12', '--cancel', '--note', 'x'],
+      "option '--cancel' cannot be used with option '--note <text>'",
+    ],
+    [['interrupt', '--all', '--turn', 'x'], "option '--all' cannot be used with option '--turn <id>'"],
+    [['interrupt', '--all', '--cancel'], "option '--all' cannot be used with option '--cancel'"],
     [
       ['mentions', 'process', 'mention-x', '--all'],
       'Give either the ids of the mentions or --all, not both.',
