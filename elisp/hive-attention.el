@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 
@@ -75,11 +74,11 @@ stored, and apply while this Emacs is connected."
   "Return the current value of the setting KEY, a keyword, or nil."
   (plist-get hive-attention--current key))
 
-(defvar hive-attention--muted nil "The muted projects: names, or their directories.")
-(defvar hive-attention--muted-agents nil "The handles of the muted agents.")
-
-(defvar hive-attention-functions nil
-  "Called with the current preferences whenever the sidecar sends them.")
+(defun hive-attention--muted (key)
+  "Return what is muted according to the setting KEY, a list.
+Those of :muted_projects are names or directories, those of
+:muted_agents handles."
+  (append (hive-attention-setting key) nil))
 
 ;;;; Sending the preferences
 
@@ -116,7 +115,7 @@ It replies with all current settings, including stored ones."
    'desk/preferences preferences
    :success (lambda (result)
               (let ((now (plist-get result :preferences)))
-                (hive-rpc-run-hook 'hive-attention-functions now)
+                (hive-rpc-guarded #'hive-attention--apply now)
                 (when then (funcall then now))))
    :error (hive-announcing "Hive could not save the preference: %s")))
 
@@ -124,7 +123,7 @@ It replies with all current settings, including stored ones."
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'desk/preferences_changed)) params)
   "Take the preferences in PARAMS, which a shell or another Emacs changed."
-  (hive-rpc-run-hook 'hive-attention-functions (plist-get params :preferences)))
+  (hive-attention--apply (plist-get params :preferences)))
 
 ;;;; Muting projects and agents
 
@@ -150,10 +149,10 @@ It replies with all current settings, including stored ones."
   "Return the agents and projects that are known or muted, as an alist.
 Its keys are what to show, its values arguments of `hive-mute-popups'."
   (let* ((things (append (hive-prompts) (hive-model-sessions)
-                         (mapcar (lambda (handle) (list :agent handle)) hive-attention--muted-agents)))
+                         (mapcar (lambda (handle) (list :agent handle)) (hive-attention--muted :muted_agents))))
          (agents (hive-read-candidates (hive-model-agents things) #'hive-text-title))
          (projects (delete-dups (append (hive-values :project things)
-                                        (copy-sequence hive-attention--muted)))))
+                                        (hive-attention--muted :muted_projects)))))
     (append
      (mapcar (lambda (agent) (list (car agent) :muted_agents (hive-model-handle (cdr agent)))) agents)
      (mapcar (lambda (project)
@@ -162,11 +161,9 @@ Its keys are what to show, its values arguments of `hive-mute-popups'."
 
 (defun hive-attention--mute-annotation (arguments)
   "Return what ARGUMENTS of `hive-mute-popups' are about, and whether it is muted."
-  (pcase-let* ((`(,field ,name) arguments) (agent (eq field :muted_agents)))
-    (concat (if agent (concat "  " (hive-text-line name 24)) "")
-            (if (member name (if agent hive-attention--muted-agents hive-attention--muted))
-                (hive-words "  off")
-              ""))))
+  (pcase-let ((`(,field ,name) arguments))
+    (concat (if (eq field :muted_agents) (concat "  " (hive-text-line name 24)) "")
+            (if (member name (hive-attention--muted field)) (hive-words "  off") ""))))
 
 (defun hive-attention--read-mute ()
   "Let the human choose an agent or a project.
@@ -461,10 +458,10 @@ A plist of :begins_at and :ends_at.")
   (if (hive-attention--critical-p item)
       (and (hive-quiet-text) (not (hive-attention--break-quiet-p item)))
     (or (hive-quiet-text)
-        (member (plist-get item :project) hive-attention--muted)
-        (member (plist-get item :project_dir) hive-attention--muted)
+        (cl-intersection (list (plist-get item :project) (plist-get item :project_dir))
+                         (hive-attention--muted :muted_projects) :test #'equal)
         (let ((handle (or (plist-get item :agent) (plist-get item :from_handle))))
-          (and (stringp handle) (member-ignore-case handle hive-attention--muted-agents))))))
+          (and (stringp handle) (member-ignore-case handle (hive-attention--muted :muted_agents)))))))
 
 (defconst hive-attention--criticals 3
   "How many critical items an hour are announced in quiet times.
@@ -494,14 +491,10 @@ An item takes one credit, however often this function is called for it."
   "Apply the current PREFERENCES, which may be older than this Emacs."
   (setq hive-attention--current preferences)
   (hive-attention--plan (plist-get preferences :quiet_times))
-  (setq hive-attention--muted (append (plist-get preferences :muted_projects) nil)
-        hive-attention--muted-agents (append (plist-get preferences :muted_agents) nil))
   (let* ((until (plist-get preferences :do_not_disturb))
          (quiet (or (eq until t) (and (stringp until) (string< (hive-text-now) until)))))
     ;; Perhaps another Emacs has ended it, or set another end.
     (if quiet (hive-attention--begin (and (stringp until) until)) (hive-attention--end))))
-
-(add-hook 'hive-attention-functions #'hive-attention--apply)
 
 (provide 'hive-attention)
 ;;; hive-attention.el ends here

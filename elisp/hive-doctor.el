@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 
@@ -133,11 +132,6 @@ The STATE is `ok', `note' (nothing is wrong, but there is a risk),
 
 ;;;; Checks that Emacs makes itself
 
-(defun hive-doctor--emacs ()
-  "Check the version of Emacs."
-  (hive-doctor-check (hive-words "Emacs") (hive-doctor--state (version<= "28.1" emacs-version))
-                     emacs-version (hive-words "Hive needs Emacs 28.1 or newer")))
-
 (defun hive-doctor--program ()
   "Check that the sidecar's program exists."
   (condition-case oops
@@ -248,7 +242,8 @@ Its car is checking until they have arrived.")
   (hive-in-buffer buffer
     (hive-text-reprint
      (lambda ()
-       (let ((checks (append (list (hive-doctor--emacs) (hive-doctor--program) (hive-doctor--sidecar))
+       (let ((checks (append (list (hive-doctor-check (hive-words "Emacs") 'ok emacs-version)
+                                   (hive-doctor--program) (hive-doctor--sidecar))
                              ;; A sidecar that is connected checks its Node and its store itself.
                              (unless (hive-sidecar-connected-p) (list (hive-doctor--store)))
                              (hive-doctor--outbox)

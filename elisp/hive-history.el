@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 
@@ -266,10 +265,7 @@ A narrow window has none for the project."
 
 (defun hive-history--by (key value)
   "Search with VALUE for KEY; with an empty VALUE, without that filter."
-  (let ((search (copy-sequence hive-history--search)))
-    (cl-remf search key)
-    (hive-history--go (if (string-blank-p value) search
-                        (append search (list key (hive-text-sendable value)))))))
+  (hive-history--go (hive-with hive-history--search key value)))
 
 (defun hive-history--moment (text)
   "Return the time that TEXT names, in the format of the sidecar.

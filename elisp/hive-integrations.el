@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 
@@ -250,9 +249,7 @@ You can add it to `project-switch-commands' and `project-prefix-map';
 
 (defun hive-question-cancel (line)
   "Cancel the question of LINE, a candidate of completion."
-  (let ((prompt (hive-read-question-of line)))
-    (when (y-or-n-p (hive-words 'cancel-of? (hive-text-title prompt 40)))
-      (hive-cancel-prompt prompt))))
+  (hive-cancel-confirmed (list (hive-read-question-of line))))
 
 (defun hive-question-interrupt (line)
   "Ask the agent of the question of LINE, a candidate of completion, to stop."

@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 
@@ -214,19 +213,16 @@ non-nil if the human confirmed."
            when (equal (plist-get request :state) "pending")
            collect (plist-get request :interrupt_id)))
 
-(defvar hive-prompt--prompt)
 (declare-function tabulated-list-get-id "tabulated-list")
 
 (defun hive-interrupt--session-here ()
   "Return the id of the session that the current buffer is about, or nil.
 That is the one at point in a list, the asker of the question that the
 buffer shows, or the agent whose terminal or buffer it is."
-  (cond ((derived-mode-p 'hive-prompt-mode) (plist-get hive-prompt--prompt :session_id))
-        ((derived-mode-p 'hive-list-mode)
-         (pcase (tabulated-list-get-id)
-           (`(,(or 'session 'held) . ,id) id)
-           (id (plist-get (hive-model-prompt id) :session_id))))
-        (t (hive-interrupt--session-of-buffer))))
+  (or (plist-get (hive-prompt-at-point) :session_id)
+      (pcase (and (derived-mode-p 'hive-list-mode) (tabulated-list-get-id))
+        (`(,(or 'session 'held) . ,id) id))
+      (hive-interrupt--session-of-buffer)))
 
 (defun hive-interrupt--session-of-buffer ()
   "Return the id of the session whose terminal or buffer is current, or nil."

@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 
@@ -68,11 +67,7 @@ Notifications report only the beginning and the end of their turns."
 
 (defun hive-list--filter-by (key value)
   "Show only questions with VALUE for KEY; with an empty VALUE, all."
-  (let ((filter (copy-sequence hive-list--filter)))
-    (cl-remf filter key)
-    (hive-list--go hive-list--view
-                   (if (string-empty-p value) filter
-                     (append filter (list key (hive-text-sendable value)))))))
+  (hive-list--go hive-list--view (hive-with hive-list--filter key value)))
 
 (defun hive-list--known (key)
   "Return the distinct values of KEY in the shown and the pending questions."
@@ -152,7 +147,7 @@ AGENT is a title or a handle; the beginning is enough."
       ("a" menu-list-answer hive-list-answer)
       ("s" menu-list-snooze hive-list-snooze)
       ("c" menu-list-cancel hive-list-cancel)
-      ("C" "cancel ended ones" hive-list-cancel-ended)
+      ("C" "cancel ended ones" hive-cancel-ended)
       ("A" menu-list-always hive-list-always))
      ("Agents"
       ("i" menu-prompt-stop hive-list-interrupt)
@@ -502,18 +497,7 @@ the region, the marked ones, those of an agent, or those of a section."
 (defun hive-list-cancel ()
   "Cancel the question at point, or several: their agents get no answer."
   (interactive)
-  (let ((prompts (hive-list-selected)))
-    (when (y-or-n-p (if (cdr prompts)
-                        (hive-words "Cancel %s? " (hive-count (length prompts) "question"))
-                      (hive-words 'cancel-of?
-                                  (hive-text-title (car prompts) 40))))
-      (mapc #'hive-cancel-prompt prompts)
-      (hive-list--done))))
-
-(defun hive-list-cancel-ended ()
-  "Cancel the questions of sessions that have ended: nobody waits for an answer."
-  (interactive)
-  (hive-cancel-ended))
+  (when (hive-cancel-confirmed (hive-list-selected)) (hive-list--done)))
 
 (defun hive-list-snooze (&optional minutes)
   "Snooze the question at point, or several; with a prefix argument for MINUTES.

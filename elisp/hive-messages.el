@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 
@@ -94,7 +93,6 @@
       (fate-cancelled . "cancelled")
 
       ;; Cancelling and snoozing
-      (cancel-of? . "Cancel %s's question? ")
       (cancelled . "Cancelled %s's question")
       (cancel-failed . "Hive could not cancel the question: %s")
       (snoozed . "Snoozed %s for %s")

@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 
@@ -243,16 +242,12 @@ functions on it must not select windows, move point or read input.")
   "Called with each prompt that is newly pending for the human.
 Prompts of a snapshot that were known before are not new.")
 
-(defvar hive-model--timer nil "The timer that will run `hive-changed-hook'.")
-
 (defun hive-changed ()
   "Run `hive-changed-hook' soon, once."
-  (unless hive-model--timer
-    (setq hive-model--timer (hive-later 0 #'hive-model--run-changed))))
+  (hive-rpc-once 0 #'hive-model--run-changed))
 
 (defun hive-model--run-changed ()
   "Run `hive-changed-hook'; a failing function does not stop the others."
-  (setq hive-model--timer nil)
   (save-match-data
     (hive-rpc-run-hook 'hive-changed-hook)))
 

@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 

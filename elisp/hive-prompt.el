@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 
@@ -430,7 +429,7 @@ A permission stays as it is until the human has read all of it."
 (defun hive-prompt-cancel ()
   "Cancel the question of this buffer: its agent gets no answer."
   (interactive)
-  (when (y-or-n-p (hive-words "Cancel this question? ")) (hive-cancel-prompt hive-prompt--prompt)))
+  (hive-cancel-confirmed (list hive-prompt--prompt)))
 
 (defun hive-prompt-snooze ()
   "Snooze or un-snooze the question of this buffer."

@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 
@@ -335,6 +334,15 @@ Emacs says so, and reaches the agent even if Emacs or the sidecar crashes."
     (if parts
         (hive-words " for you now (%s; M-x hive-list shows them)" (string-join parts ", ")) "")))
 
+(defun hive-cancel-confirmed (questions)
+  "Cancel QUESTIONS once the human has confirmed it.
+Return non-nil if they did."
+  (when (y-or-n-p (if (cdr questions)
+                      (hive-words "Cancel %s? " (hive-count (length questions) "question"))
+                    (hive-words "Cancel %s's question? " (hive-text-title (car questions) 40))))
+    (mapc #'hive-cancel-prompt questions)
+    t))
+
 (defun hive-cancel-prompt (prompt)
   "Cancel PROMPT, a plist of the model: its agent gets no answer."
   (let ((agent (hive-text-title prompt 40)))
@@ -350,6 +358,8 @@ Emacs says so, and reaches the agent even if Emacs or the sidecar crashes."
 (defun hive-cancel-ended ()
   "Cancel the questions of sessions that have ended, and return them.
 Nobody waits for their answers."
+  (declare (modes hive-list-mode))
+  (interactive)
   (let* ((ended (or (hive-prompts-ended)
                     (hive-fail "No pending question belongs to a session that has ended")))
          (left (length ended)) (done 0)

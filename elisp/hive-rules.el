@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 
@@ -267,9 +266,7 @@ written before you say so."
                  hive-rule--trial (plist-get result :trial))
            (hive-rule--print))
    :failure 'from-sidecar
-   :problem (lambda (_sentence _err)
-              (when-let* ((window (get-buffer-window)))
-                (quit-window t window)))))
+   :problem (lambda (_sentence _err) (hive-text-close (current-buffer)))))
 
 ;;;; All rules
 

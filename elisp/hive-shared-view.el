@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 
@@ -335,8 +334,7 @@ Return the position of the first."
 
 (defvar-local hive-shared--stale nil "Non-nil if a fetch has failed and none has succeeded since.")
 
-(defvar hive-shared-name-function #'ignore
-  "Called in a buffer when the sidecar has confirmed its project.")
+(declare-function hive-shared--rename "hive-shared")
 
 (defun hive-shared-buffers ()
   "Return the shared buffers."
@@ -394,7 +392,7 @@ If there would be a gap between both, start again with the last ones."
         (when (and empty more messages (< (hive-shared-count) hive-shared-limit))
           (hive-shared--fill)))
       (hive-shared-edges))
-    (when (plist-get page :project_dir) (funcall hive-shared-name-function))))
+    (when (plist-get page :project_dir) (hive-shared--rename))))
 
 (defun hive-shared--fill ()
   "Fetch older messages until there are as many as there should be."

@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 
@@ -343,10 +342,9 @@ you done, \\[hive-shared-next-mention] goes to the next mention of you.
 If another program inserts a message here, in the format that you
 see, it is posted, but its author is unverified.
 \\{hive-shared-mode-map}"
-  :interactive nil
-  (hive-text-guard)
   :group 'hive-shared
   :interactive nil
+  (hive-text-guard)
   (setq-local font-lock-defaults '(nil t)
               header-line-format '(:eval (hive-shared--header))
               bidi-paragraph-direction nil
@@ -452,8 +450,6 @@ Those that are held come first."
     (unless (string-prefix-p name (buffer-name))
       (rename-buffer name t)))
   (hive-shared-restore-draft))
-
-(setq hive-shared-name-function #'hive-shared--rename)
 
 (defun hive-shared--buffer-name ()
   "Return the proper name of this buffer."

@@ -2,7 +2,6 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 
@@ -675,6 +674,13 @@ This is an overlay, so that there is no line for point to be on."
   "Return the distinct values of KEY in THINGS, but nil.
 THINGS are plists in a list or a vector."
   (delete-dups (delq nil (mapcar (lambda (thing) (plist-get thing key)) things))))
+
+(defun hive-with (filter key value)
+  "Return FILTER, a plist, with VALUE for KEY, or without KEY if VALUE is blank."
+  (let ((filter (copy-sequence filter)))
+    (cl-remf filter key)
+    (if (string-blank-p value) filter
+      (append filter (list key (hive-text-sendable value))))))
 
 (defun hive-filter (key value things)
   "Return those of THINGS, plists in a list or a vector, whose KEY is VALUE."

@@ -56,7 +56,6 @@ const file = `;;; hive-names.el --- Names that Emacs and its sidecar share  -*- 
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
 
 ;;; Commentary:
 

@@ -112,7 +112,7 @@ describe('hive-list', () => {
     await emacs.keys('M-<', 'C-n', 'Enter');
     await emacs.until(/Hive-Question/);
     await emacs.keys('c');
-    await emacs.until(/Cancel this question\?/);
+    await emacs.until(/Cancel Deployer.s question\?/);
     await emacs.keys('y');
     expect(await answerTo(ids[2])).toMatchObject({ status: 'cancelled' });
     await emacs.keys('q');

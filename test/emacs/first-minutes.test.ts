@@ -117,6 +117,6 @@ test('without a desktop, the history of a question does not tell that no popup w
   const screen = (await emacs.until(/What happened[\s\S]*shown at a desk/)).join('\n');
   expect(screen).not.toContain('popup');
   await emacs.keys('c');
-  await emacs.answer(/Cancel this question\?/, 'y');
+  await emacs.answer(/Cancel Deployer.s question\?/, 'y');
   expect(await answered(id)).toMatchObject({ status: 'cancelled' });
 });

@@ -349,10 +349,9 @@
 
 (ert-deftest hive-attention-follows-what-a-shell-has-set ()
   (hive-attention-test
-    (let* ((told nil)
-           (hive-attention-functions (list (lambda (preferences) (push preferences told)))))
+    (let ((hive-attention--current nil))
       (hive-rpc-handle 'desk/preferences_changed '(:preferences (:sound t)))
-      (should (equal '((:sound t)) told)))))
+      (should (eq t (hive-attention-setting :sound))))))
 
 (ert-deftest hive-attention-nobody-is-muted-by-an-empty-name ()
   (cl-letf (((symbol-function 'hive-rpc-request) (lambda (&rest _) (ert-fail "It was sent"))))

@@ -98,8 +98,7 @@
                     :type 'user-error)
       (should (equal '("Interrupt: " nil) (pop said)))
       (with-temp-buffer
-        (setq major-mode 'hive-prompt-mode)
-        (setq-local hive-prompt--prompt '(:session_id "b"))
+        (setq-local hive-prompt-at-point-function (lambda () '(:session_id "b")))
         (should (equal "b" (plist-get (hive-interrupt--read "Interrupt" (hive-turns-running) 'interrupt-none)
                                       :session_id)))
         (should (equal '("Interrupt (default shop 2): " "shop 2") (pop said)))))))

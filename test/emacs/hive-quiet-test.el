@@ -13,8 +13,7 @@
   "Run BODY connected, outside quiet hours; `told' is what was shown, newest first."
   (declare (indent 0))
   `(hive-test-with-desk nil
-     (let ((told nil) (hive-attention--since nil) (hive-attention--end-timer nil) (hive-attention--muted nil)
-           (hive-attention--muted-agents nil)
+     (let ((told nil) (hive-attention--since nil) (hive-attention--end-timer nil) (hive-attention--current nil)
            (hive-attention--credits nil) (hive-attention--broke nil)
            (hive-attention--times nil) (hive-attention--hours-timer nil) (hive-attention--begin-timer nil)
            ;; Preferences of the sidecar would interfere.
@@ -33,11 +32,11 @@
 
 (defun hive-quiet-test-stands (&rest preferences)
   "Set PREFERENCES, as the sidecar sends them."
-  (run-hook-with-args 'hive-attention-functions preferences))
+  (hive-attention--apply preferences))
 
 (defun hive-quiet-test-line ()
   "Return what the mode line shows, once it is up to date."
-  (hive-test-wait 5 (null hive-model--timer))
+  (hive-test-wait 5 (not (gethash '(hive-model--run-changed) hive-rpc--planned)))
   (and hive-mode-line-text (substring-no-properties hive-mode-line-text)))
 
 (ert-deftest hive-quiet-only-critical-questions-are-announced ()
