@@ -28,16 +28,6 @@
 
 ;;;; Installing the sidecar
 
-(defcustom hive-install-package nil
-  "What \\[hive-install-sidecar] installs.
-A release file (hive-sidecar-VERSION.tgz), a directory with a clone of
-Hive, or a package of the npm registry with a version.  Nil means what
-exists, in this order: a release file in the directory of this library
-or in the one above, the clone or package that this library belongs to,
-the newest version in the registry."
-  :type '(choice (const :tag "What exists" nil) file directory string)
-  :group 'hive)
-
 (defun hive-doctor--release-file ()
   "Return the newest release file next to this library, or nil."
   (let ((version (lambda (file)
@@ -54,8 +44,7 @@ the newest version in the registry."
 (defun hive-doctor--install-origin ()
   "Return the source of `hive-install-sidecar' if it is given none."
   (let ((above (expand-file-name ".." hive-program-directory)))
-    (cond (hive-install-package)
-          ((hive-doctor--release-file))
+    (cond ((hive-doctor--release-file))
           ((and (file-exists-p (expand-file-name "package.json" above))
                 (file-exists-p (expand-file-name "bin/hive" above)))
            above)
@@ -89,9 +78,12 @@ It has no input: without a terminal, only the program is installed."
   "Install or update Hive's program in `hive-install-directory'.
 This needs Node.js with npm, and shows the output in a buffer.  If your
 Node.js is too old to run Hive, a newer one is installed alongside it.
-Afterwards Hive restarts with what was installed.  With a prefix
-argument, read SOURCE: a release file or a directory; without one, see
-`hive-install-package'."
+Afterwards Hive restarts with what was installed.  SOURCE is a release
+file, a directory with a clone of Hive, or a package of the npm registry
+with a version; a prefix argument asks for a file or directory.  By
+default it is what exists, in this order: a release file in the directory
+of this library or in the one above, the clone or package that this
+library belongs to, the newest version in the registry."
   (interactive
    (list (and current-prefix-arg
               (expand-file-name (read-file-name

@@ -199,12 +199,11 @@ describe('an Emacs with nothing but the package', () => {
       (require 'hive-mode)
       ;; Without what the project has: only what Emacs installs can be found.
       (setq exec-path '(${lisp(BINARIES)} "/usr/bin" "/bin")
-            hive-install-directory ${lisp(home)}
-            hive-install-package ${lisp(installed.tarball.path)})
+            hive-install-directory ${lisp(home)})
       (setenv "PATH" ${lisp(`${BINARIES}:/usr/bin:/bin`)})
       (hive-mode 1)
       (princ (format "%s " hive-sidecar-state))
-      (hive-install-sidecar)
+      (hive-install-sidecar ${lisp(installed.tarball.path)})
       (let ((until (+ (float-time) 150)))
         (while (and (< (float-time) until) (not (hive-sidecar-connected-p)))
           (accept-process-output nil 0.05)))
