@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { createFeed } from './application/feed.ts';
 import { createHive, type Hive } from './application/hive.ts';
+import type { HookSettings } from './application/hook-context.ts';
 import { createHooks, type HookService } from './application/hooks.ts';
 import type { Store } from './application/ports.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
@@ -14,7 +15,7 @@ import { files } from './infrastructure/platform/files.ts';
 import { humanTrust } from './infrastructure/platform/human-file.ts';
 import { randomIds } from './infrastructure/platform/ids.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
-import { storeAddress, thisSeat } from './infrastructure/platform/paths.ts';
+import { codexSocket, storeAddress, thisSeat } from './infrastructure/platform/paths.ts';
 import { processes } from './infrastructure/platform/processes.ts';
 import { findProject } from './infrastructure/platform/project.ts';
 import type { CopiedTable } from './infrastructure/store/copy.ts';
@@ -103,6 +104,27 @@ export async function openHooks(options: OpenHiveOptions): Promise<HookService &
   });
   const { hooks: handling } = globalThis.SABOTAGE?.services({ hooks }) ?? { hooks };
   return { ...handling, leave: () => store.leave() };
+}
+
+/** What hooks use of this machine. An agent waits for its hooks, so each part is loaded by the first event that needs it. */
+export function hookMachine(
+  env: Environment,
+): Pick<HookSettings, 'env' | 'machine' | 'pid' | 'readTail' | 'human' | 'editTools' | 'codexListens'> {
+  return {
+    env,
+    machine: hostname(),
+    pid: process.pid,
+    readTail: files.readTail,
+    async human(cwd) {
+      const [{ humanTrust }, { placeAt }] = await Promise.all([
+        import('./infrastructure/platform/human-file.ts'),
+        import('./infrastructure/platform/place.ts'),
+      ]);
+      return { trust: humanTrust(env), place: placeAt(cwd) };
+    },
+    editTools: async (cwd) => (await import('./infrastructure/platform/edits.ts')).editToolsAt(cwd),
+    codexListens: () => existsSync(codexSocket(env)),
+  };
 }
 
 /** Only the service that wakes idle agents, for the same reason. */

@@ -3,15 +3,13 @@
  * fast as Node itself, because nothing here or below imports a package. It prints only what the client reads, and exits
  * with 0 unless it fails closed.
  */
-import { existsSync, writeSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { writeSync } from 'node:fs';
 import { readHook, sayVerdict } from '../adapters/hooks/hook.ts';
 import { type HookClient, hookClient } from '../domain/hooks.ts';
 import { otherMachine } from '../extensions.ts';
-import { files } from '../infrastructure/platform/files.ts';
-import { codexSocket, thisSeat } from '../infrastructure/platform/paths.ts';
+import { thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
-import { openHooks } from '../open-hive.ts';
+import { hookMachine, openHooks } from '../open-hive.ts';
 
 /** The client waits for the hook, so a store that is locked or gone must not delay it longer than this. */
 const LIMIT_MS = 2_000;
@@ -69,23 +67,11 @@ async function main(
     }
     const hooks = await openHooks({ env, busy_ms: BUSY_MS });
     const verdict = await hooks.handle(event, {
-      env,
-      machine: hostname(),
-      pid: process.pid,
+      ...hookMachine(env),
       findProject: () => findProject(env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
-      readTail: files.readTail,
       get seat() {
         return thisSeat();
       },
-      async human(cwd) {
-        const [{ humanTrust }, { placeAt }] = await Promise.all([
-          import('../infrastructure/platform/human-file.ts'),
-          import('../infrastructure/platform/place.ts'),
-        ]);
-        return { trust: humanTrust(env), place: placeAt(cwd) };
-      },
-      editTools: async (cwd) => (await import('../infrastructure/platform/edits.ts')).editToolsAt(cwd),
-      codexListens: () => existsSync(codexSocket(env)),
       // A hook may wait for the human for as long as it is configured to; the limit applies only to the store.
       async withoutTimeLimit(work) {
         clearTimeout(limit);

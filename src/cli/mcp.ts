@@ -1,5 +1,4 @@
 /** `hive mcp`: MCP on stdio, started by an agent. It works without a running Emacs: prompts wait in the store. */
-import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
 import { createConnectionHook } from '../adapters/hooks/connection-hook.ts';
@@ -12,14 +11,10 @@ import { explainHandle } from '../domain/names.ts';
 import { hostOf, type Session } from '../domain/sessions.ts';
 import { cleanText } from '../domain/text.ts';
 import type { Role } from '../domain/tokens.ts';
-import { editToolsAt } from '../infrastructure/platform/edits.ts';
-import { files } from '../infrastructure/platform/files.ts';
-import { humanTrust } from '../infrastructure/platform/human-file.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
-import { codexSocket, humanName, thisSeat } from '../infrastructure/platform/paths.ts';
-import { placeAt } from '../infrastructure/platform/place.ts';
+import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
-import { openHive } from '../open-hive.ts';
+import { hookMachine, openHive } from '../open-hive.ts';
 import { exitCodeOfError } from './exit-codes.ts';
 import { runDenying, runRemoteMcp } from './extensions.ts';
 import { parseDuration } from './output.ts';
@@ -110,15 +105,9 @@ async function runMcp({ role, tool_timeout_ms }: LocalOptions): Promise<void> {
       open: null,
     });
     const onHook = createConnectionHook(hive, {
-      env,
-      machine,
-      pid: process.pid,
+      ...hookMachine(env),
       seat: thisSeat(),
       findProject,
-      readTail: files.readTail,
-      human: async (cwd) => ({ trust: humanTrust(env), place: placeAt(cwd) }),
-      editTools: async (cwd) => editToolsAt(cwd),
-      codexListens: () => existsSync(codexSocket(env)),
     });
     await wire.serve(createMcpServer(hive, connection, role), onHook);
     endSoon();

@@ -3,20 +3,15 @@
  * in the program itself, so the store is opened once and no process is started.
  */
 import { existsSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { readHook } from '../../../adapters/hooks/hook.ts';
 import type { Hive } from '../../../application/hive.ts';
 import type { HookSettings } from '../../../application/hook-context.ts';
 import type { StopRequest } from '../../../application/interrupts.ts';
 import type { HookEvent } from '../../../domain/hooks.ts';
-import { editToolsAt } from '../../../infrastructure/platform/edits.ts';
-import { files } from '../../../infrastructure/platform/files.ts';
-import { humanTrust } from '../../../infrastructure/platform/human-file.ts';
 import { thisSeat } from '../../../infrastructure/platform/paths.ts';
-import { placeAt } from '../../../infrastructure/platform/place.ts';
 import { findProject } from '../../../infrastructure/platform/project.ts';
-import { type OpenHiveOptions, openHive } from '../../../open-hive.ts';
+import { hookMachine, type OpenHiveOptions, openHive } from '../../../open-hive.ts';
 
 /** The functions that get each event that the hooks of one `query` have handled. */
 export type HookListeners = Set<(event: HookEvent) => void>;
@@ -91,14 +86,9 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
       return event;
     },
     settings: (event, signal) => ({
-      env,
-      machine: hostname(),
-      pid: process.pid,
+      ...hookMachine(env),
       findProject: () => findProject(event.cwd),
-      readTail: files.readTail,
       seat: thisSeat(),
-      human: async (cwd) => ({ trust: humanTrust(env), place: placeAt(cwd) }),
-      editTools: async (cwd) => editToolsAt(cwd),
       withoutTimeLimit: (work) => work(signal),
     }),
     callerOf: (tool_use_id) => callers.get(tool_use_id ?? '') ?? last,
