@@ -115,6 +115,14 @@ describe('a hook of another machine', () => {
     const file = tokenFileOf({ store: tempStore(), token: 'hive_x' } as Served);
     const { err } = await runRemoteHook({ url: 'http://127.0.0.1:1' }, FAR_START, file);
     expect(err).toBe('hive hook: 127.0.0.1:1 cannot be reached (connect ECONNREFUSED 127.0.0.1:1).\n');
+    // The client shows this to the person who has just typed; of other events it shows nothing.
+    const typed = { ...FAR_START, hook_event_name: 'UserPromptSubmit', prompt: 'go' };
+    const said = await runRemoteHook({ url: 'http://127.0.0.1:1' }, typed, file);
+    expect(JSON.parse(said.out)).toEqual({
+      systemMessage: expect.stringMatching(/^Hive failed on this prompt.* 127\.0\.0\.1:1 cannot be reached/),
+    });
+    const closed = { HIVE_GATE_FAIL: 'closed' };
+    expect((await runRemoteHook({ url: 'http://127.0.0.1:1' }, typed, file, closed)).out).toBe('');
     const proxy = await httpProxy('http://127.0.0.1:1/mcp');
     expect((await runRemoteHook(proxy, FAR_START, file)).err).toBe(
       `hive hook: ${new URL(proxy.url).host} answers (502), but not as hive serve does: is it running there, and is the address right?\n`,

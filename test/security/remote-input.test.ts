@@ -13,6 +13,7 @@ import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { FAR, farSession, NO_STORE, runRemoteHook, tokenFileOf } from '../support/remote.ts';
 import { serve } from '../support/serve.ts';
+import { tcpProxy } from '../support/tcp-proxy.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -86,4 +87,21 @@ describe('a call on another machine whose input', () => {
       expect(ran.err).toMatch(/^hive hook: The (?:JSON|hook event) .+\.\n$/);
     },
   );
+});
+
+test.each([
+  ['closed', { HIVE_GATE_FAIL: 'closed' }],
+  ['open', {}],
+] as const)('a hook over the connection fails %s if so configured, and says why', async (how, env) => {
+  const served = await serve(tempStore());
+  const network = await tcpProxy(Number(new URL(served.url).port));
+  const url = served.url.replace(/:\d+\//, `:${network.port}/`);
+  const args = ['--url', url, '--token-file', tokenFileOf(served)];
+  const agent = await connectMcp({ store: NO_STORE, args, env });
+  network.redirect(1);
+  const call = { hook_event_name: 'PreToolUse', session_id: 'far-1', cwd: '/', tool_name: 'Bash' };
+  const answer = agent.client.callTool({ name: 'hook_event', arguments: call });
+  const said = await answer.then(JSON.stringify, (error: unknown) => String(error));
+  expect(said).toContain('cannot be reached');
+  expect(/permissionDecision\W+deny/.test(said)).toBe(how === 'closed');
 });
