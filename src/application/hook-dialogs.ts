@@ -11,6 +11,7 @@ import {
   dialogFingerprint,
   dialogOf,
   type HookDialog,
+  looksAtFiles,
   patchOf,
   promptsOf,
 } from '../domain/dialogs.ts';
@@ -78,7 +79,7 @@ export async function inWords(
   event: HookEvent,
   { editTools }: HookSettings,
 ): Promise<Asking> {
-  const files = editTools !== undefined && dependsOnFiles(found) ? await editTools(event.cwd) : null;
+  const files = editTools !== undefined && looksAtFiles(found) ? await editTools(event.cwd) : null;
   const directory = files === null ? event.cwd : await directoryFor(found, event, files);
   const isElsewhere = directory !== null && directory !== event.cwd;
   const tools = isElsewhere && editTools !== undefined ? await editTools(directory) : files;
@@ -108,7 +109,7 @@ async function compared(
   { client, transcript_path, directory }: HookEvent & { directory: string | null },
   tools: EditTools,
 ): Promise<HookDialog> {
-  const isEdit = found.kind !== 'plan' && transcript_path !== null;
+  const isEdit = found.kind !== 'plan' && dependsOnFiles(found) && transcript_path !== null;
   const version = isEdit ? await tools.versionIn(client, transcript_path) : null;
   return comparedDialog(found, { client, version, directory }, tools);
 }

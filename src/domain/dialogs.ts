@@ -6,7 +6,7 @@
 
 import { isRelativePatch } from './codex-patches.ts';
 import { spelledLine } from './display.ts';
-import { type EditCall, type EditTools, editShown, type ShownEdit } from './edits.ts';
+import { type EditCall, type EditTools, editShown, linkShown, type ShownEdit } from './edits.ts';
 import {
   decideForm,
   type FormDialog,
@@ -113,7 +113,7 @@ export function editKey({
   return `edit-${digestOfCall([session_id, agent_id, tool?.name ?? null, tool?.input ?? null])}`;
 }
 
-/** The dialog with its plan, or with the edits of its tool compared with the current files. */
+/** The dialog with its plan, with the edits of its tool compared with the current files, or with where the path of its tool leads. */
 export function comparedDialog(
   dialog: HookDialog,
   { client, version, directory }: Omit<EditCall, 'name' | 'input'>,
@@ -123,7 +123,7 @@ export function comparedDialog(
   if (dialog.kind !== 'permission') return dialog;
   const { name, input } = dialog.tool;
   const call = { client, version, directory, name, input: objectIn(input) ?? {} };
-  const edit = editShown(call, tools, DIFF_BYTES);
+  const edit = READ_TOOLS.has(name) ? linkShown(call.input, tools) : editShown(call, tools, DIFF_BYTES);
   return edit === null ? dialog : { ...dialog, edit };
 }
 
@@ -138,6 +138,14 @@ function writtenPlan(dialog: Extract<HookDialog, { kind: 'plan' }>, tools: EditT
 
 /** The part of the bytes of the details that the diff of a file may take; the arguments take the rest. */
 const DIFF_BYTES = 48_000;
+
+/** Tools that read a file or a folder: a link in its path may lead anywhere. */
+const READ_TOOLS: ReadonlySet<string> = new Set(['Read', 'NotebookRead', 'Grep', 'Glob', 'LS']);
+
+/** Whether files must be looked at before a dialog is shown. */
+export function looksAtFiles(dialog: HookDialog): boolean {
+  return dependsOnFiles(dialog) || (dialog.kind === 'permission' && READ_TOOLS.has(dialog.tool.name));
+}
 
 const EDIT_TOOLS: ReadonlySet<string> = new Set([
   'Edit',

@@ -24,16 +24,17 @@ import {
 } from './codex-patches.ts';
 import { revealedSource, shownWithin, spelledLine } from './display.ts';
 import type { HookClient } from './hooks.ts';
-import type { Raw } from './json.ts';
+import { type Raw, textIn } from './json.ts';
 import { digestOf } from './permissions.ts';
 import { indented, isAtLeast } from './text.ts';
 
 /** A file as it is now. `link` is its real path where its path contains a link. */
-export type FileState =
-  | { kind: 'text'; text: string; link: string | null }
-  | { kind: 'missing'; link: string | null }
+export type FileState = { link: string | null } & (
+  | { kind: 'text'; text: string }
+  | { kind: 'missing' }
   /** `why` completes "The file …". */
-  | { kind: 'unread'; why: string };
+  | { kind: 'unread'; why: string }
+);
 
 /** The I/O that diffs need: reading and comparing files. */
 export interface EditTools {
@@ -399,8 +400,15 @@ function sourceShown(text: string): string {
   return shownWithin(DETAILS_BYTES, text, revealedSource);
 }
 
-function linked(state: FileState): string[] {
-  return state.kind === 'unread' || state.link === null ? [] : [WORDS.link(spelledLine(state.link))];
+function linked({ link }: FileState): string[] {
+  return link === null ? [] : [WORDS.link(spelledLine(link))];
+}
+
+/** Where the path of a call leads that reads or searches it; null for a path without a link. */
+export function linkShown(input: Raw, tools: Pick<EditTools, 'read'>): ShownEdit | null {
+  const path = textIn(input, 'file_path', 'notebook_path', 'path');
+  const [shown] = path === null ? [] : linked(tools.read(path));
+  return shown === undefined ? null : { shown, named: [], claimed: [] };
 }
 
 /** Both texts of each replacement in full. As the headers say, the line numbers are those of the texts. */

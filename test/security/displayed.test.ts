@@ -39,6 +39,9 @@ import { ask, eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.t
 import { fire, recordedEvent, said } from '../support/hooks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 
+/** More than Hive reads of a file. */
+const LARGE = 'x'.repeat(3 * 1024 * 1024);
+
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 
 let hive: OpenedHive;
@@ -707,7 +710,7 @@ describe('an edit', () => {
     expect(read('/dev/zero')).toMatchObject({ kind: 'unread' });
     expect(read('/')).toMatchObject({ kind: 'unread' });
     writeFileSync(`${pipe}.bin`, Buffer.from([1, 0, 2]));
-    expect(read(`${pipe}.bin`)).toEqual({ kind: 'unread', why: 'is binary (3 bytes)' });
+    expect(read(`${pipe}.bin`)).toEqual({ kind: 'unread', why: 'is binary (3 bytes)', link: null });
     symlinkSync(`${pipe}.gone`, `${pipe}.link`);
     expect(read(`${pipe}.link`)).toMatchObject({ kind: 'missing', link: `${pipe}.gone` });
     symlinkSync('circle', join(dirname(pipe), 'circle'));
@@ -717,6 +720,58 @@ describe('an edit', () => {
     // Node takes this for a file beside the link, and the kernel for one beside what the link leads to.
     expect(read(`${pipe}.dir/../new`)).toMatchObject({ kind: 'unread', why: 'has .. in its path' });
     expect(read(`${pipe}.dir/new`)).toMatchObject({ kind: 'missing', link: `${pipe}.real/new` });
+  });
+});
+
+describe('a permission for a path that contains a link', () => {
+  const { permission_suggestions: _, ...raw } = BASH;
+  const asked = (folder: string, tool_name: string, tool_input: object): Promise<FiredDialog> =>
+    fireDialog(
+      hive,
+      { ...raw, cwd: folder, tool_name, tool_input },
+      { settings: { editTools: async (cwd) => editToolsAt(cwd) } },
+    );
+
+  test.each([
+    ['a file that is read', 'Read', (path: string) => ({ file_path: path }), 'secret\n'],
+    ['a folder that is searched', 'Grep', (path: string) => ({ pattern: 'x', path }), null],
+    ['a folder whose files are listed', 'Glob', (path: string) => ({ pattern: '*', path }), null],
+    [
+      'a binary file that is replaced',
+      'Write',
+      (path: string) => ({ file_path: path, content: 'x' }),
+      'a\0b',
+    ],
+    ['a large file that is replaced', 'Write', (path: string) => ({ file_path: path, content: 'x' }), LARGE],
+  ])('shows where it leads: %s', async (_what, tool, input, content) => {
+    const [folder, target] = [tempFolder(), join(tempFolder(), 'elsewhere')];
+    if (content === null) mkdirSync(target);
+    else writeFileSync(target, content);
+    symlinkSync(target, join(folder, 'notes'));
+    const said = `The path contains a link. The file is ${target}`;
+    for (const path of [join(folder, 'notes'), 'notes']) {
+      const { prompts, printed } = await asked(folder, tool, input(path));
+      expect(prompts[0]?.context?.split('\n')).toContain(said);
+      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
+      await printed;
+    }
+  });
+
+  test('allows nothing if the link leads elsewhere when the answer comes', async () => {
+    const folder = tempFolder();
+    const [plain, secret] = ['plain', 'secret'].map((name) => join(tempFolder(), name));
+    for (const file of [plain, secret]) writeFileSync(file ?? '', 'the same\n');
+    const notes = join(folder, 'notes');
+    for (const before of [null, plain]) {
+      if (before === null) writeFileSync(notes, 'the same\n');
+      else symlinkSync(before ?? '', notes);
+      const { prompts, printed } = await asked(folder, 'Read', { file_path: notes });
+      rmSync(notes);
+      symlinkSync(secret ?? '', notes);
+      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
+      expect(await printed).toMatch(/"deny".*not what is about to run/);
+      rmSync(notes);
+    }
   });
 });
 

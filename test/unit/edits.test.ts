@@ -89,7 +89,7 @@ test.each<[string, FileState | string | null, object, string]>([
   ['is in a file that is not there', null, {}, 'There is no such file.'],
   [
     'is in a binary file',
-    { kind: 'unread', why: 'is binary (3 bytes)' },
+    { kind: 'unread', why: 'is binary (3 bytes)', link: null },
     {},
     'The file is binary (3 bytes), so this is not a diff of the file.',
   ],

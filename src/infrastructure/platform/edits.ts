@@ -23,7 +23,7 @@ export function editToolsAt(cwd: string): EditTools {
     read: (path) =>
       // After a link, some clients go up from the link and others from its target.
       path.split('/').includes('..')
-        ? { kind: 'unread', why: 'has .. in its path' }
+        ? { kind: 'unread', why: 'has .. in its path', link: null }
         : readText(resolve(cwd, path)),
     realPath: (path) => realPath(resolve(cwd, path)),
     packed,
@@ -36,7 +36,7 @@ export function editToolsAt(cwd: string): EditTools {
 export const EDIT_TOOLS_ELSEWHERE: EditTools = {
   versionIn: async () => null,
   directoryOfPatch: async () => null,
-  read: () => ({ kind: 'unread', why: 'is on another machine' }),
+  read: () => ({ kind: 'unread', why: 'is on another machine', link: null }),
   realPath: (path) => path,
   packed,
   unpacked,
@@ -100,27 +100,23 @@ function endsOf(path: string, bytes: number): string[] {
 }
 
 function readText(path: string): FileState {
+  const link = linkOf(path);
+  const unread = (why: string): FileState => ({ kind: 'unread', why, link });
   let file: number;
   try {
     file = openSync(path, READ_ONLY);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return { kind: 'missing', link: linkOf(path) };
-    return { kind: 'unread', why: `cannot be read (${code})` };
+    return code === 'ENOENT' ? { kind: 'missing', link } : unread(`cannot be read (${code})`);
   }
   try {
     const about = fstatSync(file);
-    if (!about.isFile()) return { kind: 'unread', why: 'is not a plain file' };
-    if (about.size > MOST_BYTES) return { kind: 'unread', why: `is large (${about.size} bytes)` };
+    if (!about.isFile()) return unread('is not a plain file');
+    if (about.size > MOST_BYTES) return unread(`is large (${about.size} bytes)`);
     const text = textOf(readFileSync(file));
-    return text === null
-      ? { kind: 'unread', why: `is binary (${about.size} bytes)` }
-      : { kind: 'text', text, link: linkOf(path) };
+    return text === null ? unread(`is binary (${about.size} bytes)`) : { kind: 'text', text, link };
   } catch (error) {
-    return {
-      kind: 'unread',
-      why: `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'no reason'})`,
-    };
+    return unread(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'no reason'})`);
   } finally {
     closeSync(file);
   }
