@@ -54,18 +54,15 @@ import type { Processes } from './world.ts';
 /** In ms: a session on another machine, or without a process, counts as gone after this much silence. */
 const SILENCE_MS = 24 * 60 * 60 * 1000;
 
-/** A longer parent chain is an error in the data. */
-const MAX_GENERATIONS = 32;
-
-/** Every session that this one descends from, nearest first. */
+/** Every session that this one descends from, nearest first. An agent decides how many there are, so none is left out. */
 async function ancestorsOf(tx: ReadTx, session_id: string): Promise<string[]> {
-  const chain: string[] = [];
+  const chain = new Set<string>();
   let next = (await tx.sessions.get(session_id))?.parent_session_id ?? null;
-  while (next !== null && chain.length < MAX_GENERATIONS && !chain.includes(next)) {
-    chain.push(next);
+  while (next !== null && !chain.has(next)) {
+    chain.add(next);
     next = (await tx.sessions.get(next))?.parent_session_id ?? null;
   }
-  return chain;
+  return [...chain];
 }
 
 /** In ms: how often a session without hooks is recorded as alive, so that it need not write with each call. */
@@ -257,8 +254,9 @@ async function uncorrected(
 /** The facts for `refusalToSet`. The events of the session, and of those it continues, show which settings a human has set. */
 async function settingContext(tx: ReadTx, session: Session): Promise<SettingContext> {
   const setByHuman = new Map<string, string>();
-  let one: Session | undefined = session;
-  for (let n = 0; one !== undefined && n < MAX_GENERATIONS; n += 1) {
+  const seen = new Set<string>();
+  for (let one: Session | undefined = session; one !== undefined && !seen.has(one.session_id); ) {
+    seen.add(one.session_id);
     for (const { data } of await tx.events.of(one.session_id, Number.MAX_SAFE_INTEGER)) {
       const { set, by, by_kind } = data;
       if (by_kind !== 'human' || set === null || typeof set !== 'object') continue;

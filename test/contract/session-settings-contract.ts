@@ -103,6 +103,24 @@ export function sessionSettingsContract(engine: StoreEngine): void {
       });
   });
 
+  test('an agent outgrows neither the sessions it descends from nor what its human has set, however many it makes', async () => {
+    const hive = await open();
+    const ids = Array.from({ length: 70 }, (_, n) => `session-${n}`);
+    for (const [n, session_id] of ids.entries()) {
+      await join(hive, session_id, { parent_session_id: ids[n - 1] ?? null });
+      await hive.store.write(async (tx) => {
+        const session = await tx.sessions.get(session_id);
+        if (session !== undefined) await tx.sessions.upsert({ ...session, continues: ids[n - 1] ?? null });
+      });
+    }
+    await hive.sessions.configure('session-0', { roles: ['reviewer'] }, HUMAN);
+    const last = await hive.sessions.actor({ session_id: 'session-69', handle: 'x' }, 'mcp');
+    expect(last).toMatchObject({ ancestors: expect.arrayContaining(['session-0']) });
+    await expect(hive.sessions.configure('session-69', { roles: ['boss'] }, last)).rejects.toThrow(
+      /has set "roles" for you/,
+    );
+  });
+
   test('every session above one that stays is kept, however many generations are between them', async () => {
     const hive = await open();
     const ids = ['a', 'b', 'c', 'd', 'other'];

@@ -80,6 +80,20 @@ describe('an agent cannot open a desk', () => {
     expect(await eventsOf(await openTestHive(store), 'desk/changed', 'seat/registered')).toEqual([]);
   });
 
+  test('however many shells with a clean environment it starts in one another, none hides it', async () => {
+    const store = tempStore();
+    const env = childEnvironment(store);
+    const clean = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    // Each shell stays, because it has another command after the next shell.
+    const nest = `n=$1; shift; if [ "$n" = 0 ]; then "$0" "$@"; else env -i "NEST=$NEST" ${clean
+      .map((one) => `'${one}'`)
+      .join(' ')} sh -c "$NEST" "$0" $((n - 1)) "$@"; fi; exit $?`;
+    const words = ['-c', nest, process.execPath, '100', HIVE, 'token', 'list'];
+    const refused = spawnChild('sh', words, { ...env, NEST: nest, CLAUDECODE: '1' });
+    expect(await refused.exited).toMatchObject({ code: 7 });
+    expect(refused.stderr()).toContain('CLAUDECODE is set in a process that started this one');
+  });
+
   test('the sidecar refuses to run below a registered session, whatever its environment', async () => {
     const store = tempStore();
     await becomeAgent(store);

@@ -3,9 +3,6 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import type { Processes } from '../../application/world.ts';
 import { platform, statFields } from './platform.ts';
 
-/** A longer chain of ancestors must be an error. */
-const MAX_GENERATIONS = 64;
-
 /** The fields of proc(5) that follow the command; null for a process that is gone, and if there is no /proc. */
 function statOf(pid: number): string[] | null {
   try {
@@ -55,11 +52,12 @@ export const processes: Processes = {
   },
 
   ancestors(pid) {
-    const chain: number[] = [];
+    // A set, because a pid that was reused while this reads could lead in a circle. There is no limit on the length: an agent
+    // would start as many shells in one another, to be out of sight behind them.
+    const chain = new Set<number>();
     let parent = platform.parentOf(pid);
-    for (; parent !== null && chain.length < MAX_GENERATIONS; parent = platform.parentOf(parent))
-      chain.push(parent);
-    return chain;
+    for (; parent !== null && !chain.has(parent); parent = platform.parentOf(parent)) chain.add(parent);
+    return [...chain];
   },
 
   environment: platform.environment,
