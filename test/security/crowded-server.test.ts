@@ -5,10 +5,12 @@
  * @module-tag sqlite
  * @module-tag http
  */
+import { type ClientRequest, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
+import { MODERN } from '../../src/adapters/mcp/modern.ts';
 import type { Token } from '../../src/domain/tokens.ts';
 import { createReplayStore } from '../../src/extensions/serve/mcp-http.ts';
 import { shell } from '../support/cli.ts';
@@ -64,6 +66,59 @@ test('a token cannot use up the sessions of the others, and is told when to try 
   expect(refused).toMatch(/The token \\"default\\" has 100 open sessions.*try again in \d+ s/);
   const other = (await shell(served.store).hive('token', 'make', 'other', '--json')).json().secret;
   expect((await begin(other)).status).toBe(200);
+});
+
+test('a token cannot use up the connections of the others, however long its requests last', async () => {
+  const hive = await openTestHive();
+  const token = (name: string): Token =>
+    ({ name, agent: 'a', role: 'agent', projects: [], digest: name }) as unknown as Token;
+  const tokens = {
+    verify: async (secret: string) => token(secret),
+    holds: async () => true,
+    watch: () => () => undefined,
+  };
+  const { url } = await serveHere(hive, { tokens, most_requests_of_token: 3 });
+  const open = new Set<ClientRequest>();
+  onTestFinished(() => {
+    for (const one of open) one.destroy();
+  });
+  const listen = (
+    secret: string,
+  ): Promise<{ status: number | undefined; sent: ClientRequest; body: string }> =>
+    new Promise((resolve, reject) => {
+      const method = 'subscriptions/listen';
+      const sent = request(url, {
+        method: 'POST',
+        agent: false,
+        headers: {
+          ...{ Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' },
+          ...{ 'MCP-Protocol-Version': MODERN, 'Mcp-Method': method },
+        },
+      });
+      open.add(sent);
+      sent.once('error', reject);
+      sent.once('response', (response) =>
+        response.once('data', (data) => {
+          sent.off('error', reject).on('error', () => undefined);
+          resolve({ status: response.statusCode, sent, body: String(data) });
+        }),
+      );
+      const _meta = {
+        'io.modelcontextprotocol/protocolVersion': MODERN,
+        'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      };
+      const params = { notifications: { toolsListChanged: true }, _meta };
+      sent.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
+    });
+  const streams = [await listen('one'), await listen('one'), await listen('one')];
+  expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
+  const refused = await listen('one');
+  expect(refused.status).toBe(429);
+  expect(refused.body).toMatch(/The token \\"one\\" has 3 requests and streams in progress/);
+  expect((await listen('two')).status).toBe(200);
+  streams[0]?.sent.destroy();
+  await eventually(async () => (await listen('one')).status === 200, 10_000, 'room for another');
 });
 
 test('nothing is kept of a session that could not begin', async () => {

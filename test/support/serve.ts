@@ -53,7 +53,8 @@ export async function serveHere(
   let count = 0;
   const mcp = createMcpOverHttp(hive, {
     tokens: tokensOf(hive),
-    ...{ most_sessions: 10, most_sessions_of_token: 10, idle_ms: 60_000, most_bytes: 10_000 },
+    ...{ most_sessions: 10, most_sessions_of_token: 10, most_requests_of_token: 100 },
+    ...{ idle_ms: 60_000, most_bytes: 10_000 },
     ...{ hosts: new Set(['127.0.0.1']), burst: 100, rate: 100 },
     project: { project: 'p', project_dir: '/p', branch: null },
     make_id: () => {

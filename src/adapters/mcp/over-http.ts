@@ -32,6 +32,8 @@ export interface HttpOptions extends GuardOptions {
   most_sessions: number;
   /** How many of these one token may have, so that one agent leaves room for the others. */
   most_sessions_of_token: number;
+  /** How many requests and streams of one token may be in progress, so that one token leaves connections for the others. */
+  most_requests_of_token: number;
   /** Called with the socket of each request that was admitted with a token. */
   onAdmitted?: (socket: Socket) => void;
   /** A session without a request and without an open stream for this many ms is closed. */

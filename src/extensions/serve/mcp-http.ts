@@ -58,6 +58,8 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
   const routes = new Map(Object.entries(options.routes ?? {}));
   const stopping = new AbortController();
   const answering = new Set<ServerResponse>();
+  /** The responses that have not closed, by the name of their token. */
+  const inProgress = new Map<string, Set<ServerResponse>>();
   /** The requests and streams in progress that a token has admitted. */
   const admitted = new Map<AbortController, Token>();
   const unwatch = tokens.watch((valid) => {
@@ -86,6 +88,8 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     const admission = await guard.admit(request);
     if ('refusal' in admission) return say(response, admission.refusal);
     options.onAdmitted?.(request.socket);
+    const busy = refuseBusy(admission.token, response);
+    if (busy !== null) return say(response, busy);
     const body =
       request.method === 'POST'
         ? await readBody(request, options.most_bytes, route === undefined ? JSON.parse : parseJson)
@@ -119,6 +123,21 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     use(session, response);
     if (request.method === 'POST') answer(response);
     await session.transport.handleRequest(request, response, json);
+  }
+
+  /** Why this token may not have a further request in progress; null if it may, and has it until the response closes. */
+  function refuseBusy({ name }: Token, response: ServerResponse): Refusal | null {
+    const own = inProgress.get(name) ?? new Set();
+    if (own.size >= options.most_requests_of_token)
+      return {
+        status: 429,
+        message: `The token "${name}" has ${own.size} requests and streams in progress, the most that one token may have. Let one of them end, then try again.`,
+        headers: { 'Retry-After': '1' },
+      };
+    if (response.closed) return null;
+    inProgress.set(name, own.add(response));
+    response.once('close', () => own.delete(response));
+    return null;
   }
 
   /** Why this token may not have a further session; null if it may. */

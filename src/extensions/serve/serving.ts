@@ -58,6 +58,7 @@ const LIMITS = {
   rate: 50,
   most_sessions: 500,
   most_sessions_of_token: 100,
+  most_requests_of_token: 500,
   idle_ms: 30 * 60_000,
   most_bytes: MOST_BYTES,
 };

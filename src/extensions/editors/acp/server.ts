@@ -20,6 +20,7 @@ const LIMITS = {
   rate: 50,
   most_sessions: 500,
   most_sessions_of_token: 20,
+  most_requests_of_token: 500,
   idle_ms: 24 * 3_600_000,
   most_bytes: 1024 * 1024,
 };
