@@ -183,7 +183,8 @@ async function concludeWait(
     return concludePrompts(hook, asking, prompts, { file, meant: THIS_DIALOG });
   const isWithdrawn = waited.abandoned && !waited.cut_off;
   const shows = waited.in_terminal === true && !isWithdrawn && verdict.deny === null;
-  const staysOpen = shows && prompts.every(({ status }) => status === 'pending');
+  // Some may be answered. The terminal asks all of them again.
+  const staysOpen = shows && prompts.every(({ status }) => status === 'pending' || status === 'responded');
   if (staysOpen) for (const prompt of prompts) await leaveToTerminal(tx, prompt);
   else await withdraw(tx, prompts, waited.cut_off ? GONE : ELSEWHERE);
   return null;
