@@ -64,11 +64,11 @@ const ALL_LIMIT = 1_000;
 
 type InterruptParts = Pick<
   Parts,
-  'store' | 'feed' | 'ids' | 'processes' | 'files' | 'codex' | 'machine' | 'log'
+  'store' | 'feed' | 'ids' | 'processes' | 'files' | 'codex' | 'machine' | 'seat' | 'log'
 >;
 
 export function createInterrupts(parts: InterruptParts) {
-  const { store, feed, ids } = parts;
+  const { store, feed } = parts;
   const turnWatch = createTurnWatch(parts);
   const closing = new AbortController();
   const push = createPush(parts, closing.signal);
@@ -103,7 +103,7 @@ export function createInterrupts(parts: InterruptParts) {
       const started = performance.now();
       const wait_ms = checkedWait(request);
       await checkCurrentTurn(request.session);
-      const { interrupt, turn, session } = await store.write((tx) => recordRequest(tx, request, ids));
+      const { interrupt, turn, session } = await store.write((tx) => recordRequest(tx, request, parts));
       const waited = (): number => performance.now() - started;
       if (interrupt === null) return outcomeOf(turn, null, waited());
       if (interrupt.state !== 'pending') return outcomeFor({ interrupt, turn }, waited());
@@ -224,7 +224,11 @@ interface Taken {
 }
 
 /** Stores a request. @throws HiveError `session_not_found`, `turn_not_current`, `no_turn`, `not_allowed`. */
-async function recordRequest(tx: WriteTx, request: InterruptRequest, ids: Ids): Promise<Taken> {
+async function recordRequest(
+  tx: WriteTx,
+  request: InterruptRequest,
+  { ids, seat }: Pick<InterruptParts, 'ids' | 'seat'>,
+): Promise<Taken> {
   const session = await findSession(tx, request.session);
   refuse(refusalToInterrupt(request.actor, session));
   const repeated = request.interrupt_id == null ? undefined : await tx.turns.interrupt(request.interrupt_id);
@@ -236,7 +240,7 @@ async function recordRequest(tx: WriteTx, request: InterruptRequest, ids: Ids): 
   }
   const current = await tx.turns.current(session.session_id);
   const turn = request.turn_id == null ? current : await tx.turns.get(request.turn_id);
-  if (turn === undefined && request.turn_id == null) throw noTurn(session);
+  if (turn === undefined && request.turn_id == null) throw await noTurn(tx, session, seat);
   const isOwn = turn?.session_id === session.session_id;
   if (isOwn && wasInterrupted(turn)) return { interrupt: null, turn, session };
   if (!isOwn || turn.state !== 'in_progress') throw notCurrent(session, request.turn_id ?? null, current);
@@ -362,9 +366,15 @@ function checkedWait(request: InterruptRequest): number {
   return wait_ms;
 }
 
-function noTurn(session: Session): HiveError {
+async function noTurn(tx: ReadTx, session: Session, seat: string): Promise<HiveError> {
   const { session_id } = session;
-  return new HiveError('no_turn', `${labelled(session)} is idle; nothing to interrupt.`, { session_id });
+  const runs = await tx.runs.open(seat);
+  const run = runs.find((one) => one.session_id === session_id && one.status === 'sleeping');
+  const state =
+    run === undefined
+      ? 'is idle; nothing to interrupt.'
+      : `sleeps; nothing to interrupt. To end its run: hive runs --stop ${run.run_id}`;
+  return new HiveError('no_turn', `${labelled(session)} ${state}`, { session_id });
 }
 
 function notCurrent(session: Session, turn_id: string | null, current: Turn | undefined): HiveError {

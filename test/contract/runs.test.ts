@@ -5,7 +5,7 @@ import { HiveError } from '../../src/domain/errors.ts';
 import type { Run } from '../../src/domain/runs.ts';
 import type { RunFiles } from '../../src/extensions/runs/files.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
-import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { sleepingRun } from '../support/run-rows.ts';
 import { runsWith } from '../support/runs.ts';
 import { eventually } from '../support/wait.ts';
@@ -133,4 +133,15 @@ test('a run whose turn was interrupted did not succeed, although its client ends
   expect(await left.hive.store.read((tx) => tx.runs.get('run-1'))).toMatchObject({
     problem: 'Its turn was interrupted.',
   });
+});
+
+test('an interrupt of an agent whose run sleeps says how to end the run', async () => {
+  const hive = await openTestHive();
+  const { session_id } = await introduce(hive);
+  const interrupted = () => hive.interrupts.interrupt({ session: session_id, actor: HUMAN });
+  await expect(interrupted()).rejects.toThrow(/is idle; nothing to interrupt\.$/);
+  await hive.store.write((tx) => tx.runs.put(sleepingRun({ session_id, seat: hive.parts.seat })));
+  await expect(interrupted()).rejects.toThrow(
+    / sleeps; nothing to interrupt\. To end its run: hive runs --stop run-1$/,
+  );
 });
