@@ -142,18 +142,29 @@ function setUpEmacs(direction: Direction, options: SetUpOptions): Promise<ExitCo
   });
 }
 
+/** The names in agent-shell's variables, by the words of a command. */
+const AGENT_SHELL: readonly (readonly [RegExp, string])[] = [
+  [/claude/, 'anthropic-claude'],
+  [/codex/, 'openai-codex'],
+  [/gemini/, 'google-gemini'],
+  [/opencode/, 'opencode'],
+  [/goose/, 'goose'],
+  [/copilot/, 'github'],
+];
+
 /** The settings with which an editor starts its agent through the proxy. Each agent has its own, so none are written. */
 async function printAcp(agent: readonly string[], { json }: Format): Promise<ExitCode> {
   const [program = 'hive', ...rest] = thisProgram();
   const words = [program, ...rest, 'acp', '--', ...agent];
   const [command = '', ...args] = words;
   const zed = { agent_servers: { [`${agent[0]} with Hive`]: { type: 'custom', command, args } } };
+  const variable = agent.flatMap((word) => AGENT_SHELL.find(([name]) => name.test(word))?.[1] ?? [])[0];
   const agent_shell = `(${words.map((word) => JSON.stringify(word)).join(' ')})`;
   if (json === true) printJson({ agent_shell, zed });
   else
-    print(`For agent-shell in Emacs, set the command of your agent, for example of Claude:
+    print(`For agent-shell in Emacs, set the command of your agent${variable === undefined ? ', whose variable has its name instead of the dots' : ''}:
 
-(setq agent-shell-anthropic-claude-acp-command
+(setq agent-shell-${variable ?? '…'}-acp-command
       '${agent_shell})
 
 For Zed, add to its settings:

@@ -40,6 +40,18 @@ function home(files: Record<string, string> = {}): { folder: string; person: She
   return { folder, person: shell(join(folder, 'state/hive.db'), { HOME: folder }) };
 }
 
+describe('the settings for an ACP agent', () => {
+  it.each([
+    [[], 'anthropic-claude'],
+    [['opencode', 'acp'], 'opencode'],
+    [['npx', '-y', '@google/gemini-cli', '--acp'], 'google-gemini'],
+    [['my-agent'], '…'],
+  ])('name the variable of agent-shell for it: %j', async (agent, variable) => {
+    const { out } = await home().person.hive('init', 'acp', '--', ...agent);
+    expect(out).toContain(`(setq agent-shell-${variable}-acp-command\n`);
+  });
+});
+
 /** Every file of a home that is not Hive's own. */
 function filesIn(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
