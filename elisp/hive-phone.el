@@ -55,12 +55,33 @@ Emacs.
   (hive-text-set-up #'hive-phone--look))
 
 (defun hive-phone--insert-code ()
-  "Insert the QR code: a picture where this frame has pictures, else blocks."
-  (if (and (display-images-p) (image-type-available-p 'svg))
-      (insert-image (create-image (plist-get hive-phone--invited :qr_svg) 'svg t)
-                    (hive-words "QR code"))
-    (insert (propertize (plist-get hive-phone--invited :qr_blocks) 'face 'hive-phone-code)))
-  (insert "\n\n"))
+  "Insert the QR code, and return non-nil, if this frame can show it.
+It is a picture where the frame has pictures, else it consists of blocks.  Where
+it has no blocks either, it consists of blanks, which need twice the room."
+  (let ((blocks (plist-get hive-phone--invited :qr_blocks)))
+    (cond ((and (display-images-p) (image-type-available-p 'svg))
+           (insert-image (create-image (plist-get hive-phone--invited :qr_svg) 'svg t)
+                         (hive-words "QR code"))
+           (insert "\n\n")
+           t)
+          ((char-displayable-p ?█)
+           (insert (propertize blocks 'face 'hive-phone-code) "\n\n")
+           t)
+          (t (hive-phone--insert-blanks (split-string blocks "\n"))))))
+
+(defun hive-phone--insert-blanks (rows)
+  "Insert the QR code with ROWS of blocks as coloured blanks, if it fits.
+Return non-nil if it does."
+  (let ((size (length (car rows))))
+    (when (and (<= (* 2 size) (frame-width)) (<= (+ size 2) (frame-height)))
+      ;; A code has an odd number of rows: below the last one there is nothing.
+      (dolist (cells (seq-take (mapcan (lambda (row) (list (cons "█▀" row) (cons "█▄" row))) rows) size))
+        (seq-doseq (block (cdr cells))
+          (insert (propertize "  " 'face `(:inherit hive-phone-code
+                                           :inverse-video ,(seq-contains-p (car cells) block)))))
+        (insert "\n"))
+      (insert "\n")
+      t)))
 
 (defun hive-phone--insert-phone ()
   "Insert the name and the phrase of the phone that has used the code."
@@ -86,8 +107,10 @@ Emacs.
       (let ((warning (plist-get hive-phone--invited :warning)))
         (when (stringp warning)
           (insert (propertize (hive-text-inert warning) 'face 'hive-warning) "\n\n")))
-      (hive-phone--insert-code)
-      (insert (hive-words "Point the phone's camera at the code, or type this address there:
+      (insert (if (hive-phone--insert-code)
+                  (hive-words "Point the phone's camera at the code, or type this address there:")
+                (hive-words "Type this address on the phone:"))
+              (hive-words "
 
   %s
 

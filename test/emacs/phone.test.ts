@@ -50,6 +50,25 @@ async function used(): Promise<{ device: Device; phrase: string }> {
   return { device, phrase: await phraseFor(device, { code, store_id }) };
 }
 
+test.each([
+  ['blanks where it fits', 60, '37', 'camera at the code'],
+  ['nothing where it does not', 24, '0', 'Type this address on the phone:'],
+])('in a terminal without UTF-8, the code consists of %s', async (_what, lines, rows, said) => {
+  const ascii = await home.emacs("(set-terminal-coding-system 'us-ascii)", { columns: 100, lines });
+  await ascii.keys('C-u');
+  await commandIn(ascii, 'hive-phone');
+  await ascii.until(/Address of the inbox:/);
+  await ascii.type('https://hive.example.org');
+  await ascii.keys('Enter');
+  const screen = (await ascii.until(/The code is \S+\./)).join('\n');
+  expect(screen).toContain(said);
+  expect(screen).not.toMatch(/[█▀▄]|\?\?/);
+  await ascii.keys('M-:');
+  await ascii.type('(message "%d rows" (how-many "^    +$" (point-min) (point-max)))');
+  await ascii.keys('Enter');
+  await ascii.until(new RegExp(`^"${rows} rows`, 'm'));
+});
+
 test('a phone is let in once its human says that it shows the same phrase; nothing asks by itself', async () => {
   const { device, phrase } = await used();
   await emacs.until(new RegExp(`Ada's phone has used the code[\\s\\S]*${phrase}`));

@@ -1,7 +1,7 @@
 /** The QR codes of pairing, as a picture and as lines of blocks: read as a camera's program does, module by module. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pairingAddress } from '../../src/extensions/inbox/device.ts';
-import { qrOf } from '../../src/extensions/inbox/devices.ts';
+import { codeOn, qrOf } from '../../src/extensions/inbox/devices.ts';
 
 /** The modules of a code by row, true for a dark one, with the border. */
 type Modules = boolean[][];
@@ -113,3 +113,23 @@ test.each([
     expect(read(picture)).toBe(address);
   },
 );
+
+describe('in a terminal', () => {
+  const blocks = async (): Promise<string> =>
+    (await qrOf(pairingAddress('http://127.0.0.1:7373/inbox', '7k3m9q2x'))).blocks;
+
+  test('without UTF-8, the code consists of blanks', async () => {
+    const code = codeOn({ utf8: false, columns: 80, rows: 50 }, await blocks()) ?? '';
+    expect(code).toMatch(/^[\u001b[\dm \n]+$/);
+    const modules = code
+      .split('\n')
+      .map((row) => [...row.matchAll(/\u001b\[4([07])m {2}/g)].map(([, colour]) => colour === '0'));
+    expect(read(modules)).toBe(pairingAddress('http://127.0.0.1:7373/inbox', '7k3m9q2x'));
+  });
+
+  test('that has no room for it then, there is none', async () => {
+    expect(codeOn({ utf8: false, columns: 80, rows: 24 }, await blocks())).toBeNull();
+    expect(codeOn({ utf8: false, columns: 72, rows: 50 }, await blocks())).toBeNull();
+    expect(codeOn({ utf8: true, columns: 80, rows: 24 }, await blocks())).toContain('█');
+  });
+});

@@ -22,7 +22,7 @@ import { foldName } from '../../domain/humans.ts';
 import { humanName, thisSeat } from '../../infrastructure/platform/paths.ts';
 import { seatSecret } from '../../infrastructure/platform/seat-file.ts';
 import { PAIRING_MS } from './device.ts';
-import { allow, invite, phoneOf, phraseFor, qrOf, revoke } from './devices.ts';
+import { allow, codeOn, invite, phoneOf, phraseFor, qrOf, revoke } from './devices.ts';
 import { devicesOf } from './service.ts';
 
 const phoneState = (state: 'unconfirmed' | 'confirmed' | 'revoked', revoked_at: string): string =>
@@ -63,9 +63,10 @@ async function add(hive: Hive, { url, by, json }: AddOptions): Promise<ExitCode>
   // With --json stdout has the result only.
   const say = (text: string): void =>
     void (json === true ? process.stderr : process.stdout).write(`${text}\n`);
-  const { blocks } = await qrOf(address);
+  const shown = codeHere((await qrOf(address)).blocks);
+  const scan = shown === null ? 'Open' : `${shown}\nScan this with the phone's camera, or open`;
   say(
-    `${onBlack(blocks)}\n${`Scan this with the phone's camera, or open this address on the phone:\n  ${address}\nThe code is ${code}; it can be used once, within 10 minutes. Waiting for the phone…`}`,
+    `${scan} this address on the phone:\n  ${address}\nThe code is ${code}; it can be used once, within 10 minutes. Waiting for the phone…`,
   );
   const device = await hive.feed.until(() => devicesOf(hive).paired(code), { wait_ms: PAIRING_MS });
   if (device === undefined) {
@@ -95,13 +96,12 @@ async function add(hive: Hive, { url, by, json }: AddOptions): Promise<ExitCode>
 /** In columns. */
 const LONGEST_NAME = 60;
 
-/** Light blocks on black, whatever colours the terminal has; plain in a pipe. */
-function onBlack(blocks: string): string {
-  if (!process.stdout.isTTY) return blocks;
-  return blocks
-    .split('\n')
-    .map((row) => `\u001b[97;40m${row}\u001b[0m`)
-    .join('\n');
+/** The QR code for this terminal; plain in a pipe. */
+function codeHere(blocks: string): string | null {
+  const { isTTY, columns, rows } = process.stdout;
+  const { LC_ALL, LC_CTYPE, LANG } = process.env;
+  const utf8 = /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
+  return isTTY ? codeOn({ utf8, columns, rows }, blocks) : blocks;
 }
 
 /** A command that lets somebody in is typed by a person. @throws HiveError `not_allowed` without a terminal. */

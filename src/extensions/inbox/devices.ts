@@ -103,6 +103,35 @@ export async function qrOf(text: string): Promise<{ svg: string; blocks: string 
   return { svg: renderSVG(text, { ...options, pixelSize: 6 }), blocks: renderUnicodeCompact(text, options) };
 }
 
+const ON_BLACK = '\u001b[97;40m';
+const [LIGHT, DARK, PLAIN] = ['\u001b[47m', '\u001b[40m', '\u001b[0m'];
+
+/** What a terminal can show. */
+export interface Screen {
+  /** It shows characters beyond ASCII. */
+  utf8: boolean;
+  columns: number;
+  rows: number;
+}
+
+/**
+ * The blocks of a QR code in a terminal, light on black whatever its colours are. Without UTF-8 it consists of blanks, which need twice the
+ * room; null if it is too large then.
+ */
+export function codeOn({ utf8, columns, rows }: Screen, blocks: string): string | null {
+  const lines = blocks.split('\n');
+  if (utf8) return lines.map((row) => `${ON_BLACK}${row}${PLAIN}`).join('\n');
+  const size = lines[0]?.length ?? 0;
+  if (2 * size > columns || size > rows) return null;
+  const cells = (row: string, light: string): string =>
+    `${[...row].map((block) => `${light.includes(block) ? LIGHT : DARK}  `).join('')}${PLAIN}`;
+  // A code has an odd number of rows: below the last one there is nothing.
+  return lines
+    .flatMap((row) => [cells(row, '█▀'), cells(row, '█▄')])
+    .slice(0, size)
+    .join('\n');
+}
+
 /** Revokes a device, and takes its key out of the human's file if it is there. */
 export async function revoke(
   hive: Hive,
