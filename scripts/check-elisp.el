@@ -10,6 +10,7 @@
 
 (require 'bytecomp)
 (require 'checkdoc)
+(require 'cl-lib)
 
 (defvar check-elisp-failures 0)
 
@@ -47,7 +48,7 @@
         (push (intern (match-string 1)) symbols))
       symbols)))
 
-(defun check-elisp-compile (file)
+(defun check-elisp-byte-compile (file)
   "Byte-compile FILE; a warning fails."
   (let ((byte-compile-log-warning-function
          (lambda (text &optional position _fill _level)
@@ -56,7 +57,24 @@
              (check-elisp-fail "%s:%s: %s" (file-name-nondirectory file)
                                (if here (line-number-at-pos position t) "?") text))))
         (inhibit-message t))
-    (check-elisp-as-if-new file (byte-compile-file file))))
+    (byte-compile-file file)))
+
+(defun check-elisp-compile (file)
+  "Byte-compile FILE of the package."
+  (check-elisp-as-if-new file (check-elisp-byte-compile file)))
+
+;; They call functions of the package that may change, and some of them run
+;; only in the slower suites.
+(defun check-elisp-calls (file)
+  "Fail where FILE, a test or a bench, calls a function with a wrong number of arguments."
+  (let ((compiled (make-temp-file "hive-check-" nil ".elc")))
+    (unwind-protect
+        (let ((byte-compile-warnings '(callargs))
+              (byte-compile-dest-file-function (lambda (_file) compiled))
+              ;; These say that nobody's Emacs compiles such files.
+              (enable-dir-local-variables nil))
+          (check-elisp-byte-compile file))
+      (delete-file compiled))))
 
 (defun check-elisp-compile-native (file)
   "Compile FILE to native code; a warning fails."
@@ -211,6 +229,11 @@ The package has no address yet, so a missing header for it passes."
               (dolist (file files) (check-elisp-lint file main))
             (check-elisp-fail "package-lint is not installed (Debian: elpa-package-lint): the package was not looked at"))
           (mapc #'check-elisp-compile files)
+          (let ((others (mapcan (lambda (folder) (directory-files-recursively folder "\\.el\\'"))
+                                (list "test" "bench"))))
+            (dolist (file others) (cl-pushnew (expand-file-name (file-name-directory file)) load-path :test #'equal))
+            (load (expand-file-name "bench/emacs/desk") nil t)
+            (mapc #'check-elisp-calls (mapcar #'expand-file-name others)))
           (when (equal (cdr command-line-args-left) '("native"))
             (if (and (fboundp 'native-comp-available-p) (native-comp-available-p))
                 (mapc #'check-elisp-compile-native files)

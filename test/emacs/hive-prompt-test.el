@@ -8,6 +8,8 @@
 (require 'hive-prompt)
 (require 'hive-test-help)
 
+(defvar server-after-make-frame-hook)
+
 (defmacro hive-prompt-test-shown (prompt events &rest body)
   "Run BODY in the buffer of PROMPT, to which EVENTS happened."
   (declare (indent 2))
