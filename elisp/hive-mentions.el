@@ -287,7 +287,7 @@ A loop that is over needs no decision."
     (hive-words "Mentions of you")))
 
 (defun hive-mentions--header ()
-  "Return the header line: the summary."
+  "Return the header line: the summary, and the keys for open mentions."
   (let ((summary hive-mentions--summary))
     (hive-text-literal
      (if (null summary)
@@ -302,6 +302,10 @@ A loop that is over needs no decision."
           (if hive-mentions--session
               (hive-words
                "; %d hold it, %d tool calls denied" (count :gating) (count :denials))
+            "")
+          (if (> (count :unprocessed) 0)
+              (substitute-command-keys
+               (hive-words "\\<hive-check-mentions-mode-map>   \\[hive-check-mentions-reply] reply   \\[hive-check-mentions-done] done   \\[hive-mentions-menu] keys"))
             "")))))))
 
 ;;;; The buffer: mentions

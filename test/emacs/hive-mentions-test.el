@@ -140,7 +140,8 @@
     (hive-shared-test-post "@Human the newer" :priority "urgent" :expects_reply t)
     (hive-test-wait 5 (= 2 (hive-mentions-count)))
     (hive-mentions-test-open)
-    (should (string-search "2 in total, 0 done, 2 open" (hive-mentions--header)))
+    (should (equal " Mentions of you: 2 in total, 0 done, 2 open   r reply   d done   ? keys"
+                   (substring-no-properties (hive-mentions--header))))
     (should (string-search "with a second paragraph ^[[1m" (hive-mentions-test-text)))
     (should (string-search "(urgent, expects a reply" (hive-mentions-test-text)))
     ;; Reading is not processing.
@@ -164,6 +165,7 @@
       (hive-check-mentions-all-done))
     (hive-test-wait 5 (= 0 (hive-mentions-count)))
     (hive-test-wait 5 (string-search "No open mentions" (hive-mentions-test-text)))
+    (should (string-suffix-p " open" (hive-mentions--header)))
     (should-error (hive-check-mentions-all-done) :type 'user-error)
     (should-error (hive-check-mentions-done) :type 'user-error)))
 
