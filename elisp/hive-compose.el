@@ -448,6 +448,8 @@ With an empty LABEL, your text is the answer itself."
 (defun hive-compose-put-aside ()
   "Save the text as a draft and close the buffer."
   (interactive)
+  ;; M-x offers it everywhere, and another buffer is not to be closed.
+  (unless hive-compose--prompt (hive-fail "This is not the buffer of an answer"))
   ;; If that fails, the text exists only here.
   (when (hive-draft-save)
     (let ((prompt hive-compose--prompt)

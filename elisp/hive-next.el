@@ -258,7 +258,8 @@ If TIGHT, they are on one line where they fit."
                            'face 'hive-shadow))
          (asked (concat (hive-permission-mark prompt)
                         (propertize (hive-human-label prompt) 'face 'hive-warning)
-                        question)))
+                        ;; That of a permission stays as it is.
+                        (if (hive-permission-p prompt) question (hive-next--wrapped question)))))
     (concat (if tight (hive-next--flow line asked "  ") (concat line "\n" asked)) "\n")))
 
 (defun hive-next--said (prompt)

@@ -268,6 +268,15 @@ Within BODY, `shown' are the texts that were shown, in order, and
     (should (string-match-p "  a\n  … and more; SPC [^\n]*\n 1  yes: at once" (funcall text 20 "a" :context_truncated t)))
     (should (string-match-p "Now\\?\n 1  yes: at once" (funcall text 20 nil)))))
 
+(ert-deftest hive-next-a-long-question-is-broken-between-words ()
+  (let ((question (concat (make-string 70 ?x) " and then the next of the words")))
+    (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 20))))
+      (should (string-match-p "x and then\n    the next of the words\n"
+                              (hive-next--text (list (hive-test-prompt :question question)) nil 0)))
+      ;; The words of a permission are shown as they are.
+      (should (string-match-p "x and then the next"
+                              (hive-next--text (list (hive-test-prompt :question question :kind "permission")) nil 0))))))
+
 (ert-deftest hive-next-a-change-is-shown-before-the-descriptions-of-options ()
   (let* ((always (concat "By the client itself: " (make-string 50 ?x)))
          (context (mapconcat (lambda (n) (format "+line %d" n)) (number-sequence 1 14) "\n"))

@@ -566,6 +566,12 @@ Return what was there, newest first."
                        (substring-no-properties (hive-compose--header))))))
     (hive-compose-put-aside)))
 
+(ert-deftest hive-compose-closes-no-other-buffer ()
+  (with-temp-buffer
+    (insert "mine")
+    (should-error (hive-compose-put-aside) :type 'user-error)
+    (should (equal "mine" (buffer-string)))))
+
 ;;;; Words beside an option
 
 (ert-deftest hive-read-an-option-and-words-are-understood-in-one-step ()
