@@ -25,7 +25,8 @@ export interface ToolSummary {
   description: string | null;
 }
 
-const LINE = 600;
+/** After "PERMISSION" it takes two rows of 80 columns: the details repeat it, and have the room that it leaves. */
+const LINE = 140;
 
 /**
  * Whether the texts in a value are longer than a desk can show. Such texts are not rendered: that takes time for each character,
