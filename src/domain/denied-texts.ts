@@ -96,16 +96,24 @@ function* commandsIn(command: string): Generator<string> {
   const all = command.match(WORD) ?? [];
   const words = all.filter((word, at) => !REDIRECTION.test(word) && !/^\d*[<>&|]+$/.test(all[at - 1] ?? ''));
   if (words.length < all.length) yield words.join(' ');
-  for (const start of commandStarts(words.map(withoutQuotes)).slice(0, MOST_STARTS)) {
+  const most = Math.floor(MOST_CHARACTERS / command.length);
+  for (const start of commandStarts(words.map(withoutQuotes)).slice(0, most)) {
     const [program = '', ...more] = words.slice(start);
     // `bash -c "cd x && git push"`: what is in quotes are commands.
-    if (/\s/.test(program)) for (const one of wholeCommands(withoutQuotes(program))) yield one.trimStart();
+    if (/\s/.test(program))
+      for (const one of wholeCommands(withoutQuotes(program))) {
+        const inner = one.trimStart();
+        yield inner;
+        // Its quotes are gone, so this goes no deeper.
+        yield* commandsIn(inner);
+      }
     else yield [program, ...more].join(' ');
   }
 }
 
 const REDIRECTION = /^\d*(?:&>|[<>])/;
-const MOST_STARTS = 8;
+/** Each start makes a text of almost the length of the command, so a short command has as many as it has words. */
+const MOST_CHARACTERS = 160_000;
 
 const WORD = /(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])+/gs;
 const MOST_OPTIONS = 16;
