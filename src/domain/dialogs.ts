@@ -430,7 +430,12 @@ function decideQuestions(tool: HookTool, prompts: readonly Prompt[]): DialogAnsw
   const input: Raw = objectIn(tool.input) ?? {};
   const asked = questionsIn(tool);
   const keyed = prompts.map((prompt, n) => ({ ...prompt, question: asked[n]?.text ?? prompt.question }));
-  const answers = Object.fromEntries(keyed.map(({ question, decision }) => [question, decision ?? '']));
+  const answers = Object.fromEntries(
+    keyed.map(({ question, decision, selected }, n) => [
+      question,
+      choicesIn(asked[n], selected) ?? decision ?? '',
+    ]),
+  );
   const notes = keyed.flatMap(({ question, comment, selected }, n) => {
     const chosen = asked[n]?.options.find(({ label }) => keptLabel(label) === selected[0]);
     const preview = selected.length === 1 && chosen?.preview != null ? { preview: chosen.preview } : {};
@@ -446,6 +451,20 @@ function decideQuestions(tool: HookTool, prompts: readonly Prompt[]): DialogAnsw
     },
     permissions: [],
   };
+}
+
+/**
+ * The chosen options in the form in which the terminal sends them; null if the human chose none. Claude Code reads anything else
+ * as the person's own words, and tells its model so.
+ */
+function choicesIn(question: Question | undefined, selected: readonly string[]): string | null {
+  if (question === undefined || selected.length === 0) return null;
+  const labels = selected.map(
+    (chosen) => question.options.find(({ label }) => keptLabel(label) === chosen)?.label ?? chosen,
+  );
+  if (!question.multi_select) return labels.join(', ');
+  const quoted = (label: string): boolean => label.includes(', ') || label.includes('"');
+  return labels.map((label) => (quoted(label) ? JSON.stringify(label) : label)).join(', ');
 }
 
 // ---- Every kind of dialog ----
