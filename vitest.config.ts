@@ -103,7 +103,6 @@ const config: ViteUserConfig = defineConfig({
         'codex-interrupts',
         'codex-mentions',
         'codex-prompts',
-        'runs-calls',
       ),
     ],
   },

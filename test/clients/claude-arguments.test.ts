@@ -1,8 +1,10 @@
-/** What the real Claude Code lets through of a tool's arguments, and how long it lets a call of a coordinator wait. */
+/** What the real Claude Code lets through of a tool's arguments, and how long it lets a call wait. */
 import { describe, expect, test } from 'vitest';
 import { seated, whenGranted } from '../support/coordinators.ts';
+import { HUMAN } from '../support/hive.ts';
 import { hive as call, type ModelRequest, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
+import { openClaude } from './support/claude-terminal.ts';
 import { askIdIn, openWorld } from './support/world.ts';
 
 const done = { text: 'done' };
@@ -15,28 +17,25 @@ function lastResult(request: ModelRequest | undefined): string {
 
 const hasResult = (message: string): boolean => message.includes('"tool_result"');
 
-describe('the arguments that a model gives', () => {
-  test('may be spelled in another way, or null', async () => {
-    const world = await openWorld();
-    const model = await startModel(({ messages }, step) => {
-      if (step === 1)
+test('the arguments that a model gives may be spelled in another way, or null; if they are misspelled, it reads how to call', async () => {
+  const world = await openWorld();
+  const model = await startModel(({ messages }, step) => {
+    switch (step) {
+      case 1:
         return {
           calls: [call('hivemind_ask_async', { question: 'Go on?', options: null, multiSelect: null })],
         };
-      return step === 2 ? { calls: [call('hivemind_poll', { 'ask-id': askIdIn(messages) })] } : done;
-    });
-    await runClaude({ ...world, model }, 'go');
-    expect(lastResult(model.requests[2])).toMatch(/"ask_id":"ask-\w+","status":"pending"/);
+      case 2:
+        return { calls: [call('hivemind_poll', { 'ask-id': askIdIn(messages) })] };
+      case 3:
+        return { calls: [call('hivemind_poll', { ask: 'ask-0000000000000000' })] };
+      default:
+        return done;
+    }
   });
-
-  test('if they are misspelled, the model reads how to call', async () => {
-    const world = await openWorld();
-    const model = await startModel((_request, step) =>
-      step === 1 ? { calls: [call('hivemind_poll', { ask: 'ask-0000000000000000' })] } : done,
-    );
-    await runClaude({ ...world, model }, 'go');
-    expect(lastResult(model.requests[1])).toContain('Call hivemind_poll {"ask_id":"ask-0000000000000000"}.');
-  });
+  await runClaude({ ...world, model }, 'go');
+  expect(lastResult(model.requests[2])).toMatch(/"ask_id":"ask-\w+","status":"pending"/);
+  expect(lastResult(model.requests[3])).toContain('Call hivemind_poll {"ask_id":"ask-0000000000000000"}.');
 });
 
 describe('a coordinator waits for a question', () => {
@@ -59,5 +58,31 @@ describe('a coordinator waits for a question', () => {
     await whenGranted(world.hive);
     await ran;
     expect(lastResult(model.requests[1])).toMatch(result);
+  });
+});
+
+describe('Claude Code in its terminal', () => {
+  test('gets no result in the background: a call that waits ends before that', async () => {
+    const { hive, ...rest } = await openWorld();
+    const model = await startModel(async ({ messages }, step) => {
+      if (step === 1)
+        return { calls: [call('hivemind_ask_async', { question: 'Red or blue?', wait_ms: 25_000 })] };
+      if (step > 2) return { text: `reply ${step}` };
+      const ask_id = askIdIn(messages);
+      await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+      return { calls: [call('hivemind_poll', { ask_id, wait_ms: 25_000 })] };
+    });
+    const claude = await openClaude({
+      ...rest,
+      model,
+      env: { CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS: '10000' },
+    });
+    await claude.say('first words');
+    await claude.until(/reply 3/, 60_000);
+    const waited = JSON.stringify(model.requests[1]?.messages).replaceAll('\\', '');
+    expect(waited).toMatch(/"timed_out":false.*within 5000 ms, and this call could not wait longer/);
+    const everything = model.everything().replaceAll('\\', '');
+    expect(everything).toContain('"decision":"blue"');
+    expect(everything).not.toMatch(/moved to the background|NOT USER INPUT/);
   });
 });

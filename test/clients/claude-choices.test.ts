@@ -3,7 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openDesk } from '../support/dialogs.ts';
+import { eventsOf, noticesOf } from '../support/hive.ts';
 import { tempFolder } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
 import { bash, startModel } from './support/anthropic.ts';
 import { answer, asked, PROCEED, run, shop, talk, WRITES } from './support/claude-dialogs.ts';
 import { openClaude } from './support/claude-terminal.ts';
@@ -52,6 +54,27 @@ describe('a plan of Claude Code', () => {
 });
 
 describe('a permission that Claude Code asks for', () => {
+  test('to edit a file is a diff, and once the tool has run the file is compared with it', async () => {
+    const content = 'one\n';
+    const { hive, claude, folder } = await run({ name: 'Write', input: { file_path: 'made.txt', content } });
+    const [prompt] = await asked(hive);
+    const file = join(folder, 'made.txt');
+    // Only because its transcript names a version whose edits were measured.
+    expect(prompt?.context).toMatch(`--- /dev/null\n+++ ${file}\n@@ -0,0 +1,1 @@\n+one\n`);
+    // The terminal says that this mode covers more than edits, and so does the desk.
+    await claude.until(/switch to accept edits .*common file commands/);
+    expect(prompt?.options[1]).toMatchObject({
+      label: 'Allow always',
+      description: expect.stringContaining('common file commands'),
+    });
+    await answer(hive, prompt, { decision: 'Allow' });
+    await claude.until(/all done/);
+    expect(readFileSync(file, 'utf8')).toBe(content);
+    await eventually(async () => (await eventsOf(hive, 'edit/compared')).length > 0);
+    expect((await eventsOf(hive, 'edit/compared')).map(({ data }) => data['as_shown'])).toEqual([true]);
+    expect(await noticesOf(hive)).toEqual([]);
+  });
+
   // Over the connection; processes of hooks for permissions run one after the other.
   test('of several that begin alike, one is allowed at the desk, and the others are still asked there', async () => {
     const looks = ['one', 'two', 'three'].map((what) => ({ name: 'mcp__shop__look', input: { what } }));

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { eventsOf, noticesOf } from '../support/hive.ts';
+import { noticesOf } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, type ToolUse } from './support/anthropic.ts';
 import { answer, asked, COLORS, PROCEED, run, talk, WRITES } from './support/claude-dialogs.ts';
@@ -73,27 +73,6 @@ describe('a permission that Claude Code asks for', () => {
     await eventually(async () => (await hive.prompts.get(refused?.ask_id ?? '')).status === 'cancelled');
     expect(model.requests).toHaveLength(steps + 1);
     expect(made('escape')).toBe(false);
-  });
-
-  test('to edit a file is a diff, and once the tool has run the file is compared with it', async () => {
-    const content = 'one\n';
-    const { hive, claude, folder } = await run({ name: 'Write', input: { file_path: 'made.txt', content } });
-    const [prompt] = await asked(hive);
-    const file = join(folder, 'made.txt');
-    // Only because its transcript names a version whose edits were measured.
-    expect(prompt?.context).toMatch(`--- /dev/null\n+++ ${file}\n@@ -0,0 +1,1 @@\n+one\n`);
-    // The terminal says that this mode covers more than edits, and so does the desk.
-    await claude.until(/switch to accept edits .*common file commands/);
-    expect(prompt?.options[1]).toMatchObject({
-      label: 'Allow always',
-      description: expect.stringContaining('common file commands'),
-    });
-    await answer(hive, prompt, { decision: 'Allow' });
-    await claude.until(/all done/);
-    expect(readFileSync(file, 'utf8')).toBe(content);
-    await eventually(async () => (await eventsOf(hive, 'edit/compared')).length > 0);
-    expect((await eventsOf(hive, 'edit/compared')).map(({ data }) => data['as_shown'])).toEqual([true]);
-    expect(await noticesOf(hive)).toEqual([]);
   });
 
   test('is allowed at the terminal, and refused at the desk while the call runs: its human learns that, and the model reads it', async () => {

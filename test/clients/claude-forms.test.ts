@@ -8,15 +8,16 @@ import { asked, run, shop } from './support/claude-dialogs.ts';
 import { openWorld } from './support/world.ts';
 
 describe('a form of an MCP server of Claude Code', () => {
-  test('is filled in at a desk, and a page that it asks to visit is accepted there', async () => {
+  test('is filled in at a desk, and a page that it asks to visit is accepted there; without a desk it is cancelled', async () => {
     const world = await openWorld();
     const { hive } = world;
-    await openDesk(hive);
+    const desk = await openDesk(hive);
     const told: string[] = [];
     const model: ReturnType<typeof startModel> = startModel(async (_request, step) => {
       told.push((await model).told().replaceAll('\\', ''));
-      if (step > 2) return { text: 'done' };
-      return { calls: [{ name: `mcp__shop__${step === 1 ? 'order' : 'pay'}`, input: {} }] };
+      if (step > 3) return { text: 'done' };
+      if (step === 3) await desk.close();
+      return { calls: [{ name: `mcp__shop__${step === 2 ? 'pay' : 'order'}`, input: {} }] };
     });
     const run = { ...world, model: await model, allowed: 'mcp__shop', servers: { shop } };
     const done = runClaude(run, 'go');
@@ -33,15 +34,7 @@ describe('a form of an MCP server of Claude Code', () => {
     await done;
     expect(told[1]).toContain('{"action":"accept","content":{"sure":true,"count":3}}');
     expect(told[2]).toContain('"action":"accept"');
-  });
-
-  test('is cancelled without a desk', async () => {
-    const world = await openWorld();
-    const model = await startModel((_request, step) =>
-      step === 1 ? { calls: [{ name: 'mcp__shop__order', input: {} }] } : { text: 'done' },
-    );
-    await runClaude({ ...world, model, allowed: 'mcp__shop', servers: { shop } }, 'go');
-    expect(model.told().replaceAll('\\', '')).toContain('"action":"cancel"');
+    expect(told[3]).toContain('"action":"cancel"');
   });
 
   test('comes up in the terminal half a minute later, and what the desk has left open is then answered there', async () => {

@@ -11,48 +11,44 @@ const ask: Reply = { calls: [call('hivemind_ask_async', QUESTION)] };
 const done: Reply = { text: 'done' };
 
 describe('an answer to Claude Code', () => {
-  test('is carried in by the next hook, with no poll', async () => {
+  test('is carried in by the next hook, with no poll; one that a poll has returned comes by nothing else', async () => {
     const world = await openWorld();
     const { hive } = world;
+    const told: string[] = [];
     const model = await startModel(async ({ messages }, step) => {
-      if (step === 1) return ask;
-      if (step > 2) return done;
-      await hive.prompts.respond({ ask_id: askIdIn(messages), decision: 'blue', actor: HUMAN });
-      return { calls: [bash('echo worked on')] };
+      told.push(model.told());
+      const ask_id = askIdIn(messages.at(-1));
+      switch (step) {
+        case 1:
+        case 3:
+          return ask;
+        case 2:
+          await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+          return { calls: [bash('echo worked on')] };
+        case 4:
+          await hive.prompts.respond({ ask_id, decision: 'red', comment: 'like the logo', actor: HUMAN });
+          return { calls: [call('hivemind_poll', { ask_id })] };
+        case 5:
+          return { calls: [bash('echo worked on')] };
+        default:
+          return done;
+      }
     });
     const result = await runClaude({ ...world, model }, 'go');
     expect(result.is_error).toBe(false);
-    expect(model.told()).toContain('worked on');
-    expect(model.told()).toMatch(/Answer to ask-.*blue\. By ada via emacs/);
-    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
-    expect(prompt).toMatchObject({ session_id: result.session_id, status: 'responded', decision: 'blue' });
-    // Undisturbed exactly once, and proved: the Stop that follows shows that the model went on.
+    expect(told[2]).toContain('worked on');
+    expect(told[2]).toMatch(/Answer to ask-.*blue\. By ada via emacs/);
+    expect(told[4]?.replaceAll('\\', '')).toContain('"decision":"red"');
+    expect(told[4]).toContain('like the logo');
+    // Undisturbed exactly once, and proved: what follows shows that the model went on.
     expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
-    expect(prompt?.handed_at).toEqual(expect.any(String));
-    expect(prompt?.collected_at).toEqual(expect.any(String));
-  });
-
-  test('comes by a poll, and then by nothing else', async () => {
-    const world = await openWorld();
-    const { hive } = world;
-    const model = await startModel(async ({ messages }, step) => {
-      if (step === 1) return ask;
-      if (step > 3) return done;
-      const ask_id = askIdIn(messages);
-      if (step === 2) {
-        await hive.prompts.respond({ ask_id, decision: 'red', comment: 'like the logo', actor: HUMAN });
-        return { calls: [call('hivemind_poll', { ask_id })] };
-      }
-      return { calls: [bash('echo worked on')] };
-    });
-    await runClaude({ ...world, model }, 'go');
-    const polled = JSON.stringify(model.requests[2]?.messages.at(-1));
-    expect(polled.replaceAll('\\', '')).toContain('"decision":"red"');
-    expect(polled).toContain('like the logo');
-    expect(model.everything()).not.toContain('Answer to ask-');
-    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
-    expect(prompt?.carrier).toMatch(/^mcp:/);
-    expect(prompt?.collected_at).toEqual(expect.any(String));
+    const [polled, carried] = (await hive.prompts.list({ limit: 10 })).items;
+    expect(carried).toMatchObject({ session_id: result.session_id, status: 'responded', decision: 'blue' });
+    expect(polled?.carrier).toMatch(/^mcp:/);
+    for (const prompt of [polled, carried]) {
+      expect(prompt?.handed_at).toEqual(expect.any(String));
+      expect(prompt?.collected_at).toEqual(expect.any(String));
+    }
   });
 
   test('arrives although the MCP child was killed in between', async () => {

@@ -1,13 +1,14 @@
-/** Client suite 5: the agents that the real Claude Code runs in the background of its terminal: their permissions and their turns. */
+/** Client suite 5: the agents that the real Claude Code runs beside its session: their permissions, their turns and their mentions. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
-import { bash, type ModelRequest, startModel } from './support/anthropic.ts';
+import { bash, hive as call, type ModelRequest, startModel } from './support/anthropic.ts';
+import { runClaude } from './support/claude.ts';
 import { answer, asked, PROCEED } from './support/claude-dialogs.ts';
 import { openClaude } from './support/claude-terminal.ts';
-import { isSubagent, openWorldWithDesk } from './support/world.ts';
+import { isSubagent, mention, openWorld, openWorldWithDesk } from './support/world.ts';
 
 /** Which of the agents this request is of: its name, or null for the session itself. */
 const agentOf = ({ messages }: ModelRequest): string | null =>
@@ -84,4 +85,52 @@ test('a subagent is interrupted although its session has gone on with another me
   expect(await outcome).toMatchObject({ turn_id, outcome: 'aborted', abort_reason: 'interrupted' });
   await claude.until(/Agent "one" (?:finished|stopped)/);
   expect(existsSync(join(rest.folder, 'more.txt'))).toBe(false);
+});
+
+test('a mention holds the subagent that it addresses, and not its parent', async () => {
+  const world = await openWorld();
+  const steps: string[] = [];
+  const model = await startModel(async ({ messages }) => {
+    const isSub = JSON.stringify(messages[0]).includes('SUBTASK');
+    const turn = messages.filter(({ role }) => role === 'assistant').length;
+    steps.push(
+      `${isSub ? 'sub' : 'main'} ${turn}: ${JSON.stringify(messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1))}`,
+    );
+    if (!isSub) {
+      const input = {
+        description: 'd',
+        prompt: 'SUBTASK',
+        subagent_type: 'general-purpose',
+        run_in_background: false,
+      };
+      return turn === 0
+        ? { calls: [{ name: 'Agent', input }] }
+        : turn === 1
+          ? { calls: [bash('echo main-$((1+1))')] }
+          : { text: 'done' };
+    }
+    switch (turn) {
+      case 0:
+        return { calls: [call('hivemind_status')] };
+      case 1:
+        await mention(world.hive, isSubagent);
+        return { calls: [bash('echo sub-$((1+1))')] };
+      case 2:
+        return { calls: [call('hivemind_process_mentions', { all: true })] };
+      case 3:
+        return { calls: [bash('echo sub-$((2+1))')] };
+      default:
+        return { text: 'sub done' };
+    }
+  });
+  await runClaude({ ...world, model }, 'go');
+  const sub = steps.filter((step) => step.startsWith('sub'));
+  expect(sub[2]).toContain('Please review auth');
+  expect(sub[2]).not.toMatch(/sub-\d/);
+  expect(sub[4]).toContain('sub-3');
+  expect(steps.find((step) => step.startsWith('main 2'))).toContain('main-2');
+  expect(steps.filter((step) => step.startsWith('main')).join()).not.toContain('Please review auth');
+  const { items } = await world.hive.store.read((tx) => tx.mentions.list({ limit: 10 }));
+  expect(items).toMatchObject([{ status: 'processed' }]);
+  expect(items[0]?.session_id).toMatch(/:/);
 });

@@ -12,43 +12,42 @@ const ask: Reply = { calls: [call('hivemind_ask_async', QUESTION)] };
 const done: Reply = { text: 'done' };
 
 describe('an answer to Codex', () => {
-  test('is carried in by the next hook, with no poll', async () => {
+  test('is carried in by the next hook, with no poll; one that a poll has returned comes by nothing else', async () => {
     const world = await openWorld();
     const { hive } = world;
-    const model = await startResponses(async ({ input }, step) => {
-      if (step === 1) return ask;
-      if (step > 2) return done;
-      await hive.prompts.respond({ ask_id: askIdIn(input), decision: 'blue', actor: HUMAN });
-      return { calls: [shell('echo worked on')] };
+    const told: string[] = [];
+    const respond = async (decision: string, comment?: string): Promise<string> => {
+      const [{ ask_id } = expect.fail()] = (await hive.prompts.list({ status: 'pending', limit: 1 })).items;
+      await hive.prompts.respond({ ask_id, decision, comment, actor: HUMAN });
+      return ask_id;
+    };
+    const model = await startResponses(async (_request, step) => {
+      told.push(model.told().replaceAll('\\', ''));
+      switch (step) {
+        case 1:
+        case 3:
+          return ask;
+        case 2:
+          await respond('blue');
+          return { calls: [shell('echo worked on')] };
+        case 4:
+          return { calls: [call('hivemind_poll', { ask_id: await respond('red', 'like the logo') })] };
+        case 5:
+          return { calls: [shell('echo worked on')] };
+        default:
+          return done;
+      }
     });
     const { thread_id } = await runCodex({ ...world, model }, 'go');
-    expect(model.everything()).toMatch(/Answer to ask-.*blue\. By ada via emacs/);
+    expect(told[2]).toMatch(/Answer to ask-.*blue\. By ada via emacs/);
+    expect(told[4]).toContain('"decision":"red"');
+    expect(told[4]).toContain('like the logo');
     expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
-    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
-    expect(prompt).toMatchObject({ session_id: thread_id, status: 'responded', decision: 'blue' });
-    expect(prompt?.agent).toMatch(/^Codex-/);
-    expect(prompt?.collected_at).toEqual(expect.any(String));
-  });
-
-  test('comes by a poll, and then by nothing else', async () => {
-    const world = await openWorld();
-    const { hive } = world;
-    const model = await startResponses(async ({ input }, step) => {
-      const ask_id = askIdIn(input);
-      if (step === 1) return ask;
-      if (step === 3) return { calls: [shell('echo worked on')] };
-      if (step > 3) return done;
-      await hive.prompts.respond({ ask_id, decision: 'red', comment: 'like the logo', actor: HUMAN });
-      return { calls: [call('hivemind_poll', { ask_id })] };
-    });
-    await runCodex({ ...world, model }, 'go');
-    const polled = JSON.stringify(model.requests[2]?.input.at(-1)).replaceAll('\\', '');
-    expect(polled).toContain('"decision":"red"');
-    expect(polled).toContain('like the logo');
-    expect(model.everything()).not.toContain('Answer to ask-');
-    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
-    expect(prompt?.carrier).toMatch(/^mcp:/);
-    expect(prompt?.collected_at).toEqual(expect.any(String));
+    const [polled, carried] = (await hive.prompts.list({ limit: 10 })).items;
+    expect(carried).toMatchObject({ session_id: thread_id, status: 'responded', decision: 'blue' });
+    expect(carried?.agent).toMatch(/^Codex-/);
+    expect(polled?.carrier).toMatch(/^mcp:/);
+    for (const prompt of [polled, carried]) expect(prompt?.collected_at).toEqual(expect.any(String));
   });
 
   test('is not lost when the MCP child was killed in between: a hook of its own carries it, or it waits for the next message', async () => {

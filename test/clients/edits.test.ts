@@ -30,7 +30,7 @@ const clients = inject('clients');
 
 /** `npm run fuzz` tries many from a new seed, `npm run ci:clients` a few from the same one. */
 const isLong = Number(process.env['HIVE_TEST_FUZZ_MINUTES'] ?? 0) > 0;
-const COUNT = Number(process.env['HIVE_TEST_EDITS'] ?? (isLong ? 10_000 : 200));
+const COUNT = Number(process.env['HIVE_TEST_EDITS'] ?? (isLong ? 10_000 : 100));
 const SEED = Number(process.env['HIVE_TEST_FUZZ_SEED'] ?? (isLong ? Date.now() & 0x7fffff : 20_261_127));
 /** In one step of the scripted model, or in one patch. */
 const BATCH = 50;

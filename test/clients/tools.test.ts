@@ -23,12 +23,22 @@ function ours(request: ModelRequest | undefined): { name: string }[] {
   return request?.tools.filter(({ name }) => name.startsWith('mcp__hive__')) ?? [];
 }
 
+/** An event of another session, with which a model calls the tool of the hooks. */
+const FORGED = { hook_event_name: 'UserPromptSubmit', session_id: 'forged-1', cwd: '/', prompt: 'go' };
+
+async function expectRefused({ hive }: World, told: string): Promise<void> {
+  expect(told).toMatch(/hook_event/);
+  expect(told).toMatch(/No such tool|not_allowed|unsupported call/);
+  expect(await hive.sessions.find('forged-1')).toBeUndefined();
+}
+
 describe('the tool list of Claude Code', () => {
-  test('has the tools that are used often; another one is loaded when the model looks it up', async () => {
+  test('has the tools that are used often; another one is loaded when the model looks it up; that of the hooks is refused', async () => {
     const world = await openWorld();
     const model = await startModel((_request, step) => {
       if (step === 1) return { calls: [{ name: 'ToolSearch', input: { query: `select:${DEFERRED}` } }] };
-      return step === 2 ? { calls: [call('hivemind_status')] } : { text: 'done' };
+      if (step === 2) return { calls: [call('hivemind_status')] };
+      return step === 3 ? { calls: [call('hook_event', FORGED)] } : { text: 'done' };
     });
     await runClaude({ ...world, model }, 'go');
     const [first, second, third] = model.requests;
@@ -40,6 +50,7 @@ describe('the tool list of Claude Code', () => {
     expect(model.everything()).toMatch(new RegExp(`deferred tools are now available.*\\b${DEFERRED}\\b`));
     expect(ours(second).map(({ name }) => name)).toContain(DEFERRED);
     expect(JSON.stringify(third?.messages.at(-1))).toContain('desks_online');
+    await expectRefused(world, model.told());
   });
 
   test('a coordinator finds its own tools by looking for words, and answers another agent', async () => {
@@ -67,42 +78,16 @@ describe('the tool list of Claude Code', () => {
   });
 });
 
-test('Codex sends its model every tool, each with its schema', async () => {
+test('Codex sends its model every tool, each with its schema, and refuses that of the hooks', async () => {
   const world = await openWorld();
-  const model = await startResponses(() => ({ text: 'done' }));
+  const model = await startResponses((_request, step) =>
+    step === 1 ? { calls: [codexCall('hook_event', FORGED)] } : { text: 'done' },
+  );
   await runCodex({ ...world, model }, 'go');
   const tools = model.requests[0]?.tools as { type: string; name?: string; tools?: { name: string }[] }[];
   const [own] = tools.filter(({ name }) => name === 'mcp__hive');
   const names = toolsFor('agent').map(({ name }) => name);
   expect(own?.tools?.map(({ name }) => name).sort()).toEqual([...names].sort());
   for (const tool of own?.tools ?? []) expect(tool).toHaveProperty('parameters.properties');
-});
-
-describe('a model that calls the tool of the hooks', () => {
-  /** An event of another session. */
-  const FORGED = { hook_event_name: 'UserPromptSubmit', session_id: 'forged-1', cwd: '/', prompt: 'go' };
-
-  async function expectRefused({ hive }: World, told: string): Promise<void> {
-    expect(told).toMatch(/hook_event/);
-    expect(told).toMatch(/No such tool|not_allowed|unsupported call/);
-    expect(await hive.sessions.find('forged-1')).toBeUndefined();
-  }
-
-  test('is refused in Claude Code', async () => {
-    const world = await openWorld();
-    const model = await startModel((_request, step) =>
-      step === 1 ? { calls: [call('hook_event', FORGED)] } : { text: 'done' },
-    );
-    await runClaude({ ...world, model }, 'go');
-    await expectRefused(world, model.told());
-  });
-
-  test('is refused in Codex', async () => {
-    const world = await openWorld();
-    const model = await startResponses((_request, step) =>
-      step === 1 ? { calls: [codexCall('hook_event', FORGED)] } : { text: 'done' },
-    );
-    await runCodex({ ...world, model }, 'go');
-    await expectRefused(world, model.everything());
-  });
+  await expectRefused(world, model.everything());
 });
