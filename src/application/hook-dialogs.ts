@@ -251,10 +251,13 @@ export function isChangedFile(dialog: HookDialog, asked: Displayed, shown: Promp
   );
 }
 
-/** The answer if the turn is interrupted while its dialog waits. No other hook would fire, so the dialog ends the turn. */
+/**
+ * The answer if the turn is interrupted while its dialog waits. It ends the turn, because no other hook may fire. Codex can only be
+ * asked to stop, as in a denial of PreToolUse.
+ */
 async function interruptAnswer({ tx, event, session }: HookContext): Promise<DialogAnswer | null> {
   const turn = await turnOf(tx, session.session_id, event.client_turn_id);
-  if (turn === undefined || event.client !== 'claude-code' || event.name !== 'PermissionRequest') return null;
+  if (turn === undefined || event.name !== 'PermissionRequest') return null;
   const asked = await pendingRequestFor(tx, turn, session);
   if (asked === null) return null;
   // The parent's turn ends with its subagent's, without a hook. This records that the interrupt ended it, not the terminal.

@@ -18,6 +18,7 @@ import {
   outcomeOf,
   pleaseStop,
   refusalToInterrupt,
+  saidToStop,
   stopLostSentence,
   stopPrinted,
   stopSentence,
@@ -534,10 +535,15 @@ export const deliverInterrupts: HookHandler = async (context) => {
 /** Events at which the agent is about to end its turn by itself: there is nothing to stop, but nothing may hold it either. */
 const ENDS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop', 'StopFailure']);
 
-/** Whether the client stops at this event. Codex ignores a stop at PostToolUse; Claude Code obeys all of them. */
+/**
+ * Whether the client stops at this event. Claude Code obeys all of them. Codex ignores a stop at PostToolUse, where its model may
+ * have read one already.
+ */
 function canStop({ event }: HookContext): boolean {
-  if (event.name === 'PreToolUse') return true;
-  return event.client === 'claude-code' && (event.name === 'PostToolUse' || event.name === 'PostToolBatch');
+  const { name, client, tool } = event;
+  if (name === 'PreToolUse') return true;
+  if (client === 'codex') return name === 'PostToolUse' && tool !== null && saidToStop(tool);
+  return name === 'PostToolUse' || name === 'PostToolBatch';
 }
 
 /** The verdict that stops the client. It also denies the call, because `continue:false` alone lets a tool run. */

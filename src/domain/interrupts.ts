@@ -5,6 +5,7 @@
  *     pending ──▶ answered | withdrawn
  */
 import { type Actor, NO_COORDINATOR, type Via } from './actors.ts';
+import { objectIn, objectInText } from './json.ts';
 import type { Session } from './sessions.ts';
 import { excerpt, LINE_BREAK } from './text.ts';
 import { type AbortReason, type Turn, type TurnEnd, turnSentence, whom } from './turns.ts';
@@ -141,6 +142,12 @@ export function stopWasLost(turn: Turn, now: string): boolean {
   const at = Date.parse(now);
   if (open_tools.some(({ since }) => at - Date.parse(since) < LONGEST_TOOL_MS)) return false;
   return at - Date.parse(batch_at ?? stopped_at) > BATCH_SILENCE_MS;
+}
+
+/** Whether a tool of Hive has told its caller to stop (adapters/mcp/tool.ts). */
+export function saidToStop({ own, response }: { own: string | null; response: unknown }): boolean {
+  const result = typeof response === 'string' ? objectInText(response) : objectIn(response);
+  return own !== null && objectIn(result?.['structuredContent'])?.['interrupted_by'] !== undefined;
 }
 
 /** Records that a hook printed a stop, possibly again: a new batch counts as running from here on. */

@@ -5,8 +5,13 @@ import { eventually } from '../support/wait.ts';
 import { codexHome } from './support/codex.ts';
 import { openCodexApp } from './support/codex-app.ts';
 import { openCodex } from './support/codex-terminal.ts';
-import { hive as call, shell, startResponses } from './support/responses.ts';
+import { hive as call, type Reply, shell, startResponses } from './support/responses.ts';
 import { openWorld, turnsOf } from './support/world.ts';
+
+const escalated = {
+  name: 'exec_command',
+  arguments: { cmd: 'true', sandbox_permissions: 'require_escalated', justification: 'to see' },
+};
 
 describe('an interrupt of Codex', () => {
   test('requested from a shell: the running tool ends at once, and the next turn knows why', async () => {
@@ -37,6 +42,37 @@ describe('an interrupt of Codex', () => {
     await codex.until(/reply 3/);
     expect(model.told()).toContain('Your last turn was interrupted by ada');
     expect(model.told()).toContain('wrong branch');
+  });
+
+  test.each<[string, Reply | null, RegExp]>([
+    ['thinks', null, /Working/],
+    ['waits for a permission in its terminal', { calls: [escalated] }, /Would you like to run/],
+    ['waits in a tool of Hive', { calls: [call('hivemind_ask', { question: 'Go on?' })] }, /Calling hive/],
+  ])('ends the turn of one that %s, with its questions', async (_, reply, working) => {
+    const world = await openWorld();
+    const { hive, ...rest } = world;
+    const over = Promise.withResolvers<Reply>();
+    const model = await startResponses((_request, step) =>
+      step === 1 ? (reply ?? over.promise) : { text: `reply ${step}` },
+    );
+    const run = { ...rest, model };
+    const codex = await openCodex(run, ['-a', 'on-request', '-s', 'read-only']);
+    await codex.say('first words');
+    await codex.until(working, 20_000);
+    await eventually(() => model.requests.length === 1);
+    const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 10 })).items;
+    const asks = JSON.stringify(reply).includes('hivemind_ask');
+    await eventually(async () => (await pending()).length === (asks ? 1 : 0), 20_000);
+    const open = (await pending()).map(({ ask_id }) => ask_id);
+    const handle = (await hive.turns.running())[0]?.session.handle ?? '';
+    const { hive: say } = person(world.store, { CODEX_HOME: codexHome(run), HIVE_USER: 'ada' });
+    const asked = await say('interrupt', handle, '--note', 'wrong branch', '--json');
+    expect(asked.json()).toMatchObject({ outcome: 'aborted', by: 'ada', cancelled_prompts: open });
+    await codex.until(/Conversation interrupted/);
+    over.resolve({ text: 'too late' });
+    await codex.say('second words');
+    await codex.until(/second words[\s\S]*reply \d/);
+    expect(model.told()).toContain('Your last turn was interrupted by ada');
   });
 });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { remainingProcesses } from '../support/children.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
+import { HUMAN } from '../support/hive.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
 import { eventually, within } from '../support/wait.ts';
 import { codexEnvironment, configureCodex } from './support/codex.ts';
@@ -113,6 +114,17 @@ describe('a permission that Codex asks for', () => {
       expect(existsSync(made)).toBe(true);
       expect((await hive.prompts.get(ask_id)).status).toBe(seconds === 20 ? 'responded' : 'expired');
     }
+  });
+
+  test('is denied with the reason of an interrupt that arrives while it waits at the desk', async () => {
+    const { hive, codex, made } = await run(20);
+    const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
+    await eventually(async () => (await pending()) !== undefined, 20_000);
+    const { ask_id = '', session_id: session = '' } = (await pending()) ?? {};
+    const outcome = await hive.interrupts.interrupt({ session, note: 'wrong branch', actor: HUMAN });
+    expect(outcome).toMatchObject({ outcome: 'aborted', by: 'ada', cancelled_prompts: [ask_id] });
+    await codex.until(/all done/, 20_000);
+    expect(existsSync(made)).toBe(false);
   });
 
   test('to patch a file is a diff, and the file is what it shows', async () => {

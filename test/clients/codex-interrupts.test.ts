@@ -34,3 +34,24 @@ test('denies every tool, says why, and is confirmed when the turn has ended', as
     cancelled_prompts: [prompt?.ask_id],
   });
 });
+
+test('is read in the result of a tool of Hive that waits, and the question ends with the turn', async () => {
+  const world = await openWorld();
+  const { hive } = world;
+  const model = await startResponses((_request, step) =>
+    step === 1 ? { calls: [call('hivemind_ask', { question: 'Red or blue?' })] } : { text: 'stopped' },
+  );
+  const run = runCodex({ ...world, model }, 'go');
+  const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
+  await eventually(async () => (await pending()) !== undefined, 20_000);
+  const { ask_id = '', session_id: session = '' } = (await pending()) ?? {};
+  const outcome = await hive.interrupts.interrupt({ session, note: 'wrong branch', actor: HUMAN });
+  expect(outcome).toMatchObject({
+    outcome: 'aborted',
+    abort_reason: 'interrupted',
+    by: 'ada',
+    cancelled_prompts: [ask_id],
+  });
+  await run;
+  expect(model.told()).toContain('wrong branch');
+});

@@ -11,10 +11,10 @@ import { type ChatTerminal, chatIn } from './chat-terminal.ts';
 import { type CodexRun, codexEnvironment, codexHome, configureCodex } from './codex.ts';
 
 /** Starts it with our server and hooks, which are trusted, and waits until it takes a message. */
-export async function openCodex(run: CodexRun): Promise<ChatTerminal> {
+export async function openCodex(run: CodexRun, args: readonly string[] = []): Promise<ChatTerminal> {
   configureCodex(run);
   trustHooks(run);
-  const codex = await startTerminal(run);
+  const codex = await startTerminal(run, args);
   await codex.until(READY, 20_000);
   return codex;
 }
