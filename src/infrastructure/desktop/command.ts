@@ -97,22 +97,6 @@ export function finished(child: ChildProcess): Promise<Finished> {
   });
 }
 
-/** Runs a program without a shell, for at most `limit_ms`. */
-export async function runProgram(
-  program: string,
-  args: readonly string[],
-  env: Environment,
-  limit_ms: number,
-): Promise<Finished> {
-  const child = spawn(program, args, {
-    env: { ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: limit_ms,
-    killSignal: 'SIGKILL',
-  });
-  return finished(child);
-}
-
 /** Why a program failed, on one line. */
 export function complaint({ code, stderr }: Finished, program: string): string {
   const words = stderr.replace(/\s+/g, ' ').trim().slice(0, 300);

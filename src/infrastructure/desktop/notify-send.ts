@@ -3,7 +3,7 @@
  * and prints the key of the chosen one; SIGINT closes its popup (SIGTERM would leave it). Needs libnotify 0.8. This file also
  * makes text safe for a notification server, and finds out what the server can do.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PopupEnd, ShownPopup } from '../../application/world.ts';
@@ -12,7 +12,7 @@ import { LONGEST_BUTTON, type Popup } from '../../domain/popups.ts';
 import type { Environment } from '../../domain/sources.ts';
 import { platform } from '../platform/platform.ts';
 import { programFile } from '../platform/project-path.ts';
-import { complaint, type Finished, finished, runProgram } from './command.ts';
+import { complaint, type Finished, finished } from './command.ts';
 
 /** In ms. It fails quickly (measured: under 50 ms) and succeeds silently, so after this time a popup counts as shown. */
 const SHOWN_AFTER_MS = 250;
@@ -155,7 +155,11 @@ const LIMIT_MS = 6_000;
  * however late, and cannot be taken back.
  */
 export async function serverCapabilities(env: Environment): Promise<ReadonlySet<string> | 'silent' | null> {
-  const { code, stdout, stderr } = await runProgram('dbus-send', ASK, env, LIMIT_MS);
+  const stdio: StdioOptions = ['ignore', 'pipe', 'pipe'];
+  const limited = { timeout: LIMIT_MS, killSignal: 'SIGKILL' } as const;
+  const { code, stdout, stderr } = await finished(
+    spawn('dbus-send', ASK, { env: { ...env }, stdio, ...limited }),
+  );
   if (code !== 0) return SILENT.test(stderr) || (code === null && stderr === '') ? 'silent' : null;
   return new Set([...stdout.matchAll(/^\s*string "([^"]*)"$/gm)].map(([, name]) => name ?? ''));
 }

@@ -4,7 +4,6 @@ import {
   chmodSync,
   constants,
   existsSync,
-  lstatSync,
   mkdirSync,
   readFileSync,
   realpathSync,
@@ -17,7 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/sources.ts';
-import { syncPath } from '../platform/files.ts';
+import { isLink, syncPath } from '../platform/files.ts';
 import { stateDirectory } from '../platform/paths.ts';
 import type { FileChange, Receipt } from './parts.ts';
 
@@ -54,15 +53,6 @@ function linkOf(path: string): string {
     return part === path ? `, a link to ${target},` : `, where ${part} is a link to ${target},`;
   }
   return '';
-}
-
-/** False if something above the path is not a folder. */
-function isLink(path: string): boolean {
-  try {
-    return lstatSync(path).isSymbolicLink();
-  } catch {
-    return false;
-  }
 }
 
 /** Changes files, and remembers what it changed. */

@@ -6,6 +6,7 @@ import {
   existsSync,
   fstatSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -60,6 +61,15 @@ export const files: Files = {
     }
   },
 };
+
+/** Whether there is a link at a path, dangling or not. False if something above the path is not a folder. */
+export function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
 
 /** Flags for opening a path that may not be a plain file: do not wait for a named pipe, and do not take over a terminal. */
 export const READ_ONLY: number = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;

@@ -1,6 +1,7 @@
 /** Where paths really lead, seen from the directory in which an agent works. */
-import { lstatSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import type { Place } from '../../domain/places.ts';
+import { isLink } from './files.ts';
 import { homeOf } from './platform.ts';
 import { isBareRepository, provenProject } from './project.ts';
 
@@ -29,9 +30,9 @@ function realPath(path: string): string | null {
       if (missing.length === 0) return found;
       return `${found === '/' ? '' : found}/${missing.toReversed().join('/')}`;
     } catch (error) {
-      // No file has a name that is too long.
+      // No file has a name that is too long. Writing to a dangling link creates a file elsewhere.
       const { code = '' } = error as NodeJS.ErrnoException;
-      if (!['ENOENT', 'ENAMETOOLONG'].includes(code) || isDangling(left)) return null;
+      if (!['ENOENT', 'ENAMETOOLONG'].includes(code) || isLink(left)) return null;
     }
     const slash = left.lastIndexOf('/');
     const name = left.slice(slash + 1);
@@ -39,14 +40,5 @@ function realPath(path: string): string | null {
     if (name === '..' || name === '.') return null;
     missing.push(name);
     left = left.slice(0, slash).replace(/\/+$/, '');
-  }
-}
-
-/** A dangling link: writing to it creates a file elsewhere. */
-function isDangling(path: string): boolean {
-  try {
-    return lstatSync(path).isSymbolicLink();
-  } catch {
-    return false;
   }
 }

@@ -15,15 +15,7 @@ export function findProject(directory: string): ProjectContext {
     const dotGit = join(folder, '.git');
     if (existsSync(dotGit)) {
       try {
-        const gitDir = statSync(dotGit).isDirectory()
-          ? dotGit
-          : resolve(
-              folder,
-              readFileOnly(dotGit)
-                .replace(/^gitdir:/, '')
-                .trim(),
-            );
-        return describe(gitDir);
+        return describe(statSync(dotGit).isDirectory() ? dotGit : namedBy(dotGit));
       } catch {
         break;
       }
@@ -50,7 +42,7 @@ function provenAt(start: string): string {
     const dotGit = join(folder, '.git');
     if (existsSync(dotGit)) {
       if (statSync(dotGit).isDirectory()) return dotGit;
-      return repositoryOfWorktree(folder, dotGit) ?? folder;
+      return repositoryOfWorktree(dotGit) ?? folder;
     }
     // Git uses the settings of such a folder as those of a repository, and they name programs.
     if (isBareRepository(folder)) return dotGit;
@@ -65,10 +57,9 @@ export function isBareRepository(folder: string): boolean {
 }
 
 /** The common directory of a worktree's repository; null if that repository does not list this worktree. */
-function repositoryOfWorktree(folder: string, dotGit: string): string | null {
+function repositoryOfWorktree(dotGit: string): string | null {
   try {
-    const text = readFileOnly(dotGit);
-    const gitDir = resolve(folder, text.replace(/^gitdir:/, '').trim());
+    const gitDir = namedBy(dotGit);
     const back = resolve(gitDir, readFileOnly(join(gitDir, 'gitdir')).trim());
     const common = resolve(gitDir, readFileOnly(join(gitDir, 'commondir')).trim());
     const isKept = dirname(realpathSync(gitDir)) === join(realpathSync(common), 'worktrees');
@@ -76,6 +67,12 @@ function repositoryOfWorktree(folder: string, dotGit: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** The directory that a `.git` file names. */
+function namedBy(dotGit: string): string {
+  const text = readFileOnly(dotGit);
+  return resolve(dirname(dotGit), text.replace(/^gitdir:/, '').trim());
 }
 
 /** The path without links; the path itself if that cannot be known. */
