@@ -128,8 +128,7 @@ async function reopen({ tx }: HookContext, record: GateRecord): Promise<{ contex
   return { context: [`${why}, so your tool calls are allowed again. Continue where you stopped.`] };
 }
 
-async function closeBatch(context: HookContext): Promise<{ context?: string[] } | null> {
-  const { tx, session } = context;
+async function closeBatch({ tx, session }: HookContext): Promise<null> {
   const record = await tx.gates.get(session.session_id);
   if (record !== undefined && record.step_until !== null) await tx.gates.put(closeStep(record));
   return null;

@@ -46,11 +46,15 @@ export async function giveNoticeSeldom(
   notice: Notice,
   rate: Rate = NOTICE_RATE,
 ): Promise<void> {
+  if (await spendCredit(tx, name, rate)) await giveNotice(tx, notice);
+}
+
+/** Takes one credit from the bucket with this name, which is full at first; false if none is left. */
+export async function spendCredit(tx: WriteTx, name: string, rate: Rate): Promise<boolean> {
   const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, rate, tx.now);
   const left = takeCredit(bucket, rate, tx.now);
-  if (left === null) return;
-  await tx.outreach.putBucket(left);
-  await giveNotice(tx, notice);
+  if (left !== null) await tx.outreach.putBucket(left);
+  return left !== null;
 }
 
 /** A refusal of which the human is notified. */

@@ -10,10 +10,10 @@ import type { HiveEvent } from '../domain/events.ts';
 import type { Absence } from '../domain/outreach.ts';
 import type { PopupSubject, Storm } from '../domain/popups.ts';
 import {
-  breakQuiet,
   breaksQuiet,
   goesOn,
   isStormy,
+  QUIET_RATE,
   quietBucket,
   STORM,
   stormOwnedUntil,
@@ -22,6 +22,7 @@ import {
 import { momentOf, type Preferences, preferencesFrom, type SuppressReason } from '../domain/preferences.ts';
 import { timeAfter } from '../domain/times.ts';
 import { beside } from './background.ts';
+import { spendCredit } from './notices.ts';
 import type { Audience } from './outreach.ts';
 import { createPopupBoard } from './popup-board.ts';
 import {
@@ -298,10 +299,7 @@ async function reasonNotToShow(
   const moment = momentOf(tx.now);
   const reason = whyNoPopup(subject, preferences, { focused }, moment);
   if (reason !== null || !breaksQuiet(subject, preferences, moment)) return reason;
-  const left = breakQuiet(await tx.outreach.bucket(quietBucket(seat)), seat, tx.now);
-  if (left === null) return 'quiet_criticals';
-  await tx.outreach.putBucket(left);
-  return null;
+  return (await spendCredit(tx, quietBucket(seat), QUIET_RATE)) ? null : 'quiet_criticals';
 }
 
 /** Whether these new leases belong to a storm; marks them if they do. */

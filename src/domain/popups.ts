@@ -11,7 +11,7 @@ import type { SuppressReason } from './preferences.ts';
 import { disturbance, type Moment, mutedBy, type Preferences } from './preferences.ts';
 import { orderKey, type Prompt, type Urgency } from './prompts.ts';
 import { QUOTA_BUCKETS } from './quotas.ts';
-import { type Bucket, fullBucket, HOUR_MS, rate, takeCredit } from './rates.ts';
+import { HOUR_MS, type Rate, rate } from './rates.ts';
 import { calledBy, headedBy, type Source, sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
 import type { Authority } from './trust.ts';
@@ -101,17 +101,10 @@ export function breaksQuiet(
   return urgency === 'critical' && disturbance(preferences, moment) !== null;
 }
 
-/** How many critical popups may break through a seat's quiet time. */
-const QUIET_RATE = rate(3, HOUR_MS);
+/** How many critical popups may break through a seat's quiet time: an agent that calls everything critical cannot break it for long. */
+export const QUIET_RATE: Rate = rate(3, HOUR_MS);
 
-/**
- * Takes one credit for a popup that breaks a seat's quiet time, so that an agent that calls everything critical cannot break it
- * for long. Null if no credit is left.
- */
-export function breakQuiet(bucket: Bucket | undefined, seat: string, now: string): Bucket | null {
-  return takeCredit(bucket ?? fullBucket(quietBucket(seat), QUIET_RATE, now), QUIET_RATE, now);
-}
-
+/** The bucket that pays for them. */
 export function quietBucket(seat: string): string {
   return `${QUOTA_BUCKETS}quiet:${seat}`;
 }

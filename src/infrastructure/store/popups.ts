@@ -35,19 +35,16 @@ const UNSETTLED: Readonly<Record<PopupKind, string>> = {
 const unsettled = (kind: PopupKind): string =>
   `FROM popups ${UNSETTLED[kind]} WHERE popups.seat = $1 AND popups.kind = $2
    AND popups.leased_at >= $3 AND popups.leased_at <= $4 AND popups.outcome <> 'suppressed'`;
-const inStorm = (kind: PopupKind): Statement =>
-  statement(`SELECT popups.subject, popups.outcome ${unsettled(kind)} ORDER BY popups.leased_at`);
-const isStormOpen = (kind: PopupKind): Statement => statement(`SELECT 1 ${unsettled(kind)} LIMIT 1`);
-const IN_STORM = {
-  prompt: inStorm('prompt'),
-  outreach: inStorm('outreach'),
-  mention: inStorm('mention'),
-};
-const OPEN_STORM = {
-  prompt: isStormOpen('prompt'),
-  outreach: isStormOpen('outreach'),
-  mention: isStormOpen('mention'),
-};
+
+/** A statement over the unsettled popups of each kind. */
+function perKind(text: (unsettled: string) => string): Readonly<Record<PopupKind, Statement>> {
+  const of = (kind: PopupKind): Statement => statement(() => text(unsettled(kind)));
+  return { prompt: of('prompt'), outreach: of('outreach'), mention: of('mention') };
+}
+const IN_STORM = perKind(
+  (popups) => `SELECT popups.subject, popups.outcome ${popups} ORDER BY popups.leased_at`,
+);
+const OPEN_STORM = perKind((popups) => `SELECT 1 ${popups} LIMIT 1`);
 
 export function popupStatements(sql: Sql, now: string): PopupRecords {
   return {
