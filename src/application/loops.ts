@@ -1,5 +1,5 @@
 /**
- * Loops: two agents that keep replying to each other (the rules are in domain/mention-gate.ts). The guard stops
+ * Loops: two agents that keep replying to each other (the rules are in domain/loops.ts). The guard stops
  * their mentions from gating and notifies the human once, who can let them continue, mute them, or simply write to them.
  */
 
@@ -14,7 +14,7 @@ import {
   type Pair,
   pairOf,
   windowBefore,
-} from '../domain/mention-gate.ts';
+} from '../domain/loops.ts';
 import type { Addressee } from '../domain/mentions.ts';
 import { type Author, authorKey, type Message } from '../domain/messages.ts';
 import { type RoomNews, roomLoopReason } from '../domain/room.ts';

@@ -9,7 +9,8 @@ import type { HistoryEntry } from '../domain/history.ts';
 import type { Waker } from '../domain/hooks.ts';
 import type { Desk, Human, Team } from '../domain/humans.ts';
 import type { Interrupt } from '../domain/interrupts.ts';
-import type { GateRecord, Loop, Pair } from '../domain/mention-gate.ts';
+import type { Loop, Pair } from '../domain/loops.ts';
+import type { GateRecord } from '../domain/mention-gate.ts';
 import type {
   Mention,
   MentionInFull,

@@ -1,5 +1,5 @@
 /** What a session that goes on under another id, or an ended subagent, leaves to the session that continues or that it worked for. */
-import { pairOf } from '../domain/mention-gate.ts';
+import { pairOf } from '../domain/loops.ts';
 import type { Session } from '../domain/sessions.ts';
 import { moveDeliveries } from './delivery.ts';
 import type { WriteTx } from './ports.ts';

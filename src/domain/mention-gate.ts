@@ -1,7 +1,7 @@
 /**
  * The mention gate: a tool call is denied until the session has processed its mentions. The gate names the call that
  * clears it, never holds that call, counts its denials and gives up after a bounded number of model steps (invariant
- * 11). Also the loop guard, which decides when mentions no longer gate. Pure.
+ * 11). Pure.
  */
 import { holdAtMost } from './guards.ts';
 import type { MentionInFull, UnprocessedCount } from './mentions.ts';
@@ -258,63 +258,4 @@ export function heldSentence(agents: readonly HeldAgent[], clock: (time: string)
     .map((agent) => `${labelled(agent)} since ${clock(agent.since)} by ${agent.from}`);
   if (agents.length > NAMED) named.push(`${agents.length - NAMED} more`);
   return `${agents.length} agents are held by mentions: ${named.join(', ')}.`;
-}
-
-// ---- The loop guard (docs/mentions.md) ----
-// Agents that keep replying to each other without a human message in between are still delivered to each other, but
-// no longer hold each other. The caller passes the counts and gets the decision.
-
-/** A reply chain longer than this, counted since the last human message, is a loop. */
-export const MOST_HOPS = 8;
-/** More mentions than this between the same two agents within `PAIR_WINDOW_MS` are a loop. */
-export const MOST_MENTIONS = 6;
-const PAIR_WINDOW_MS = 5 * 60 * 1000;
-
-/** Two sessions, in a fixed order, so that (a, b) and (b, a) are the same pair. */
-export interface Pair {
-  first_session_id: string;
-  second_session_id: string;
-}
-
-/** The loop state of a pair. `tripped`: its mentions no longer gate. `muted`: none are delivered, by the human's choice. */
-export interface Loop extends Pair {
-  state: 'tripped' | 'muted';
-  at: string;
-  /** The `seq` of the newest message then. */
-  seq: number;
-  reason: string;
-}
-
-/** What the human may decide about a pair. */
-export const LOOP_DECISIONS = ['allowed', 'muted'] as const;
-export type LoopDecision = (typeof LOOP_DECISIONS)[number];
-
-/** The pair of two sessions, in its fixed order. */
-export function pairOf(a: string, b: string): Pair {
-  return a < b
-    ? { first_session_id: a, second_session_id: b }
-    : { first_session_id: b, second_session_id: a };
-}
-
-/** The hop count of an agent's reply to `parent`. It restarts when a human posts; `spoke` is the newest `seq` at that time. */
-export function hopsAfter(parent: { hops: number; seq: number } | null, spoke: number): number {
-  if (parent === null) return 0;
-  return spoke >= parent.seq ? 1 : parent.hops + 1;
-}
-
-/** The start of the time window in which a pair's mentions count. */
-export function windowBefore(now: string): string {
-  return timeAfter(now, -PAIR_WINDOW_MS);
-}
-
-/** Why a further mention between two agents must not gate; null when it may. `before` counts the earlier ones. */
-export function loopReason({ hops, before }: { hops: number; before: number }): string | null {
-  if (hops > MOST_HOPS) return `a chain of ${hops} replies`;
-  if (before + 1 > MOST_MENTIONS) return `${before + 1} mentions of each other within 5 minutes`;
-  return null;
-}
-
-/** Whether the human was already notified of this loop. A loop from before their last message is a different one. */
-export function isLoopNotified(loop: Loop | undefined, spoke: number): boolean {
-  return loop !== undefined && loop.state === 'tripped' && loop.seq > spoke;
 }

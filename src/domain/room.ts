@@ -2,7 +2,7 @@
  * The room: how agents notice new messages in the shared buffer. A session's next hook adds a line about the messages that are
  * new since the session last read. Pure: no clock, no ids, no I/O.
  */
-import { MOST_HOPS, MOST_MENTIONS } from './mention-gate.ts';
+import { MOST_HOPS, MOST_MENTIONS } from './loops.ts';
 import { authorName, type Message } from './messages.ts';
 import type { RoomMode, Session } from './sessions.ts';
 import { excerpt } from './text.ts';

@@ -1,6 +1,6 @@
 /** Input about mentions. */
 import { z } from 'zod';
-import { LOOP_DECISIONS } from '../domain/mention-gate.ts';
+import { LOOP_DECISIONS } from '../domain/loops.ts';
 import { NOTE_LIMIT } from '../domain/mentions.ts';
 import { characters } from './characters.ts';
 

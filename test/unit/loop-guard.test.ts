@@ -9,7 +9,7 @@ import {
   MOST_MENTIONS,
   pairOf,
   windowBefore,
-} from '../../src/domain/mention-gate.ts';
+} from '../../src/domain/loops.ts';
 
 test('a pair is the same from both sides', () => {
   expect(pairOf('a', 'b')).toEqual(pairOf('b', 'a'));

@@ -1,6 +1,7 @@
 /** The statements of mentions. One partial index serves the query of the gate before each tool call. */
 import type { GateRecords, LoopRecords, MentionRecords } from '../../application/ports.ts';
-import type { GateRecord, Loop } from '../../domain/mention-gate.ts';
+import type { Loop } from '../../domain/loops.ts';
+import type { GateRecord } from '../../domain/mention-gate.ts';
 import type { Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
 import { MESSAGE_COLUMNS, readMentioned } from './messages.ts';
 import { pruneMentions } from './prune.ts';

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { revealed } from '../../../domain/display.ts';
 import type { HistoryEntry } from '../../../domain/history.ts';
-import type { LoopDecision } from '../../../domain/mention-gate.ts';
+import type { LoopDecision } from '../../../domain/loops.ts';
 import type { Message } from '../../../domain/messages.ts';
 import type { Outreach } from '../../../domain/outreach.ts';
 import { type Session, UNVERIFIED_HANDLE } from '../../../domain/sessions.ts';
