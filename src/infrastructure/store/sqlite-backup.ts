@@ -19,17 +19,9 @@ import { pathToFileURL } from 'node:url';
 import { HiveError } from '../../domain/errors.ts';
 import { makeFolders, syncPath } from '../platform/files.ts';
 import { randomIds } from '../platform/ids.ts';
+import { resultCode, SQLITE } from './sqlite-errors.ts';
 import { checkHeader, findDamage, foreignLog, markOf, namesOfUsers, newMark } from './sqlite-file.ts';
-import {
-  asideOf,
-  isLogForeign,
-  isUnused,
-  logFiles,
-  logOf,
-  resultCode,
-  SQLITE,
-  setLogAside,
-} from './sqlite-log.ts';
+import { asideOf, isLogForeign, isUnused, logFiles, logOf, setLogAside } from './sqlite-log.ts';
 
 /**
  * Writes a backup. `file` must not exist.

@@ -7,6 +7,7 @@ import { closeSync, existsSync, fstatSync, openSync, readSync, renameSync, rmSyn
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { syncPath } from '../platform/files.ts';
+import { resultCode, SQLITE } from './sqlite-errors.ts';
 
 export function logOf(path: string): string {
   return `${path}-wal`;
@@ -106,25 +107,6 @@ export function isUnused(path: string): boolean {
   } finally {
     database.close();
   }
-}
-
-/** Primary result codes of SQLite. */
-export const SQLITE = {
-  error: 1,
-  busy: 5,
-  locked: 6,
-  readonly: 8,
-  ioerr: 10,
-  corrupt: 11,
-  full: 13,
-  cantopen: 14,
-  notadb: 26,
-} as const;
-
-/** The primary result code of a node:sqlite error; undefined for any other error. */
-export function resultCode(error: unknown): number | undefined {
-  const errcode = (error as { errcode?: unknown } | null)?.errcode;
-  return typeof errcode === 'number' ? errcode & 255 : undefined;
 }
 
 /**

@@ -4,17 +4,7 @@
  * It avoids two pitfalls (measured). The built-in busy timeout starves writers, so it is 0 and we retry ourselves. An
  * asynchronous wrapper around one connection is not a transaction, so writes queue.
  */
-import {
-  closeSync,
-  constants,
-  type FSWatcher,
-  fstatSync,
-  openSync,
-  rmSync,
-  statSync,
-  watch as watchFile,
-  writeSync,
-} from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
 import { platform } from '../platform/platform.ts';
@@ -30,6 +20,8 @@ import {
   type Statement,
   type WriteOptions,
 } from './sql.ts';
+import { createDoorbell, type Doorbell } from './sqlite-bell.ts';
+import { isBusy, isReadOnly, translateSqliteError } from './sqlite-errors.ts';
 import { refuseLogless } from './sqlite-file.ts';
 import {
   asideOf,
@@ -42,8 +34,6 @@ import {
   type LogFiles,
   logBytes,
   logFiles,
-  resultCode,
-  SQLITE,
 } from './sqlite-log.ts';
 
 /** Retries within this time are synchronous: a writer holds the lock for well under a millisecond. */
@@ -521,203 +511,4 @@ function connect(path: string, readOnly: boolean): Connection {
 function bound(params: readonly SqlValue[], prepared: Prepared): SqlValue[] {
   const checked = checkedParams(prepared.text, prepared.arity, params);
   return prepared.places.map((place) => checked[place] ?? null);
-}
-
-// ---- Errors of SQLite, as codes and sentences of Hive ----
-
-/** Whether another process holds the lock now. */
-function isBusy(error: unknown): boolean {
-  const code = resultCode(error);
-  return code === SQLITE.busy || code === SQLITE.locked;
-}
-
-/** Whether the file could not be written by this connection. */
-function isReadOnly(error: unknown): boolean {
-  return resultCode(error) === SQLITE.readonly;
-}
-
-/** The HiveError for an error of the file system or the engine; any other error is returned unchanged. */
-function translateSqliteError(error: unknown, path: string): unknown {
-  const message = error instanceof Error ? error.message : String(error);
-  switch (resultCode(error)) {
-    case SQLITE.busy:
-    case SQLITE.locked:
-      return new HiveError(
-        'store_busy',
-        `The store ${path} is locked by another process. Nothing was written; try again.`,
-      );
-    case SQLITE.full:
-      return new HiveError(
-        'store_full',
-        `The disk of the store ${path} is full. Nothing was written; free some space there and try again.`,
-      );
-    case SQLITE.readonly:
-    case SQLITE.cantopen:
-    case SQLITE.ioerr:
-      return new HiveError(
-        'store_unavailable',
-        `The store ${path} cannot be written (${message}). Nothing was written; check the disk and the permissions.`,
-      );
-    // Our statements fit our schema, so any other error means that the file is damaged.
-    case SQLITE.error:
-    case SQLITE.corrupt:
-    case SQLITE.notadb:
-      return new HiveError(
-        'store_foreign',
-        `The store ${path} is damaged or is not a Hive store (${message}). To restore a backup, run: hive store restore FILE`,
-      );
-    default:
-      return isFileError(error)
-        ? new HiveError(
-            'store_unavailable',
-            `The store ${path} cannot be reached (${message}). What was not acknowledged may not be written; check the disk and the permissions of its folder.`,
-          )
-        : error;
-  }
-}
-
-/** An error of the file system itself, for example a folder without permission to enter. */
-function isFileError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error && 'errno' in error;
-}
-
-// ---- The doorbell ----
-// A file that is written after each commit and watched by all waiters. It carries no data (invariant 10). The order
-// matters: a waiter arms the watch, reads the state and sleeps; a writer commits and then rings. Watching the -wal file
-// instead would always be one commit late (measured). A slow poll of `data_version` covers lost wake-ups, and processes
-// that get no watch (there are 128 inotify instances per user).
-
-interface Doorbell {
-  ring(): void;
-  watch(listener: () => void): () => void;
-  close(): void;
-}
-
-/** The interval of the slow poll in ms; a lost wake-up costs no more than this. */
-const POLL_MS = 500;
-/** In ms: how soon a broken watch is armed again. */
-const REARM_MS = 1_000;
-
-/** `version` changes whenever another connection has committed. */
-function createDoorbell(path: string, version: () => number): Doorbell {
-  const listeners = new Set<() => void>();
-  let bell: { file: number; ino: number } | null = null;
-  let watcher: FSWatcher | null = null;
-  let pollTimer: NodeJS.Timeout | null = null;
-  let rearm: NodeJS.Timeout | null = null;
-  let seen = 0;
-  /** The identity of the watched file: another file of the same name is another bell. */
-  let watched = 0;
-  let closed = false;
-
-  /**
-   * Wakes one listener per turn of the event loop, the newest first: that is a call with somebody waiting for it, and it is
-   * answered before the background readers start (measured: 1.5 ms sooner).
-   */
-  function wake(): void {
-    const round = [...listeners].reverse();
-    const next = (): void => {
-      const listener = round.shift();
-      if (listener !== undefined && listeners.has(listener)) listener();
-      if (round.length > 0) setImmediate(next);
-    };
-    next();
-  }
-
-  function arm(): void {
-    rearm = null;
-    try {
-      closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600));
-      watched = statSync(path).ino;
-      watcher = watchFile(path, (event) => {
-        if (event === 'rename') rewatch();
-        wake();
-      });
-      watcher.on('error', restart);
-    } catch {
-      // There are no more inotify instances, or the folder is gone. The slow poll continues, and the watch is tried again.
-      restart();
-    }
-  }
-
-  function restart(): void {
-    watcher?.close();
-    watcher = null;
-    if (rearm === null && listeners.size > 0) rearm = setTimeout(arm, REARM_MS);
-  }
-
-  function isBell(ino: number): boolean {
-    try {
-      return statSync(path).ino === ino;
-    } catch {
-      return false;
-    }
-  }
-
-  function openBell(): { file: number; ino: number } {
-    const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
-    return { file, ino: fstatSync(file).ino };
-  }
-
-  function rewatch(): void {
-    watcher?.close();
-    watcher = null;
-    arm();
-  }
-
-  function start(): void {
-    arm();
-    seen = version();
-    pollTimer = setInterval(() => {
-      // While a writer holds the old file open, its removal is not reported to a watcher.
-      if (watcher !== null && !isBell(watched)) rewatch();
-      const current = version();
-      if (current === seen) return;
-      seen = current;
-      wake();
-    }, POLL_MS);
-  }
-
-  function stop(): void {
-    watcher?.close();
-    watcher = null;
-    if (pollTimer !== null) clearInterval(pollTimer);
-    if (rearm !== null) clearTimeout(rearm);
-    pollTimer = null;
-    rearm = null;
-  }
-
-  return {
-    ring() {
-      if (closed) return;
-      // Waiters in this process need not wait for the file system.
-      if (listeners.size > 0) setImmediate(wake);
-      try {
-        // Nobody watches a bell that has been deleted, moved or replaced.
-        if (bell !== null && !isBell(bell.ino)) {
-          closeSync(bell.file);
-          bell = null;
-        }
-        bell ??= openBell();
-        writeSync(bell.file, '!', 0);
-      } catch {
-        // The commit is done, and waiters find it with the slow poll. A broken bell must not fail a write.
-        bell = null;
-      }
-    },
-    watch(listener) {
-      listeners.add(listener);
-      if (listeners.size === 1) start();
-      return () => {
-        if (listeners.delete(listener) && listeners.size === 0) stop();
-      };
-    },
-    close() {
-      closed = true;
-      listeners.clear();
-      stop();
-      if (bell !== null) closeSync(bell.file);
-      bell = null;
-    },
-  };
 }
