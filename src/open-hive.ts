@@ -22,6 +22,7 @@ import type { CopiedTable } from './infrastructure/store/copy.ts';
 import type { Driver } from './infrastructure/store/sql.ts';
 import { openSqlite } from './infrastructure/store/sqlite.ts';
 import { checkSqliteVersion, prepareSqliteFile } from './infrastructure/store/sqlite-file.ts';
+import { removeDraft } from './infrastructure/store/sqlite-log.ts';
 import { openStore } from './infrastructure/store/store.ts';
 
 /** The location of the store, and the parts to use with it. */
@@ -220,7 +221,7 @@ export async function restoreStore(
   check: (hive: OpenedHive) => Promise<void>,
 ): Promise<string | null> {
   refuseServer(address);
-  const { draftOf, putInPlace, removeDraft } = await import('./infrastructure/store/sqlite-backup.ts');
+  const { draftOf, putInPlace } = await import('./infrastructure/store/sqlite-backup.ts');
   const path = existsSync(address) ? realpathSync.native(address) : address;
   const draft = draftOf(file, path);
   try {

@@ -3,7 +3,7 @@
  * writing only what differs. A copy that was interrupted therefore continues where it was, and a copy that finds nothing
  * to write has verified everything. The caller holds the source's write lock the whole time.
  */
-import { existsSync, linkSync, rmSync } from 'node:fs';
+import { existsSync, linkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { isRemote } from '../../domain/sessions.ts';
@@ -13,7 +13,7 @@ import { processes } from '../platform/processes.ts';
 import { migrate, SCHEMA } from './migrations.ts';
 import { checkSchema, SCHEMA_VERSION } from './schema.ts';
 import { type Driver, type Row, type Sql, type SqlValue, statement } from './sql.ts';
-import { logBytes, logOf } from './sqlite-log.ts';
+import { logBytes, logOf, removeDraft } from './sqlite-log.ts';
 import { identify } from './store.ts';
 
 export interface CopiedTable {
@@ -232,7 +232,7 @@ async function fileTarget(path: string, open: OpenDriver): Promise<CopyTarget> {
       }
       // Before the other name is removed: the copy is then reported as done, and a power cut must not undo it.
       syncPath(dirname(path));
-      for (const suffix of ['', '-wal', '-shm', '-bell']) rmSync(`${aside}${suffix}`, { force: true });
+      removeDraft(aside);
     },
     close: () => driver.close(),
   };

@@ -21,7 +21,7 @@ import { makeFolders, syncPath } from '../platform/files.ts';
 import { randomIds } from '../platform/ids.ts';
 import { resultCode, SQLITE } from './sqlite-errors.ts';
 import { checkHeader, findDamage, foreignLog, markOf, namesOfUsers, newMark } from './sqlite-file.ts';
-import { asideOf, isLogForeign, isUnused, logFiles, logOf, setLogAside } from './sqlite-log.ts';
+import { asideOf, isLogForeign, isUnused, logFiles, logOf, removeDraft, setLogAside } from './sqlite-log.ts';
 
 /**
  * Writes a backup. `file` must not exist.
@@ -105,12 +105,6 @@ export function putInPlace(draft: string, path: string): string | null {
 /** A name of its own: two processes that begin at once with one file would remove each other's draft. */
 function newDraft(file: string): string {
   return `${file}.${randomIds.make('new')}`;
-}
-
-/** Removes a draft and the files of SQLite and the doorbell next to it. */
-export function removeDraft(draft: string): void {
-  for (const suffix of ['', '-wal', '-shm', '-journal', '-bell'])
-    rmSync(`${draft}${suffix}`, { force: true });
 }
 
 /** The name of a draft ends like this. */

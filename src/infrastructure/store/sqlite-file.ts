@@ -27,6 +27,7 @@ import {
   isUnused,
   logFiles,
   MARK_OFFSET,
+  removeDraft,
   setLogAside,
 } from './sqlite-log.ts';
 
@@ -269,6 +270,6 @@ function createStoreFile(path: string): void {
     // Another process was first, and its store is just as good.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${draft}${suffix}`, { force: true });
+    removeDraft(draft);
   }
 }

@@ -17,6 +17,12 @@ function indexOf(path: string): string {
   return `${path}-shm`;
 }
 
+/** Removes a draft of a store, with the files of SQLite and the doorbell next to it. */
+export function removeDraft(draft: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal', '-bell'])
+    rmSync(`${draft}${suffix}`, { force: true });
+}
+
 /** At this length, reading the log at the next opening takes about as long as copying it now. */
 const LONG_LOG_BYTES = 512 * 1024;
 
