@@ -270,7 +270,9 @@ Then show all of BATCH in a buffer, where it can be read."
   "Let the human confirm ANSWER if it may permit something of BATCH at once."
   (hive-batch--demand batch answer)
   (let ((permissions (cl-count-if (lambda (prompt)
-                                    (hive-respond-confirmed-p prompt (hive-batch--fitted prompt answer)))
+                                    (let ((answer (hive-batch--fitted prompt answer)))
+                                      (and (hive-permission-allows-p prompt answer)
+                                           (not (hive-respond-undo-delay prompt answer)))))
                                   batch)))
     (unless (or (zerop permissions)
                 (y-or-n-p

@@ -48,6 +48,11 @@
       (propertize (concat (hive-words "PERMISSION") " ") 'face 'hive-warning)
     ""))
 
+(defun hive-permission-refuses-p (prompt label)
+  "Return non-nil if choosing LABEL in PROMPT permits nothing."
+  (cl-some (lambda (option) (hive-rpc-true-p option :refuses))
+           (hive-filter :label label (plist-get prompt :options))))
+
 (defun hive-permission-allows-p (prompt answer)
   "Return non-nil if ANSWER to PROMPT could permit something.
 ANSWER is a plist of :decision and :selected.  In the dialog of an
@@ -55,9 +60,7 @@ agent, free text only denies."
   (and (hive-permission-p prompt)
        (let ((selected (append (plist-get answer :selected) nil)))
          (if selected
-             (not (cl-every (lambda (label)
-                              (cl-some (lambda (option) (hive-rpc-true-p option :refuses))
-                                       (hive-filter :label label (plist-get prompt :options))))
+             (not (cl-every (lambda (label) (hive-permission-refuses-p prompt label))
                             selected))
            (not (hive-rpc-true-p prompt :dialog))))))
 
