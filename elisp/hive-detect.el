@@ -197,14 +197,11 @@ An error here would remove all change hooks of the buffer."
   (when (nthcdr hive-detect--changes-kept hive-detect--changes)
     (setq hive-detect--changes
           (cl-remove-if (lambda (change)
-                          (< (hive-detect--length change) hive-format-shortest))
+                          (< (- (hive-detect-change-end change) (hive-detect-change-beg change))
+                             hive-format-shortest))
                         hive-detect--changes))
     (when (nthcdr hive-detect--changes-kept hive-detect--changes)
       (setcdr (nthcdr (1- hive-detect--changes-kept) hive-detect--changes) nil))))
-
-(defun hive-detect--length (change)
-  "Return the current length of CHANGE."
-  (- (hive-detect-change-end change) (hive-detect-change-beg change)))
 
 ;;;; Looking for blocks
 

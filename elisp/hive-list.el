@@ -109,10 +109,11 @@ AGENT is a title or a handle; the beginning is enough."
   (interactive)
   (hive-list--go hive-list--view nil))
 
-(defun hive-list--turn (forward)
-  "Turn the page, to the next if FORWARD."
-  (unless (hive-list-page-turn forward)
-    (hive-fail (if forward "This is the last page" "This is the first page")))
+(defun hive-list-next-page (&optional back)
+  "Show the next page, or if BACK, the one before."
+  (interactive)
+  (unless (hive-list-page-turn (not back))
+    (hive-fail (if back "This is the first page" "This is the last page")))
   (goto-char (point-min))
   (if (hive-list-live-p) (hive-list--print) (hive-list--renew))
   (hive-list--to-first))
@@ -123,15 +124,10 @@ AGENT is a title or a handle; the beginning is enough."
   (while (hive-list--section-at) (forward-line 1))
   (when (eobp) (goto-char (point-min))))
 
-(defun hive-list-next-page ()
-  "Show the next page."
-  (interactive)
-  (hive-list--turn t))
-
 (defun hive-list-previous-page ()
   "Show the previous page."
   (interactive)
-  (hive-list--turn nil))
+  (hive-list-next-page t))
 
 ;;;; The mode
 

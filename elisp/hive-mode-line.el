@@ -41,13 +41,11 @@ If you close it, it stays closed until another question arrives."
   "Width of the list at the left or right of a frame.
 In a small frame it is half of that frame.")
 
-(defvar hive-mode-line--timer nil "The timer of the next check, or nil.")
 (defvar hive-mode-line--window nil "The side window that Hive opened, or nil.")
 
 (defun hive-mode-line--arrived (_prompt)
   "Show the list soon, as a new question is pending."
-  (when (and hive-side-window (null hive-mode-line--timer))
-    (hive-notify-when-free 'hive-mode-line--timer #'hive-mode-line--open)))
+  (when hive-side-window (hive-notify-when-free #'hive-mode-line--open)))
 
 (defun hive-mode-line--open ()
   "Show the list in the side window, if a question is still pending."

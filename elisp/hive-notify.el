@@ -74,18 +74,15 @@ A line in the echo area would cover what they look at or type."
       (> (length (this-command-keys-vector)) 0)
       (input-pending-p)))
 
-(defun hive-notify-when-free (variable function)
-  "Call FUNCTION once the human is free.
-Until then, VARIABLE has the timer of the next check."
-  (hive-set-timer variable 0 #'hive-notify--if-free variable function))
+(defun hive-notify-when-free (function &optional seconds)
+  "Call FUNCTION once the human is free, in SECONDS or later.
+If that is planned already, it is called once."
+  (hive-rpc-once (or seconds 0) #'hive-notify--if-free function))
 
-(defun hive-notify--if-free (variable function)
-  "Call FUNCTION, or check again later, as in `hive-notify-when-free'.
-VARIABLE has the timer."
-  (if (hive-notify-busy-p)
-      (hive-set-timer variable hive-notify--busy-interval
-                      #'hive-notify--if-free variable function)
-    (hive-rpc-guarded function)))
+(defun hive-notify--if-free (function)
+  "Call FUNCTION if the human is free, or check again later."
+  (if (hive-notify-busy-p) (hive-notify-when-free function hive-notify--busy-interval)
+    (funcall function)))
 
 (defun hive-notify--unread-p ()
   "Return non-nil if the last command's message is still too new to replace."

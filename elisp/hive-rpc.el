@@ -72,10 +72,14 @@
 (defvar hive-rpc--planned (make-hash-table :test #'equal)
   "The calls that `hive-rpc-once' has planned: functions and their arguments.")
 
+(defun hive-rpc-planned-p (function &rest args)
+  "Return non-nil if `hive-rpc-once' has planned to call FUNCTION with ARGS."
+  (gethash (cons function args) hive-rpc--planned))
+
 (defun hive-rpc-once (seconds function &rest args)
   "Call FUNCTION with ARGS in SECONDS, unless that is planned already."
   (let ((call (cons function args)))
-    (unless (gethash call hive-rpc--planned)
+    (unless (apply #'hive-rpc-planned-p call)
       (puthash call t hive-rpc--planned)
       (hive-later seconds (lambda ()
                             (remhash call hive-rpc--planned)

@@ -426,7 +426,9 @@ Emacs or the sidecar crashes."
     (hive-shared--clear)
     (hive-shared-plain-draft)
     (hive-draft-save)
-    (hive-shared-forget-news)
+    ;; The human has written something: what was new is read.
+    (setq hive-shared-news nil)
+    (hive-shared-show-news)
     (hive-post-say-queued)))
 
 (defun hive-shared-plain-draft ()

@@ -494,11 +494,6 @@ afterwards."
   (hive-text-local time (if (equal (hive-text-local time "%F") (format-time-string "%F" (hive-now)))
                             "%H:%M" "%F %H:%M")))
 
-(defun hive-shared-forget-news ()
-  "Remove the line above what was new, as the human has written something."
-  (setq hive-shared-news nil)
-  (hive-shared-show-news))
-
 (hive-forget-when-off 'hive-shared-names)
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'message/posted)) message)

@@ -195,7 +195,6 @@ in and in those whose shared buffers are open."
   "The part of the frame that a side window takes.")
 
 (defvar hive-shared--to-show nil "The mention to show, or nil.")
-(defvar hive-shared--timer nil "The timer of the next check, or nil.")
 (defvar hive-shared--seq nil
   "The seq of the last message with a mention that arrived, or nil.")
 
@@ -204,8 +203,7 @@ in and in those whose shared buffers are open."
   (when (or (equal "urgent" (plist-get mention :priority))
             (not (hive-notify-suppressed-p mention)))
     (setq hive-shared--to-show mention)
-    (unless hive-shared--timer
-      (hive-notify-when-free 'hive-shared--timer #'hive-shared--show))))
+    (hive-notify-when-free #'hive-shared--show)))
 
 (defun hive-shared--of-human (mention)
   "Handle MENTION, a new one of the human."

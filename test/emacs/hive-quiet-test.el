@@ -36,7 +36,7 @@
 
 (defun hive-quiet-test-line ()
   "Return what the mode line shows, once it is up to date."
-  (hive-test-wait 5 (not (gethash '(hive-model--run-changed) hive-rpc--planned)))
+  (hive-test-wait 5 (not (hive-rpc-planned-p #'hive-model--run-changed)))
   (and hive-mode-line-text (substring-no-properties hive-mode-line-text)))
 
 (ert-deftest hive-quiet-only-critical-questions-are-announced ()

@@ -19,7 +19,7 @@
          (delete-other-windows)
          (switch-to-buffer (current-buffer))
          (goto-char 7)
-         (let ((hive-shared--to-show nil) (hive-shared--timer nil))
+         (let ((hive-shared--to-show nil))
            ,@body)))))
 
 (defun hive-shared-appear-test-window ()
@@ -32,7 +32,7 @@
   (let ((before (hive-mentions-count)))
     (hive-shared-test-post (or body "@Human look"))
     (hive-test-wait 5 (> (hive-mentions-count) before))
-    (hive-test-wait 5 (null hive-shared--timer))))
+    (hive-test-wait 5 (null (hive-rpc-planned-p #'hive-notify--if-free #'hive-shared--show)))))
 
 (ert-deftest hive-shared-appear/opens-beside-this-window-only-where-emacs-would-split-it ()
   (hive-shared-appear-test
@@ -114,7 +114,7 @@
     (let ((hive-shared-on-mention 'bottom) (busy t))
       (cl-letf (((symbol-function 'hive-notify-busy-p) (lambda () busy)))
         (hive-shared-test-post "@Human look")
-        (hive-test-wait 5 hive-shared--timer)
+        (hive-test-wait 5 (hive-rpc-planned-p #'hive-notify--if-free #'hive-shared--show))
         (hive-test-pass 0.2)
         (should (one-window-p t))
         (setq busy nil)
@@ -129,7 +129,7 @@
         (hive-mentions-process nil :all t)
         (hive-test-wait 5 (= 0 (hive-mentions-count)))
         (setq busy nil)
-        (hive-test-wait 5 (null hive-shared--timer))
+        (hive-test-wait 5 (null (hive-rpc-planned-p #'hive-notify--if-free #'hive-shared--show)))
         (should (one-window-p t))))))
 
 (ert-deftest hive-shared-appear/in-quiet-hours-only-for-urgent-mentions ()
@@ -169,7 +169,7 @@
                   (let ((before told))
                     (hive-shared-test-post body)
                     (hive-test-wait 5 (> told before))
-                    (hive-test-wait 5 (null hive-shared--timer)))))
+                    (hive-test-wait 5 (null (hive-rpc-planned-p #'hive-notify--if-free #'hive-shared--show))))))
         (let ((hive-mentions-changed-functions
                (append hive-mentions-changed-functions (list (lambda (_) (cl-incf told))))))
           (post "@Claude-def34 look")
@@ -193,7 +193,7 @@
              (append hive-mentions-changed-functions (list (lambda (_) (cl-incf told))))))
         (hive-shared-test-do "post" :from "Claude-zzz99" :body "@Claude-abc12 far away")
         (hive-test-wait 5 (= 1 told))
-        (hive-test-wait 5 (null hive-shared--timer))
+        (hive-test-wait 5 (null (hive-rpc-planned-p #'hive-notify--if-free #'hive-shared--show)))
         (should (one-window-p t))
         ;; Unless its buffer is open.
         (hive-shared-buffer '(:confirmed t :project "other" :project_dir "/other/.git"))

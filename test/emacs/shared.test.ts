@@ -22,6 +22,9 @@ import * as shared from '../support/messages.ts';
 import type { Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
 
+/** Whether a mention waits until the human is free, and then shows its buffer. */
+const PLANNED = "(hive-rpc-planned-p #'hive-notify--if-free #'hive-shared--show)";
+
 let home: Home;
 let hive: OpenedHive;
 let claude: Session;
@@ -276,7 +279,7 @@ describe('a mention that shows the buffer', () => {
     await says('@Human during another M-x');
     await counted(1);
     // While the human is busy, Hive looks again and again; once the human is idle, it shows the buffer.
-    await eventually(async () => (await evaluate('(and hive-shared--timer t)')) === 't');
+    await eventually(async () => (await evaluate(`(and ${PLANNED} t)`)) === 't');
     expect(await evaluate(shownIn)).toBe('0');
     await emacs.until(/^M-x igno$/m);
     await emacs.keys('re', 'Enter');
@@ -299,7 +302,7 @@ describe('a mention that shows the buffer', () => {
     );
     await says('@Human no room');
     await counted(2);
-    await eventually(async () => (await evaluate('(null hive-shared--timer)')) === 't');
+    await eventually(async () => (await evaluate(`(null ${PLANNED})`)) === 't');
     expect(await evaluate(shownIn.replace('nil t', 'nil 0'))).toBe('0');
     await emacs.keys('C-x', '5', '0');
     await emacs.until(/- *F1 /);
