@@ -8,10 +8,11 @@
  * @module-tag hook
  */
 import { describe, expect, test } from 'vitest';
+import { childEnvironment, spawnHive } from '../support/children.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { FAR, farSession, NO_STORE, runRemoteHook, tokenFileOf } from '../support/remote.ts';
+import { FAR, FAR_START, farSession, NO_STORE, runRemoteHook, tokenFileOf } from '../support/remote.ts';
 import { serve } from '../support/serve.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
 import { tempStore } from '../support/temp.ts';
@@ -87,6 +88,24 @@ describe('a call on another machine whose input', () => {
       expect(ran.err).toMatch(/^hive hook: The (?:JSON|hook event) .+\.\n$/);
     },
   );
+});
+
+test('a session is woken, however long its last words are', async () => {
+  const served = await serve(tempStore());
+  const file = tokenFileOf(served);
+  const hive = await openTestHive(served.store);
+  const session = await farSession(hive, () => runRemoteHook(served, FAR_START, file));
+  const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, session);
+  await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
+  const waker = spawnHive(
+    ['hook', '--wake', '--url', served.url, '--token-file', file],
+    childEnvironment(NO_STORE, { CLAUDE_PID: String(process.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' }),
+  );
+  waker.process.stdin.end(
+    JSON.stringify({ ...FAR_START, hook_event_name: 'Stop', last_assistant_message: LARGE }),
+  );
+  expect(await waker.exited).toMatchObject({ code: 2 });
+  expect(waker.stderr()).toContain(`${prompt.ask_id} is answered`);
 });
 
 test.each([
