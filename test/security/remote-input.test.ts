@@ -7,15 +7,29 @@
  * @module-tag http
  * @module-tag hook
  */
+import { writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { RemoteReply } from '../../src/application/hook-context.ts';
+import type { Token } from '../../src/domain/tokens.ts';
+import { sendHook } from '../../src/extensions/serve/sending.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { FAR, FAR_START, farSession, NO_STORE, runRemoteHook, tokenFileOf } from '../support/remote.ts';
-import { serve } from '../support/serve.ts';
+import {
+  FAR,
+  FAR_START,
+  farCall,
+  farSession,
+  NO_STORE,
+  runRemoteHook,
+  tokenFileOf,
+} from '../support/remote.ts';
+import { serve, serveHere } from '../support/serve.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
-import { tempStore } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
@@ -106,6 +120,29 @@ test('a session is woken, however long its last words are', async () => {
   );
   expect(await waker.exited).toMatchObject({ code: 2 });
   expect(waker.stderr()).toContain(`${prompt.ask_id} is answered`);
+});
+
+test('a call is held that comes at once with more others than the server takes', async () => {
+  const hive = await openTestHive();
+  const token = { name: 'default', agent: 'a', role: 'agent', projects: [], digest: 'd' } as unknown as Token;
+  const tokens = { verify: async () => token, holds: async () => true, watch: () => () => undefined };
+  const handled: unknown[] = [];
+  const routes = {
+    '/hook': async ({ response, json }: { response: ServerResponse; json: unknown }): Promise<void> => {
+      handled.push((json as { event: { tool_use_id: string } }).event.tool_use_id);
+      response.end('{"stdout":"held"}');
+    },
+  };
+  const { url } = await serveHere(hive, { tokens, routes, burst: 2, rate: 5 });
+  const token_file = join(tempFolder(), 'token');
+  writeFileSync(token_file, 'hive_x', { mode: 0o600 });
+  const send = (id: string): Promise<RemoteReply> => {
+    const text = JSON.stringify(farCall(id));
+    return sendHook({ url, token_file }, { text, client: 'claude-code', env: {}, cwd: '/' }, () => undefined);
+  };
+  const replies = await Promise.all(['1', '2', '3'].map(send));
+  expect(replies.map(({ stdout }) => stdout)).toEqual(['held', 'held', 'held']);
+  expect(handled.toSorted()).toEqual(['1', '2', '3']);
 });
 
 test.each([

@@ -47,6 +47,12 @@ export interface RemoteHook {
   token_file: string;
 }
 
+/** In ms: when an event is sent once more that came too soon after others. The server then takes 50 requests again. */
+const ONCE_MORE_MS = 1_000;
+
+/** The server has had too many requests of this token in this moment. */
+class TooManyRequests extends Error {}
+
 /** In ms: how long the report that a hook was printed may take, because the client is waiting for the hook. */
 const PRINTED_MS = 500;
 
@@ -88,7 +94,14 @@ export async function sendHook(
   const client_title = titleOf(given, client);
   const about = { client, env: variables, project: findProject(cwd), client_title };
   const body = { event: takenEvent(given, (event) => refusalOf({ event, ...about })), ...about };
-  const { stdout, output_id } = await post(remote, body, onWait, signal === undefined ? {} : { signal });
+  const send = (): ReturnType<typeof post> =>
+    post(remote, body, onWait, signal === undefined ? {} : { signal });
+  const { stdout, output_id } = await send().catch(async (error: unknown) => {
+    if (!(error instanceof TooManyRequests) || signal?.aborted === true) throw error;
+    // An agent that makes many calls at once must not pass its guards with the last of them.
+    await sleep(ONCE_MORE_MS);
+    return send();
+  });
   return {
     stdout: typeof stdout === 'string' ? stdout : '',
     async printed() {
@@ -119,7 +132,8 @@ function titleOf(event: unknown, client: HookClient | null): string | null | und
 }
 
 /** Temporary refusals: too many requests, and a proxy that does not find its server. */
-const PASSING: ReadonlySet<number> = new Set([404, 408, 429]);
+const TOO_MANY = 429;
+const PASSING: ReadonlySet<number> = new Set([404, 408, TOO_MANY]);
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
@@ -205,7 +219,8 @@ function post(
             failure === undefined
               ? `${target.host} answers (${status}), but not as hive serve does: is it running there, and is the address right?`
               : `${target.host} refused the event (${status}): ${failure.message}`;
-          reject(isFinal ? new HiveError('not_allowed', said) : new Error(said));
+          const passing = status === TOO_MANY ? new TooManyRequests(said) : new Error(said);
+          reject(isFinal ? new HiveError('not_allowed', said) : passing);
         });
       },
     );
