@@ -8,7 +8,7 @@
  * @module-tag sqlite
  * @module-tag acp
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -34,7 +34,7 @@ import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, introduction, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
-import { tempStore } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
 import { turnsOf } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -130,6 +130,27 @@ describe('a permission', () => {
     await answerDialog(hive, now?.ask_id ?? '', 'Reject');
     expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('no') });
     expect(await client.until(({ method }) => method === '$/cancel_request')).toBeDefined();
+  });
+
+  test('for a file that changes before it is answered allows nothing: its diff was of another file', async () => {
+    const path = join(tempFolder(), 'file');
+    const text = Array.from({ length: 20 }, (_, n) => `line ${n}\n`).join('');
+    writeFileSync(path, text);
+    const { client, agent } = await beginAcp(hive);
+    const change = { type: 'diff', path, oldText: text, newText: `${text}more\n` };
+    const ask = (id: number) =>
+      agent.send(permission(id, { file_path: path }, { kind: 'edit', content: [change] }));
+    ask(100);
+    const [first] = await atTheDesk();
+    expect(first?.context).toContain('compared with the file as it is now');
+    await answerDialog(hive, first?.ask_id ?? '', 'Allow');
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('once') });
+    ask(101);
+    const [second] = await atTheDesk();
+    writeFileSync(path, text.replace('line 3\n', ''));
+    await answerDialog(hive, second?.ask_id ?? '', 'Allow');
+    expect(await agent.until(({ id }) => id === 101)).toMatchObject({ result: selected('no') });
+    await client.until(({ method }) => method === '$/cancel_request');
   });
 
   test('that says less of its call than was reported before shows that, too', async () => {

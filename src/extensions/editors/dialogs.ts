@@ -99,13 +99,7 @@ export function createEditors(hive: Hive): EditorService {
     async open(given) {
       const { session, place } = given;
       const dialog = cleanDialog(given.dialog);
-      const tools = editToolsAt(dialog.kind === 'permission' ? dialog.cwd : '');
-      const request: WordedEditorDialog = {
-        ...given,
-        dialog,
-        requests: editorPrompts(dialog, tools).map(checkRequest),
-        fingerprint: editorFingerprint(dialog),
-      };
+      const request = inWords({ ...given, dialog });
       // Matching may take a while, so it is done before the transaction.
       const matching = dialog.kind === 'permission' ? rulesFor(dialog, trust().permission_rules, place) : [];
       return store.write(async (tx) => {
@@ -139,7 +133,9 @@ export function createEditors(hive: Hive): EditorService {
         });
       const whenever = { wait_ms: Number.POSITIVE_INFINITY, signal, subjects: offered.ask_ids };
       if ((await feed.until(check, whenever)) === undefined) return null;
-      return store.write(async (tx) => answerTo(tx, offered, await promptsNow(tx, offered.ask_ids)));
+      // If a file has changed in the meantime, the dialog shows something else now, and nothing is allowed.
+      const now = { ...inWords(offered), ask_ids: offered.ask_ids };
+      return store.write(async (tx) => answerTo(tx, now, await promptsNow(tx, offered.ask_ids)));
     },
 
     withdraw: (offered, reason, decision = null) =>
@@ -199,6 +195,17 @@ export function createEditors(hive: Hive): EditorService {
     const opening = await nextOpening(tx, session.session_id, key);
     return prompts.map((prompt, n) => ({ ...prompt, idempotency_key: keyOf(key, n, opening) }));
   }
+}
+
+/** The dialog as the desks show it, with the files as they are now. */
+function inWords(request: EditorRequest): WordedEditorDialog {
+  const { dialog } = request;
+  const tools = editToolsAt(dialog.kind === 'permission' ? dialog.cwd : '');
+  return {
+    ...request,
+    requests: editorPrompts(dialog, tools).map(checkRequest),
+    fingerprint: editorFingerprint(dialog),
+  };
 }
 
 /** The carrier of the answers of an editor's dialogs to its agent; with a key, the carrier of one dialog alone. */
