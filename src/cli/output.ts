@@ -284,12 +284,16 @@ export function confirmAnswer(prompt: Prompt, decision: string, isShown: boolean
 export function readAnswer(prompt: Prompt): string {
   return atTerminal('', (terminal) => {
     showToConfirm(terminal, prompt);
-    writeSync(
-      terminal,
-      prompt.multi_select ? 'Your answer (separate several options with commas): ' : 'Your answer: ',
-    );
+    writeSync(terminal, `Your answer${howToAnswer(prompt)}: `);
     return readLine(terminal);
   });
+}
+
+/** An option is typed in full: `1` would be an answer of the person's own. */
+function howToAnswer({ multi_select, options, allow_free_text }: Prompt): string {
+  if (multi_select) return ' (separate several options with commas)';
+  if (options.length === 0) return '';
+  return allow_free_text ? ' (an option, or your own words)' : ' (an option)';
 }
 
 function showToConfirm(terminal: number, prompt: Prompt): void {

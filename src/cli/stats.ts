@@ -1,6 +1,7 @@
 /** `hive stats`: how long agents waited for you, what they asked, where you answered, and what rules saved. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
+import { calledBy } from '../domain/sources.ts';
 import { STATS_DAYS, type Stats, type Waits } from '../domain/stats.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, parseDuration, print, printJson, printRows } from './output.ts';
@@ -12,15 +13,13 @@ const restOf = ({
   expired,
   cancelled,
   pending,
-}: Readonly<Record<'late' | 'expired' | 'cancelled' | 'pending', number>>): string =>
+}: Readonly<Record<'late' | 'expired' | 'cancelled' | 'pending', number>>): string[] =>
   [
     late > 0 ? `${late} answered late` : '',
     expired > 0 ? `${expired} expired` : '',
     cancelled > 0 ? `${cancelled} cancelled` : '',
     pending > 0 ? `${pending} pending` : '',
-  ]
-    .filter((part) => part !== '')
-    .join(', ');
+  ].filter((part) => part !== '');
 
 const VIA = {
   emacs: 'Emacs',
@@ -48,17 +47,24 @@ export function defineStats(command: Command): void {
 async function stats(hive: Hive, { since, json }: StatsOptions): Promise<ExitCode> {
   const found = await hive.stats.read(new Date(Date.now() - parseDuration(since)).toISOString());
   if (json === true) printJson({ stats: found });
-  else show(found);
+  else show(found, await byAgent(hive, found.agents));
   return EXIT.done;
 }
 
-function show(stats: Stats): void {
-  const { total, days, answered_via, most_asked, rules, saved_ms } = stats;
-  print(
-    `Since ${days[0]?.day ?? ''}: ${counted(total.asked, 'question')}, ${total.answered} answered in time.`,
+/** Waits by agent with the names that people see; they come with handles, which stay in the store longer. */
+function byAgent(hive: Hive, agents: readonly Waits[]): Promise<Waits[]> {
+  return Promise.all(
+    agents.slice(0, MOST_ROWS).map(async (waited) => {
+      const session = await hive.sessions.resolve(waited.name).catch(() => null);
+      return session?.handle === waited.name ? { ...waited, name: calledBy(session) } : waited;
+    }),
   );
-  const closed = restOf(stats);
-  if (closed !== '') print(closed);
+}
+
+function show(stats: Stats, agents: readonly Waits[]): void {
+  const { total, days, answered_via, most_asked, rules, saved_ms } = stats;
+  const asked = [counted(total.asked, 'question'), `${total.answered} answered in time`, ...restOf(stats)];
+  print(`Since ${days[0]?.day ?? ''}: ${asked.join(', ')}.`);
   const shown = days.slice(-MOST_DAYS);
   section(
     shown.length < days.length ? `QUESTIONS PER DAY, THE LAST ${MOST_DAYS}` : 'QUESTIONS PER DAY',
@@ -72,7 +78,7 @@ function show(stats: Stats): void {
     ...waits('all', [total]),
     ...waits('by kind', stats.kinds),
     ...waits('by project', stats.projects),
-    ...waits('by agent', stats.agents),
+    ...waits('by agent', agents),
   ];
   section('HOW LONG THEY WAITED', [['', 'ASKED', 'MEDIAN', 'WORST', 'BLOCKED', ''], ...groups]);
   section(

@@ -128,7 +128,10 @@ describe('answering', () => {
     const { prompt } = await hive.prompts.ask({ question: 'Deploy?', context, options }, session);
     await hive.prompts.note(prompt.ask_id, 'The tests passed.', session);
     const more: [string, string] = ['Enter for more', ''];
-    const asked = await person.terminal(['respond'], ...more, more, ['Your answer:', 'later']);
+    const asked = await person.terminal(['respond'], ...more, more, [
+      'Your answer (an option, or your own words):',
+      'later',
+    ]);
     expect(asked.code).toBe(0);
     expect(asked.out).toMatch(/Deploy\?\r?\n\r?\n {2}step 1\r?\n[\s\S]* {2}step 40\r?\n/);
     expect(asked.out).toMatch(

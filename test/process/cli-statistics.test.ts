@@ -36,12 +36,17 @@ test('the statistics fit into 80 columns, and say how long and where', async () 
   const hive = await openTestHive(store);
   const { ask_id } = await ask(hive, { question: `Which colour${' of them all'.repeat(20)}?` });
   await hive.prompts.respond({ ask_id, decision: 'red', actor: HUMAN });
+  const asker = await hive.prompts.get(ask_id);
+  await ask(hive, { question: 'Which size?' });
   const person = shell(store);
   const { out, code } = await person.hive('stats', '--since', '2d');
   expect(code).toBe(0);
-  expect(out).toMatch(/^Since \d{4}-\d\d-\d\d: 1 question, 1 answered in time\.$/m);
-  expect(out).toMatch(/^ {2}by kind +1 +\d+ s +\d+ s +question$/m);
+  expect(out).toMatch(/^Since \d{4}-\d\d-\d\d: 2 questions, 1 answered in time, 1 pending\.$/m);
+  expect(out).toMatch(/^ {2}by kind +2 +\d+ s +\d+ s +question$/m);
+  // As everywhere, the agent has its title.
+  expect(asker.agent_title).not.toBe(asker.agent);
+  expect(out).toMatch(new RegExp(`^  by agent .* ${asker.agent_title}$`, 'm'));
   expect(out).toMatch(/^ANSWERED IN\n {2}Emacs +1$/m);
   expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
-  expect((await person.hive('stats', '--json')).json()).toMatchObject({ stats: { total: { asked: 1 } } });
+  expect((await person.hive('stats', '--json')).json()).toMatchObject({ stats: { total: { asked: 2 } } });
 });
