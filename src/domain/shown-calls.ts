@@ -113,6 +113,9 @@ interface Described {
 
 const NOTHING_SHOWN = { show: () => '', named: [], description: null } as const;
 
+/** The tool with which Codex types into a command that it has left running. */
+const TYPING = 'write_stdin';
+
 /** A call in words, without its arguments. */
 export function describeCall(name: string, input: Raw, cwd: string | undefined): Described {
   const path = textIn(input, 'file_path', 'notebook_path');
@@ -123,6 +126,9 @@ export function describeCall(name: string, input: Raw, cwd: string | undefined):
   const isClear = mcp !== null && /^mcp__(.+)__(.+)$/.exec(name)?.[1] === mcp[1];
   if (mcp !== null)
     return { ...NOTHING_SHOWN, verb: 'Call', what: isClear ? `${mcp[2]} of ${mcp[1]}` : name };
+  const typed = name === TYPING ? textIn(input, 'chars') : null;
+  if (typed !== null)
+    return { ...NOTHING_SHOWN, verb: 'Type into a running command:', what: typed.slice(0, 2 * LINE + 1) };
   if (command !== null) {
     const patch = name === 'apply_patch';
     return {

@@ -43,7 +43,12 @@ const PATCH = [
 ];
 
 /** Codex in a terminal, at a desk, whose model wants one command to leave the sandbox, or to patch a file outside of it. */
-async function run(dialog_wait: unknown, wanted?: object, freeform?: FreeformCall): Promise<Run> {
+async function run(
+  dialog_wait: unknown,
+  wanted?: object,
+  freeform?: FreeformCall,
+  typed?: object,
+): Promise<Run> {
   const world = await openWorld({ dialog_wait });
   await openDesk(world.hive);
   const { hive: _, ...rest } = world;
@@ -62,9 +67,12 @@ async function run(dialog_wait: unknown, wanted?: object, freeform?: FreeformCal
     justification: 'to see',
   };
   const command = { name: 'exec_command', arguments: wanted ?? escalated };
-  const model = await startResponses(({ tools }, step) => {
+  const model = await startResponses(({ tools, input }, step) => {
     offered.push(...tools);
-    return step === 1 ? { calls: [freeform ?? command] } : { text: 'all done' };
+    if (step === 1) return { calls: [freeform ?? command] };
+    if (step > 2 || typed === undefined) return { text: 'all done' };
+    const session_id = Number(/session ID (\d+)/.exec(JSON.stringify(input.at(-1)))?.[1]);
+    return { calls: [{ name: 'write_stdin', arguments: { session_id, ...typed } }] };
   });
   const set = { ...rest, model, ...(freeform === undefined ? {} : { model_name: FREEFORM_MODEL }) };
   configureCodex(set);
@@ -114,6 +122,31 @@ describe('a permission that Codex asks for', () => {
       expect(existsSync(made)).toBe(true);
       expect((await hive.prompts.get(ask_id)).status).toBe(seconds === 20 ? 'responded' : 'expired');
     }
+  });
+
+  test('to type into a command that runs says what would be typed, and only that is', async () => {
+    const shell = { cmd: 'bash --norc -i', tty: true, yield_time_ms: 1_000 };
+    const { hive, codex, made } = await run(
+      20,
+      { ...shell, sandbox_permissions: 'require_escalated' },
+      undefined,
+      {
+        chars: 'touch made.txt\n',
+        yield_time_ms: 1_000,
+      },
+    );
+    const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
+    for (const question of ['Run bash --norc -i?', 'Type into a running command: touch made.txt?']) {
+      await eventually(async () => (await pending())?.question === question, 20_000);
+      const prompt = await pending();
+      if (prompt?.header === 'write_stdin') {
+        expect(prompt.context).toMatch(/^chars: "touch made\.txt\\n"$/m);
+        expect(existsSync(made)).toBe(false);
+      }
+      await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
+    }
+    await codex.until(/all done/, 20_000);
+    await eventually(() => existsSync(made));
   });
 
   test('is denied with the reason of an interrupt that arrives while it waits at the desk', async () => {
