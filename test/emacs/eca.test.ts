@@ -175,7 +175,9 @@ test('a prompt of Hive, also the first one, or an answer, leaves what a person i
     ['prompt', 'one', 'Use ninja.'],
   ]);
   const typed = () =>
-    emacs.eval('(with-current-buffer (cadr session) (concat (buffer-string) "|" (buffer-substring (point) (point-max))))');
+    emacs.eval(
+      '(with-current-buffer (cadr session) (concat (buffer-string) "|" (buffer-substring (point) (point-max))))',
+    );
   expect(await typed()).toBe('> half a|a');
   await serve(
     '(eca-chat-handle-ask-question session \'(:id 7) \'(:chatId "one" :question "Which?" :options ["red"]))',
