@@ -2,9 +2,8 @@
 import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
 import { createConnectionHook } from '../adapters/hooks/connection-hook.ts';
-import { createMcpServer, createRefusingServer } from '../adapters/mcp/server.ts';
+import { announce, createMcpServer, createRefusingServer } from '../adapters/mcp/server.ts';
 import { openStdio, type StdioConnection } from '../adapters/mcp/stdio.ts';
-import { beside } from '../application/background.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { explainHandle } from '../domain/names.ts';
@@ -96,7 +95,7 @@ async function runMcp({ role, tool_timeout_ms }: LocalOptions): Promise<void> {
       },
     };
     const { connection_id, machine, parent_pid } = connection;
-    await announce(hive, { connection_id, machine, parent_pid, pid: process.pid });
+    await announce(hive, { connection_id, machine, parent_pid });
     const stopPopups = hive.startPopups({
       seat: thisSeat(),
       human: humanName(env),
@@ -154,13 +153,4 @@ async function openLater(error: unknown, role: Role, wire: StdioConnection): Pro
     void wire.serve(createRefusingServer(role, open));
   });
   return Promise.race([opened, wire.ended.then(() => process.exit(exitCodeOfError(error)))]);
-}
-
-/** Records this connection for the hooks. If the store cannot be written now, the agent keeps its tools. */
-async function announce(
-  hive: Hive,
-  connection: Parameters<Hive['callers']['openConnection']>[0],
-): Promise<void> {
-  const failure = 'Hive cannot write to the store. It refuses every call until it can.';
-  await beside(hive.log, failure, () => hive.callers.openConnection(connection), {}, 'error');
 }

@@ -66,6 +66,16 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   onCaller?: (session: Session) => void;
 }
 
+/** Records a connection for the hooks. The agent keeps its tools even if the store cannot be written now. */
+export function announce(
+  { callers, log }: Hive,
+  connection: Omit<Parameters<Hive['callers']['openConnection']>[0], 'pid'>,
+): Promise<void> {
+  const failure = 'A connection could not be recorded: the mention gate does not hold its session.';
+  const open = (): Promise<void> => callers.openConnection({ ...connection, pid: process.pid });
+  return beside(log, failure, open, {}, 'error');
+}
+
 /** A server for one connection with the tools of its role, not yet connected to a transport. */
 export function createMcpServer(hive: Hive, connection: Connection, role: Role): McpServer {
   const server = newMcpServer();

@@ -12,7 +12,7 @@ import {
 import { isInitializeRequest, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { notJson, type Refusal as RefusedMessage, readEnvelopes } from '../../adapters/mcp/envelope.ts';
 import type { CallerOfToken, GuardOptions, HttpOptions, McpOverHttp } from '../../adapters/mcp/over-http.ts';
-import { createMcpServer } from '../../adapters/mcp/server.ts';
+import { announce, createMcpServer } from '../../adapters/mcp/server.ts';
 import type { Hive } from '../../application/hive.ts';
 import { MCP_PATH, PARENT_PID } from '../../domain/installation.ts';
 import { excessOf } from '../../domain/json.ts';
@@ -321,20 +321,6 @@ function use(session: Session, response: ServerResponse): void {
 
 function lastUse({ used_at, responses }: Session): number {
   return responses.size > 0 ? performance.now() : used_at;
-}
-
-/** Records this connection for the hooks. The agent keeps its tools even if the store cannot be written now. */
-async function announce(
-  hive: Hive,
-  connection: { connection_id: string; machine: string; parent_pid: number | null },
-): Promise<void> {
-  try {
-    await hive.callers.openConnection({ ...connection, pid: process.pid });
-  } catch (error) {
-    hive.log.error('A connection could not be recorded: the mention gate does not hold its session.', {
-      error: String(error),
-    });
-  }
 }
 
 async function forget(hive: Hive, connection_ids: readonly string[]): Promise<void> {
