@@ -266,7 +266,7 @@ If its agent has the first answer already, tell the agent instead."
   (cl-remove-if-not #'hive-amend--mine-p (hive-prompts-settled)))
 
 (defun hive-amend-recent (&optional comment)
-  "Correct one of your recent answers, which you choose; COMMENT as in `hive-amend'."
+  "Correct one of your recent answers; COMMENT is as in `hive-amend'."
   (let ((mine (hive-amend--known)))
     (unless mine (hive-fail "You have no recent answers to correct"))
     (hive-amend--correct (hive-amend--choose (seq-take mine hive-amend--most)) comment)))
