@@ -214,7 +214,7 @@ test('whatever happens in between, a hook says and records what one without memo
       const world = new World(await gatedWorld());
       for (const one of moves) await world.take(one);
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 

@@ -215,6 +215,6 @@ async function checkStore(hive: OpenedHive): Promise<void> {
 test('whatever the order, each request is answered once and by its own turn, and each question has the status that the table says', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(move, { minLength: 5, maxLength: 25 }), (moves) => play(moves)),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });

@@ -178,27 +178,28 @@ describe('hive install', () => {
     expect(readdirSync(join(place.folder, '.local/share/hive'))).not.toContain('lock');
   });
 
-  it.each([
-    ['npm fails', 'echo "no network" >&2; exit 1', /"npm pack" failed, so nothing was changed: no network/],
-    [
-      'the package cannot be unpacked',
-      '[ "$1" != pack ] || { echo broken > hive-sidecar-0.1.0.tgz; exit; }',
-      /"tar" failed, so nothing was changed: /,
-    ],
-    [
-      'the new version does not start',
-      '[ "$1" != pack ] || { mkdir -p package/bin; echo "throw 1" > package/bin/hive; tar -czf hive-sidecar-0.1.0.tgz package; exit; }',
-      /The new version does not start, so it was not installed/,
-    ],
-  ])('keeps what is installed when %s, and says so', async (_, does, sentence) => {
+  it('keeps what is installed when npm fails, the package cannot be unpacked or the new version does not start, and says so', async () => {
     const place = home();
     await place.install();
     const before = place.current();
-    const { code, err } = await place.install({ PACKAGE_CONTENT: 'second', NPM_DOES: does });
-    expect(code).toBe(1);
-    expect(err).toMatch(sentence);
-    expect(place.current()).toBe(before);
-    expect(place.versions()).toHaveLength(1);
+    const failures: [string, RegExp][] = [
+      ['echo "no network" >&2; exit 1', /"npm pack" failed, so nothing was changed: no network/],
+      [
+        '[ "$1" != pack ] || { echo broken > hive-sidecar-0.1.0.tgz; exit; }',
+        /"tar" failed, so nothing was changed: /,
+      ],
+      [
+        '[ "$1" != pack ] || { mkdir -p package/bin; echo "throw 1" > package/bin/hive; tar -czf hive-sidecar-0.1.0.tgz package; exit; }',
+        /The new version does not start, so it was not installed/,
+      ],
+    ];
+    for (const [does, sentence] of failures) {
+      const { code, err } = await place.install({ PACKAGE_CONTENT: 'second', NPM_DOES: does });
+      expect(err).toMatch(sentence);
+      expect(code, does).toBe(1);
+      expect(place.current(), does).toBe(before);
+      expect(place.versions(), does).toHaveLength(1);
+    }
   });
 
   it('leaves nothing when the first one fails, and what others have in its folders', async () => {
@@ -470,7 +471,7 @@ describe('hive uninstall', () => {
     expect(existsSync(launcher)).toBe(true);
   });
 
-  it('names the files of others that it changes before it asks, and shows their lines also without a terminal', async () => {
+  it('removes nothing without a yes; it names the files of others that it changes before it asks, and shows their lines also without a terminal', async () => {
     const place = home();
     await place.install({}, '--yes');
     const init = join(place.folder, INIT);
@@ -482,21 +483,12 @@ describe('hive uninstall', () => {
     expect(err).toBe(
       'hive: Hive cannot ask for confirmation without a terminal. Use --yes to remove Hive without asking. Nothing was removed.\n',
     );
-    expect(readFileSync(init, 'utf8')).toContain('hive-mode');
-    const declined = await place.person.terminal(['uninstall'], 'Continue?', 'n');
-    expect(declined.out.replaceAll(/\s/g, '')).toContain(`${init},andasksabouteachprogram.`);
-    expect((await place.person.hive('uninit', 'emacs')).err).toContain('without asking.\n');
-  });
-
-  it('removes nothing without a yes', async () => {
-    const place = home();
-    await place.install();
-    const { code, err } = await place.person.hive('uninstall');
-    expect(code).toBe(1);
-    expect(err).toContain('Nothing was removed.');
     const declined = await place.person.terminal(['uninstall'], 'Continue?', 'n');
     expect(declined).toMatchObject({ code: 6, out: expect.stringContaining('Nothing was removed.') });
+    expect(readFileSync(init, 'utf8')).toContain('hive-mode');
     expect(lstatSync(join(place.folder, '.local/bin/hive')).isSymbolicLink()).toBe(true);
+    expect(declined.out.replaceAll(/\s/g, '')).toContain(`${init},andasksabouteachprogram.`);
+    expect((await place.person.hive('uninit', 'emacs')).err).toContain('without asking.\n');
   });
 });
 

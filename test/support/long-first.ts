@@ -11,7 +11,6 @@ const LONG = [
   'emacs/demo',
   'emacs/ert',
   'emacs/graphical',
-  'faults/acp-races',
   'faults/drawn',
   'faults/install',
   'faults/postgres-faults',

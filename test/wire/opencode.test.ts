@@ -450,7 +450,7 @@ test('a desk that comes too late is told what was answered', async () => {
 });
 
 test('if a desk and another client answer at once, one wins, and a desk that loses is told', async () => {
-  const RACES = 150;
+  const RACES = 60;
   await attach(hive, server.url);
   const draw = lots(20);
   const late: string[] = [];
