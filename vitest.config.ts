@@ -73,7 +73,7 @@ const config: ViteUserConfig = defineConfig({
       project('long', 'long'),
       // The inbox in Chromium, which only these tests need.
       project('web', 'web'),
-      // Other systems that fail at length, real installations, and more rounds of what the quick tests repeat a few times.
+      // Other systems that fail at length, real installations, and more of what the quick tests try in part.
       project('faults', 'faults'),
       // Hive beside packages of others, which only these tests need.
       project('editors', 'editors'),
