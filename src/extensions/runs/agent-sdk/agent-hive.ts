@@ -125,7 +125,10 @@ export interface ServerEntry {
  * writes them into the agent's command line, which others on the machine can read: if the store's address has a password, leave
  * it out of `openAgentHive` and set `HIVE_STORE` in the environment of this program.
  */
-export function hiveServer({ store }: Pick<AgentHive, 'store'>, env: Record<string, string> = {}): ServerEntry {
+export function hiveServer(
+  { store }: Pick<AgentHive, 'store'>,
+  env: Record<string, string> = {},
+): ServerEntry {
   const variables = store === undefined ? env : { HIVE_STORE: store, ...env };
   return {
     type: 'stdio',
