@@ -116,11 +116,14 @@ const NOTHING_SHOWN = { show: () => '', named: [], description: null } as const;
 /** The tool with which Codex types into a command that it has left running. */
 const TYPING = 'write_stdin';
 
+/** Tools that work on a file: among their arguments a command is only a text, which runs nothing. */
+const FILE_TOOLS: ReadonlySet<string> = new Set(['Read', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit']);
+
 /** A call in words, without its arguments. */
 export function describeCall(name: string, input: Raw, cwd: string | undefined): Described {
   const path = textIn(input, 'file_path', 'notebook_path');
   const file = path !== null && cwd !== undefined ? relativeTo(cwd, path) : path;
-  const command = textIn(input, 'command');
+  const command = FILE_TOOLS.has(name) ? null : textIn(input, 'command');
   const mcp = /^mcp__(.+?)__(.+)$/.exec(name);
   // If the name has another `__`, it is unclear where the server's name ends.
   const isClear = mcp !== null && /^mcp__(.+)__(.+)$/.exec(name)?.[1] === mcp[1];

@@ -110,6 +110,13 @@ describe('a permission shows everything that it permits', () => {
       expect(question(name)).toBe(`Call ${name}?`);
   });
 
+  test('an argument of another tool does not make its question that of a command', () => {
+    const input = { file_path: '/etc/hosts', content: 'all', command: 'npm test' };
+    const { question, details } = summarizeTool({ name: 'Write', input });
+    expect(question).toBe('Write /etc/hosts?');
+    expect(details).toContain('command: "npm test"');
+  });
+
   test('the question has the beginning of a long command, and the details have all of it', () => {
     const command = Array.from({ length: 60 }, (_, n) => `echo "step ${n}" >> log.txt`).join('\n');
     const { question, details } = summarizeTool({ name: 'Bash', input: { command } });
