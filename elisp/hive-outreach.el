@@ -244,7 +244,7 @@ older ones, \\[revert-buffer] fetches them again.
   "Print the buffer; positions stay in their items."
   (hive-in-buffer hive-outreach--name
     (setq header-line-format (substitute-command-keys
-                              (hive-words "\\<hive-outreach-mode-map>\\[hive-outreach-next] next   \\[hive-outreach-previous] previous   \\[hive-outreach-choose-kind] one kind   \\[revert-buffer] refresh   \\[quit-window] quit")))
+                              (hive-words "\\<hive-outreach-mode-map>\\[hive-part-next] next   \\[hive-part-previous] previous   \\[hive-outreach-choose-kind] one kind   \\[revert-buffer] refresh   \\[quit-window] quit")))
     (hive-text-reprint #'hive-outreach--insert-all)
     (set-buffer-modified-p nil)))
 

@@ -75,7 +75,7 @@ Return non-nil if it does."
   (let ((size (length (car rows))))
     (when (and (<= (* 2 size) (frame-width)) (<= (+ size 2) (frame-height)))
       ;; A code has an odd number of rows: below the last one there is nothing.
-      (dolist (cells (seq-take (mapcan (lambda (row) (list (cons "█▀" row) (cons "█▄" row))) rows) size))
+      (dolist (cells (seq-take (mapcan (lambda (row) (list (cons '(?█ ?▀) row) (cons '(?█ ?▄) row))) rows) size))
         (seq-doseq (block (cdr cells))
           (insert (propertize "  " 'face `(:inherit hive-phone-code
                                            :inverse-video ,(seq-contains-p (car cells) block)))))

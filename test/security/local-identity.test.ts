@@ -56,6 +56,13 @@ async function twoAgents() {
   return { store, hive, a, b, ask_id: asked.ask_id, answer, handed };
 }
 
+/** What the person of a refused hook reads: a prompt's hook prints nothing else, so its agent gets nothing. */
+function saysOnly({ code, out }: { code: number | null; out: string }): string {
+  const printed = JSON.parse(out) as Record<string, unknown>;
+  expect([code, ...Object.keys(printed)]).toEqual([0, 'systemMessage']);
+  return String(printed['systemMessage']);
+}
+
 /** A hook that an agent forges in its own shell: with any event and any variable. */
 function forge(
   agent: FakeClient,
@@ -75,7 +82,7 @@ describe('a hook is believed only below the client process of its session', () =
     await answer();
     for (const pid of [b.pid, a.pid, 0]) {
       const forged = await forge(b, prompt(A), pid);
-      expect(forged).toMatchObject({ code: 0, out: '' });
+      expect(saysOnly(forged)).toMatch(/^Hive failed on this prompt/);
       expect(forged.err).toContain(`The session ${A} is Claude-aaaaa's. It runs in process ${a.pid}`);
     }
     expect(await handed()).toBeNull();
@@ -146,7 +153,7 @@ describe('a hook is believed only below the client process of its session', () =
     const { ask_id } = asked;
     await hive.prompts.respond({ ask_id, decision: 'the secret key', actor: HUMAN });
     const forged = await forge(b, prompt(`${A}:x1`), b.pid);
-    expect(forged).toMatchObject({ code: 0, out: '' });
+    expect(saysOnly(forged)).toMatch(/^Hive failed on this prompt/);
     expect(forged.err).toContain(`The session ${A} is Claude-aaaaa's. It runs in process ${a.pid}`);
     const codex = await connectMcp({ store, env: {}, client: 'codex-mcp-client' });
     const meta = { sessionId: A, threadId: 'x1' };
@@ -371,7 +378,7 @@ describe('no variable makes one agent another', () => {
     expect(session_id).toMatch(/^cli-/);
     await hive.prompts.respond({ ask_id, decision: 'the secret key', actor: HUMAN });
     const agent = await startClient(store);
-    expect((await agent.hook(prompt(session_id))).out).toBe('');
+    expect(saysOnly(await agent.hook(prompt(session_id)))).toContain('Hive makes such ids itself');
     const env = { HIVE_AGENT: session_id };
     expect((await agent.shell('"$NODE" "$HIVE" ask "Mine?"', { env })).err).toContain(
       'Hive makes such ids itself',
