@@ -143,7 +143,7 @@ function nameIn(text: string): string | null {
 }
 
 const FAILED =
-  'Hive failed on this prompt, and the agent goes on without it: a mention, an interrupt or an answer may not reach it. ';
+  'Hive failed on this message, and the agent goes on: a mention, an interrupt or an answer may not have reached it. ';
 
 /**
  * Guards fail open unless they are configured to fail closed (invariant 11); then exit code 2 denies, with this reason.

@@ -10,7 +10,7 @@ import { startResponses } from './support/responses.ts';
 import { openWorld } from './support/world.ts';
 
 test.each([
-  ['process', /UserPromptSubmit says: Hive failed on this prompt[^❯●]*127\.0\.0\.1:1 cannot be reached/],
+  ['process', /UserPromptSubmit says: Hive failed on this message[^❯●]*127\.0\.0\.1:1 cannot be reached/],
   // The client itself says this, for its server has not started.
   ['connection', /UserPromptSubmit hook failed\s+MCP server 'hive' not connected/],
 ] as const)('in Claude Code, where the server is away: hooks by %s', async (way, said) => {
@@ -32,6 +32,6 @@ test('in Codex, where the store is locked', async () => {
   onTestFinished(() => lock.close());
   lock.exec('BEGIN IMMEDIATE');
   await codex.say('hello');
-  await codex.until(/Hive failed on this prompt/);
+  await codex.until(/Hive failed on this message/);
   lock.exec('ROLLBACK');
 });

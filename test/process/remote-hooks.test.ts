@@ -119,7 +119,7 @@ describe('a hook of another machine', () => {
     const typed = { ...FAR_START, hook_event_name: 'UserPromptSubmit', prompt: 'go' };
     const said = await runRemoteHook({ url: 'http://127.0.0.1:1' }, typed, file);
     expect(JSON.parse(said.out)).toEqual({
-      systemMessage: expect.stringMatching(/^Hive failed on this prompt.* 127\.0\.0\.1:1 cannot be reached/),
+      systemMessage: expect.stringMatching(/^Hive failed on this message.* 127\.0\.0\.1:1 cannot be reached/),
     });
     const closed = { HIVE_GATE_FAIL: 'closed' };
     expect((await runRemoteHook({ url: 'http://127.0.0.1:1' }, typed, file, closed)).out).toBe('');

@@ -82,7 +82,7 @@ describe('a hook is believed only below the client process of its session', () =
     await answer();
     for (const pid of [b.pid, a.pid, 0]) {
       const forged = await forge(b, prompt(A), pid);
-      expect(saysOnly(forged)).toMatch(/^Hive failed on this prompt/);
+      expect(saysOnly(forged)).toMatch(/^Hive failed on this message/);
       expect(forged.err).toContain(`The session ${A} is Claude-aaaaa's. It runs in process ${a.pid}`);
     }
     expect(await handed()).toBeNull();
@@ -153,7 +153,7 @@ describe('a hook is believed only below the client process of its session', () =
     const { ask_id } = asked;
     await hive.prompts.respond({ ask_id, decision: 'the secret key', actor: HUMAN });
     const forged = await forge(b, prompt(`${A}:x1`), b.pid);
-    expect(saysOnly(forged)).toMatch(/^Hive failed on this prompt/);
+    expect(saysOnly(forged)).toMatch(/^Hive failed on this message/);
     expect(forged.err).toContain(`The session ${A} is Claude-aaaaa's. It runs in process ${a.pid}`);
     const codex = await connectMcp({ store, env: {}, client: 'codex-mcp-client' });
     const meta = { sessionId: A, threadId: 'x1' };
