@@ -6,7 +6,7 @@
 
 import { isRelativePatch } from './codex-patches.ts';
 import { spelledLine } from './display.ts';
-import { type EditCall, type EditTools, editShown, linkShown, type ShownEdit } from './edits.ts';
+import { type EditCall, type EditTools, editShown, pathShown, type ShownEdit } from './edits.ts';
 import {
   decideForm,
   type FormDialog,
@@ -41,10 +41,12 @@ import {
   DESCRIPTION,
   DIRECTORY,
   describeCall,
+  EDIT_TOOLS,
   factsOf,
   fits,
   isTooLong,
   questionOf,
+  READ_TOOLS,
   shownCall,
   summarizeTool,
   without,
@@ -123,7 +125,7 @@ export function comparedDialog(
   if (dialog.kind !== 'permission') return dialog;
   const { name, input } = dialog.tool;
   const call = { client, version, directory, name, input: objectIn(input) ?? {} };
-  const edit = READ_TOOLS.has(name) ? linkShown(call.input, tools) : editShown(call, tools, DIFF_BYTES);
+  const edit = READ_TOOLS.has(name) ? pathShown(call.input, tools) : editShown(call, tools, DIFF_BYTES);
   return edit === null ? dialog : { ...dialog, edit };
 }
 
@@ -139,21 +141,10 @@ function writtenPlan(dialog: Extract<HookDialog, { kind: 'plan' }>, tools: EditT
 /** The part of the bytes of the details that the diff of a file may take; the arguments take the rest. */
 const DIFF_BYTES = 48_000;
 
-/** Tools that read a file or a folder: a link in its path may lead anywhere. */
-const READ_TOOLS: ReadonlySet<string> = new Set(['Read', 'NotebookRead', 'Grep', 'Glob', 'LS']);
-
 /** Whether files must be looked at before a dialog is shown. */
 export function looksAtFiles(dialog: HookDialog): boolean {
   return dependsOnFiles(dialog) || (dialog.kind === 'permission' && READ_TOOLS.has(dialog.tool.name));
 }
-
-const EDIT_TOOLS: ReadonlySet<string> = new Set([
-  'Edit',
-  'MultiEdit',
-  'Write',
-  'NotebookEdit',
-  'apply_patch',
-]);
 
 /** After these events no dialog of the session is open any more. */
 const CLOSING: ReadonlySet<string> = new Set([

@@ -93,6 +93,7 @@ const WORDS = {
   asTold: 'The change, as passed to the tool:',
   all: (count: number) => `All ${count} occurrences are replaced.`,
   link: (real: string) => `The path contains a link. The file is ${real}`,
+  up: 'The path has .. in it. If that comes after a link, the file may be another one than it seems.',
   returns: 'The lines of the file end with CR LF, which is not shown.',
   nothing: 'Nothing changes in this file.',
   replaced: 'The file exists. All of it is replaced.',
@@ -404,11 +405,12 @@ function linked({ link }: FileState): string[] {
   return link === null ? [] : [WORDS.link(spelledLine(link))];
 }
 
-/** Where the path of a call leads that reads or searches it; null for a path without a link. */
-export function linkShown(input: Raw, tools: Pick<EditTools, 'read'>): ShownEdit | null {
+/** What is not seen in the path that a call reads or searches: where a link in it leads; null for a plain path. */
+export function pathShown(input: Raw, tools: Pick<EditTools, 'read'>): ShownEdit | null {
   const path = textIn(input, 'file_path', 'notebook_path', 'path');
-  const [shown] = path === null ? [] : linked(tools.read(path));
-  return shown === undefined ? null : { shown, named: [], claimed: [] };
+  const up = path?.split('/').includes('..') === true ? WORDS.up : null;
+  const [shown = up] = path === null ? [] : linked(tools.read(path));
+  return shown === null ? null : { shown, named: [], claimed: [] };
 }
 
 /** Both texts of each replacement in full. As the headers say, the line numbers are those of the texts. */

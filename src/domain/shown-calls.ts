@@ -116,14 +116,24 @@ const NOTHING_SHOWN = { show: () => '', named: [], description: null } as const;
 /** The tool with which Codex types into a command that it has left running. */
 const TYPING = 'write_stdin';
 
-/** Tools that work on a file: among their arguments a command is only a text, which runs nothing. */
-const FILE_TOOLS: ReadonlySet<string> = new Set(['Read', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit']);
+const PATCH = 'apply_patch';
+
+/** Tools that change files. */
+export const EDIT_TOOLS: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit', PATCH]);
+/** Tools that read a file or a folder: a link in its path may lead anywhere. */
+export const READ_TOOLS: ReadonlySet<string> = new Set(['Read', 'NotebookRead', 'Grep', 'Glob', 'LS']);
+
+/** The command that a call runs, or its patch; null for a tool that works on files, where an argument of that name runs nothing. */
+function commandOf(name: string, input: Raw): string | null {
+  const isOnFiles = READ_TOOLS.has(name) || (EDIT_TOOLS.has(name) && name !== PATCH);
+  return isOnFiles ? null : textIn(input, 'command');
+}
 
 /** A call in words, without its arguments. */
 export function describeCall(name: string, input: Raw, cwd: string | undefined): Described {
   const path = textIn(input, 'file_path', 'notebook_path');
   const file = path !== null && cwd !== undefined ? relativeTo(cwd, path) : path;
-  const command = FILE_TOOLS.has(name) ? null : textIn(input, 'command');
+  const command = commandOf(name, input);
   const mcp = /^mcp__(.+?)__(.+)$/.exec(name);
   // If the name has another `__`, it is unclear where the server's name ends.
   const isClear = mcp !== null && /^mcp__(.+)__(.+)$/.exec(name)?.[1] === mcp[1];
@@ -133,7 +143,7 @@ export function describeCall(name: string, input: Raw, cwd: string | undefined):
   if (typed !== null)
     return { ...NOTHING_SHOWN, verb: 'Type into a running command:', what: typed.slice(0, 2 * LINE + 1) };
   if (command !== null) {
-    const patch = name === 'apply_patch';
+    const patch = name === PATCH;
     return {
       verb: patch ? 'Apply a patch' : 'Run',
       // Only its beginning is shown there.

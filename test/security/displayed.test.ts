@@ -772,6 +772,15 @@ describe('a permission for a path that contains a link', () => {
     }
   });
 
+  test('says that .. after a link may lead elsewhere, because programs differ there', async () => {
+    const folder = tempFolder();
+    symlinkSync(tempFolder(), join(folder, 'notes'));
+    const { prompts, printed } = await asked(folder, 'Read', { file_path: 'notes/../key' });
+    expect(prompts[0]?.context).toMatch(/^The path has \.\. in it\./);
+    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
+    await printed;
+  });
+
   test('allows nothing if the link leads elsewhere when the answer comes', async () => {
     const folder = tempFolder();
     const [plain, secret] = ['plain', 'secret'].map((name) => join(tempFolder(), name));
