@@ -12,7 +12,9 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
 import { emacsExtensions } from '../../src/cli/extensions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import type { EditorDialog } from '../../src/extensions/editors/dialog.ts';
 import { createEditors } from '../../src/extensions/editors/dialogs.ts';
+import { DialogRace } from '../../src/extensions/editors/race.ts';
 import { attachAgent } from '../../src/extensions/editors/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
@@ -260,6 +262,30 @@ test('requests take effect in the order in which they are sent: a turn that begi
     { abort_reason: 'interrupted' },
     { turn_id, state: 'in_progress' },
   ]);
+});
+
+test('an answer of a desk that came first reaches the agent, although its editor was answered before it was read', async () => {
+  const session_id = 'editor-race';
+  const agent = { session_id, client_session_id: null, client: 'Gemini', name: null, pid: null, cwd: '/' };
+  const editors = createEditors(hive);
+  const actions = { interrupt: async () => undefined, wake: async () => undefined };
+  const session = attachAgent(hive, editors, agent, actions);
+  onTestFinished(() => session.stop());
+  const permission: EditorDialog = {
+    kind: 'permission',
+    tool: { name: 'execute', input: { command: 'make' } },
+    notes: [],
+    changes: [],
+    rest: {},
+    options: OPTIONS.map((option) => ({ once: false, description: null, ...option })),
+    cwd: '/',
+    takes_notes: false,
+  };
+  const race = new DialogRace(editors, () => session.open(permission));
+  const [ask_id = ''] = (await race.opened)?.offered.ask_ids ?? [];
+  await answerDialog(hive, ask_id, 'Reject');
+  expect(await race.withdraw('answered_elsewhere')).toBe(false);
+  expect(await race.answer()).toMatchObject({ kind: 'chosen', option_id: 'no' });
 });
 
 test('a wake-up that an editor cannot take is made once more when the agent is introduced again', async () => {
