@@ -238,7 +238,7 @@ fit leaves the room to the window that shows it, if there is one."
     (cond (whole (if (hive-permission-p prompt) (propertize whole 'hive-whole t) whole))
           ((hive-next--side-window prompt) (hive-next--short-text prompt left line t))
           ((let ((choices (hive-next--whole-choices prompt chosen)))
-             ;; What is permitted is worth more room than what the options mean.
+             ;; The permitted call is worth more room than the meaning of the options.
              (unless (hive-permission-p prompt) (hive-next--filled-text prompt left choices))))
           ((hive-next--filled-text prompt left line))
           (t (hive-next--short-text prompt left line)))))

@@ -615,7 +615,7 @@ When that is done, this is called again."
 Return nil if it is delayed no longer.  On return this is on disk, or the
 entry stays delayed for ever and an error says why."
   (when (memq entry (hive-outbox-delayed))
-    ;; Whatever happens to the disk, this Emacs does not send it.
+    ;; This Emacs does not send it, even if the disk fails now.
     (setf (hive-outbox-entry-delayed-until entry) 1.0e+INF)
     (hive-outbox-append (hive-outbox-entry-file entry) (hive-outbox-entry-closing entry))
     (setq hive-outbox--entries (delq entry hive-outbox--entries))

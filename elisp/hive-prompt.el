@@ -336,7 +336,7 @@ diff, \\<hive-diff-map>\\[hive-diff-visit] visits the line in its file, and \\[h
 \\{hive-prompt-mode-map}"
   :interactive nil
   (hive-text-set-up #'hive-prompt--fetch)
-  ;; What `hive-fold-set-up' folds is hidden.
+  ;; `hive-fold-set-up' hides by this.
   (add-to-invisibility-spec 'hive-fold)
   ;; The whole name would push the counts out of a mode line of 80 columns.
   (setq-local mode-line-buffer-identification

@@ -385,7 +385,7 @@ defaults to `hive-rpc-connection'."
          (signal 'quit nil)))))
   nil)
 
-;; What is fetched may change in the meantime.  News of that may be newer than
+;; A fetched item may change in the meantime.  News of that may be newer than
 ;; the result, so it is applied again on top of it.
 
 (defvar hive-rpc--fetches (make-hash-table :test #'equal)

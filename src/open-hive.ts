@@ -107,7 +107,7 @@ export async function openHooks(options: OpenHiveOptions): Promise<HookService &
   return { ...handling, leave: () => store.leave() };
 }
 
-/** What hooks use of this machine. An agent waits for its hooks, so each part is loaded by the first event that needs it. */
+/** The parts of this machine that hooks use. An agent waits for its hooks, so the first event that needs a part loads it. */
 export function hookMachine(
   env: Environment,
 ): Pick<HookSettings, 'env' | 'machine' | 'pid' | 'readTail' | 'human' | 'editTools' | 'codexListens'> {

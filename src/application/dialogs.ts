@@ -30,7 +30,7 @@ export interface Dialog {
   fingerprint: string;
 }
 
-/** What an answer applies to, in addition to the dialog itself. */
+/** Facts that an answer applies to, in addition to the dialog itself. */
 export interface Meant {
   /** A warning at the beginning of the context. */
   warning: string | null;

@@ -95,7 +95,7 @@ export function createHive(parts: HiveParts) {
   const interrupts = createInterrupts({ ...parts, feed });
   const retention = createRetention(store);
   const wakes = createWakes({ store, feed, ids, processes });
-  /** What ends the popups, with the party for whom this process shows them on the desktop; null: elsewhere. */
+  /** The functions that end the popups, each with the party for whom this process shows them on the desktop; null: elsewhere. */
   const popups = new Map<() => Promise<void>, PopupParty | null>();
   const rules = createRules({ ...parts, seats });
   const stops: (() => Promise<void>)[] = [];

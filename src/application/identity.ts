@@ -153,7 +153,7 @@ export async function withParent(
 }
 
 // ---- Who may speak for a session ----
-// What a hook, an MCP server or a shell reports about itself is a claim: any process of this user can start `hive hook` with any
+// A report of a hook, an MCP server or a shell about itself is a claim: any process of this user can start `hive hook` with any
 // event and any variable. The process tree is harder to forge, so it decides.
 
 /** Every process descends from this one; it is never a client. */

@@ -1,4 +1,4 @@
-/** What a hive is made of (open-hive.ts). Each service takes the parts that it needs. */
+/** The parts of a hive (open-hive.ts). Each service takes the parts that it needs. */
 import type { Place } from '../domain/places.ts';
 import type { Seat, SeatKey } from '../domain/seats.ts';
 import type { Environment } from '../domain/sources.ts';

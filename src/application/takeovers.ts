@@ -1,4 +1,4 @@
-/** What a session that goes on under another id, or an ended subagent, leaves to the session that continues or that it worked for. */
+/** Questions, answers and mentions of a session that goes on under another id, or of an ended subagent, pass to the next one. */
 import { pairOf } from '../domain/loops.ts';
 import type { Session } from '../domain/sessions.ts';
 import { moveDeliveries } from './delivery.ts';

@@ -61,7 +61,7 @@ export const EXTENSION_COMMANDS: Commands = {
   },
 };
 
-/** What extensions add to the connection of an Emacs. */
+/** The additions of extensions to the connection of an Emacs. */
 export async function emacsExtensions(): Promise<readonly EmacsExtension[]> {
   const [{ agentsInEmacs }, { phonesInEmacs }] = await Promise.all([
     import('../extensions/editors/emacs.ts'),

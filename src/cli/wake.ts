@@ -32,7 +32,7 @@ export async function wake(stdin: string, env: NodeJS.ProcessEnv, args: readonly
   };
   try {
     if (args.includes('--url')) {
-      // What its agent said last may be more than the server reads.
+      // The last words of its agent may be more than the server reads.
       const { session_id, name: hook_event_name } = event;
       const text = await otherMachine.awaitWake(args, { session_id, hook_event_name }, gone.signal);
       if (text !== null) await deliver(text);

@@ -405,7 +405,7 @@ function linked({ link }: FileState): string[] {
   return link === null ? [] : [WORDS.link(spelledLine(link))];
 }
 
-/** What is not seen in the path that a call reads or searches: where a link in it leads; null for a plain path. */
+/** Where a link in the path of a call leads that reads or searches it, or that `..` makes it unclear; null for a plain path. */
 export function pathShown(input: Raw, tools: Pick<EditTools, 'read'>): ShownEdit | null {
   const path = textIn(input, 'file_path', 'notebook_path', 'path');
   const up = path?.split('/').includes('..') === true ? WORDS.up : null;

@@ -25,7 +25,7 @@ export interface Loop extends Pair {
   reason: string;
 }
 
-/** What the human may decide about a pair. */
+/** The human's decisions about a pair. */
 export const LOOP_DECISIONS = ['allowed', 'muted'] as const;
 export type LoopDecision = (typeof LOOP_DECISIONS)[number];
 

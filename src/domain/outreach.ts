@@ -122,7 +122,7 @@ export interface ReportRequest {
   message: string;
 }
 
-/** What an agent wants to send, checked. The application adds the reader of a report. */
+/** A ping, card or report that an agent wants to send, checked. The application adds the reader of a report. */
 export type OutreachContent = Partial<
   Pick<
     Outreach,

@@ -34,7 +34,7 @@ export type CancelReason =
   | 'replaced'
   | 'unknown';
 
-/** What happens to a question when the turn it was asked in is aborted. A turn that ends normally cancels nothing. */
+/** The fate of a question when the turn it was asked in is aborted. A turn that ends normally cancels nothing. */
 export const WHEN_TURN_ABORTED = ['stays', 'cancelled_if_interrupted', 'cancelled'] as const;
 export type WhenTurnAborted = (typeof WHEN_TURN_ABORTED)[number];
 
@@ -566,7 +566,7 @@ export interface AskRequest {
   idempotency_key?: string | null | undefined;
   /** Shared by several questions of one form; at most 200 characters. */
   group_id?: string | null | undefined;
-  /** What happens to it when its turn is aborted; default `cancelled_if_interrupted`. */
+  /** Its fate when its turn is aborted; default `cancelled_if_interrupted`. */
   when_turn_aborted?: WhenTurnAborted | undefined;
   /** A name of the asker's own, never an identity; at most 200 characters. */
   label?: string | null | undefined;

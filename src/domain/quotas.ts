@@ -15,7 +15,7 @@ interface Limit {
   per_ms: number | null;
   /** The name of the counted things, after their number. */
   of: string;
-  /** What the agent can do instead. */
+  /** Advice for the agent that has reached it. */
   instead: string;
 }
 

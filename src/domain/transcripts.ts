@@ -1,6 +1,7 @@
 /**
- * What a client's own files show and no hook reports: how a turn ended, the agent's last words, which calls have returned, and
- * the title of a session. Each is read from the end of a transcript. All of this was recorded from the real programs. Pure: the caller reads the files.
+ * Facts that no hook reports, from a client's own files: how a turn ended, the agent's last words, which calls have returned, and
+ * the title of a session. Each is read from the end of a transcript. All of this was recorded from the real programs. Pure: the
+ * caller reads the files.
  */
 
 import type { HookTool } from './hooks.ts';

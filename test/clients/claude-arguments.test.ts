@@ -1,4 +1,4 @@
-/** What the real Claude Code lets through of a tool's arguments, and how long it lets a call wait. */
+/** The arguments of a tool that the real Claude Code lets through, and how long it lets a call wait. */
 import { describe, expect, test } from 'vitest';
 import { seated, whenGranted } from '../support/coordinators.ts';
 import { HUMAN } from '../support/hive.ts';

@@ -1,4 +1,4 @@
-/** What an agent that takes part in the shared buffer hears of it through the real Claude Code. */
+/** The news that an agent which takes part in the shared buffer gets through the real Claude Code. */
 import { describe, expect, test } from 'vitest';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { introduce } from '../support/hive.ts';

@@ -56,7 +56,7 @@ async function twoAgents() {
   return { store, hive, a, b, ask_id: asked.ask_id, answer, handed };
 }
 
-/** What the person of a refused hook reads: a prompt's hook prints nothing else, so its agent gets nothing. */
+/** The notice that the person of a refused hook reads. A message's hook prints nothing else, so its agent gets nothing. */
 function saysOnly({ code, out }: { code: number | null; out: string }): string {
   const printed = JSON.parse(out) as Record<string, unknown>;
   expect([code, ...Object.keys(printed)]).toEqual([0, 'systemMessage']);

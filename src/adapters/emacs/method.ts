@@ -110,7 +110,7 @@ export type EventNotifier = (
   notify: NotifyThen,
 ) => Promise<void>;
 
-/** What an extension adds to the connection. The names of its notifications are in `NOTIFICATIONS`. */
+/** The additions of one extension to the connection. The names of its notifications are in `NOTIFICATIONS`. */
 export interface EmacsExtension {
   methods: Methods;
   /** Its notifications come after those of the core. */

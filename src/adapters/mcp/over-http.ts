@@ -8,7 +8,7 @@ import type { Hive } from '../../application/hive.ts';
 import type { Token } from '../../domain/tokens.ts';
 import type { Connection } from './server.ts';
 
-/** Who may connect. */
+/** The check of who may connect. */
 export interface Admitting {
   /** The token with this secret; undefined when it is unknown or revoked. */
   verify(secret: string): Promise<Token | undefined>;

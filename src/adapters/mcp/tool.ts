@@ -103,7 +103,7 @@ export function tool<Input extends ZodRawShape>(
 }
 
 // ---- The list of tools ----
-// What a client reads about our tools before it calls one. A model pays for this text with every request, so it is short:
+// A client reads this about our tools before it calls one. A model pays for this text with every request, so it is short:
 // the tools that an agent needs again and again are always loaded, the others only if the client cannot load a tool
 // on demand, and no schema is in the list twice. A test counts the tokens.
 

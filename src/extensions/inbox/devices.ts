@@ -106,7 +106,7 @@ export async function qrOf(text: string): Promise<{ svg: string; blocks: string 
 const ON_BLACK = '\u001b[97;40m';
 const [LIGHT, DARK, PLAIN] = ['\u001b[47m', '\u001b[40m', '\u001b[0m'];
 
-/** What a terminal can show. */
+/** A terminal that a code is shown in. */
 export interface Screen {
   /** It shows characters beyond ASCII. */
   utf8: boolean;

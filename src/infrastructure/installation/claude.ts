@@ -158,7 +158,7 @@ export interface SettingsFiles {
 }
 
 /**
- * What Claude Code does when an agent calls a tool of Hive. `allows`: runs it. `asks`: asks, and refuses if it cannot ask.
+ * How Claude Code treats a call of a tool of Hive. `allows`: runs it. `asks`: asks, and refuses if it cannot ask.
  * `overruled`: asks because of a rule in `path`, which takes precedence over rules that allow. `managed`: asks because the
  * administrator's settings let only their own rules count.
  */

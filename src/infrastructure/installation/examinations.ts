@@ -303,7 +303,7 @@ function notRun(name: string, because: string): Check {
   return checkNotSetUp(name, `they do not run: ${because}`, advice);
 }
 
-/** What `read` finds in a file. An error names the file; a file that does not exist counts as empty. */
+/** The result of `read` for a file. An error names the file; a file that does not exist counts as empty. */
 function inFile<T>(path: string, empty: string, read: (text: string) => T): T {
   const text = readText(path);
   return naming({ path }, () => read(text?.trim() ? text : empty));

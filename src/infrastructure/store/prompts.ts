@@ -44,7 +44,7 @@ import {
 // ---- A prompt as a row ----
 // Its columns, those that may change, and its checksum.
 
-/** What is stored of an answer, in a prompt and on its own. */
+/** The fields of an answer that are stored, in a prompt and on its own. */
 const ANSWER = columns({
   plain: 'decision comment by via',
   boolean: 'attested',
