@@ -48,8 +48,9 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   const waiting = own.filter(({ status }) => status === 'pending');
   const refused = hasRun(event) ? own.filter(isRefused) : [];
   if (waiting.length === 0 && refused.length === 0) return null;
-  // The transcript of a subagent is another file, which its hooks do not name.
-  const reads = event.agent_id === null && mayHaveReturned(event, waiting, tx.now).length > 0;
+  // The transcript of a subagent is another file, which its hooks do not name. Codex runs no call while it shows a dialog.
+  const reads =
+    event.client !== 'codex' && event.agent_id === null && mayHaveReturned(event, waiting, tx.now).length > 0;
   if (reads && returned === undefined) throw new TranscriptNeeded();
   // The client is gone with its dialogs: a closed window is not an answer.
   const isGone = event.name === 'SessionEnd' || event.name === 'SessionStart';

@@ -126,13 +126,15 @@ async function open(
   const limit = await waitLimitFor(hook);
   // No desk is open, so only the terminal asks, at once.
   if (limit === null || (await tx.desks.online(tx.now)).length === 0) return null;
-  const { wait_ms, hidden, shown_after } = limit;
+  const { wait_ms, unattended, shown_after } = limit;
   // A dialog that its terminal shows has no time limit. After the hook has ended, only the terminal waits.
   const { ids, session } = hook;
-  const ask_ids = await offer(tx, session, await draft(tx, ids, session, asking, hidden ? wait_ms : null));
+  const timeout_ms = unattended ? wait_ms : null;
+  const ask_ids = await offer(tx, session, await draft(tx, ids, session, asking, timeout_ms));
+  const needs_desk = unattended || shown_after;
   return ask_ids.length === 0
     ? null
-    : { wait: { ask_ids, wait_ms, all: true, needs_desk: hidden || shown_after, in_terminal: !hidden } };
+    : { wait: { ask_ids, wait_ms, all: true, needs_desk, in_terminal: !unattended } };
 }
 
 /** Answers by the human's rules; null if none decides. */
@@ -296,8 +298,8 @@ const FORM_S = 30;
 
 interface WaitLimit {
   wait_ms: number;
-  /** Whether the person at the client's terminal cannot see the dialog, or nobody is there. */
-  hidden: boolean;
+  /** Whether nobody is at the client's terminal. */
+  unattended: boolean;
   /** Whether the terminal shows the dialog only once the hook has ended. */
   shown_after: boolean;
 }
@@ -309,13 +311,12 @@ async function waitLimitFor({ event, session, preferences }: HookContext): Promi
   if (given === 'off' || (codex && given === 'usual')) return null;
   const inBackground = event.agent_id !== null && session.source === 'bg';
   const unattended = event.attended === false;
-  const hidden = codex || unattended;
   const isForm = event.name === 'Elicitation';
-  const shown_after = !hidden && (inBackground || isForm);
+  const shown_after = !unattended && (codex || inBackground || isForm);
   const shown = isForm ? FORM_S : LONGEST_S;
   const usual = codex ? CODEX_S : inBackground ? BACKGROUND_S : unattended ? UNATTENDED_S : shown;
   const seconds = typeof given === 'number' ? Math.max(1, given) : usual;
-  return { wait_ms: Math.min(seconds, codex ? CODEX_S : LONGEST_S) * 1000, hidden, shown_after };
+  return { wait_ms: Math.min(seconds, codex ? CODEX_S : LONGEST_S) * 1000, unattended, shown_after };
 }
 
 function isPermission({ kind }: HookDialog): boolean {

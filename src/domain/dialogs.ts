@@ -154,7 +154,6 @@ const CLOSING: ReadonlySet<string> = new Set([
   'SubagentStop',
   'SessionStart',
   'SessionEnd',
-  'Interrupt',
 ]);
 /** After these events the dialog of that tool is over. */
 const TOOL_IS_OVER: ReadonlySet<string> = new Set(['PostToolUse', 'PostToolUseFailure', 'PermissionDenied']);

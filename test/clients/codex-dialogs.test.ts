@@ -120,8 +120,22 @@ describe('a permission that Codex asks for', () => {
       else await codex.answer(DIALOG, 'Enter');
       await codex.until(/all done/, 20_000);
       expect(existsSync(made)).toBe(true);
-      expect((await hive.prompts.get(ask_id)).status).toBe(seconds === 20 ? 'responded' : 'expired');
+      const reason = seconds === 20 ? null : 'answered_elsewhere';
+      await eventually(async () => (await hive.prompts.get(ask_id)).status !== 'pending');
+      expect((await hive.prompts.get(ask_id)).cancel_reason).toBe(reason);
     }
+  });
+
+  test('is answered by nobody if Esc in the terminal ends the turn while it waits at the desk', async () => {
+    const { hive, codex, made } = await run(20);
+    const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
+    await eventually(async () => (await pending()) !== undefined, 20_000);
+    const ask_id = (await pending())?.ask_id ?? '';
+    await codex.keys('Escape');
+    await codex.until(/Conversation interrupted/);
+    await eventually(async () => (await pending()) === undefined);
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'interrupted', by: 'terminal' });
+    expect(existsSync(made)).toBe(false);
   });
 
   test('to type into a command that runs says what would be typed, and only that is', async () => {

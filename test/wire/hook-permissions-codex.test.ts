@@ -2,8 +2,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
-import { openTestHive, prefer } from '../support/hive.ts';
+import { noticesOf, openTestHive, prefer } from '../support/hive.ts';
 import { fire, recordedEvent, said } from '../support/hooks.ts';
+import { eventually } from '../support/wait.ts';
 
 const CODEX = recordedEvent('codex/PermissionRequest-Bash.json');
 
@@ -27,12 +28,58 @@ describe('Codex', () => {
       ['Deny', { behavior: 'deny', message: 'ada denied this.' }],
     ] as const) {
       const { prompts, printed } = await fireDialog(hive, CODEX, wanted);
-      const { created_at, expires_at, options, ask_id } = prompts[0] ?? (await hive.prompts.get('none'));
-      expect(Date.parse(expires_at ?? '') - Date.parse(created_at)).toBe(20_000);
+      const { created_at, options, ask_id } = prompts[0] ?? (await hive.prompts.get('none'));
+      let lease: string | null = null;
+      await eventually(async () => {
+        lease = await hive.store.read((tx) => tx.waits.lapses.next());
+        return lease !== null;
+      });
+      // A wait of half a minute or more is leased for a minute at a time.
+      expect(Date.parse(lease ?? '') - Date.parse(created_at)).toBeLessThan(55_000);
       expect(options.map(({ label }) => label)).toEqual(['Allow', 'Deny']);
       await answerDialog(hive, ask_id, choice);
       expect(said(await printed)).toEqual({ hookSpecificOutput: permissionDecision(told) });
     }
+  });
+
+  describe('whose hook ends without an answer', () => {
+    const CALL = { ...CODEX, tool_use_id: 'call_1' };
+
+    async function left(): Promise<string> {
+      await prefer(hive, { dialog_wait: 1 });
+      const { prompts, printed } = await fireDialog(hive, CODEX, { client: 'codex' });
+      expect(await printed).toBe('');
+      return prompts[0]?.ask_id ?? '';
+    }
+
+    test('shows its own prompt, so the permission waits there, and nobody is told that it expired', async () => {
+      const ask_id = await left();
+      expect(await hive.prompts.get(ask_id)).toMatchObject({
+        status: 'pending',
+        terminal_since: expect.any(String),
+        blocked_since: expect.any(String),
+      });
+      expect(await noticesOf(hive)).toEqual([]);
+    });
+
+    test.each(['PostToolUse', 'PreToolUse'])('until %s shows that it was answered there', async (name) => {
+      const ask_id = await left();
+      const { command } = CODEX['tool_input'] as { command: string };
+      const raw = { ...CALL, hook_event_name: name, tool_input: { command }, tool_response: '' };
+      await fire(hive, raw, { client: 'codex' });
+      expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+    });
+  });
+
+  test('is interrupted while its hook waits: nobody has answered the permission', async () => {
+    await prefer(hive, { dialog_wait: 'on' });
+    const { prompts } = await fireDialog(hive, CODEX, { client: 'codex' });
+    await fire(hive, recordedEvent('codex/Interrupt-tui-esc.json'), { client: 'codex' });
+    expect(await hive.prompts.get(prompts[0]?.ask_id ?? '')).toMatchObject({
+      status: 'cancelled',
+      cancel_reason: 'interrupted',
+      by: 'terminal',
+    });
   });
 
   test('a patch is shown with its files and its text', async () => {
