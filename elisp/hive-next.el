@@ -205,11 +205,11 @@ If TIGHT, none has a line of its own."
                  (if (hive-rpc-true-p prompt :multi_select) (hive-words "e type an answer")
                    (hive-words "RET type an answer")))
                (when (append (plist-get prompt :options) nil) (hive-words "+ add words"))
-               (when (and tight (hive-next--ruled-p prompt)) (hive-words "A allow by a rule of Hive"))
+               (when (and tight (hive-permission-of-client-p prompt)) (hive-words "A allow by a rule of Hive"))
                (when (hive-prompt-ended-p prompt) (hive-words "C cancel all that have ended"))
                (hive-words "TAB skip") (hive-words "s snooze")
                (hive-words "o open") (hive-words "? keys") (hive-words "q quit")))
-   (if (and (hive-next--ruled-p prompt) (not tight))
+   (if (and (hive-permission-of-client-p prompt) (not tight))
        ;; A line of its own, like that of what the client offers to allow.
        (concat (propertize " A " 'face 'hive-next-key) " "
                (hive-words "Always allow by a rule of Hive in your trust.json, which you see first")
@@ -420,7 +420,7 @@ cancel) and the questions to which they did it."
                   (setq done (cons 'cancel (hive-cancel-ended))))
                  ((eq key ?o) (hive-next--show shown) (setq done 'leave))
                  ((eq key ??) (setq new t) (hive-next--show-keys shown))
-                 ((and (eq key ?A) (hive-next--ruled-p prompt)) (hive-rule-for prompt) (setq done 'leave))
+                 ((and (eq key ?A) (hive-permission-of-client-p prompt)) (hive-rule-for prompt) (setq done 'leave))
                  ((memq key '(?q ?\e ?\C-g escape)) (setq done 'leave))
                  (t (setq done (hive-next--stray key))))
               ;; In a minibuffer, C-g goes back to the question.
@@ -461,10 +461,6 @@ Windows are left alone, unless the echo area has no room."
                       (propertize (hive-words "Any key goes back to the question") 'face 'hive-shadow))
               nil nil (lambda () (hive-next--news shown)))))
     (when (eq key 'cut) (describe-function #'hive-next))))
-
-(defun hive-next--ruled-p (prompt)
-  "Return non-nil if a rule can allow PROMPT: rules answer clients, not agents."
-  (and (hive-permission-p prompt) (hive-rpc-true-p prompt :dialog)))
 
 ;;;;; The side window
 

@@ -42,6 +42,11 @@
   "Return non-nil if PROMPT asks for a permission."
   (equal (plist-get prompt :kind) "permission"))
 
+(defun hive-permission-of-client-p (prompt)
+  "Return non-nil if a client, not its agent, asks for the permission PROMPT.
+Rules can answer it.  Nothing waits for an answer once it is closed."
+  (and (hive-permission-p prompt) (hive-rpc-true-p prompt :dialog)))
+
 (defun hive-permission-mark (prompt)
   "Return the label of PROMPT if it asks for a permission, or \"\"."
   (if (hive-permission-p prompt)

@@ -251,7 +251,10 @@ The notification comes a moment later; `hive-amend' may be quicker."
      ((hive-rpc-true-p result :accepted)
       (hive-notify-answered (hive-words 'answered agent decision)))
      ((hive-rpc-true-p result :late)
-      (hive-announce "Your answer to %s came late; it is stored, and the agent will see it" agent))
+      (hive-announce (if (hive-permission-of-client-p (hive-model-prompt (hive-outbox-entry-ask-id entry)))
+                         "Your answer to %s came too late: its client no longer asks, so it decides nothing"
+                       "Your answer to %s came late; it is stored, and the agent will see it")
+                     agent))
      (t
       (hive-announce
        "Your answer to %s was not accepted; %s answered first: %s" agent (hive-text-by result 40)

@@ -521,6 +521,20 @@ Return what was there, newest first."
         (should-not kill-ring)
         (hive-test-wait 5 (hive-test-answers))))))
 
+(ert-deftest hive-respond-says-whether-anybody-gets-a-late-answer ()
+  (let ((hive-model--prompts (make-hash-table :test #'equal))
+        (entry (hive-outbox-entry-make :ask-id "settled" :method "hivemind-response"))
+        (said nil))
+    (cl-letf (((symbol-function 'hive-announce) (lambda (&rest args) (setq said (apply #'format args)))))
+      (pcase-dolist (`(,fields ,says)
+                     '(((:kind "question") "came late; it is stored, and the agent will see it")
+                       ((:kind "permission") "came late; it is stored, and the agent will see it")
+                       ((:kind "permission" :dialog t)
+                        "came too late: its client no longer asks, so it decides nothing")))
+        (puthash "settled" (apply #'hive-respond-test-settled :status "cancelled" fields) hive-model--prompts)
+        (hive-respond--stored entry '(:late t :agent "shop"))
+        (should (equal (concat "Your answer to shop " says) said))))))
+
 (ert-deftest hive-respond-an-empty-answer-to-a-settled-question-does-not-say-pending ()
   (hive-test-connected
     (let ((prompt (hive-test-call 'fake/ask '(:status "cancelled"))))

@@ -58,7 +58,7 @@ export const WORDS = {
   otherHive: 'It was meant for another hive than the one that this phone is paired with now.',
   noStorage:
     'This browser stores nothing for this page, as in a private window, so no answer would be safe here.',
-  late: 'It came late: the question had been closed. The agent still gets it.',
+  late: 'It came late: the question had been closed. The agent still gets it, unless its client asked for a permission.',
   lost: (by: string, decision: string): string =>
     `Another answer was first: ${by} answered "${decision}". Yours was kept in the history.`,
   refused: (why: string): string => `It was not accepted. ${why}`,
@@ -72,7 +72,8 @@ export const WORDS = {
   tryAgain: 'Try again',
   discard: 'Discard',
   dismiss: 'Dismiss',
-  expired: 'It expired without an answer. You can still answer; it reaches the agent late.',
+  expired:
+    'It expired without an answer. You can still answer; it reaches the agent late, unless its client asked for a permission.',
   cancelled: 'It was cancelled.',
   answered: (by: string, decision: string): string => `Answered by ${by}: ${decision}`,
   readToEnd: 'Read to the end to answer.',
