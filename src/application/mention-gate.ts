@@ -67,6 +67,9 @@ export const gateMentions: HookHandler = async (context) => {
     case 'UserPromptSubmit':
       // A new prompt repeats all unprocessed mentions, including those that were already shown.
       return verdict.block === null ? remind(context, unprocessed, isHumanPrompt(event)) : null;
+    case 'SessionStart':
+      // Codex starts a session with a prompt, which repeats them all.
+      return event.client === 'codex' && event.reason !== 'compact' ? null : remind(context, fresh);
     default:
       return acceptsContext(event) ? remind(context, fresh) : null;
   }

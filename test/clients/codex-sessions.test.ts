@@ -9,7 +9,7 @@ import type { ChatTerminal } from './support/chat-terminal.ts';
 import { runCodex } from './support/codex.ts';
 import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, type Reply, type Script, shell, startResponses } from './support/responses.ts';
-import { openWorld, turnsOf, type World } from './support/world.ts';
+import { isMain, mention, openWorld, turnsOf, type World } from './support/world.ts';
 
 const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
 
@@ -93,5 +93,17 @@ describe('codex exec resume', () => {
     expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
     expect(model.told()).toMatch(/Answer to ask-.*blue/);
     expect((await hive.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
+  });
+
+  test('gets a mention that it has not read once, with its prompt', async () => {
+    const world = await openWorld();
+    const model = await startResponses(async (_request, step) => {
+      if (step === 1) await mention(world.hive, isMain);
+      return { text: 'done' };
+    });
+    const { thread_id } = await runCodex({ ...world, model }, 'go');
+    expect(model.everything()).not.toContain('Please review auth');
+    await runCodex({ ...world, model }, 'go on', ['resume', thread_id]);
+    expect(model.everything().match(/Please review auth/g)).toHaveLength(1);
   });
 });
