@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { readHook } from '../../src/adapters/hooks/hook.ts';
+import { RUN_VARIABLE } from '../../src/domain/runs.ts';
 import {
   type Child,
   childEnvironment,
@@ -19,6 +20,7 @@ import {
   spawnHive,
 } from '../support/children.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
+import { sleepingRun } from '../support/run-rows.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -120,6 +122,16 @@ describe('a call whose input nests too deep', () => {
     await hook(store, called('PostToolUse'));
     await hook(store, JSON.stringify({ ...EVENT, hook_event_name: 'Stop' }));
     await asked;
+  });
+
+  test('is denied in a run, where its client would not ask', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    await hive.store.write((tx) => tx.runs.put(sleepingRun({ session_id: SESSION, status: 'working' })));
+    const { out } = await hook(store, called('PreToolUse'), { [RUN_VARIABLE]: 'run-1:1' });
+    expect(JSON.parse(out)).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+    expect(out).toContain('nested too deep');
+    expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
   });
 
   test('is allowed by its client alone', async () => {

@@ -46,6 +46,9 @@ import {
 const STALE =
   'This agent was started for an earlier part of its run, and another one has taken over. Stop now: call no tools.';
 
+const NOT_SHOWN =
+  'Denied by Hive: the arguments of this call are too large or nested too deep to be shown to your human. Nothing ran. Do it with simpler calls.';
+
 /** The handler of one event of a run's agent. */
 export async function runHandler(
   event: HookEvent,
@@ -61,6 +64,8 @@ export async function runHandler(
     const { verdict, waited } = hook;
     const run = await heard(hook, stored);
     if (event.name === 'Stop' && event.agent_id === null) return keepOpen(hook, run);
+    // The texts of the call were left out of the event (adapters/hooks/hook.ts).
+    if (found !== null && event.tool?.input === null) return { deny: NOT_SHOWN };
     // A call that waited as it would outside of runs does not belong to the run.
     const isOfRun = waited === null || run.calls.some(({ ask_id }) => waited.ask_ids.includes(ask_id));
     if (!isOfRun && otherwise !== null) return otherwise(hook);
