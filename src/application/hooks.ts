@@ -31,7 +31,7 @@ import type { Speaker } from './identity.ts';
 import { deliverInterrupts, notifyAborted, readStopRequest } from './interrupts.ts';
 import { noticeLostServer } from './lost-servers.ts';
 import { gateMentions, refuseHumanPrompts } from './mention-gate.ts';
-import { noticingRefusals } from './notices.ts';
+import { NoticedRefusal, noticingRefusals } from './notices.ts';
 import type { Parts } from './parts.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
@@ -65,8 +65,10 @@ const PROMPT_LAG_MS = 500;
  * machine writes late. Shorter than the time limit of a hook.
  */
 const TRANSCRIPT_LAG_MS = 1_200;
-const TRANSCRIPT_RETRY_MS = 20;
-const READ_AGAIN = Symbol('the transcript is behind');
+/** In ms: how long a conversation that is opened waits for the client in which it is just ending. */
+const HANDOVER_MS = 2_000;
+const RETRY_MS = 20;
+const READ_AGAIN = Symbol('the transcript is behind, or another client is ending');
 
 /**
  * How long to wait for the client's transcript, in ms. 0 unless an event shows that the running turn was displaced and the
@@ -119,11 +121,12 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     waited: Waited | null,
   ): Promise<Handled> {
     const handlers = await handlersFor(reported, settings, { store, runHandler });
-    /**
-     * When the transcript was first found to be behind. The clock is not read earlier, because its first use takes 1.5 ms to
-     * load.
-     */
-    let behind: number | null = null;
+    /** When this was first to be tried again. The clock is not read earlier, because its first use takes 1.5 ms to load. */
+    let began: number | null = null;
+    const isWithin = (ms: number): boolean => {
+      began ??= performance.now();
+      return performance.now() - began < ms;
+    };
     const key = silences.keyOf(reported, settings);
     let head: number | null = null;
     const titles = titlesIn(reported, settings);
@@ -134,10 +137,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
       const context = await reading(tx, reported, settings, speaker, titles);
       const { event, session } = context;
       const lag_ms = await transcriptLag(tx, event, settings);
-      if (lag_ms > 0) {
-        behind ??= performance.now();
-        if (performance.now() - behind < lag_ms) return READ_AGAIN;
-      }
+      if (lag_ms > 0 && isWithin(lag_ms)) return READ_AGAIN;
       await reconcileDeliveries(tx, event, session.session_id);
       let verdict = NO_OPINION;
       for (const handler of handlers) {
@@ -160,7 +160,11 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
       };
       const handled = await withReturnedCalls(reported, settings, (returned) =>
         store.writeUnflushed((tx) => round(tx, returned), acknowledges),
-      );
+      ).catch((error: unknown): typeof READ_AGAIN => {
+        const isOthers = error instanceof NoticedRefusal && error.code === 'not_allowed';
+        if (isOthers && reported.name === 'SessionStart' && isWithin(HANDOVER_MS)) return READ_AGAIN;
+        throw error;
+      });
       if (handled !== READ_AGAIN) {
         if (key !== null && head !== null && !says) {
           const newest = head;
@@ -168,7 +172,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
         }
         return handled;
       }
-      await new Promise((resolve) => setTimeout(resolve, TRANSCRIPT_RETRY_MS));
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 

@@ -215,6 +215,20 @@ test('a conversation that is opened a second time while its client runs is refus
   expect(told?.data['text']).toMatch(/Hive ignores the other one.*close one of them.*--fork-session/);
 });
 
+test('a conversation that is opened while it still ends in another client goes on in the new one, and no notice says otherwise', async () => {
+  const hive = await openTestHive();
+  const started = recordedEvent('claude-code/SessionStart-startup-tui.json');
+  const start = { ...started, source: 'resume' };
+  const session_id = String(started['session_id']);
+  const from = (pid: number) => ({ env: { CLAUDE_PID: String(pid) }, settings: { above: [pid] } });
+  await fire(hive, start, from(process.pid));
+  const opened = fire(hive, start, from(process.ppid));
+  await fire(hive, { ...start, hook_event_name: 'SessionEnd', reason: 'other' }, from(process.pid));
+  await opened;
+  expect(await hive.sessions.find(session_id)).toMatchObject({ state: 'active', pid: process.ppid });
+  expect(await hive.notices.list(5)).toEqual([]);
+});
+
 describe('subagents of Claude Code', () => {
   test('a subagent is a session of its own, child of the conversation, ended with its Stop', async () => {
     const hive = await openTestHive();
