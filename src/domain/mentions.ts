@@ -215,7 +215,7 @@ export interface Unresolved {
 const REASONS: Readonly<Record<UnresolvedReason, string>> = {
   unknown: 'nobody has that name',
   nobody: 'no other agent there takes mentions',
-  ended: 'that session has ended',
+  ended: 'that session has ended; mention it again if it is resumed',
   not_shared: 'that session accepts no mentions',
   ambiguous: 'several sessions are called that',
   elsewhere: 'only sessions of other projects have that role; scope "all" reaches them',

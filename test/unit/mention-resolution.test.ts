@@ -265,7 +265,7 @@ test('a mention that reached nobody is reported in a sentence, with what was per
     '@Claude-x reached nobody: nobody has that name. Did you mean @Claude-y or @Claude-z?',
   );
   expect(explainUnresolved({ handle: 'Claude-x', reason: 'ended', near: [] })).toBe(
-    '@Claude-x reached nobody: that session has ended.',
+    '@Claude-x reached nobody: that session has ended; mention it again if it is resumed.',
   );
   expect(['＠Claude-x', '@a@b'].map((text) => explainUnresolved(unresolvedText(text)))).toEqual([
     '＠Claude-x reached nobody: a mention is a plain @ and one name, with spaces around them. Did you mean @Claude-x?',
