@@ -285,8 +285,8 @@ found before it was used for the first time, too."
   "Return a keymap with BINDINGS, keys and commands in turn.
 It is `define-keymap' of Emacs 29: :parent in place of a key gives the
 parent of the keymap.  :mode gives the major mode that it is for, a
-symbol: \\[execute-extended-command] offers commands whose names begin like that of the mode
-only in its buffers."
+symbol: commands whose names begin like that of the mode work only in its
+buffers, and \\[execute-extended-command] offers them only there."
   (let ((map (make-sparse-keymap)) (mode nil))
     (while bindings
       (let ((key (pop bindings)) (value (pop bindings)))
@@ -296,8 +296,22 @@ only in its buffers."
           (_ (define-key map (kbd key) value)
              (when (and mode (string-prefix-p (string-remove-suffix "mode" (symbol-name mode))
                                               (symbol-name value)))
-               (function-put value 'command-modes (list mode)))))))
+               (function-put value 'command-modes (list mode))
+               (advice-add value :before #'hive-messages--in-its-mode))))))
     map))
+
+;; M-x runs any command anywhere, and most of these print in the current buffer.
+(defun hive-messages--in-its-mode (&rest _)
+  "Let the command that this advises be used only in buffers of its mode.
+Lisp code may call it anywhere."
+  (declare (completion ignore))
+  (interactive
+   (lambda (spec)
+     (let ((modes (and (symbolp this-command) (function-get this-command 'command-modes))))
+       ;; A click may be in a window that is not selected.
+       (unless (or (null modes) (mouse-event-p last-command-event) (apply #'derived-mode-p modes))
+         (hive-fail "%s works only in a buffer in %s" this-command (car modes))))
+     (advice-eval-interactive-spec spec))))
 
 (defun hive-keys-map (mode rows &rest bindings)
   "Return a keymap for MODE with the keys of ROWS, which a menu has as well.

@@ -47,6 +47,30 @@
   (dolist (command '(hive-undo hive-history hive-phone revert-buffer))
     (should-not (command-modes command))))
 
+(ert-deftest hive-messages-commands-of-a-mode-change-no-other-buffer ()
+  (let (commands)
+    (dolist (map (list hive-batch-mode-map hive-check-mentions-mode-map hive-compose-mode-map
+                       hive-history-mode-map hive-list-mode-map hive-outreach-mode-map
+                       hive-phone-mode-map hive-phone-list-mode-map hive-prompt-mode-map
+                       hive-rule-mode-map hive-rules-mode-map hive-shared-mode-map hive-stats-mode-map))
+      (map-keymap (lambda (_ command)
+                    (when (and (symbolp command)
+                               (advice-member-p #'hive-messages--in-its-mode command))
+                      (cl-pushnew command commands)))
+                  (keymap-canonicalize map)))
+    (should (> (length commands) 60))
+    (with-temp-buffer
+      (text-mode)
+      (insert "my own text")
+      (cl-letf (((symbol-function 'read-from-minibuffer) (lambda (&rest _) (error "It asked for something"))))
+        (dolist (command commands)
+          (ert-info ((symbol-name command))
+            (let ((this-command command)) (should-error (call-interactively command) :type 'user-error))
+            (should (equal "my own text" (buffer-string))))))))
+  (should (equal "hive-history-again works only in a buffer in hive-history-mode"
+                 (cadr (should-error (let ((this-command 'hive-history-again))
+                                       (call-interactively 'hive-history-again)))))))
+
 (ert-deftest hive-messages-name-the-keys-that-are-bound ()
   (let ((before (lookup-key global-map (kbd "C-c h"))))
     (unwind-protect
