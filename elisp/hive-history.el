@@ -208,13 +208,8 @@ A narrow window has none for the project."
   (tabulated-list-print t)
   (hive-text-say-empty (unless hive-history--entries
                          (or (hive-sidecar-absence) hive-history--nothing)))
-  (let ((query (plist-get hive-history--search :query))
-        (limits (hive-history--limits)))
-    (setq mode-line-process
-          (hive-text-literal (format "%s %d%s"
-                                     (if query (concat " " (hive-words 'filter-text (hive-text-line query 30))) "")
-                                     (length hive-history--entries)
-                                     (if hive-history--cursor "+" ""))))
+  (setq mode-line-process (format " %d%s" (length hive-history--entries) (if hive-history--cursor "+" "")))
+  (let ((limits (hive-history--limits)))
     (if (null limits) (tabulated-list-init-header)
       ;; After the titles of the columns, 80 columns have no room for them.
       (setq header-line-format
@@ -222,14 +217,17 @@ A narrow window has none for the project."
                         'face 'hive-warning)))))
 
 (defun hive-history--limits ()
-  "Return to what the search is limited besides its text, in words."
-  (cl-loop for (key value) on hive-history--search by #'cddr
-           for limit = (pcase key
-                         (:agent (hive-words 'filter-agent (hive-model-title-of value hive-history--entries 30)))
-                         (:project (hive-words 'filter-project (hive-text-line value 30)))
-                         (:since (hive-words "since %s" (hive-history-export-time value)))
-                         (:until (hive-words "until %s" (hive-history-export-time value))))
-           when limit collect limit))
+  "Return to what the search is limited, in words.
+Its text is last, because the end of a long one is cut off."
+  (cl-loop for key in '(:agent :project :since :until :query)
+           for value = (plist-get hive-history--search key)
+           when value
+           collect (pcase key
+                     (:agent (hive-words 'filter-agent (hive-model-title-of value hive-history--entries 30)))
+                     (:project (hive-words 'filter-project (hive-text-line value 30)))
+                     (:since (hive-words "since %s" (hive-history-export-time value)))
+                     (:until (hive-words "until %s" (hive-history-export-time value)))
+                     (_ (hive-words 'filter-text (hive-text-line value 200))))))
 
 ;;;; Searching
 

@@ -48,7 +48,8 @@
     (hive-history--print)
     (should-not tabulated-list-sort-key)
     (hive-history-test-shown "message +hello")
-    (should (equal " text \"drop\" 2+" mode-line-process))
+    (should (equal " 2+" mode-line-process))
+    (should (equal " only text \"drop\"" header-line-format))
     (hive-test-with-inputs (list "Codex-1") (call-interactively #'hive-history-by-agent))
     (hive-test-with-inputs (list "2026-01-01") (call-interactively #'hive-history-since))
     (hive-history-test-shown "hello")
@@ -56,13 +57,23 @@
       (should (equal "drop" (plist-get search :query)))
       (should (equal "Codex-1" (plist-get search :agent)))
       (should (string-match-p "\\`\\(2025-12-31\\|2026-01-01\\)T" (plist-get search :since))))
-    ;; The mode line has no room for them in 80 columns.
-    (should (equal " only agent Codex-1, since 2026-01-01 00:00" header-line-format))
+    (should (equal " only agent Codex-1, since 2026-01-01 00:00, text \"drop\"" header-line-format))
     (hive-history-older)
     (hive-test-wait 5 (= 4 (length hive-history--entries)))
     (should (equal "c-1" (plist-get (car (last (hive-history-test-searches))) :cursor)))
     (hive-history-by-nothing)
+    (should (equal " only text \"drop\"" header-line-format))
+    (hive-history "")
     (should-not (string-search "only" (format "%s" header-line-format)))))
+
+(ert-deftest hive-history-shows-a-long-text-where-it-hides-no-count ()
+  (hive-history-test (list (hive-history-test-entry)) nil
+    (let ((text (concat (make-string 150 ?x) " %s")))
+      (hive-history text)
+      (hive-history-test-shown "Which")
+      (hive-history-by-agent "Codex-1")
+      (should (equal " 0" mode-line-process))
+      (should (equal (concat " only agent Codex-1, text \"" (string-replace "%" "%%" text) "\"") header-line-format)))))
 
 (ert-deftest hive-history-keeps-its-limits-in-its-buffer-only ()
   (hive-history-test (list (hive-history-test-entry)) nil
