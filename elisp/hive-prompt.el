@@ -338,9 +338,6 @@ diff, \\<hive-diff-map>\\[hive-diff-visit] visits the line in its file, and \\[h
   (hive-text-set-up #'hive-prompt--fetch)
   ;; `hive-fold-set-up' hides by this.
   (add-to-invisibility-spec 'hive-fold)
-  ;; The whole name would push the counts out of a mode line of 80 columns.
-  (setq-local mode-line-buffer-identification
-              (list -26 (default-value 'mode-line-buffer-identification)))
   (setq-local hive-prompt-at-point-function #'hive-prompt-shown)
   (hive-rpc-while-shown hive-ages-pause #'hive-prompt--print-ages)
   (add-hook 'hive-changed-hook #'hive-prompt--refresh-changed))

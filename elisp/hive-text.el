@@ -413,10 +413,12 @@ This is for `write-region-annotate-functions'."
 
 (defun hive-text-guard ()
   "Guard this buffer against what text of agents could do.
-Every file that it is written to is inert, and no text of it takes
-Emacs long to display."
+Every file that it is written to is inert, no text of it takes Emacs
+long to display, and its name leaves room in the mode line."
   (add-hook 'write-region-annotate-functions #'hive-text--annotate nil t)
   (setq-local change-major-mode-with-file-name nil
+              ;; The whole name would push the counts out of a mode line of 80 columns.
+              mode-line-buffer-identification (list -26 (default-value 'mode-line-buffer-identification))
               enable-local-variables nil
               local-enable-local-variables nil
               ;; Emacs looks for the partner of each bracket: 16,000 in one line

@@ -135,12 +135,16 @@ describe('in low windows', () => {
   });
 });
 
-test('in 80 columns, the mode line of a question has room for the counts', async () => {
+test('in 80 columns, the mode lines of a question and of an answer have room for the counts', async () => {
   await layOut();
   await asked({ question: 'Which database should the shop use?', options: ['SQLite', 'PostgreSQL'] });
   await emacs.keys('F5');
   await emacs.answer(/TAB skip/, 'o');
   await emacs.until(/\*hive: Deployer – Which.*\(Hive-Question\) +hive 1\b/);
+  await emacs.keys('e');
+  await emacs.until(/\*hive answer: Deployer – .*\(Hive-Answer\) +hive 1\b/);
+  await emacs.keys('C-c', 'C-k');
+  await emacs.until(/^(?![\s\S]*Hive-Answer)/);
 });
 
 test('a menu that is longer than its window says how to scroll it, and its keys are all there', async () => {
