@@ -144,7 +144,6 @@ async function coldLoad(browser: BrowserContext, url: string): Promise<number> {
   const devtools = await browser.newCDPSession(page);
   await devtools.send('Network.enable');
   await devtools.send('Network.clearBrowserCache');
-  await devtools.send('Network.clearBrowserCookies');
   const storageTypes = 'service_workers,cache_storage,shader_cache';
   await devtools.send('Storage.clearDataForOrigin', { origin: new URL(url).origin, storageTypes });
   await devtools.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN });
@@ -212,16 +211,16 @@ async function openPages(
   hive: OpenedHive,
   { url, pages, pid, effort }: { url: string; pages: number; pid: number; effort: 'full' | 'smoke' },
 ): Promise<{ memory: number; rest: number[] }> {
-  const cookies: string[] = [];
+  const secrets: string[] = [];
   for (let n = 0; n < pages / PAGES_A_DEVICE; n += 1) {
-    cookies.push(await signIn(hive, url, n + 1));
+    secrets.push(await signIn(hive, url, n + 1));
     await pause(SIGN_IN_MS);
   }
   const ended = new AbortController();
   try {
     const before = residentMemory(pid);
     for (let n = 0; n < pages; n += 1) {
-      const headers = { Cookie: cookies[n % cookies.length] ?? '' };
+      const headers = { 'Hive-Session': secrets[n % secrets.length] ?? '' };
       const stream = await fetch(`${url}/events`, { headers, signal: ended.signal });
       if (stream.status !== 200) throw new Error(`A stream was refused: ${stream.status}.`);
       await stream.body?.getReader().read();
@@ -241,7 +240,7 @@ async function openPages(
   }
 }
 
-/** The cookie of a device that has only a key. */
+/** The secret of a session of a device that has only a key. */
 async function signIn(hive: OpenedHive, url: string, number: number): Promise<string> {
   const { origin } = new URL(url);
   const seat = seatKeyFrom(number.toString(16).padStart(64, '0'));
@@ -256,7 +255,7 @@ async function signIn(hive: OpenedHive, url: string, number: number): Promise<st
   const text = sessionText({ store_id: hive.store_id, device_id, challenge, origin });
   const opened = await post('session', { device_id, challenge, signature: await seat.sign(text) });
   if (opened.status !== 200) throw new Error(`A device was refused: ${opened.status}.`);
-  return String(opened.headers.get('set-cookie')).split(';')[0] ?? '';
+  return ((await opened.json()) as { session: string }).session;
 }
 
 function pause(ms: number): Promise<void> {

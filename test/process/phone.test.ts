@@ -51,7 +51,7 @@ async function typing({ store, env }: Pick<Home, 'store' | 'env'>, ...words: str
 
 type Reply = Record<string, unknown>;
 
-/** Sends what the page sends. The reply has its `status` and `cookie` as well. */
+/** Sends what the page sends. The reply has its `status` as well. */
 function post({ url }: Served, path: string, body: object): Promise<Reply> {
   const headers = { Host: new URL(ORIGIN).host, Origin: ORIGIN, 'Content-Type': 'application/json' };
   return new Promise((resolve, reject) => {
@@ -61,9 +61,7 @@ function post({ url }: Served, path: string, body: object): Promise<Reply> {
         said += text;
       });
       response.once('end', () => {
-        const [cookie = ''] = response.headers['set-cookie'] ?? [];
-        const own = { status: response.statusCode, cookie: cookie.split(';')[0] };
-        resolve({ ...own, ...(JSON.parse(said) as object) });
+        resolve({ status: response.statusCode, ...(JSON.parse(said) as object) });
       });
     });
     sending.once('error', reject);
@@ -90,7 +88,7 @@ async function phoneAt(served: Served, terminal: Terminal): Promise<TestPhone> {
   return { key, code, device_id: String(paired['device_id']) };
 }
 
-/** Signs in; the reply has its cookie. */
+/** Signs in; the reply has the secret of the session. */
 async function signedIn(served: Served, store_id: string, { key, device_id }: TestPhone): Promise<Reply> {
   const { challenge } = await post(served, 'challenge', { device_id });
   const text = sessionText({ store_id, device_id, challenge: String(challenge), origin: ORIGIN });
@@ -109,9 +107,9 @@ interface Stream {
 }
 
 /** Opens the stream of a page; resolves when it has begun. */
-function openStream({ url }: Served, cookie: string): Promise<Stream> {
+function openStream({ url }: Served, session: string): Promise<Stream> {
   return new Promise((resolve, reject) => {
-    const headers = { Host: new URL(ORIGIN).host, Cookie: cookie };
+    const headers = { Host: new URL(ORIGIN).host, 'Hive-Session': session };
     const asking = request(new URL('/inbox/events', url), { headers }, (response) => {
       const ended = new Promise<void>((end) => response.once('close', end));
       let text = '';
@@ -140,9 +138,9 @@ test('a phone is paired with the QR code and the phrase, comes in, and is revoke
   await terminal.type('yes');
   await terminal.keys('Enter');
   await terminal.until(/Paired Ada's phone/);
-  const { status, cookie } = await signedIn(served, hive.store_id, phone);
+  const { status, session } = await signedIn(served, hive.store_id, phone);
   expect(status).toBe(200);
-  const stream = await openStream(served, String(cookie));
+  const stream = await openStream(served, String(session));
   const person = shell(store, env);
   const found = { device_id: phone.device_id, name: "Ada's phone", state: 'confirmed', may_allow: false };
   expect((await person.hive('phone', 'list', '--json')).json()).toMatchObject({ phones: [found] });
@@ -212,8 +210,8 @@ test('an open page learns at once that it may allow permissions now', async () =
   onTestFinished(() => hive.close());
   const { device, seat } = await pair(hive, 'Phone');
   const phone = { key: seat, code: '', device_id: device.device_id };
-  const { cookie } = await signedIn(served, hive.store_id, phone);
-  const stream = await openStream(served, String(cookie));
+  const { session } = await signedIn(served, hive.store_id, phone);
+  const stream = await openStream(served, String(session));
   expect(stream.text()).toContain('"may_allow":false');
   const seats = [{ name: device.name, key: device.key }];
   writeFileSync(trustFileOf(env['XDG_CONFIG_HOME']), JSON.stringify({ seats }));

@@ -54,7 +54,7 @@ async function world({
   onTestFinished(startPhones(hive, sender, { name: 'inbox-1', retries_ms: [10, 10, 10], ...options }));
   const { url } = await serveInbox(hive, sender);
   const device = await pairDevice(hive, url);
-  const reply = await postTo(url, 'push', { subscription: service.subscribe() }, await device.cookie());
+  const reply = await postTo(url, 'push', { subscription: service.subscribe() }, await device.session());
   expect(reply.status).toBe(200);
   return {
     hive,
@@ -316,7 +316,7 @@ test('each phone of a human gets its own push, and what is answered is taken bac
   const { url } = await serveInbox(w.hive, w.sender);
   const tablet = await pairDevice(w.hive, url, { name: 'Tablet' });
   const subscription = w.service.subscribe();
-  expect((await postTo(url, 'push', { subscription }, await tablet.cookie())).status).toBe(200);
+  expect((await postTo(url, 'push', { subscription }, await tablet.session())).status).toBe(200);
   const { ask_id } = await ask(w.hive);
   await w.pushes(2);
   await w.hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
@@ -330,8 +330,8 @@ describe('with two humans on one store', () => {
 
   async function phoneOfBob(w: World): Promise<string> {
     const { url } = await serveInbox(w.hive, w.sender);
-    const { device_id, cookie } = await pairDevice(w.hive, url, { name: "Bob's phone", human: 'bob' });
-    const reply = await postTo(url, 'push', { subscription: w.service.subscribe() }, await cookie());
+    const { device_id, session } = await pairDevice(w.hive, url, { name: "Bob's phone", human: 'bob' });
+    const reply = await postTo(url, 'push', { subscription: w.service.subscribe() }, await session());
     expect(reply.status).toBe(200);
     return device_id;
   }
@@ -502,7 +502,7 @@ test('a phone that was revoked gets nothing more, from that moment on', async ()
   const { url } = await serveInbox(w.hive, w.sender);
   const tablet = await pairDevice(w.hive, url, { name: 'Tablet' });
   const subscription = w.service.subscribe();
-  expect((await postTo(url, 'push', { subscription }, await tablet.cookie())).status).toBe(200);
+  expect((await postTo(url, 'push', { subscription }, await tablet.session())).status).toBe(200);
   await devicesOf(w.hive).revoke(w.device_id, 'ada');
   expect(await devicesOf(w.hive).find(w.device_id)).toMatchObject({ push: null });
   // Each arrives on the tablet alone.

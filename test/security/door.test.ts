@@ -100,8 +100,8 @@ describe('a request that a proxy may read in another way is refused, and nothing
 test('an answer that has begun is not followed by the sentence about a bad request behind it', async () => {
   const hive = await openTestHive();
   const { url } = await serveInbox(hive);
-  const { Cookie = '' } = await (await pairDevice(hive, url)).cookie();
-  const head = `GET /inbox/events HTTP/1.1\r\nHost: ${new URL(url).host}\r\nCookie: ${Cookie}\r\n\r\n`;
+  const { 'Hive-Session': session } = await (await pairDevice(hive, url)).session();
+  const head = `GET /inbox/events HTTP/1.1\r\nHost: ${new URL(url).host}\r\nHive-Session: ${session}\r\n\r\n`;
   const stream = send(url, head);
   await eventually(() => stream.said.includes('text/event-stream'));
   stream.socket.write('NONSENSE\r\n\r\n');
@@ -282,10 +282,9 @@ describe('requests that never finish', () => {
       const limits = { most_strangers: 10, headers_ms: 600_000, request_ms: 600_000 };
       const { url } = await serveInbox(hive, null, undefined, limits);
       const device = await pairDevice(hive, url);
-      const stream = send(
-        url,
-        `GET /inbox/events HTTP/1.1\r\nHost: ${new URL(url).host}\r\nCookie: ${(await device.cookie())['Cookie']}\r\n\r\n`,
-      );
+      const { 'Hive-Session': session } = await device.session();
+      const head = `GET /inbox/events HTTP/1.1\r\nHost: ${new URL(url).host}\r\nHive-Session: ${session}`;
+      const stream = send(url, `${head}\r\n\r\n`);
       await eventually(() => stream.said.includes('text/event-stream'));
       const slow = Array.from({ length: 50 }, () => send(url, textOf(url)));
       await eventually(() => slow.filter(({ ended }) => !ended).length <= 10, 30_000, 'the oldest to end');

@@ -29,10 +29,10 @@ function withStore(real: OpenedHive, differing: Partial<Store>): OpenedHive {
 describe('a request without a session', () => {
   test.each([
     ['a call', 'call', { method: 'prompt/list' }],
-    ['a call with a made-up cookie', 'call', { method: 'prompt/list' }],
+    ['a call with a made-up session', 'call', { method: 'prompt/list' }],
   ])('%s is refused', async (what, path, body) => {
     const { url } = await serveInbox(await openTestHive());
-    const headers = what.includes('cookie') ? { Cookie: `hive_inbox=${'A'.repeat(43)}` } : {};
+    const headers = what.includes('made-up') ? { 'Hive-Session': 'A'.repeat(43) } : {};
     expect(await postTo(url, path, body, headers)).toMatchObject({
       status: 401,
       body: { error: { code: 'not_signed_in' } },
@@ -67,12 +67,12 @@ describe('another page in the same browser', () => {
     ['a form', { 'Content-Type': 'text/plain' }, 400],
     ['a cross-site fetch', { 'Sec-Fetch-Site': 'cross-site' }, 403],
     ['a sibling site', { 'Sec-Fetch-Site': 'same-site' }, 403],
-  ])('with %s calls nothing, even with the cookie', async (_what, headers, status) => {
+  ])('with %s calls nothing, even with the secret of a session', async (_what, headers, status) => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);
     const device = await pairDevice(hive, url);
-    const cookie = await device.cookie();
-    const own = { Origin: new URL(url).origin, ...cookie, ...headers };
+    const session = await device.session();
+    const own = { Origin: new URL(url).origin, ...session, ...headers };
     const sent = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== ''));
     const reply = await rawRequest(url, {
       path: '/inbox/call',
@@ -93,8 +93,8 @@ describe('another page in the same browser', () => {
   test('cannot open a stream', async () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);
-    const cookie = await (await pairDevice(hive, url)).cookie();
-    const headers = { ...cookie, 'Sec-Fetch-Site': 'cross-site' };
+    const session = await (await pairDevice(hive, url)).session();
+    const headers = { ...session, 'Sec-Fetch-Site': 'cross-site' };
     expect((await rawRequest(url, { method: 'GET', body: '', path: '/inbox/events', headers })).status).toBe(
       403,
     );
@@ -102,48 +102,31 @@ describe('another page in the same browser', () => {
 });
 
 describe('a session', () => {
-  test('has a cookie that scripts cannot read and other sites do not send', async () => {
+  test('is in no cookie: a browser would also send that to every other server of this host', async () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);
-    const device = await pairDevice(hive, url);
-    const cookie = (await device.signIn()).headers.get('set-cookie');
-    expect(cookie).toMatch(/^hive_inbox=[\w-]{43}; Path=\/inbox; HttpOnly; SameSite=Strict; Max-Age=43200$/);
-    const secure = new URL(url).origin.replace('http:', 'https:');
-    const behindProxy = await device.signIn({ 'X-Forwarded-Proto': 'https', Origin: secure });
-    expect(behindProxy.headers.get('set-cookie')).toMatch(/; Secure$/);
+    const { headers, body } = await (await pairDevice(hive, url)).signIn();
+    expect(body['session']).toMatch(/^[\w-]{43}$/);
+    expect(headers.has('set-cookie')).toBe(false);
+    const Cookie = `hive-session=${body['session']}; Hive-Session=${body['session']}`;
+    expect((await postTo(url, 'call', { method: 'prompt/list' }, { Cookie })).status).toBe(401);
   });
 
   test('cannot be chosen beforehand: each sign-in has a new secret, and one that was brought along counts for nothing', async () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);
     const device = await pairDevice(hive, url);
-    const planted = `hive_inbox=${'B'.repeat(43)}`;
-    const reply = await device.signIn({ Cookie: planted });
-    expect(reply.headers.get('set-cookie')).not.toContain(planted);
-    expect((await postTo(url, 'call', { method: 'prompt/list' }, { Cookie: planted })).status).toBe(401);
-  });
-
-  test('is found beside the cookies that another server on this machine has set', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
-    const { Cookie } = await (await pairDevice(hive, url)).cookie();
-    const planted = `hive_inbox=${'B'.repeat(43)}`;
-    const both = { Cookie: `${planted}; ${Cookie}; ${planted}` };
-    expect((await postTo(url, 'call', { method: 'prompt/list' }, both)).status).toBe(200);
-  });
-
-  test('is found however many cookies of its name another server on this machine has set', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
-    const { Cookie } = await (await pairDevice(hive, url)).cookie();
-    // Those with a longer path come first.
-    const planted = Array.from({ length: 100 }, () => `hive_inbox=${'B'.repeat(43)}`);
-    const all = { Cookie: [...planted, Cookie].join('; ') };
-    expect((await postTo(url, 'call', { method: 'prompt/list' }, all)).status).toBe(200);
+    const planted = 'B'.repeat(43);
+    const first = await device.signIn({ 'Hive-Session': planted });
+    const second = await device.signIn({ 'Hive-Session': planted });
+    expect(new Set([planted, first.body['session'], second.body['session']]).size).toBe(3);
+    expect((await postTo(url, 'call', { method: 'prompt/list' }, { 'Hive-Session': planted })).status).toBe(
+      401,
+    );
   });
 
   test.each([5, 180])(
-    'is found beside %d cookies of 4 KB, as another server may have set them',
+    'is opened and used beside %d cookies of 4 KB, as another server may have set them',
     async (count) => {
       const hive = await openTestHive();
       const { url } = await serveInbox(hive);
@@ -151,8 +134,8 @@ describe('a session', () => {
       const planted = Array.from({ length: count }, (_, n) => `c${n}=`.padEnd(4_096, 'B'));
       const Cookie = planted.join('; ');
       expect((await fetch(url, { headers: { Cookie } })).status).toBe(200);
-      const own = (await device.signIn({ Cookie })).headers.get('set-cookie')?.split(';')[0] ?? '';
-      const all = { Cookie: [...planted.slice(1), own].join('; ') };
+      const own = String((await device.signIn({ Cookie })).body['session']);
+      const all = { Cookie, 'Hive-Session': own };
       expect((await postTo(url, 'call', { method: 'prompt/list' }, all)).status).toBe(200);
     },
   );
@@ -161,8 +144,7 @@ describe('a session', () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);
     const device = await pairDevice(hive, url);
-    const { Cookie = '' } = await device.cookie();
-    const secret = Cookie.slice('hive_inbox='.length);
+    const { 'Hive-Session': secret = '' } = await device.session();
     const stored = JSON.stringify([await devicesOf(hive).list(), await hive.history.eventsAfter(0, 1_000)]);
     expect(stored).not.toContain(secret);
     expect(stored).not.toContain(createHash('sha256').update(secret).digest('hex'));
@@ -239,7 +221,7 @@ describe('a session', () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);
     const device = await pairDevice(hive, url);
-    const headers = await device.cookie();
+    const headers = await device.session();
     const stream = await fetch(`${url}/events`, { headers });
     const reader = stream.body?.getReader();
     await reader?.read();
@@ -270,7 +252,7 @@ test('a device that is revoked while the store cannot be read loses its stream o
   const hive = withStore(real, { read, watch });
   const { url } = await serveInbox(hive);
   const device = await pairDevice(hive, url);
-  const stream = await fetch(`${url}/events`, { headers: await device.cookie() });
+  const stream = await fetch(`${url}/events`, { headers: await device.session() });
   const reader = stream.body?.getReader();
   await reader?.read();
   fails = true;
@@ -387,7 +369,7 @@ describe('a stream', () => {
     });
     const { url, server } = await serveInbox(hive);
     // Signing in has read the clock, too.
-    const headers = await (await pairDevice(hive, url)).cookie();
+    const headers = await (await pairDevice(hive, url)).session();
     const closed = once(server, 'request').then(([, response]) => once(response as ServerResponse, 'close'));
     const gone = new AbortController();
     const before = await fetch(`${url}/events`, { headers, signal: gone.signal });
@@ -418,7 +400,7 @@ describe('a stream', () => {
     };
     const hive = withStore(real, { read });
     const { url, server } = await serveInbox(hive);
-    const headers = await (await pairDevice(hive, url)).cookie();
+    const headers = await (await pairDevice(hive, url)).session();
     for (let page = 0; page < 5; page += 1) {
       hold = Promise.withResolvers();
       const gone = new AbortController();
@@ -439,10 +421,10 @@ describe('a stream', () => {
   test('ends the one before of the same page of the same device, and no other takes its place', async () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);
-    const headers = await (await pairDevice(hive, url)).cookie();
-    const others = await (await pairDevice(hive, url, { name: 'Another' })).cookie();
-    const openStream = async (page: string, cookie = headers) => {
-      const stream = await fetch(`${url}/events?page=${page}`, { headers: cookie });
+    const headers = await (await pairDevice(hive, url)).session();
+    const others = await (await pairDevice(hive, url, { name: 'Another' })).session();
+    const openStream = async (page: string, session = headers) => {
+      const stream = await fetch(`${url}/events?page=${page}`, { headers: session });
       const reader = stream.body?.getReader();
       await reader?.read();
       return { status: stream.status, isOver: reader?.closed.catch(() => undefined) };
@@ -473,7 +455,7 @@ describe('a stream', () => {
       },
     });
     const { url } = await serveInbox(hive);
-    const headers = await (await pairDevice(hive, url)).cookie();
+    const headers = await (await pairDevice(hive, url)).session();
     const replies = await Promise.all([1, 2].map(() => fetch(`${url}/events`, { headers })));
     expect(replies.map(({ status }) => status)).toEqual([503, 503]);
     await Promise.all(replies.map((reply) => reply.text()));
@@ -552,7 +534,7 @@ describe('somebody who tries to fill the server', () => {
   test('has at most four streams for each device, so that its browser has connections left for calls', async () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);
-    const headers = await (await pairDevice(hive, url)).cookie();
+    const headers = await (await pairDevice(hive, url)).session();
     const streams = await Promise.all(Array.from({ length: 5 }, () => fetch(`${url}/events`, { headers })));
     expect(streams.map(({ status }) => status).sort()).toEqual([...Array(4).fill(200), 429]);
     for (const stream of streams) await stream.body?.cancel();

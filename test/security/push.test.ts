@@ -64,7 +64,7 @@ describe('an endpoint inside the network of the server', () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive, createWebPush({ keys: keys() }));
     const device = await pairDevice(hive, url);
-    const reply = await postTo(url, 'push', { subscription: target(endpoint) }, await device.cookie());
+    const reply = await postTo(url, 'push', { subscription: target(endpoint) }, await device.session());
     expect(reply).toMatchObject({ status: 400, body: { error: { code: 'invalid_input' } } });
     expect((await devicesOf(hive).find(device.device_id)).push).toBeNull();
   });
@@ -170,7 +170,7 @@ describe('a subscription', () => {
     const device = await pairDevice(hive, url);
     const good = service.subscribe();
     const subscription = { ...good, keys: { ...good.keys, ...wrong } };
-    expect((await postTo(url, 'push', { subscription }, await device.cookie())).status).toBe(400);
+    expect((await postTo(url, 'push', { subscription }, await device.session())).status).toBe(400);
   });
 
   test('without a session, or of a device that was revoked, is refused', async () => {
@@ -180,9 +180,9 @@ describe('a subscription', () => {
     const subscription = service.subscribe();
     expect((await postTo(url, 'push', { subscription })).status).toBe(401);
     const device = await pairDevice(hive, url);
-    const cookie = await device.cookie();
+    const session = await device.session();
     await devicesOf(hive).revoke(device.device_id, 'ada');
-    expect((await postTo(url, 'push', { subscription }, cookie)).status).toBe(401);
+    expect((await postTo(url, 'push', { subscription }, session)).status).toBe(401);
     // A request that was let in just before.
     await devicesOf(hive).setPush(device.device_id, subscription);
     expect((await devicesOf(hive).find(device.device_id)).push).toBeNull();
@@ -194,12 +194,12 @@ describe('a subscription', () => {
     const { url } = await serveInbox(hive, createWebPush({ keys: keys(), loopback: true }));
     const subscription = service.subscribe();
     const adas = await pairDevice(hive, url);
-    expect((await postTo(url, 'push', { subscription }, await adas.cookie())).status).toBe(200);
+    expect((await postTo(url, 'push', { subscription }, await adas.session())).status).toBe(200);
     const bobs = await pairDevice(hive, url, { name: "Bob's phone", human: 'bob' });
-    expect(await postTo(url, 'push', { subscription }, await bobs.cookie())).toMatchObject({ status: 403 });
+    expect(await postTo(url, 'push', { subscription }, await bobs.session())).toMatchObject({ status: 403 });
     expect((await devicesOf(hive).find(adas.device_id)).push).toEqual(subscription);
     const again = await pairDevice(hive, url, { name: "Ada's phone again" });
-    expect((await postTo(url, 'push', { subscription }, await again.cookie())).status).toBe(200);
+    expect((await postTo(url, 'push', { subscription }, await again.session())).status).toBe(200);
     expect((await devicesOf(hive).find(adas.device_id)).push).toBeNull();
     expect((await devicesOf(hive).find(again.device_id)).push).toEqual(subscription);
   });
@@ -210,8 +210,8 @@ describe('a subscription', () => {
     const { url } = await serveInbox(hive, createWebPush({ keys: keys(), loopback: true }));
     const [one, two] = [await pairDevice(hive, url), await pairDevice(hive, url, { name: 'Tablet' })];
     const subscription = service.subscribe();
-    await postTo(url, 'push', { subscription }, await one.cookie());
-    await postTo(url, 'push', { subscription: null, device_id: one.device_id }, await two.cookie());
+    await postTo(url, 'push', { subscription }, await one.session());
+    await postTo(url, 'push', { subscription: null, device_id: one.device_id }, await two.session());
     expect((await devicesOf(hive).find(one.device_id)).push).toEqual(subscription);
   });
 
@@ -267,7 +267,7 @@ describe('the key that signs pushes', () => {
     const { url } = await serveInbox(hive, createWebPush({ keys: pair, loopback: true }));
     const device = await pairDevice(hive, url);
     const reply = await device.signIn();
-    await postTo(url, 'push', { subscription: service.subscribe() }, await device.cookie());
+    await postTo(url, 'push', { subscription: service.subscribe() }, await device.session());
     expect(reply.body['push_key']).toBe(pair.publicKey);
     const everything = JSON.stringify([reply.body, await devicesOf(hive).list(), await eventsOf(hive)]);
     expect(everything).not.toContain(pair.privateKey);

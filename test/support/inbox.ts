@@ -78,10 +78,10 @@ export interface TestDevice {
   key: string;
   secret: KeyObject;
   sign(text: string): string;
-  /** Signs a challenge; the reply has the cookie. */
+  /** Signs a challenge; the reply has the secret of the session. */
   signIn(headers?: Record<string, string>): Promise<Reply>;
-  /** The cookie of a new session. */
-  cookie(): Promise<Record<string, string>>;
+  /** The header of a new session. */
+  session(): Promise<Record<string, string>>;
   call(method: string, params?: object): Promise<Reply>;
 }
 
@@ -120,12 +120,11 @@ export async function pairDevice(
       });
       return postTo(url, 'session', { device_id, challenge, signature: signText(text) }, headers);
     },
-    async cookie() {
-      const { headers } = await device.signIn();
-      return { Cookie: String(headers.get('set-cookie')).split(';')[0] ?? '' };
+    async session() {
+      return { 'Hive-Session': String((await device.signIn()).body['session']) };
     },
     async call(method, params = {}) {
-      held ??= await device.cookie();
+      held ??= await device.session();
       return postTo(url, 'call', { method, params }, held);
     },
   };

@@ -4,14 +4,17 @@
  * @module-tag as-displayed
  * @module-tag durable
  */
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Page, Route } from 'playwright-core';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Device } from '../../src/domain/devices.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { ask, HUMAN } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { join, post } from '../support/messages.ts';
+import { rawRequest } from '../support/serve.ts';
 import { eventually } from '../support/wait.ts';
 import { type Chromium, openContext, startChromium } from './support/chromium.ts';
 import { confirm, pair, type ServedInbox, serveInbox } from './support/inbox.ts';
@@ -294,6 +297,29 @@ test('the page works beside all cookies that another server on this machine can 
   await show(page, asked);
   await option(page, 'Yes').tap();
   await page.getByText('Answered.').waitFor();
+});
+
+test('another server of this machine gets nothing from the browser with which it could act for its human', async () => {
+  const { page } = await phone();
+  const seen: IncomingHttpHeaders[] = [];
+  const other = createServer(({ headers }, response) => {
+    seen.push(headers);
+    response.setHeader('Content-Type', 'text/html').end('<img src="/inbox/picture">');
+  });
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void other.close());
+  // An agent has started it, and its human opens it in the browser that shows the inbox.
+  const app = await page.context().newPage();
+  await app.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/inbox/app`);
+  expect(seen.length).toBeGreaterThan(1);
+  for (const headers of seen) {
+    const { host: _, ...sent } = headers as Record<string, string>;
+    const { origin } = new URL(inbox.url);
+    const forged = { ...sent, origin, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' };
+    const body = JSON.stringify({ method: 'message/post', params: { body: 'Forged.' } });
+    expect((await rawRequest(inbox.url, { path: '/inbox/call', headers: forged, body })).status).toBe(401);
+  }
+  expect((await inbox.hive.messages.read({ limit: 10 })).items).toEqual([]);
 });
 
 test('a question that is asked while the list is read again is on the list', async () => {

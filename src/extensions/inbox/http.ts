@@ -102,10 +102,9 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
     session: async ({ request, response }) => {
       const asked = sessionParams.parse(await readJson(request, response, MOST_SMALL_BYTES));
       const origin = request.headers.origin ?? '';
-      const { cookie, device } = await sessions.open(asked, origin);
+      const { session, device } = await sessions.open(asked, origin);
       onAdmitted(request);
-      response.setHeader('Set-Cookie', cookie(isSecure(request, options)));
-      return describe(hive, device, options.push);
+      return { ...(await describe(hive, device, options.push)), session };
     },
 
     call: async ({ request, response }) => {

@@ -1,6 +1,6 @@
 /**
- * Sessions of the inbox: a device signs a challenge of this server and gets a cookie. The cookie's secret is in the memory
- * of this process only, so nothing that is stored admits anybody, and after a restart the page signs a new challenge.
+ * Sessions of the inbox: a device signs a challenge of this server and gets a secret. Both keep it only in memory, so nothing
+ * that is stored admits anybody, and after a restart the page signs a new challenge.
  *
  * A stranger must not be able to delay a device. So challenges are not stored: each carries the server's own authentication
  * code. It is used up only by the signature of its device, and only such a sign-in counts towards the limit of the device.
@@ -22,13 +22,13 @@ export interface InboxSessions {
   /** A text to sign: it can be used once, within a minute. */
   challenge(device_id: string): string;
   /**
-   * Opens a session. @throws HiveError `not_allowed` for an invalid signature or challenge, `device_not_found` for a
+   * Opens a session, and returns its secret. @throws HiveError `not_allowed` for an invalid signature or challenge, `device_not_found` for a
    * device that was revoked or is not confirmed yet.
    */
   open(
     asked: { device_id: string; challenge: string; signature: string },
     origin: string,
-  ): Promise<{ device: Device; cookie: (secure: boolean) => string }>;
+  ): Promise<InboxSession & { session: string }>;
   /** The session of a request. @throws HiveError `not_signed_in`. */
   admit(request: IncomingMessage): Promise<InboxSession>;
   /** Sets the known devices, so that a sign-in needs no read of the store before its signature is checked. */
@@ -37,7 +37,11 @@ export interface InboxSessions {
   keepOnly(devices: ReadonlySet<string>): void;
 }
 
-const COOKIE = 'hive_inbox';
+/**
+ * The header in which a page sends the secret of its session. A cookie would also reach every other server of this host, such as one
+ * that an agent has started: browsers do not separate cookies by port.
+ */
+const SECRET = 'hive-session';
 const CHALLENGE_MS = 60_000;
 const SESSION_MS = 12 * 60 * 60_000;
 const MOST_SESSIONS_OF_DEVICE = 20;
@@ -48,7 +52,7 @@ export function createInboxSessions(hive: Hive): InboxSessions {
   const signIns = createRate(SIGN_INS);
   /** Challenges that have been used, until they would have expired anyway. */
   const used = new Map<string, number>();
-  /** Sessions, by the digest of the cookie. */
+  /** Sessions, by the digest of the secret. */
   const sessions = new Map<string, { device_id: string; until: number }>();
   let keys: ReadonlyMap<string, string> = new Map();
 
@@ -89,12 +93,12 @@ export function createInboxSessions(hive: Hive): InboxSessions {
   }
 
   function begin(device_id: string): string {
-    const cookie = randomBytes(32).toString('base64url');
+    const made = randomBytes(32).toString('base64url');
     const own = [...sessions].filter(([, session]) => session.device_id === device_id);
     const [oldest] = own;
     if (own.length >= MOST_SESSIONS_OF_DEVICE && oldest !== undefined) sessions.delete(oldest[0]);
-    sessions.set(digestOf(cookie), { device_id, until: performance.now() + SESSION_MS });
-    return cookie;
+    sessions.set(digestOf(made), { device_id, until: performance.now() + SESSION_MS });
+    return made;
   }
 
   return {
@@ -127,22 +131,16 @@ export function createInboxSessions(hive: Hive): InboxSessions {
           state: 'unconfirmed',
         });
       await devicesOf(hive).seen(device_id);
-      const cookie = begin(device_id);
-      return {
-        device,
-        cookie: (secure) =>
-          `${COOKIE}=${cookie}; Path=/inbox; HttpOnly; SameSite=Strict; Max-Age=${SESSION_MS / 1000}${secure ? '; Secure' : ''}`,
-      };
+      return { device, session: begin(device_id) };
     },
 
     async admit(request) {
-      for (const cookie of cookiesOf(request)) {
-        const session = sessions.get(digestOf(cookie));
-        if (session === undefined || session.until <= performance.now()) continue;
-        const device = await devicesOf(hive).admitted(session.device_id);
-        if (device !== undefined) return { device };
-      }
-      throw new HiveError('not_signed_in', 'There is no session (any more): sign a challenge first.');
+      const session = sessions.get(digestOf(String(request.headers[SECRET] ?? '')));
+      const isOpen = session !== undefined && session.until > performance.now();
+      const device = isOpen ? await devicesOf(hive).admitted(session.device_id) : undefined;
+      if (device === undefined)
+        throw new HiveError('not_signed_in', 'There is no session (any more): sign a challenge first.');
+      return { device };
     },
 
     know(devices) {
@@ -174,13 +172,4 @@ function isSignedBy(x: string, text: string, signature: string): boolean {
 
 function digestOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
-}
-
-/**
- * Every cookie of this name. Cookies are not separated by port, so another server of this machine can set one that a browser
- * sends first: it must not hide the page's own, however many it sets. Node bounds the size of all headers.
- */
-function cookiesOf({ headers }: IncomingMessage): string[] {
-  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));
-  return pairs.flatMap(([name, value = '']) => (name === COOKIE && value !== '' ? value : []));
 }

@@ -58,6 +58,15 @@ export interface Welcome {
   push_failed: string | null;
   /** The store's clock. */
   now: string;
+  /** The secret of the session. */
+  session: string;
+}
+
+/** The secret of this page's session. Its own requests carry it, and it is stored nowhere. */
+let session: string | null = null;
+
+function inSession(): Record<string, string> {
+  return session === null ? {} : { 'Hive-Session': session };
 }
 
 /** How many ms the store's clock is ahead of this device's. */
@@ -81,7 +90,7 @@ export async function post<Reply>(path: string, body: object): Promise<Reply> {
   try {
     response = await fetch(`/inbox/${path}`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
+      headers: { 'Content-Type': 'application/json', ...inSession() },
       body: JSON.stringify(body),
       cache: 'no-store',
       redirect: 'error',
@@ -140,6 +149,7 @@ async function open({ device_id, store_id, secret }: OwnDevice): Promise<Welcome
     challenge,
     signature: await sign(secret, text),
   });
+  session = welcome.session;
   setStoreTime(welcome.now);
   ahead += (performance.now() - asked) / 2;
   return welcome;
@@ -219,7 +229,7 @@ export async function follow(
   try {
     heard();
     const response = await fetch(`/inbox/events?page=${PAGE}`, {
-      headers: { Accept: 'text/event-stream' },
+      headers: { Accept: 'text/event-stream', ...inSession() },
       cache: 'no-store',
       signal: AbortSignal.any([signal, silence.signal]),
     });
