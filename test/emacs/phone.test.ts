@@ -46,8 +46,7 @@ async function used(): Promise<{ device: Device; phrase: string }> {
   expect(screen).toContain('https://hive.example.org/inbox#code=');
   const code = /The code is (\S+)\./.exec(screen)?.[1] ?? '';
   const device = await devicesOf(hive).pair({ code, name: "Ada's phone", key: newKey().key });
-  const { store_id } = hive;
-  return { device, phrase: await phraseFor(device, { code, store_id }) };
+  return { device, phrase: await phraseFor(device, code) };
 }
 
 test.each([

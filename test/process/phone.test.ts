@@ -132,7 +132,7 @@ test('a phone is paired with the QR code and the phrase, comes in, and is revoke
   const hive = await openTestHive(store);
   const terminal = await typing(place, 'phone', 'add');
   const phone = await phoneAt(served, terminal);
-  const phrase = await phraseFor({ key: phone.key.key }, { code: phone.code, store_id: hive.store_id });
+  const phrase = await phraseFor({ key: phone.key.key }, phone.code);
   await terminal.until(new RegExp(`Ada's phone has used the code[^]*${phrase}[^]*Type yes`));
   expect(await signIn(served, hive.store_id, phone), 'before its human has confirmed it').toBe(403);
   await terminal.type('yes');

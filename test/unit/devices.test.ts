@@ -32,11 +32,11 @@ describe('a pairing code', () => {
 });
 
 describe('the phrase', () => {
-  const said = { code: '7k3m9q2x', key: 'A'.repeat(43), store_id: 'store-0000000000000000' };
+  const said = { code: '7k3m9q2x', key: 'A'.repeat(43) };
   const phrase = (changes: object = {}): string =>
     phraseOf(sha256(phraseText({ ...said, ...changes })), wordlist);
 
-  test('is four words, the same for the same code, key and hive', () => {
+  test('is four words, the same for the same code and key', () => {
     expect(phrase()).toMatch(/^[a-z]+ [a-z]+ [a-z]+ [a-z]+$/);
     expect(phrase()).toBe(phrase());
   });
@@ -44,9 +44,14 @@ describe('the phrase', () => {
   test.each([
     ['code', { code: '7k3m9q2z' }],
     ['key', { key: `${'A'.repeat(42)}E` }],
-    ['hive', { store_id: 'store-0000000000000001' }],
   ])('is another one for another %s', (_what, changes) => {
     expect(phrase(changes)).not.toBe(phrase());
+  });
+
+  test('depends on nothing that a server tells the page: somebody in between could try millions', () => {
+    expect(phrase({ store_id: 'store-0000000000000001', device_id: 'device-1', human: 'eve' })).toBe(
+      phrase(),
+    );
   });
 
   test('takes 11 bits for each word, from the beginning of the digest', () => {

@@ -73,7 +73,7 @@ async function add(hive: Hive, { url, by, json }: AddOptions): Promise<ExitCode>
     remark('No phone used the code, and it is no longer valid. Try again with: hive phone add');
     return EXIT.expired;
   }
-  const phrase = await phraseFor(device, { code, store_id: hive.store_id });
+  const phrase = await phraseFor(device, code);
   const text = `${line(device.name, LONGEST_NAME)} has used the code. The phone shows four words; here they are:\n\n    ${phrase}\n`;
   if (
     !confirmTyped(

@@ -103,11 +103,12 @@ export function sessionText(session: {
 }
 
 // ---- The phrase ----
-// Both sides show it before a device is confirmed: somebody in between, with a key of their own, would get another phrase.
+// Both sides show it before a device is confirmed: somebody else who uses the code, with a key of their own, gets another phrase. It
+// depends on nothing that a server tells the page: whoever could choose a part of it could try millions until two phrases agree.
 
 /** The text from whose SHA-256 the phrase is made. */
-export function phraseText({ code, key, store_id }: { code: string; key: string; store_id: string }): string {
-  return JSON.stringify(['hive phrase 1', store_id, code, key]);
+export function phraseText({ code, key }: { code: string; key: string }): string {
+  return JSON.stringify(['hive phrase 1', code, key]);
 }
 
 const WORDS = 4;

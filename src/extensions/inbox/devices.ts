@@ -84,12 +84,9 @@ export async function invite(
 }
 
 /** The phrase that is shown by the device that used this code. */
-export async function phraseFor(
-  { key }: Pick<Device, 'key'>,
-  { code, store_id }: { code: string; store_id: string },
-): Promise<string> {
+export async function phraseFor({ key }: Pick<Device, 'key'>, code: string): Promise<string> {
   const { wordlist } = await import('@scure/bip39/wordlists/english.js');
-  const text = phraseText({ code: cleanCode(code) ?? code, key, store_id });
+  const text = phraseText({ code: cleanCode(code) ?? code, key });
   return phraseOf(process.getBuiltinModule('node:crypto').hash('sha256', text, 'buffer'), wordlist);
 }
 

@@ -39,7 +39,7 @@ const methods: Methods = {
       if (device === undefined) return { phone: null, phrase: null };
       return {
         phone: phoneOf(hive, device),
-        phrase: await phraseFor(device, { code, store_id: hive.store_id }),
+        phrase: await phraseFor(device, code),
       };
     },
   ),

@@ -123,7 +123,7 @@ async function pair(typed: string, name: string): Promise<Paired> {
       proof,
     },
   );
-  const phrase = phraseOf(await sha256(phraseText({ code, key, store_id })), wordlist);
+  const phrase = phraseOf(await sha256(phraseText({ code, key })), wordlist);
   return { device: { device_id, name, human, store_id, key, secret }, phrase };
 }
 
