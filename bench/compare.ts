@@ -11,7 +11,7 @@ import { percentile } from './harness.ts';
 /** No row may become worse by more than this fraction. */
 const TOLERANCE = 0.05;
 
-/** What `npm run bench` measures, one run of the bench for each. */
+/** The families that `npm run bench` measures, one run of the bench for each. */
 const FAMILIES =
   'ask agent answer emacs server idle history hook messages interrupt wake engines processes serve';
 

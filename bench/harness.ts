@@ -3,7 +3,7 @@
 /** How much a run does: `full` for figures to publish, `smoke` to check that everything still runs. */
 export type Effort = 'full' | 'smoke';
 
-/** What a target refers to: the ratio to the floor, or one of the row's own figures. */
+/** A target is for the ratio to the floor, or for one of the row's own figures. */
 export type Target =
   | { of: 'ratio' | 'p50' | 'p99'; at_most: number }
   | { of: 'ratio' | 'p50'; at_least: number };
@@ -27,7 +27,7 @@ export interface Point {
   /** The name of the file, without its ending. */
   curve: string;
   title: string;
-  /** What `x` counts. */
+  /** The quantity on the axis of `x`. */
   axis: string;
   series: string;
   x: number;
@@ -57,7 +57,7 @@ export interface Row {
 
 /** A family of rows: measured together, because they share what is expensive to set up. */
 export interface Family {
-  /** What `--only` accepts, besides the names of its rows. */
+  /** A name that `--only` accepts, besides the names of its rows. */
   name: string;
   rows: readonly string[];
   measure(effort: Effort): Promise<Measurement[]>;

@@ -51,7 +51,7 @@ const FAMILIES: readonly Family[] = [
   tokens,
 ];
 
-/** What needs the registry or much time: `npm run bench:full`, or `--only` one of them. */
+/** Families that need the registry or much time: `npm run bench:full`, or `--only` one of them. */
 const MORE: readonly Family[] = [growth, peers];
 
 const { values } = parseArgs({

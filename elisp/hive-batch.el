@@ -10,7 +10,7 @@
 ;; or those that the human has marked.  Each question gets an answer of its
 ;; own, and one line reports the outcome of all of them.
 ;;
-;; What is approved is what was displayed: permissions are allowed together
+;; Only what was displayed is approved: permissions are allowed together
 ;; only once the whole text of each was on the screen.  Lines that all of them
 ;; share are shown once, and the others below the name of their agent.
 

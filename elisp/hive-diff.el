@@ -100,7 +100,7 @@ is non-nil."
   "How many lines get a number; each number costs Emacs time.")
 
 (defconst hive-diff--continued (make-string 12 ?\s)
-  "What precedes the rest of a wrapped line, as wide as the numbers.")
+  "Prefix of the rest of a wrapped line, as wide as the numbers.")
 
 (defun hive-diff-colour (most)
   "Colour the diff at point, and go to its end; return how many pieces it has.

@@ -5,7 +5,7 @@
 
 ;;; Commentary:
 
-;; What is approved is what was displayed (design, invariant 13).  The sidecar
+;; Only what was displayed is approved (design, invariant 13).  The sidecar
 ;; sends each permission with a digest of its whole text.  Emacs returns the
 ;; digest with an answer that may allow something, and it knows the digest only
 ;; once all of the text was on the screen: in the echo area, if all of it fits
@@ -16,7 +16,7 @@
 (require 'cl-lib)
 (require 'hive-text)
 
-;;;; What was displayed
+;;;; Displayed permissions
 
 (defvar hive-display--whole (make-hash-table :test #'equal)
   "The digests of the permissions that were displayed in full, by id.")

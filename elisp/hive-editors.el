@@ -265,7 +265,7 @@ A value that is not an object is shown as the field `input' of one."
           ((null input) (make-hash-table))
           (t (hive-editor-json `((input . ,value)))))))
 
-;;;; What the files of the packages share
+;;;; Shared by the files of the packages
 
 (defun hive-editor-private (name table)
   "Return NAME, a private name of a package, if it exists here.

@@ -41,7 +41,7 @@
 (require 'hive-text)
 (require 'subr-x)
 
-;;;; What a buffer shows, so that it can be opened again
+;;;; The view of a buffer, so that it can be opened again
 
 (defun hive-view-here ()
   "Return the view in this buffer, for `hive-view-open', or nil.

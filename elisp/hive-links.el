@@ -29,7 +29,7 @@
   "How many addresses of a text may have characters outside of ASCII.
 Encoding one takes Emacs up to half a millisecond.")
 
-;;;; What an address means
+;;;; The meaning of an address
 
 (defconst hive-links--spelled "<U\\+\\([0-9A-F]\\{4,6\\}\\)>"
   "A character that `hive-text-inert' has spelled out.")

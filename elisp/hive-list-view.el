@@ -5,7 +5,7 @@
 
 ;;; Commentary:
 
-;; What the status buffer shows, and how: views, filters, pages and sections,
+;; The contents of the status buffer: views, filters, pages and sections,
 ;; the row of each question, and printing that keeps point and the first line of
 ;; every window.  The rows of sessions are in hive-sessions, the commands in
 ;; hive-list.
@@ -219,7 +219,7 @@ Return nil if there is none."
 ;; order; an empty one is left out.  The lines of a folded section are not printed.
 
 (defcustom hive-list-group 'project
-  "What the sections of the list are.
+  "The sections of the list.
 \\<hive-list-mode-map>\\[hive-list-regroup] changes it for the list that is open."
   :type '(choice (const :tag "Projects" project) (const :tag "Agents" agent)
                  (const :tag "No sections" nil))

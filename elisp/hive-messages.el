@@ -119,7 +119,7 @@
       (diff-changed
        . "%s was written after the agent asked.  If this diff no longer fits, nothing is allowed, and the agent looks again")
 
-      ;; What happened to a question
+      ;; Events of a question
       (event-cancelled . "cancelled by %s")
 
       ;; Values that the sidecar has names for
@@ -194,7 +194,7 @@
       ;; History
       (export-done . "Wrote %s to %s")
       (export-failed . "Hive could not write the file: %s"))
-    "What Hive says in more than one place: names and sentences."))
+    "Names and sentences that Hive says in more than one place."))
 
 ;;;; Saying something
 

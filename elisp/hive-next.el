@@ -431,7 +431,7 @@ cancel) and the questions to which they did it."
     (cond ((consp done) done)
           ((not (eq done 'leave)) (cons done shown)))))
 
-;;;;; What the keys do
+;;;;; The meanings of the keys
 
 (defconst hive-next--meanings
   '(("1 …" "answer with this option; where several may be chosen, choose it or not")
@@ -448,7 +448,7 @@ cancel) and the questions to which they did it."
     ("A" "a client's permission: quit, and show the rule that would allow it")
     ("C" "the session has ended: cancel all questions of ended sessions")
     ("q" "quit; any key that types nothing, such as C-x, quits and does its work"))
-  "What each key does, in lines of less than 80 columns.")
+  "The meaning of each key, in lines of less than 80 columns.")
 
 (defun hive-next--show-keys (shown)
   "Show what the keys do in place of SHOWN, until a key is pressed.

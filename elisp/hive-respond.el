@@ -163,7 +163,7 @@ human typed, report that, and put TEXT into the kill ring."
               "This question is already %s; your answer will be stored as late.  Its text is in the kill ring"
               fate))))))
 
-;;;; What happened to a question
+;;;; The fate of a question
 
 (defun hive-respond-settled-since (prompt)
   "Return how PROMPT was settled since it was opened, in words, or nil."

@@ -29,7 +29,7 @@ const { values } = parseArgs({
   },
 });
 
-// What is there before Hive: "a machine with Node ≥ 20 and Emacs", and git for the clone.
+// The systems before Hive: "a machine with Node ≥ 20 and Emacs", and git for the clone.
 const SYSTEMS = [
   // Its own Node is 18, so it gets the one of this machine.
   { name: 'Debian 12', suite: 'bookworm', node: 'machine' },

@@ -157,7 +157,7 @@ function quoted(page, heading) {
   return section.replace(/\]\((?!https?:|#)([^)]+)\)/g, '](../$1)');
 }
 
-/** What the frames of a notification do not show. */
+/** The meaning of a notification, where its frames do not show it. */
 const NOTIFIED = {
   'outreach/changed': 'A change of state, or an item that a rule suppressed.',
   'outreach/received':

@@ -61,7 +61,7 @@ function refuseOtherVersions() {
   }
 }
 
-/** What package.el requires in a tar archive: one folder with the version in its name. */
+/** A tar archive as package.el requires it: one folder with the version in its name. */
 function emacsPackage() {
   const workshop = mkdtempSync(join(tmpdir(), 'hive-release-'));
   const name = `hive-mode-${version}`;

@@ -1,4 +1,4 @@
--- What an agent is to get, or has got: the settlement of a prompt, a mention, a report, the news that a turn was
+-- Deliveries to an agent, made or due: the settlement of a prompt, a mention, a report, the news that a turn was
 -- aborted or that a mention has expired. A row is inserted when something is due or first handed over.
 
 -- `subject` is the id of what is delivered, `recipient` the session that it is for. `carrier` is the channel that carried it (one

@@ -1,4 +1,4 @@
--- What agents send without being asked (pings, cards and reports), and the budget that pays for it.
+-- Pings, cards and reports, which agents send without being asked, and the budget that pays for them.
 
 -- `charged` names the budget that paid; `ask_id` is the question that a card's actions ask. A ping or card that could be shown
 -- to nobody has the status 'unseen' until the human is back. `reported_at` and `let_go_at` belong to the Stop guard: a report

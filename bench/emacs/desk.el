@@ -2,7 +2,7 @@
 
 ;;; Commentary:
 
-;; What the benches of a desk without a sidecar share.
+;; The common part of the benches of a desk without a sidecar.
 
 ;;; Code:
 

@@ -13,7 +13,7 @@ import { commitAtEachLine } from './commit-at-each-line.ts';
 type Value = string | number | null;
 type Row = Record<string, Value>;
 
-/** What the engines differ in; a statement has `$1`, `$2`, … for its parameters, in this order. */
+/** The differences between the engines; a statement has `$1`, `$2`, … for its parameters, in this order. */
 interface Engine {
   /** Waits for other writers. */
   begin(): Promise<void>;

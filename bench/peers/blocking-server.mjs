@@ -1,4 +1,4 @@
-// What one would write first: an MCP tool that blocks until somebody answers, with questions in memory and a page to answer
+// The obvious first attempt: an MCP tool that blocks until somebody answers, with questions in memory and a page to answer
 // them at. `GET /next` waits for a question, `POST /answer` gives {id, answer}. It prints its port on stderr.
 import { createServer } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';

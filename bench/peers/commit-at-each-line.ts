@@ -1,4 +1,4 @@
-/** What the committers have in common: how they get commands, and report times. */
+/** The common part of the committers: how they get commands, and report times. */
 import { createInterface } from 'node:readline';
 
 /** Each line on stdin is a time in milliseconds to commit for; the answer is a JSON array of what each commit took. */

@@ -61,7 +61,7 @@ export async function startFeedback(folder: string): Promise<Peer> {
       process.kill(pid, 'SIGKILL');
       ({ client, pid } = await connect(program, folder));
     },
-    // What it offers a new server is `feedback://pending`: a comment that its panel has kept, if there is one.
+    // It offers a new server only `feedback://pending`: a comment that its panel has kept, if there is one.
     recover: async () => null,
     async close() {
       await client.close();

@@ -28,7 +28,7 @@ export interface Peer {
   /** kill -9 of the server that the agent's client has started; the client starts another. */
   restartServer(): Promise<void>;
   /**
-   * What the agent has of the answer to `asked` after its server was killed and restarted, by whatever means the
+   * The agent's copy of the answer to `asked` after its server was killed and restarted, by whatever means the
    * system offers; null when there is none.
    */
   recover(asked: Asked): Promise<string | null>;

@@ -168,7 +168,7 @@ async function fromBuffer(rounds: number): Promise<number[]> {
 
 interface ListingEmacs {
   lines: Interface;
-  /** What Emacs says after this word, once it does. */
+  /** The text that Emacs prints after this word, once it does. */
   said(word: string): Promise<string>;
   end(): void;
 }

@@ -22,7 +22,7 @@ const INSTANT: ServerSetting = {
   args: [join(ROOT, 'bench/peers/instant-server.mjs')],
 };
 
-/** What the client is configured with. */
+/** The client's configuration. */
 interface Setup {
   server?: ServerSetting;
   /** Null: no hooks. */

@@ -101,7 +101,7 @@ async function arrival(folder: string, lisp: string, rounds: number): Promise<Me
   };
 }
 
-/** What a script of bench/emacs prints: arrays of milliseconds. */
+/** The output of a script of bench/emacs: arrays of milliseconds. */
 function measured(folder: string, lisp: string, script: string, extra: Environment): number[][] {
   const output = execFileSync('emacs', batch(lisp, script), {
     env: environment(folder, extra),

@@ -1,5 +1,5 @@
 /**
- * What it costs those who ask and wait that a store has grown, on both engines: up to a million settled questions, and
+ * The cost of a store that has grown, for those who ask and wait, on both engines: up to a million settled questions, and
  * up to ten thousand that nobody has answered. They are loaded in bulk, as rows that differ in their ids and times.
  */
 
@@ -21,7 +21,7 @@ const ASLEEP_MS = 20;
 const ENGINES = ['SQLite', 'PostgreSQL'] as const;
 const MILLION = 1_000_000;
 
-/** What grows. */
+/** The questions whose number grows. */
 const KINDS = [
   { state: 'settled', sizes: [1_000, 10_000, 100_000, MILLION], at_most: 1.5 },
   { state: 'pending', sizes: [10, 100, 1_000, 10_000], at_most: 2 },

@@ -1,4 +1,4 @@
-/** What history costs: a poll on a store with many settled questions against one with few, and a search through them. */
+/** The cost of history: a poll on a store with many settled questions against one with few, and a search through them. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMessageConnection, type MessageConnection } from 'vscode-jsonrpc/node';

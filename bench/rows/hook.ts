@@ -20,7 +20,7 @@ const recorded = readFileSync(join(import.meta.dirname, '../pre-tool-use.json'),
 const event = JSON.parse(recorded) as { session_id: string; cwd: string };
 const busy = { ...event, session_id: '5e551000-0000-4000-8000-000000000002' };
 const MENTIONS = 100;
-/** What the client sends when it is about to ask its person; `npm test` is allowed by a rule, `npm install` is not. */
+/** The event that the client sends when it is about to ask its person; `npm test` is allowed by a rule, `npm install` is not. */
 const permission = (command: string): string =>
   JSON.stringify({ ...event, hook_event_name: 'PermissionRequest', tool_input: { command } });
 const SEAT_SECRET = '5e'.repeat(32);

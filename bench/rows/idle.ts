@@ -1,4 +1,4 @@
-/** What a sidecar costs while nothing happens: its share of a processor. */
+/** The cost of a sidecar while nothing happens: its share of a processor. */
 import { environment, HIVE, processorTime, start, tempFolder } from '../children.ts';
 import type { Family } from '../harness.ts';
 

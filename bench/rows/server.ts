@@ -1,4 +1,4 @@
-/** What `hive mcp` itself costs an agent: its start, up to the first result of a tool, and its memory. */
+/** The cost of `hive mcp` itself for an agent: its start, up to the first result of a tool, and its memory. */
 import {
   allowLoops,
   connect,

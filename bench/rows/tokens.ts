@@ -1,5 +1,5 @@
 /**
- * What a model pays for being able to ask: the tools in its every request, and what it writes and reads for one question
+ * The tokens that a model pays for being able to ask: the tools in its every request, and its words and ours for one question
  * and its answer. Counted by a public tokenizer (o200k), because Claude's own is not public. Exact figures, so one sample.
  */
 import { sentToModel, tokensOf } from '../../test/support/tokens.ts';
