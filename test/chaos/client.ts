@@ -23,7 +23,7 @@ export interface Started {
 }
 
 export interface Client {
-  /** What hooks call CLAUDE_PID. */
+  /** The process that hooks call CLAUDE_PID. */
   readonly pid: number;
   readonly alive: boolean;
   /** @throws Failure `lost` when the client has ended; Error when the program cannot be started. */
@@ -34,7 +34,7 @@ export interface Client {
   end(): Promise<void>;
 }
 
-/** What the client says of one process. */
+/** A message of the client about one process. */
 interface Said {
   id: number;
   pid?: number;

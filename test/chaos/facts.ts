@@ -1,5 +1,5 @@
 /**
- * What the workers know, one line of JSON each, in a file of each worker's own. `tried` is written before the
+ * The knowledge of the workers, one line of JSON each, in a file of each worker's own. `tried` is written before the
  * act, everything else after it was acknowledged. The texts of questions, answers and messages are unique, so
  * that stored records can be told apart by them.
  */
@@ -47,7 +47,7 @@ export type Fact =
   /** An act was refused or failed. `code` is the error's, `lost` where the process went away in the middle of it. */
   | { did: 'failed'; what: string; code: string; message: string };
 
-/** What one worker wrote, in its order. */
+/** The facts that one worker wrote, in its order. */
 export interface WorkerLog {
   worker: string;
   facts: readonly Fact[];
@@ -65,7 +65,7 @@ export interface Snapshot {
   messages: readonly StoredRow[];
   mentions: readonly StoredRow[];
   turns: readonly StoredRow[];
-  /** What the engine says of the file: `ok`, or what is wrong with it. */
+  /** The engine's verdict on the file: `ok`, or what is wrong with it. */
   integrity: string;
 }
 
@@ -74,7 +74,7 @@ export interface Evidence {
   store: Snapshot;
   /** The power was cut at some time. */
   cut?: boolean;
-  /** Who could not do its last acts after all faults were removed, and why. */
+  /** The workers that could not do their last acts after all faults were removed, and why. */
   stuck?: readonly string[];
 }
 

@@ -32,7 +32,7 @@ export async function attempt<T>(
   log: Log,
   what: string,
   act: () => Promise<T>,
-  /** What is attempted, for the history. */
+  /** The attempt's values, for the history. */
   value: Readonly<Record<string, unknown>> = {},
 ): Promise<T | Failure> {
   const end = log.begin(what, value);

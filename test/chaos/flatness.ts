@@ -1,6 +1,6 @@
 /** Whether what a process holds stays the same while it works. Pure. */
 
-/** What a process held at one moment (proc(5)). */
+/** The memory, files and watchers of a process at one moment (proc(5)). */
 export interface Sample {
   /** Resident memory, in MiB. */
   memory: number;
@@ -20,11 +20,11 @@ export interface Flatness {
   /** The most in the second and in the last third. */
   files: readonly [middle: number, last: number];
   watchers: readonly [middle: number, last: number];
-  /** What grows; empty when all is flat. */
+  /** The quantities that grow; empty when all is flat. */
   grows: readonly string[];
 }
 
-/** What a collector has not collected yet is not a leak: how much more is allowed, relative to the start … */
+/** Memory that a collector has not collected yet is not a leak: how much more is allowed, relative to the start … */
 const MEMORY_PART = 0.05;
 /** … and, because a slow leak hides in that, how many MiB an hour (6 to 27 are measured in twenty minutes). */
 const STEEPEST = 60;

@@ -74,7 +74,7 @@ export interface YardOptions {
   store: string;
   /** The deliberate bug to run with. */
   sabotage: SabotageName | null;
-  /** What records the disk of the store, where the power may be cut. */
+  /** The recorder of the store's disk, where the power may be cut. */
   power?: Power | null;
 }
 

@@ -65,7 +65,7 @@ export function checkHistory(lines: readonly Line[], most_steps: number = MOST_S
   };
   const names = namesOf(lines, violations);
   for (const { invoked, completed } of pairs(lines, violations)) {
-    // What was refused has not happened.
+    // A refused operation has not happened.
     if (completed?.type === 'fail') continue;
     const got =
       completed?.type === 'ok' ? ((completed.value['got'] ?? []) as Record<string, unknown>[]) : null;
@@ -143,7 +143,7 @@ function pairs(lines: readonly Line[], violations: string[]): Pair[] {
 
 type NamedAct = Omit<Act, 'from' | 'to'> & { ask_id: string };
 
-/** What an operation did or read, for each prompt. `got`: what its caller was told; null where nobody knows. */
+/** The acts of an operation, for each prompt that it changed or read. `got`: the reply to its caller; null where nobody knows. */
 function actsOf(
   { f, value }: Line,
   got: readonly Record<string, unknown>[] | null,
@@ -230,7 +230,7 @@ function cancel(state: State, accepted: unknown): State | null {
   return takes ? { ...state, status: 'cancelled' } : state;
 }
 
-/** What a reader was told of the answer: its words, or a text that must have them. */
+/** The answer as a reader was told it: its words, or a text that must have them. */
 interface Contents {
   decision?: unknown;
   late?: unknown;
@@ -283,7 +283,7 @@ function unexplained({ acts, expires }: Subject, most_steps: number): Stuck | nu
     if (undecided) break;
     const { state } = place;
     let { left } = place;
-    // What changes nothing, a read that fits or an answer that loses, stands in nobody's way: taking it at once is never wrong.
+    // An act that changes nothing, a read that fits or an answer that loses, is in nobody's way: taking it at once is never wrong.
     for (;;) {
       const idle = dueIn(left).filter(({ apply }) => apply(state) === state);
       if (idle.length === 0) break;

@@ -22,7 +22,7 @@ const UNSYNCED: ReadonlySet<Fact['did']> = new Set([
   'hooked',
   'unsettled',
 ]);
-/** What is no result of the operation in which it was written down. */
+/** Facts that are no result of the operation in which they were written down. */
 const APART: ReadonlySet<Fact['did']> = new Set(['tried', 'saw', 'heard', 'opened', 'failed']);
 
 export function openLog(folder: string, worker: string, history: History): Log {

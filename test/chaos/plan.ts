@@ -1,4 +1,4 @@
-/** What the nemesis does, and when: made of a seed alone, so that a run that found something is had again. Pure. */
+/** The acts of the nemesis, and their times: made of a seed alone, so that a run that found something is had again. Pure. */
 import { randomOf } from './random.ts';
 
 export type Fault =

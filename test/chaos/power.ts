@@ -7,7 +7,7 @@ import { buildRecorder } from '../powerloss/recorder.ts';
 import { randomOf } from './random.ts';
 
 export interface Power {
-  /** What each process of the run needs to be recorded, and to see that the machine has started again. */
+  /** The variables with which each process of the run is recorded and sees that the machine has started again. */
   readonly environment: Readonly<Record<string, string>>;
   /** kill -9 to processes of the run, while none of them is between a call and its record. */
   kill(pids: readonly number[]): void;
@@ -35,7 +35,7 @@ export function openPower({ folder, store, seed }: { folder: string; store: stri
       spawnSync('sh', ['-c', line, `${trace}.lock`, ...pids.map(String)], { stdio: 'ignore' });
   }
 
-  /** What ran below a client that has died is known to nobody, and would write to the disk of the next start. */
+  /** A process below a client that has died is known to nobody, and would write to the disk of the next start. */
   function killRecorded(): void {
     let left: string[] = [];
     for (let tries = 0; tries < 1_000; tries += 1) {

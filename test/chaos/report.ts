@@ -1,4 +1,4 @@
-/** What a run says at its end. */
+/** The report of a run at its end. */
 import type { Checked } from './checker.ts';
 import { type Evidence, type Fact, factsOf } from './facts.ts';
 

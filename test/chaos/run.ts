@@ -137,7 +137,7 @@ const LINEARIZABLE = {
     'one order of all operations, within the times that they took, explains everything that anybody was told',
 };
 
-/** What the history says of a prompt at the end. */
+/** A prompt at the end, as a read of the history. */
 function readingOf(row: StoredRow): Record<string, unknown> {
   const late = row['late_response'] as { decision?: unknown } | null;
   return {

@@ -18,7 +18,7 @@ export type SabotageName =
   | 'own-call-held';
 
 export interface Sabotage {
-  /** What goes wrong. */
+  /** The fault, in words. */
   what: string;
   /** The check that must find it (`checker.ts`). */
   found_by: string;

@@ -14,7 +14,7 @@ const TABLES = {
   turns: 'number',
 } as const;
 type Table = keyof typeof TABLES;
-/** What is read with the receipts that its delivery has. */
+/** Tables that are read with the receipts of their deliveries. */
 const FROM: Partial<Record<Table, string>> = {
   prompts: `prompts LEFT JOIN (SELECT subject, handed_at, collected_at FROM deliveries) AS delivery ON subject = ask_id`,
 };
@@ -37,7 +37,7 @@ async function readSqlite(path: string): Promise<Snapshot> {
   try {
     database.exec('BEGIN');
     const all = (sql: string): StoredRow[] => database.prepare(sql).all() as StoredRow[];
-    // What a damaged file still has is read: what it has lost is then named, one by one.
+    // The rest of a damaged file is read: its losses are then named, one by one.
     const damage: string[] = [];
     const readable = async (sql: string): Promise<StoredRow[]> => {
       try {

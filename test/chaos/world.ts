@@ -1,4 +1,4 @@
-/** What the workers of a run share: where they live, what they know of each other, and whether they continue. */
+/** The world that the workers of a run share: where they live, what they know of each other, and whether they continue. */
 import { attempt, Failure, sleep } from './failures.ts';
 import type { History } from './history.ts';
 import type { Installation } from './installation.ts';
@@ -38,7 +38,7 @@ export interface LastOfAll {
   message: { message_id: string; seq: number } | null;
 }
 
-/** What every worker has. */
+/** The tools of every worker. */
 export interface Desk {
   readonly log: Log;
   readonly random: Random;

@@ -83,7 +83,7 @@ async function openCodex(): Promise<Run> {
   return { ...world, editor };
 }
 
-/** What is pending, once it is so many, and all of it says this. */
+/** The pending prompts, once they are so many and all of them say this. */
 async function pending(hive: OpenedHive, count = 1, says = ''): Promise<Prompt[]> {
   let prompts: Prompt[] = [];
   await eventually(async () => {

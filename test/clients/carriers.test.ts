@@ -1,8 +1,8 @@
 /**
- * What the real clients write around a text before their model reads it (support/carriers.ts). The fixture has it for each
- * version that was tried; a newer version must write the same, or the test says what has changed. HIVE_UPDATE_GOLDEN=1 adds
- * the version that runs; then read the difference: where a client has begun to disown a carrier, Hive must not deliver an
- * answer through it.
+ * The words that the real clients write around a text before their model reads it (support/carriers.ts). The fixture has them
+ * for each version that was tried; a newer version must write the same, or the test says what has changed.
+ * HIVE_UPDATE_GOLDEN=1 adds the version that runs; then read the difference: where a client has begun to disown a carrier,
+ * Hive must not deliver an answer through it.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -70,7 +70,7 @@ describe.each(CLIENTS)('%s', (client) => {
   });
 });
 
-/** What Claude Code disowns: a pointer to the answer may come this way, or nothing. */
+/** Carriers that Claude Code disowns: a pointer to the answer may come this way, or nothing. */
 const NEVER_ANSWERS = [
   'Stop: reason, as user',
   'SubagentStop: reason, as user',

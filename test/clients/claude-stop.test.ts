@@ -9,7 +9,7 @@ import { askIdIn, openWorld, openWorldWithDesk } from './support/world.ts';
 
 const PING = { message: 'Deployed.' };
 const REPORT = { message: 'All is up.' };
-/** What Claude Code writes before the sentence of a Stop hook, with no word that disowns it. */
+/** The words that Claude Code writes before the sentence of a Stop hook; none of them disowns it. */
 const FEEDBACK = /<system-reminder>\\nStop hook additional context: (?=You showed your human)/g;
 
 describe('Claude Code in the background', () => {

@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 type Messages = ModelRequest['messages'];
 
-/** What the model was told since it last spoke, as text. */
+/** Everything that the model was told since it last spoke, as text. */
 function told(messages: Messages): string {
   const since = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
   return since
@@ -47,7 +47,7 @@ interface Member {
   claude: ChatTerminal;
   /** Everything that its model was told. */
   heard: string[];
-  /** What it does with each file that it reads. */
+  /** Its work with each file that it reads. */
   works: { reads: number; until: Promise<void> };
 }
 

@@ -65,7 +65,7 @@ describe('the plugin for Claude Code', () => {
     await personOf(world).hive('init', 'claude', '--yes');
     const claude = await startTerminal({ ...world, model, env }, []);
     await claude.until(/❯/, 30_000);
-    /** What is typed before a turn has ended belongs to that turn. */
+    /** Words that are typed before a turn has ended belong to that turn. */
     const idle = () => eventually(async () => (await hive.turns.running()).length === 0, 20_000);
     await claude.say('first words');
     await claude.until(/reply 1/);
@@ -75,7 +75,7 @@ describe('the plugin for Claude Code', () => {
     await claude.until(/You have 1 unprocessed mention/);
     expect(model.requests).toHaveLength(1);
 
-    // What was refused is back in the input.
+    // The refused words are back in the input.
     await claude.until(/❯\ssecond words/);
     await claude.keys('C-u');
     await claude.say('/hive:post On it');

@@ -24,7 +24,7 @@ function withToken({ url, token }: Served): Promise<string> {
   });
 }
 
-/** What each revision asks of a server, and how many of its checks Hive passes. */
+/** The result of the suite for each revision: how many of its checks Hive passes. */
 const REVISIONS = [
   ['2025-11-25', 'Total: 47 passed, 22 failed'],
   ['2026-07-28', 'Total: 111 passed, 59 failed'],

@@ -90,7 +90,7 @@ describe('Claude Code as installed', () => {
     const { world, model, wasRead } = await askingWorld();
     const run = { ...world, model, way: 'connection' as const };
     const options = await claudeArguments(run);
-    // What it writes to the server is written to a file as well.
+    // Everything that it writes to the server is written to a file as well.
     const said = join(world.folder, 'said.jsonl');
     const recorder = join(world.folder, 'recorder.sh');
     writeFileSync(recorder, `tee '${said}' | "$@"\n`);

@@ -9,7 +9,7 @@ import { claude, SESSION } from '../support/turns.ts';
 import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
-/** What was handed over and is not proved read. */
+/** The subjects that were handed over and are not proved read. */
 async function carried(hive: OpenedHive, carrier: string): Promise<string[]> {
   const found = await hive.store.read((tx) => tx.deliveries.carriedBy(carrier, '9999'));
   return found.map(({ subject }) => subject);

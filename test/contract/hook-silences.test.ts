@@ -37,7 +37,7 @@ async function settled(hive: OpenedHive): Promise<void> {
 
 const UNDO = Symbol('everything is undone');
 
-/** What is said of this event, the events that it appends and the turn that it leaves; the store stays as it is. */
+/** The output of this event, the events that it appends and the turn that it leaves; the store stays as it is. */
 async function rehearse(hive: OpenedHive, raw: Record<string, unknown>, session_id: string) {
   const { store, prompts, feed, log } = hive;
   const left: (Turn | undefined)[] = [];

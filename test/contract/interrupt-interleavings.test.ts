@@ -58,7 +58,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Who takes a step, which session it concerns, and whether the others wait for it. */
+/** A step, the hive that takes it, the session that it concerns, and whether the others wait for it. */
 interface Move {
   step: Step;
   hive: number;
@@ -168,7 +168,7 @@ async function play(moves: readonly Move[]): Promise<void> {
     if (one.awaited) await taken;
     else running.push(taken);
   }
-  // Whoever still waits is answered by the end of the sessions.
+  // A request that still waits is answered by the end of the sessions.
   await moment(10);
   for (const { session_id } of agents) await claude(watcher, { session_id, env: {} }).end(undefined);
   await Promise.all(running);

@@ -22,7 +22,7 @@ import { claude, endsOf, SESSION } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
 // ---- Over one store ----
-// Who gets an answer, when, and which.
+// The answers to requests: to whom, when, and which.
 
 describe('every state of a turn and every request', () => {
   /** Brings the session into the state that the request finds; returns the turn that the request names. */

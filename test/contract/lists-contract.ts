@@ -57,7 +57,7 @@ export function listsContract(engine: StoreEngine): void {
     const hive = await openTestHive(await engine.freshAddress());
     for (const ask_id of (await askAll(hive, 'a', 'b', 'c')).toReversed()) {
       await hive.prompts.cancel(ask_id, HUMAN, 'human');
-      // What is settled in one millisecond is listed by the age of the questions.
+      // Prompts settled in one millisecond are listed by the age of the questions.
       await clockReaches((await hive.prompts.get(ask_id)).settled_at);
     }
     expect(await questions(hive, { status: 'cancelled' })).toEqual(['a', 'b', 'c']);

@@ -138,7 +138,7 @@ export function migrationsContract(engine: StoreEngine): void {
     };
     await expect(append(store, 1)).rejects.toMatchObject(refusal);
     await expect(store.writeUnflushed((tx) => tx.events.head())).rejects.toMatchObject(refusal);
-    // What this one can still read, it reads.
+    // Everything that this one can still read, it reads.
     expect(await seqsAfter(store, 0)).toHaveLength(2);
     await change('ALTER TABLE events RENAME TO happenings');
     await expect(seqsAfter(store, 0)).rejects.toMatchObject(refusal);

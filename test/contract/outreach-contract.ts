@@ -142,7 +142,7 @@ export function outreachContract(engine: StoreEngine): void {
       expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).message).toContain(
         `${BUDGET.capacity} pings and cards are kept for your human already`,
       );
-      // What others send is not rationed, and is stored too.
+      // Cards of others are not rationed, and are stored too.
       expect(await hive.outreach.card({ title: 'x' }, await agent(hive, 'main-1', 'main'))).toMatchObject({
         status: 'unseen',
       });

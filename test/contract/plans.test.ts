@@ -1,4 +1,4 @@
-/** What must cost the same whatever the history: SQLite reads it by an index, and sorts nothing. */
+/** Statements that must cost the same whatever the history: SQLite reads them by an index, and sorts nothing. */
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ReadTx } from '../../src/application/ports.ts';
@@ -61,7 +61,7 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'the history of a session': (tx) => tx.mentions.list({ session_id: 'session-1', limit: 100 }),
 };
 
-/** What is sorted nevertheless: the few prompts that one session has open. */
+/** Statements that sort nevertheless: they read the few prompts that one session has open. */
 const SORTED: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'what a session has open': (tx) => tx.prompts.openOf('session-1', 200),
   'the turns that it was not told of': (tx) => tx.turns.unreadAborts('session-1', 5),

@@ -1,4 +1,4 @@
-/** What agents notice of the room: a line with their next hook about messages that do not mention them. */
+/** News of the room for agents: a line with their next hook about messages that do not mention them. */
 import { describe, expect, test } from 'vitest';
 import { readEvent } from '../../src/adapters/hooks/hook.ts';
 import type { HookContext } from '../../src/application/hook-context.ts';
@@ -21,7 +21,7 @@ const ran = (): Record<string, unknown> =>
     tool_use_id: 'toolu_1',
   });
 
-/** What the model reads with the hook after a tool call; null if that is nothing. */
+/** The text that the model reads with the hook after a tool call; null if there is none. */
 async function heard(hive: OpenedHive, event = ran()): Promise<string | null> {
   return said(await fire(hive, event))?.hookSpecificOutput?.['additionalContext'] ?? null;
 }

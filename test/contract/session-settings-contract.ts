@@ -1,4 +1,4 @@
-/** What is set for a session: by whom, and what an agent may set for itself. */
+/** Settings of a session: who sets them, and which an agent may set for itself. */
 import { describe, expect, test } from 'vitest';
 import type { AgentActor } from '../../src/domain/actors.ts';
 import type { Session, SessionChanges } from '../../src/domain/sessions.ts';

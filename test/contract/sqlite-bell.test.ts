@@ -42,7 +42,7 @@ async function two(): Promise<{ waiting: OpenedHive; answering: OpenedHive; stor
   return { waiting, answering: await openTestHive(store), store, bell: `${store}-bell` };
 }
 
-/** What a wait returns of the answer that another hive gives; `help` runs after that. The wait ends only if it is woken. */
+/** The prompt that a wait returns once another hive answers; `help` runs after that. The wait ends only if it is woken. */
 async function finds(
   waiting: OpenedHive,
   answering: OpenedHive,

@@ -24,7 +24,7 @@ const REMOVED = {
   ),
 };
 
-/** What a process of its own finds. */
+/** The questions that a process of its own finds. */
 async function listed(store: string): Promise<string[]> {
   const { code, out, err } = await shell(store).hive('list', '--json');
   if (code !== 0) throw new Error(err);

@@ -1,5 +1,5 @@
 /**
- * What is refused as the file of a SQLite store, changing nothing.
+ * Files that are refused as a SQLite store: they stay as they are.
  *
  * @module-tag durable
  * @module-tag sqlite

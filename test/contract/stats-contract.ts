@@ -1,4 +1,4 @@
-/** What the statistics and the rules read of the past: the same on both engines. */
+/** The past as the statistics and the rules read it: the same on both engines. */
 import { expect, onTestFinished, test } from 'vitest';
 import { damagedRecords } from '../../src/application/doctor.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';

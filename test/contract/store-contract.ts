@@ -1,4 +1,4 @@
-/** What every engine of the store must hold to. Each part is a file; an engine runs them all. */
+/** The contract of every engine of the store. Each part is a file; an engine runs them all. */
 import { describe } from 'vitest';
 import type { Driver } from '../../src/infrastructure/store/sql.ts';
 import { checksumsContract } from './checksums-contract.ts';

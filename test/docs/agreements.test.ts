@@ -1,4 +1,4 @@
-/** What is written twice, in code and in a document or in TypeScript and Lisp, says the same. */
+/** A statement that is written twice, in code and in a document or in TypeScript and Lisp, is the same in both. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -21,10 +21,10 @@ import { codeIn, PAGES, readPage, tableUnder } from './support.ts';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-/** What a real Emacs says, with what agreements.el adds to it. */
+/** The value of a form in a real Emacs, with what agreements.el adds to it. */
 const ask = (form: string): Promise<unknown> => askEmacs(form, join(import.meta.dirname, 'agreements.el'));
 
-/** What `hive COMMAND --help` says, but for the last lines, which are the same everywhere. */
+/** The output of `hive COMMAND --help`, but for the last lines, which are the same everywhere. */
 function help(all: Command, ...words: string[]): string {
   const command = words.reduce((above, word) => {
     const found = above.commands.find((one) => one.name() === word);

@@ -1,4 +1,4 @@
-/** What the entries of the package export, as the compiler sees it: every name with its comment and its members. */
+/** The exports of the package's entries, as the compiler sees them: every name with its comment and its members. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { API, type Checker, SymbolFlags, type Symbol as TypeScriptSymbol } from 'typescript/unstable/sync';
@@ -11,7 +11,7 @@ export interface Declared {
   members: { name: string; documented: boolean }[];
 }
 
-/** What the entries that package.json names export, by entry. */
+/** The exports of the entries that package.json names, by entry. */
 export function readDeclarations(): Map<string, Declared[]> {
   const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     exports: Record<string, { types?: string }>;

@@ -1,4 +1,4 @@
-/** What Hive ships with: each package is named in docs/internals/dependencies.md, under a licence that was looked at. */
+/** The packages that Hive ships with: each is named in docs/internals/dependencies.md, under a licence that was looked at. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -5,7 +5,7 @@
  *
  *     <!-- not run: REASON -->        <!-- with: a human who takes the first option -->
  *
- * What is indented instead is a synopsis or a drawing, which nobody copies.
+ * Text that is indented instead is a synopsis or a drawing, which nobody copies.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ interface Block {
   text: string;
   /** Why it is not run; null for one that is. */
   not_run: string | null;
-  /** What it needs beside it. */
+  /** The part that must run beside it, such as a human who answers; null for most. */
   with: string | null;
 }
 
@@ -133,7 +133,7 @@ async function inShell(
     .map((text) => text.trim());
 }
 
-/** What a `text` block says, as a pattern: columns as wide as they come out, `…` anything. */
+/** A `text` block as a pattern: columns as wide as they come out, `…` anything. */
 function asPattern(text: string): RegExp {
   const lines = text.trim().split('\n');
   const escaped = lines.map((line) =>
@@ -195,7 +195,7 @@ describe('commands', () => {
 });
 
 describe('Lisp', () => {
-  /** What fetches the package, and where it lies: in the tests, in this checkout. */
+  /** The keywords that fetch the package, and where it lies: in the tests, in this checkout. */
   const PLACES = /:(?:vc|straight|load-path) (?:\((?:[^()]|\([^()]*\))*\)|"…")|"…"/g;
   /** Of use-package, which Emacs has since 29, as much as the documents use. */
   const USE_PACKAGE = `(unless (require 'use-package nil t)

@@ -1,4 +1,4 @@
-/** What the documents name exists: commands of Emacs and of the shell, scripts, files. */
+/** Everything that the documents name exists: commands of Emacs and of the shell, scripts, files. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -13,7 +13,7 @@ interface Named {
   name: string;
 }
 
-/** What the first group of `pattern` finds in the documents. */
+/** The names that the first group of `pattern` finds in the documents. */
 function namesLike(pattern: RegExp): Named[] {
   const named = PAGES.flatMap((page) =>
     [...readPage(page).matchAll(pattern)].map(([, name = '']) => ({ page, name })),
@@ -22,7 +22,7 @@ function namesLike(pattern: RegExp): Named[] {
   return named;
 }
 
-/** What the first group of `pattern` finds in the documents and `exists` does not know, with its page. */
+/** The names that the first group of `pattern` finds in the documents and `exists` does not know, with their pages. */
 function strangers(pattern: RegExp, exists: (name: string) => boolean): string[] {
   return namesLike(pattern)
     .filter(({ name }) => !exists(name))

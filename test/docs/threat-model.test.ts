@@ -20,7 +20,7 @@ const CELLS = tableUnder(PAGE, '# Threat model').flatMap(([who = '', ...cells]) 
 const linksOf = (cell: string): string[] =>
   [...cell.matchAll(/\]\((?:\.\.\/){2}(test\/[^)]+)\)/g)].map(([, file = '']) => file);
 
-/** What the runner itself says that it would run. */
+/** The tests that the runner itself says it would run. */
 let run: string[] = [];
 beforeFile(async () => {
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');

@@ -26,7 +26,7 @@ const CONTRACT = JSON.parse(readFileSync(join(STAND_INS, 'contracts/agent-shell.
 const copy = process.env['HIVE_TEST_AGENTSHELL']?.split(delimiter) ?? null;
 const program = process.env['HIVE_TEST_EMACS'] ?? 'emacs';
 
-/** What is not there, of those in the contract that this version should have. */
+/** The missing ones of those in the contract that this version should have. */
 const missing = (version: string): string => {
   const functions = Object.entries(CONTRACT.functions).map(
     ([name, { since }]) => `(${lisp(since)} fboundp ${name})`,

@@ -13,7 +13,7 @@ import { openTerminal, type Terminal } from '../support/tmux.ts';
 const PACKAGES = '/usr/share/emacs/site-lisp/elpa';
 const AGENT = join(ROOT, 'test/editors/children/terminal-agent.ts');
 
-/** What starts a terminal, the buffer that it makes, and the prefix that the terminal leaves to Emacs in the place of C-x. */
+/** A way to start a terminal, the buffer that it makes, and the prefix that the terminal leaves to Emacs in the place of C-x. */
 interface Kind {
   name: string;
   buffer: string;

@@ -34,7 +34,7 @@ interface RealAgent {
   emacs: DrivenEmacs;
   shell: Shell;
   pid: number;
-  /** What reached the process of the agent. */
+  /** Everything that reached the process of the agent. */
   got(): string;
 }
 

@@ -34,14 +34,14 @@ afterAll(async () => home.close());
 
 /** Asks, and waits until Emacs shows that this is pending. */
 async function ask(request: AskRequest): Promise<string> {
-  // What was answered before is gone from the mode line: the count that comes is of this question.
+  // A question answered before is gone from the mode line: the count that comes is of this question.
   await emacs.until(/^(?![\s\S]*hive \d+\b)/);
   const { prompt } = await home.agent.prompts.ask(request);
   await emacs.until(/hive 1\b/);
   return prompt.ask_id;
 }
 
-/** What the agent gets when it polls. */
+/** The answer that the agent gets when it polls. */
 async function answerTo(ask_id: string) {
   const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: PATIENCE_MS });
   return answer?.prompt;

@@ -1,5 +1,5 @@
 /**
- * What goes wrong around a human at work, driven with real keys: the store vanishes, the disk is full, a context is huge.
+ * Faults around a human at work, driven with real keys: the store vanishes, the disk is full, a context is huge.
  *
  * @module-tag untrusted
  * @module-tag durable
@@ -78,7 +78,7 @@ test('the disk is full while a draft is saved: the text stays, and is kept once 
     await emacs.type('second, ');
     await emacs.until(/Hive could not save your draft \(.*[Nn]o space left/);
     await emacs.until(/first, second,$/m);
-    // What was kept before stays whole.
+    // The draft that was kept before stays whole.
     expect(kept()).toBe('first, ');
     makeRoom();
     await emacs.type('third');

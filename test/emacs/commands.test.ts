@@ -150,7 +150,7 @@ describe('hive, the status buffer', () => {
     // The question came above the line of the agent, and point is still on that.
     await emacs.until(/Above it\?[\s\S]*• Deployer/);
     expect(await here()).toMatch(/^ • Deployer/);
-    // What changes while one searches is shown when the search has ended: a search goes on from where it was.
+    // A change during a search is shown when the search has ended: a search goes on from where it was.
     await emacs.keys('M->', 'C-r');
     await emacs.type('task');
     await home.agent.prompts.ask({ question: 'Meanwhile?', ...YES_NO });
@@ -175,7 +175,7 @@ test('hive-interrupt stops what runs, and says so', async () => {
     await home.agent.turns.end(turn.turn_id, { aborted: 'interrupted' });
   });
   const { handle } = home.agent.session;
-  // What is typed waits until Emacs knows of the turn.
+  // The keys that follow wait until Emacs knows of the turn.
   await emacs.keys('M-:');
   await emacs.type('(while (not (hive-turns-running)) (accept-process-output nil 0.05))');
   await emacs.keys('Enter', 'C-x', 'b');

@@ -1,5 +1,5 @@
 /**
- * What is approved is what was displayed: real keys in a real terminal, against permissions that hide what they permit.
+ * Only what was displayed is approved: real keys in a real terminal, against permissions that hide what they permit.
  *
  * @module-tag as-displayed
  * @module-tag sqlite

@@ -1,5 +1,5 @@
 /**
- * What Emacs is given to display, its frames draw: the screen of a real terminal is read back, with UTF-8 and without.
+ * Frames draw everything that Emacs is given to display: the screen of a real terminal is read back, with UTF-8 and without.
  *
  * @module-tag as-displayed
  * @module-tag untrusted

@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 const serve = (form: string): Promise<unknown> => emacs.eval(`(progn ${form} t)`);
-/** What the server was sent, newest first. */
+/** The messages to the server, newest first. */
 const sent = (): Promise<unknown> => emacs.eval("(vconcat (mapcar #'vconcat stand-in-sent))");
 const untilSent = (): Promise<unknown> => emacs.eval('(progn (driver-wait stand-in-sent) t)');
 

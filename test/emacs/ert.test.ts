@@ -17,7 +17,7 @@ const files = readdirSync(here).filter((name) => name.endsWith('-test.el'));
 interface Runner {
   /** Resolves with everything that Emacs printed, up to the line that says how it went. */
   run(file: string): Promise<string>;
-  /** What it printed since the file began. */
+  /** Its output since the file began. */
   said(): string;
   end(): Promise<void>;
 }
@@ -103,7 +103,7 @@ function startRunner(): Runner {
   };
 }
 
-/** What a file declares in a line `;; Tags: NAME NAME` (test/support/tags.ts). */
+/** The tags that a file declares in a line `;; Tags: NAME NAME` (test/support/tags.ts). */
 function tagsOf(file: string): string[] {
   const declared = /^;; Tags: (.+)$/m.exec(readFileSync(join(here, file), 'utf8'))?.[1];
   return declared === undefined ? [] : ['sqlite', 'emacs', ...declared.trim().split(/\s+/)];

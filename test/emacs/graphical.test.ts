@@ -1,5 +1,5 @@
 /**
- * What only a graphical Emacs has: focus, and a mouse.
+ * Focus and a mouse, which only a graphical Emacs has.
  *
  * @module-tag undisturbed
  * @module-tag sqlite

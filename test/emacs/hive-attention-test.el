@@ -60,7 +60,7 @@
     (should (eq 'hive-mode-line-low (get-text-property 1 'face (hive-mode-line--text))))
     (hive-model-put-prompt (hive-test-prompt :ask_id "live" :created_at "2026-01-02"))
     (should (equal " hive 1, 1 ended" (substring-no-properties (hive-mode-line--text))))
-    ;; What can be answered for somebody comes first.
+    ;; A question whose session still runs comes first.
     (should (equal '("live" "dead") (mapcar (lambda (prompt) (plist-get prompt :ask_id))
                                             (hive-prompts-offered))))
     (should (string-match-p "\\[session ended\\] " (hive-next--heading (hive-model-prompt "dead") 0 "Dead?")))
@@ -283,7 +283,7 @@
     (hive-attention--hours-end (hive-text-before 3600))
     (should-not said)))
 
-;;;; What the sidecar is sent
+;;;; Settings for the sidecar
 
 (ert-deftest hive-settings-are-sent-as-the-sidecar-takes-them ()
   (should-not (hive-attention--parameters nil))
@@ -332,7 +332,7 @@
       (should (member "wake in hours (now 8): " asked)))))
 
 (ert-deftest hive-settings-refuses-what-a-setting-does-not-take ()
-  "What means nothing for a setting must not restore its default."
+  "A value that means nothing for a setting must not restore its default."
   (cl-letf (((symbol-function 'hive-attention-tell) (lambda (&rest _) (ert-fail "It was sent"))))
     (pcase-dolist (`(,key ,given ,said)
                    '(("gate" "no" "gate takes one of strict, block, remind, off, not \"no\"")

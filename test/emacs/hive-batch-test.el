@@ -56,7 +56,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
          (setq shown (nreverse shown))
          ,@body))))
 
-;;;; What is offered
+;;;; Batches that are offered
 
 (ert-deftest hive-respond-offers-a-batch-before-the-first-of-it ()
   (pcase-let ((`(,a ,b ,c ,d ,e) (hive-batch-test-prompts '(:alike "x") '(:alike nil) '(:alike "y") '(:alike "x")
@@ -72,7 +72,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (should (= 450 (length (hive-read--offered prompts)))))
     (should (<= looks 900))))
 
-;;;; What is shown
+;;;; The text of a batch
 
 (ert-deftest hive-batch-shows-what-is-common-once-and-each-difference-with-its-agent ()
   (should (equal '("      npm install" "  Tool: Bash"

@@ -59,7 +59,7 @@
   (should-not (remq 'hive-mode-hook (hive-docs-test-missing #'custom-variable-p)))
   (should-not (hive-docs-test-missing #'facep)))
 
-;;;; What the documents let you copy
+;;;; Examples of the documents
 
 (defun hive-docs-test-root (name)
   "Return the absolute name of NAME in the project."

@@ -51,7 +51,7 @@
   "Return the colour that FACE has for ATTRIBUTE; DEFAULT if it has none."
   (let ((colour (face-attribute face attribute nil t)))
     (cond ((member colour '(unspecified nil)) default)
-          ;; What `default' is in a frame without colours.
+          ;; A frame without colours has this as its `default'.
           ((string-prefix-p "unspecified" colour) default)
           (t colour))))
 

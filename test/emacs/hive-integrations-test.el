@@ -2,8 +2,8 @@
 
 ;;; Commentary:
 
-;; What Emacs itself has.  Packages of others are tried with real keys, in
-;; test/editors.
+;; Integrations with Emacs itself.  Packages of others are tried with real keys,
+;; in test/editors.
 
 ;;; Code:
 
@@ -33,7 +33,7 @@
   "Return VALUE as a file would have it: printed and read."
   (car (read-from-string (prin1-to-string value))))
 
-;;;; What a buffer shows
+;;;; The view of a buffer
 
 (ert-deftest hive-bookmarks-open-the-list-with-its-filter-and-a-question ()
   (hive-integrations-test

@@ -50,7 +50,7 @@
                    (hive-list-sections-outline)))
     ;; The list opens at its first question.
     (should (equal "a" (tabulated-list-get-id)))
-    ;; What the heading says needs no column.
+    ;; A fact in the heading needs no column.
     (should-not (cl-find "Project" tabulated-list-format :key #'car :test #'equal))))
 
 (ert-deftest hive-list-has-sections-by-agent-and-none ()

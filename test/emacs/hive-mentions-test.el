@@ -51,7 +51,7 @@
       (hive-mentions-test-open)
       ;; The author is called as everywhere.
       (hive-test-wait 5 (string-match-p "^demo  [0-9]+s ago" (hive-mentions-test-text)))
-      ;; What has changed is fetched, and printed, whatever is selected.
+      ;; The changes are fetched, and printed, whatever is selected.
       (dotimes (_ 2) (hive-test-pass 1))
       (search-forward "lo")
       (push-mark nil t t)

@@ -83,7 +83,7 @@
           (should (equal "Try C-c h %, 100%; not M-x hive-doctor"
                          (substring-no-properties
                           (hive-words "Try M-x hive-list, %d%%; not M-x hive-doctor" 100))))
-          ;; What an agent wrote stays as it is.
+          ;; An agent's text stays as it is.
           (should (equal "M-x hive-list" (hive-words "%s" "M-x hive-list")))
           ;; A key of this buffer is none where the sentence may be read.
           (with-temp-buffer

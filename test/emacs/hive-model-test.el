@@ -36,7 +36,7 @@
     (should (= 3 (hive-prompts-awake)))
     (should (= 2 (hive-prompts-blocked)))
     (should (= 0 (hive-prompts-rank)))
-    ;; What is snoozed does not count, and what is settled blocks nobody.
+    ;; A snoozed question does not count, and a settled one blocks nobody.
     (hive-model-put-prompt (append (list :snoozed_until "2999") (hive-model-prompt "c")))
     (hive-model-put-prompt (append (list :status "responded") (hive-model-prompt "b")))
     (should (= 0 (hive-prompts-blocked)))
@@ -184,7 +184,7 @@
       ;; The second error is one that stays.
       (should (= 2 asked)))))
 
-;;;; What arrives during a fetch of the sessions
+;;;; Arrivals during a fetch of the sessions
 
 (defmacro hive-model-test-listing (answer &rest body)
   "Run BODY with no sessions; ANSWER is bound to a function.

@@ -71,7 +71,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
          (confirmation (funcall lines (lambda () (hive-next--confirm-text (list prompt) "Allow" description)))))
     (should (equal '(" 1  Allow: From now on, for every file" "    below this directory, whichever" "    agent asks for it")
                    (seq-take choices 3)))
-    ;; What is longer than a row is broken by Emacs.
+    ;; A word that is longer than a row is broken by Emacs.
     (should (equal (list " 2  Deny: See" (concat "    " long) "    first") (nthcdr 3 choices)))
     (should (eq 'hive-next-key (get-text-property 1 'face (car choices))))
     (should (member "Allow: From now on, for every file" confirmation))))
@@ -95,7 +95,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (let ((text (hive-next--one-text prompt nil 0)))
         (should (string-match-p "Run make\\?\n  It said: Reading the build\\. The cache is stale" text))
         (should (get-text-property 0 'hive-whole text)))
-      ;; Whatever has no room is not shown; the permission is.
+      ;; Words that have no room are not shown; the permission is.
       (cl-letf (((symbol-function 'hive-display-fits-p)
                  (lambda (text) (not (string-search "It said" text)))))
         (let ((text (hive-next--one-text prompt nil 0)))
@@ -390,7 +390,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
     (let ((text (car shown)))
       (should (string-match "PERMISSION Run rm -rf build/ \\?\n  rm -rf build/ %s\n  Tool: Bash\n" text))
       (should (eq 'hive-warning (get-text-property (match-beginning 0) 'face text)))
-      ;; What Hive itself would write is in a line of its own, below what the client offers.
+      ;; The rule that Hive itself would write is in a line of its own, below the client's options.
       (should (string-match-p "  six\n  seven\n 1  Allow: This once\n 2  Allow always: Bash(rm \\*)\n 3  Deny\n A  Always allow by a rule of Hive in your trust\\.json" text)))))
 
 (ert-deftest hive-next-offers-a-rule-only-for-what-a-client-asks ()

@@ -96,7 +96,7 @@
                                     (hive-outbox-adopt))))
                    (write-region (format "%S" ids) nil ,(funcall file (concat name ".new")))
                    (rename-file ,(funcall file (concat name ".new")) ,(funcall file name)))
-                 ;; What a dead adopter had taken over is free for the other one.
+                 ;; Files that a dead adopter had taken over are free for the other one.
                  (while (not (file-exists-p ,(funcall file "stop"))) (sleep-for 0.01)))))
            (adopters
             (mapcar (lambda (name)

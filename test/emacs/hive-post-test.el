@@ -267,7 +267,7 @@
       (hive-shared-post)
       (hive-shared-test-wait-for "@Claude-abc12 the sécond")
       (should (equal (plist-get asked :message_id) (plist-get (hive-shared-last) :reply_to)))
-      ;; What was posted is no draft any more.
+      ;; A posted message is no draft any more.
       (should-not (directory-files hive-drafts-directory nil "txt\\'")))))
 
 (ert-deftest hive-post/a-draft-has-its-thread-and-its-priority ()
@@ -305,7 +305,7 @@
       (hive-compose-keep id "theirs, continued")
       (kill-buffer (current-buffer))
       (should (equal "theirs, continued" (hive-compose-draft id)))
-      ;; What is posted here is no draft any more; the other one is.
+      ;; The message posted here is no draft any more; the other one is.
       (hive-compose-keep id "")
       (hive-post-test-open)
       (insert "mine")
@@ -330,7 +330,7 @@
                      (buffer-string)))))
         (cl-flet ((post (what) (setq text what) (condition-case nil (call-interactively #'hive-post) (quit nil))))
           (post '("half a "))
-          ;; What is for everyone is another draft.
+          ;; A message for everyone is another draft.
           (let ((current-prefix-arg '(4))) (post '("")))
           (post "thought")
           (post "new"))

@@ -122,7 +122,7 @@
     (should (equal "a\n|    n | what   |\n|------|--------|\n|    1 | ab     |\n|   22 | \u65E5\u672C   |\n| 3333 | x \\| y |\nb"
                    (shown "a\n|n|what|\n|-:|---|\n|1|ab|\n|22| \u65E5\u672C |\n|3333|x \\| y|\nb")))
     (should (equal "|  a  | b   |\n|-----|-----|\n|  x  |     |" (shown "|a|b|\n|:-:|-|\n|x|")))
-    ;; What is no table, is wider than the room, or in a permission, stays as it is.
+    ;; No table, one wider than the room, and one in a permission stay as they are.
     (dolist (text (list "|a|\nb" "|a|b|\n|-|" "|a|\n|-|\n|b|c|" "```\n|a|\n|-|\n|b|\n```"
                         (format "|a|\n|-|\n|%s|" (make-string 76 ?x))
                         (concat "|a|\n|-|\n" (apply #'concat (make-list hive-markdown--most-cells "|b|\n")))))

@@ -74,7 +74,7 @@ right to left 20 s."
         (hive-prompt--send-label "Deny")
         (should (equal '("Deny") sent))
         (should (equal 1 (length asked)))
-        ;; What can be taken back for a moment is not confirmed as well.
+        ;; An answer that can be taken back for a moment is not confirmed as well.
         (setq hive-undo-seconds 3)
         (hive-prompt--send-label "Allow")
         (should (equal '("Allow" "Deny") sent))
@@ -97,7 +97,7 @@ right to left 20 s."
         (goto-char (point-min))
         (search-forward "tw")
         (hive-test-run-timers 7200)
-        ;; What was displayed of a permission stays known, while it is read.
+        ;; The part of a permission that was displayed stays known while it is read.
         (should (string-search (cdr case) (buffer-string)))
         (should (looking-at "o$"))
         (hive-display-whole hive-prompt--prompt)
@@ -335,7 +335,7 @@ right to left 20 s."
     (should-not (get-buffer hive-read--buffer))
     (should-not hive-changed-hook)))
 
-;;;; What happened
+;;;; Events
 
 (defconst hive-prompt-test-events
   '((("prompt/created" :status "pending") . "asked")

@@ -164,7 +164,7 @@ Return what was there, newest first."
         (cl-letf (((symbol-function 'y-or-n-p) #'always))
           (should (equal '(nil) (hive-respond-test-typing '(("How?" "with ")) (hive-respond))))
           (should (equal "with " (hive-compose-draft id)))
-          ;; What could not be put into the outbox is not lost either.
+          ;; An answer that could not be put into the outbox is not lost either.
           (cl-letf (((symbol-function 'hive-outbox-add) (lambda (&rest _) (error "No space left"))))
             (hive-respond-test-typing '(("How?" . "ca")) (should-error (hive-respond))))
           (should (equal "with ca" (hive-compose-draft id)))
@@ -284,7 +284,7 @@ Return what was there, newest first."
     (let ((batch (list (car (hive-prompts)))))
       (cl-flet ((beside (label typed)
                   (hive-respond-test-typing `((,label ,typed)) (hive-next--comment batch (list label)))))
-        ;; What was typed without an option becomes the draft of the first one.
+        ;; Text that was typed without an option becomes the draft of the first one.
         (hive-respond-test-typing '(("When?" "i")) (hive-respond))
         (should (equal '("i") (beside "Later" "n")))
         (should (equal '(nil) (hive-respond-test-typing '(("When?" "")) (hive-respond))))
@@ -440,7 +440,7 @@ Return what was there, newest first."
             (should (equal (list text) (mapcar #'substring-no-properties seen)))
             (should (equal hooks minibuffer-setup-hook))))))))
 
-;;;; What is settled
+;;;; Settled questions
 
 (defun hive-respond-test-settled (&rest fields)
   "Return a prompt that was settled with FIELDS."
@@ -826,7 +826,7 @@ Return what was there, newest first."
       (delete-region hive-compose--begin (point-max))
       (hive-draft-save)
       (should (equal "Theirs, once more" (hive-compose-draft id)))
-      ;; What was written here, and deleted by another one, is saved again as long as it is here.
+      ;; Text of this buffer that another one deleted is saved again as long as it is here.
       (insert "Mine")
       (hive-draft-save)
       (hive-compose-keep id "")

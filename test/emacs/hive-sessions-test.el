@@ -209,7 +209,7 @@
         (should (equal "demo 2 is idle; nothing to interrupt"
                        (cadr (should-error (call-interactively #'hive-list-interrupt) :type 'user-error))))
         (should-not asked)
-        ;; What Emacs does not know yet, the sidecar says, and Emacs does not wait.
+        ;; The sidecar answers where Emacs does not know yet, and Emacs does not wait.
         (clrhash hive-model--sessions)
         (call-interactively #'hive-list-interrupt)
         (should (equal '("Interrupt demo 2? ") asked))

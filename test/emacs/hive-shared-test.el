@@ -223,7 +223,7 @@
     (should-not (hive-shared-test-do "mentions" :session "Claude-def34"))
     (should (= 0 (hive-mentions-count)))))
 
-;;;; What is new, and who is here
+;;;; News and sessions
 
 (defun hive-shared-test-news ()
   "Return the lines above what is new."
@@ -248,7 +248,7 @@
         (should (equal "first" body)))
       (should (string-search "   2 new" (hive-shared--header)))
       (should (= 0 (hive-shared-unread-count)))
-      ;; What arrives while it is shown is not new; the line stays.
+      ;; A message that arrives while it is shown is not new; the line stays.
       (hive-shared-test-post "third")
       (hive-shared-test-wait-for "third")
       (should (equal '("first") (mapcar #'cdr (hive-shared-test-news))))

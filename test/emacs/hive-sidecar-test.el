@@ -68,7 +68,7 @@
         (should (equal (hive-program-command) (list hive "sidecar")))
         (let ((hive-node-program node))
           (should (equal (hive-program-command) (list node hive "sidecar")))
-          ;; What `hive install' made is a shell script, which Node.js cannot run.
+          ;; The program of `hive install' is a shell script, which Node.js cannot run.
           (dolist (name '("bin" "current/node_modules/hive-sidecar/bin"))
             (make-directory (expand-file-name name hive-install-directory) t)
             (copy-file hive (expand-file-name (concat name "/hive") hive-install-directory)))

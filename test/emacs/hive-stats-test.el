@@ -33,7 +33,7 @@
     (funcall (pop replies) (hive-stats-test-result 3))
     (should (string-match-p "\\`The last 7 days: 3 questions, 3 answered in time\\." (buffer-string)))
     (hive-stats-set-days 1)
-    ;; What is shown never is that of another period.
+    ;; The numbers of another period are never shown.
     (should (equal (hive-words 'loading) (buffer-string)))
     (funcall (pop replies) (hive-stats-test-result 1))
     (should (string-match-p "\\`The last 1 day: 1 question, 1 answered" (buffer-string)))))

@@ -49,7 +49,7 @@
   "Let HANDLE begin a turn; return its id."
   (plist-get (hive-shared-test-do "work" :from handle) :turn_id))
 
-;;;; What it shows
+;;;; Sections
 
 (ert-deftest hive-status-has-its-sections-in-their-order ()
   (hive-status-test-with
@@ -159,7 +159,7 @@
     (hive)
     (should (equal '("▾ Needs you" "▾ Idle and done") (hive-status-test-outline)))))
 
-;;;; What is unread
+;;;; Unread lines
 
 (ert-deftest hive-status-a-turn-that-ended-is-unread-until-its-line-is-opened ()
   (hive-status-test-with
@@ -186,7 +186,7 @@
     (should (equal "*hive-shared: demo*" (buffer-name)))
     (run-hook-with-args 'window-buffer-change-functions (selected-window))
     (hive-status-test-wait "\\`[^•]*\\'")
-    ;; What is posted while it is shown is read.
+    ;; A message that is posted while it is shown is read.
     (hive-shared-test-ready)
     (hive-shared-test-post "third")
     (hive-shared-test-wait-for "third")
@@ -258,7 +258,7 @@
       (search-forward "[let them")
       (push-button)
       (hive-test-wait 10 (null hive-loops))
-      ;; What is decided is offered no more.
+      ;; A loop that was decided is offered no more.
       (should-not (string-search "[let them" (buffer-string)))
       (kill-buffer))
     (should-not (hive-status-test-states))))
@@ -351,7 +351,7 @@
         (should (equal "Hive: 2 pending, 1 of them blocking; do not disturb; 1 loop stopped"
                        (hive-menu--state)))))))
 
-;;;; What arrives moves nothing
+;;;; Arrivals move nothing
 
 (defun hive-status-test-many (count)
   "Put COUNT questions into the model."

@@ -32,7 +32,7 @@
 
 ;;;; The state of Hive
 
-;; What a library adds to a hook belongs to the state, so each is loaded before.
+;; A library's functions on hooks belong to the state, so each is loaded before.
 (dolist (folder (list (file-name-directory (locate-library "hive-mode"))
                       hive-test-directory))
   (dolist (file (directory-files folder nil "\\`hive-.*\\.el\\'"))

@@ -17,7 +17,7 @@
   (should (equal (hive-text-inert "D\u0435ny, sc\u043E_pe; \u043F\u0430\u0440a \u03BCm")
                  "D<U+0435>ny, sc<U+043E>_pe; \u043F\u0430\u0440<U+0061> <U+03BC>m"))
   (should (equal (hive-text-line "D\u0435ny") "D<U+0435>ny"))
-  ;; What is already spelled out is unchanged.
+  ;; A text that is already spelled out is unchanged.
   (should (equal (hive-text-inert (hive-text-inert "D\u0435ny")) "D<U+0435>ny"))
   (dolist (honest '("rm -rf /tmp" "東京abc デモtest" "git-\u043E\u043C" "\u0434\u0430 \u03B1\u03B2 ja"
                     "na\u00EFve e\u0301t\u00E9_1"))

@@ -24,7 +24,7 @@ const LOG = {
   error: (message, fields) => process.stderr.write(`${message} ${JSON.stringify(fields ?? {})}\n`),
 };
 
-/** What `hive sidecar` does for one Emacs, but for what depends on its own process: signals, and who started it. */
+/** The work of `hive sidecar` for one Emacs, but for what depends on its own process: signals, and who started it. */
 async function serveSidecar({ env, input, output, end }) {
   const hive = await openHive({ env, log: LOG });
   hive.startExpiry();
@@ -59,7 +59,7 @@ createServer({ allowHalfOpen: true }, (socket) => {
   socket.on('data', receive);
 }).listen(process.argv[2], () => process.stdout.write('ready\n'));
 
-/** What cannot start ends alone. */
+/** A connection that cannot start ends alone. */
 async function start(run, environment, socket) {
   const end = () => socket.resume().end();
   // As for a process: of two values the first counts.

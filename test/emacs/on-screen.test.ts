@@ -78,7 +78,7 @@ async function compiledMore(count: number, from = 0): Promise<number> {
   return last;
 }
 
-/** What is below the lowest mode line. */
+/** The lines below the lowest mode line. */
 const echoArea = (screen: readonly string[]): string =>
   screen
     .slice(screen.findLastIndex((line) => line.startsWith('-')) + 1)

@@ -15,7 +15,7 @@ import { lisp, openEmptyHome } from '../support/emacs.ts';
 import { clientAt, clientSocket, FAKE_CLIENT } from '../support/fake-client.ts';
 import { eventually } from '../support/wait.ts';
 
-/** What the person does, and the keys that it takes; the text of a message is not counted, its RET is. */
+/** The person's acts, and the keys of each; the text of a message is not counted, its RET is. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   'open the status buffer': ['M-x', 'h', 'i', 'v', 'e', 'Enter'],
   'see what six agents do': [],
@@ -137,7 +137,7 @@ test('six agents, one buffer', async () => {
   await begin(right);
   await agent('fab67-spare', 'Spare');
 
-  /** What an agent that was mentioned reads. */
+  /** The mentions that an agent reads. */
   async function read(one: Agent): Promise<string> {
     return JSON.stringify(await one.use('hivemind_get_unprocessed_mentions'));
   }

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => home.close());
 
-/** What an agent's `hive hook` prints, once the person has allowed this in Emacs. */
+/** The output of an agent's `hive hook`, once the person has allowed this in Emacs. */
 async function allowed(emacs: EmacsTerminal, line: string): Promise<unknown> {
   const hook = spawnHive(
     ['hook', '--client', 'claude-code'],

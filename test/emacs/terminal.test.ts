@@ -58,7 +58,7 @@ async function expectUntouched(arrive: () => Promise<void>): Promise<void> {
   expect(await now()).toEqual(before);
 }
 
-/** What a Lisp form yields, typed at M-: by hand. */
+/** The value of a Lisp form, typed at M-: by hand. */
 async function lispValue(form: string): Promise<string> {
   const file = join(home.folder, 'value');
   await emacs.keys('M-:');

@@ -34,7 +34,7 @@ const READY = 'mount -t tmpfs -o mode=0755 tmpfs "$0" && echo ready && read -r e
 /** Only root makes a mount namespace without one of users, and a chroot allows none of these. */
 const UNSHARED = process.getuid?.() === 0 ? ['--mount'] : ['--map-root-user', '--mount'];
 const OWN_USERS = process.getuid?.() === 0 ? [] : ['--user'];
-/** What enters it: its mounts, and its root, which may be that of a chroot. */
+/** The options that enter it: its mounts, and its root, which may be that of a chroot. */
 const enterOptions = (pid: number | string): string[] => [
   ...['--target', String(pid)],
   ...[...OWN_USERS, '--mount', '--root', '--'],

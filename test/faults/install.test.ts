@@ -428,7 +428,7 @@ describe('hive uninstall', () => {
     const folder = join(place.folder, 'here');
     for (const PACKAGE_CONTENT of ['first', 'second'])
       await place.install({ PACKAGE_CONTENT }, '--to', folder);
-    // What a killed installation leaves.
+    // The remains of a killed installation.
     mkdirSync(join(folder, 'versions/.unfinished-1'));
     symlinkSync(readlinkSync(join(folder, 'current')), join(folder, 'current.1'));
     expect(await place.person.hive('uninstall', '--yes', '--to', folder)).toMatchObject({

@@ -10,9 +10,9 @@ import { childEnvironment, outputOf, ROOT, spawnChild } from '../support/childre
 import { tempFolder } from '../support/temp.ts';
 
 const NAMES = [
-  // What a shell, a format or a pattern reads.
+  // Characters that mean something to a shell, a format or a pattern.
   `it's "odd", 100%s #1 & more; (x) [y] {z} * $HOME \`id\` back\\slash`,
-  // What looks like an option, and letters that are more than a byte or a column.
+  // The look of an option, and letters that are more than a byte or a column.
   '-rf two words größe 日本語 مرحبا 🐝',
 ];
 

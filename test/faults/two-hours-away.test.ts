@@ -32,7 +32,7 @@ interface Call {
   input: Record<string, string>;
 }
 
-/** What agents ask, and how the person answers it. */
+/** A question of agents, and the person's answer to it. */
 interface Asked {
   agents: readonly Agent[];
   /** As it is on the screen. */

@@ -41,7 +41,7 @@ const COMMANDS: Record<string, string[]> = {
   store: ['--dry-run', '--days'],
   token: ['--agent', '--role'],
 };
-/** What keeps a command from waiting. */
+/** Arguments that keep a command from waiting. */
 const ENDS: Record<string, string[]> = {
   poll: ['--wait', '--timeout', '1ms'],
   interrupt: ['--timeout', '1ms'],

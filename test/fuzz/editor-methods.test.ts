@@ -1,5 +1,5 @@
 /**
- * What an Emacs says about the agents of other packages: sessions, turns and dialogs, in any order and with any mistake in
+ * Reports of an Emacs about the agents of other packages: sessions, turns and dialogs, in any order and with any mistake in
  * them. Each request gets one reply, an error says what is wrong, and the dialog of another agent is not lost by it.
  *
  * @module-tag untrusted
@@ -179,7 +179,7 @@ fuzz('editor methods: one reply each, clear errors, and nothing of another agent
       } finally {
         await emacs.close();
       }
-      // What this Emacs has opened falls with it.
+      // The dialogs that this Emacs has opened fall with it.
       const left = (await world.hive.prompts.list({ status: 'pending', limit: 50 })).items;
       if (left.length > 0) throw new Error(`Left: ${JSON.stringify(left)}`);
       if (world.log.lines.some((line) => line.includes('A request from Emacs failed')))

@@ -18,7 +18,7 @@ function framed(content: string, off = 0): string {
   return `Content-Length: ${Math.max(0, Buffer.byteLength(content) + off)}\r\n\r\n${content}`;
 }
 
-/** What a reader makes of the bytes, given to it in these pieces. */
+/** The messages that a reader makes of the bytes, given to it in these pieces. */
 function readAll(pieces: readonly Buffer[]): { messages: string[]; refused: number } {
   const input = new PassThrough();
   const messages: string[] = [];
@@ -121,7 +121,7 @@ fuzz('framing: invalid requests get an error that Hive defines, and the connecti
         const good = { jsonrpc: '2.0', id: 'good', method: 'prompt/list', params: { status: 'pending' } };
         try {
           for (const message of all) input.write(framed(JSON.stringify(message)));
-          // What ends the connection, as `shutdown` does, ends it for the good one, too.
+          // A message that ends the connection, as `shutdown` does, ends it for the good one, too.
           if (messages.some((message) => /"(?:shutdown|exit)"/.test(JSON.stringify(message)))) return;
           input.write(framed(JSON.stringify(good)));
           await alive;

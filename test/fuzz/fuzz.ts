@@ -14,7 +14,7 @@ const SHORT_SEED = 20_260_111;
 /** A long run is one batch after another, each with the next seed. */
 const BATCH_MS = 5_000;
 
-/** What fast-check makes of any property. */
+/** Any property of fast-check. */
 type Property = Parameters<typeof fc.check>[0];
 
 /** Tries `property`: `runs` inputs in the short run, as many as its minutes allow in the long one. */

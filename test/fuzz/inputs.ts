@@ -1,4 +1,4 @@
-/** What nobody sends on purpose: odd texts, odd JSON, and good JSON with a change in it. */
+/** Values that nobody sends on purpose: odd texts, odd JSON, and good JSON with a change in it. */
 import fc from 'fast-check';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

@@ -1,6 +1,6 @@
 /**
- * Whatever a client's file contains, what `hive init` adds to it is taken out again, and no other byte changes. The examples are
- * in test/unit/installation.test.ts.
+ * The additions of `hive init` to a client's file are taken out again, whatever it contains, and no other byte changes. The examples
+ * are in test/unit/installation.test.ts.
  */
 import fc from 'fast-check';
 import { expect } from 'vitest';

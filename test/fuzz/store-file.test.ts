@@ -135,7 +135,7 @@ fuzz('store file: a damaged one is refused with what to do, or its decisions are
   }),
 );
 
-/** What may differ from what was written: columns that no checksum covers, and receipts and the agent's title, which are in other rows. */
+/** Columns that may differ: no checksum covers them, or they are receipts and the agent's title, which are in other rows. */
 const UNCOVERED: ReadonlySet<string> = new Set([
   'agent_title',
   ...Object.keys(UNCOVERED_OF_PROMPT),
@@ -145,7 +145,7 @@ const UNCOVERED: ReadonlySet<string> = new Set([
 
 type Rows = Record<string, unknown>[];
 
-/** What differs is not what was asked, decided or written, and the doctor reports rows that are gone. */
+/** Nothing that was asked, decided or written differs, and the doctor reports rows that are gone. */
 function checkRead(before: string, after: string, found: readonly string[]): void {
   const [was, is] = [before, after].map((text) => JSON.parse(text) as [Rows, Rows]);
   for (const [kind, id] of [

@@ -159,7 +159,7 @@ async function works(
   expect(filesOf(person).filter((name) => !KEPT.test(name))).toEqual([]);
 }
 
-/** What Hive keeps, and then what Emacs keeps: no socket, no lock, no file of the outbox. */
+/** Files that Hive keeps, and then those that Emacs keeps: no socket, no lock, no file of the outbox. */
 const KEPT = new RegExp(
   [
     String.raw`^(?:store/hive\.db(?:-bell)?|\.local/state/hive/.*|\.config/hive/(?:seat\.key|trust\.json)|.*/hive-outbox\.key|.*/hive/read\.eld)$`,
@@ -175,7 +175,7 @@ function filesOf({ home, files }: Person): string[] {
     .filter((name) => !files.includes(name));
 }
 
-/** What Emacs has shown, and the buffers in which it and Hive report what is wrong. Nobody shows popups here. */
+/** The text that Emacs has shown, and the buffers in which it and Hive report what is wrong. Nobody shows popups here. */
 async function shown(emacs: ServedEmacs): Promise<string> {
   const names = ['*Messages*', '*Warnings*', '*Backtrace*', '*Compile-Log*', '*hive log*'];
   const text = await emacs.value(`(mapconcat (lambda (name)
@@ -222,7 +222,7 @@ ${recipe(join(current, 'elisp'))}`,
     const person = personWith({ '.config/emacs/init.el': LEXICAL + recipe(odd.elisp) });
     await worksInDaemon(person, odd.hive);
     expect(readdirSync(odd.elisp)).toEqual(names);
-    // What Hive keeps is beside that file.
+    // Hive keeps its files beside that one.
     expect(readdirSync(join(person.home, '.config/emacs'))).toEqual(
       expect.arrayContaining(['hive', 'hive-outbox.key']),
     );

@@ -13,7 +13,7 @@ export interface Installed {
   /** The home of its user, with the project and a folder for the store. */
   folder: string;
   project: string;
-  /** What a child of that home has: the project's programs, this Node, and what every machine has. */
+  /** The environment of a child of that home: the project's programs, this Node, and what every machine has. */
   env: Environment;
   tarball: Tarball;
   remove(): Promise<void>;
@@ -32,7 +32,7 @@ export const run: typeof execFile.__promisify__ = promisify(execFile);
 /** The folder of the Node that runs the tests, with its npm. */
 export const BINARIES: string = dirname(process.execPath);
 
-// What npm has fetched before it takes from its cache.
+// Packages that npm has fetched before it takes from its cache.
 const INSTALL = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', '--omit=dev'];
 
 /** Installs the release. */
@@ -48,7 +48,7 @@ export async function installRelease(): Promise<Installed> {
     HOME: lettingScriptsAnswer(folder),
     PATH: `${join(project, 'node_modules/.bin')}:${BINARIES}:/usr/bin:/bin`,
   });
-  // What npm and Emacs have started may still write there for a moment.
+  // Processes that npm and Emacs have started may still write there for a moment.
   const remove = (): Promise<void> =>
     rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   return { folder, project, env, tarball, remove };

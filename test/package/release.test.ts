@@ -73,13 +73,13 @@ describe('hive install from the release file', () => {
     );
     expect(stdout).toMatch(/hive doctor: \d+ checks: \d+ ok, \d+ not set up, 0 broken/);
     expect(existsSync(join(home, '.emacs.d/init.el'))).toBe(true);
-    // What is bundled into the programs is not installed a second time; what is not, is found.
+    // A package that is bundled into the programs is not installed a second time; any other is found.
     const packages = join(home, '.local/share/hive/current/node_modules');
     expect(readdirSync(packages)).not.toContain('@modelcontextprotocol');
     const load = 'for (const name of ["pg", "node-notifier"]) require(name);';
     await run(node, ['-e', load], { env, cwd: join(packages, 'hive-sidecar') });
 
-    // What Emacs loads is compiled.
+    // The files that Emacs loads are compiled.
     const folder = join(packages, 'hive-sidecar/elisp');
     const files = readdirSync(folder);
     const sources = files.filter((name) => name.endsWith('.el'));

@@ -28,7 +28,7 @@ export function setup(project: TestProject): () => void {
     return place;
   };
   try {
-    // What the second machine has other than the first.
+    // The second machine differs from the first in these.
     const second = { TZ: 'Asia/Tokyo', LANG: 'C' };
     project.provide('releases', { first: make('first', {}), second: make('second', second) });
   } catch (error) {

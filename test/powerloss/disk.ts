@@ -1,5 +1,5 @@
 /**
- * What a disk may hold after a power cut. A recording (`recorder.c`) is replayed call by call; at any point of it the states
+ * The states in which a disk may be after a power cut. A recording (`recorder.c`) is replayed call by call; at any point of it those
  * are drawn in which the file system may be found:
  *
  *   data    since the last flush of a file nothing, everything, everything up to a torn write, or for each sector anything
@@ -255,7 +255,7 @@ function applyTo(names: Names, change: NameChange): void {
   else names.delete(change.path);
   if (change.kind !== 'move') return;
   names.set(change.to, change.node);
-  // What is in a folder moves with it.
+  // The contents of a folder move with it.
   for (const [path, node] of [...names])
     if (path.startsWith(`${change.path}/`)) {
       names.delete(path);
@@ -376,7 +376,7 @@ export function restore(state: State, root: string): void {
   for (const [path, bytes] of state.files) writeFileSync(path, bytes, { mode: 0o600 });
 }
 
-/** What is in a folder, as a state. */
+/** The contents of a folder, as a state. */
 export function stateIn(root: string): Pick<State, 'files'> {
   const files = new Map<string, Buffer>();
   for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' })) {

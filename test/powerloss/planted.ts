@@ -35,7 +35,7 @@ export const PLANTED: Readonly<Record<PlantedFault, Planted>> = {
   },
 };
 
-/** What the recorder notes as the offset of a flush, if the file was opened only to read. */
+/** The recorder's offset of a flush, if the file was opened only to read. */
 const READ_ONLY = 1;
 
 export const PLANTED_NAMES = Object.keys(PLANTED) as PlantedFault[];

@@ -10,8 +10,8 @@
  *   u32 length of all, u8 kind, u8 0, u16 length of path, u16 length of path2, u16 0, u32 pid, u64 file, u64 offset,
  *   then path, path2, data.
  * A file is named by its inode number. A record is written after its call has succeeded, under the lock.
- * What a program writes to its stdout is a record as well: what it says, it has promised.
- * What is mapped into memory is not seen: SQLite does that only with its -shm file, which no restart reads.
+ * Bytes that a program writes to its stdout are a record as well: what it says, it has promised.
+ * Writes to mapped memory are not seen: SQLite maps only its -shm file, which no restart reads.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -102,7 +102,7 @@ async function openStates(
     const before = opened.size;
     for (let turn = 0, repeats = 0; opened.size - before < share && repeats < REPEATS; turn += 1) {
       const state = disk.draw(random, turn);
-      // What was told by now is part of it: the same disk may be right earlier and wrong later.
+      // The facts that were told by now are part of it: the same disk may be right earlier and wrong later.
       const digest = `${state.digest} ${known.length}`;
       if (opened.has(digest)) {
         repeats += 1;
@@ -121,7 +121,7 @@ async function openStates(
   };
 }
 
-/** What was told when the trace had this length. */
+/** The facts that had been told when the trace had this length. */
 function toldBefore(told: readonly Told[], length: number): Fact[] {
   return told.filter(({ at }) => at <= length).map(({ fact }) => fact);
 }

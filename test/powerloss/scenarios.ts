@@ -1,4 +1,4 @@
-/** What is recorded, and where a cut is looked at. Each does something else to the disk. */
+/** Scenarios that are recorded, and the places where a cut is looked at. Each does something else to the disk. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { recordedEvents } from '../chaos/workers/claude.ts';
@@ -280,7 +280,7 @@ const outbox: Scenario = {
   },
 };
 
-/** What the files of a person held before `hive init`. */
+/** The contents of a person's files before `hive init`. */
 export const SETTINGS = '{\n  "model": "opus"\n}\n';
 export const CLAUDE_JSON = '{\n  "numStartups": 3\n}\n';
 

@@ -13,7 +13,7 @@ export interface Found {
   store: string;
   /** The name of the scenario. */
   scenario: string;
-  /** What was told before the cut. */
+  /** Everything that was told before the cut. */
   told: readonly Fact[];
   /** The first process believes that the machine was not started again: a planted fault. */
   same_start: boolean;
@@ -24,7 +24,7 @@ type Of<Did extends Fact['did']> = Extract<Fact, { did: Did }>;
 const EVENT = { type: 'session/changed', session_id: null, subject: null, data: {} } as const;
 let restarts = 0;
 
-/** What is wrong, as sentences; none if nothing that was told is missing. */
+/** Faults, as sentences; none if nothing that was told is missing. */
 export async function problemsOf(found: Found): Promise<string[]> {
   const { disk, store, scenario, told, same_start } = found;
   const problems = await problemsOfStore(store, told, same_start);
@@ -130,7 +130,7 @@ async function problemsOfCopy({ disk, told }: Found): Promise<string[]> {
   return (await problemsOfStore(copy, told)).map((problem) => `In the copy: ${problem}`);
 }
 
-/** What Emacs called queued is in the store, or in a complete line of a file that the next Emacs reads. */
+/** An answer that Emacs called queued is in the store, or in a complete line of a file that the next Emacs reads. */
 function problemsOfOutbox({ disk, store, told }: Found): string[] {
   const folder = join(emacsOf(disk), 'hive/outbox');
   const lines = (existsSync(folder) ? readdirSync(folder) : [])

@@ -7,7 +7,7 @@ import { type Environment, type Installation, openInstallation } from '../chaos/
 import { type McpLine, mcpLine } from '../chaos/workers/mcp.ts';
 import { buildRecorder } from './recorder.ts';
 
-/** What somebody was told. Facts of the kinds `tried` and `began` promise nothing. */
+/** A fact that somebody was told. Those of the kinds `tried` and `began` promise nothing. */
 export type Fact =
   | { did: 'made' }
   | { did: 'asked'; ask_id: string; question: string }

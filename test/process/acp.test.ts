@@ -101,7 +101,7 @@ async function askedToWrite() {
   const editor = await openEditor(store);
   const file = join(editor.folder, 'made');
   const turn = editor.prompt(`write ${file}`);
-  // Whoever ends the proxy or the agent does not wait for the turn.
+  // A test that ends the proxy or the agent does not wait for the turn.
   turn.catch(() => undefined);
   return { store, hive, editor, file, turn, ask_id: await onlyPending(hive) };
 }

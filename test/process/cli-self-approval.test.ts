@@ -1,5 +1,5 @@
 /**
- * What an agent may not do through its shell: real processes, in the environment of each client.
+ * The limits of an agent in its shell: real processes, in the environment of each client.
  *
  * @module-tag no-self-approval
  * @module-tag sqlite

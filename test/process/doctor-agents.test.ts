@@ -1,4 +1,4 @@
-/** What `hive doctor` finds in the agents' configuration, on real files and by running what they name. */
+/** The findings of `hive doctor` in the agents' configuration, on real files and by running what they name. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ interface Found {
 interface Home {
   folder: string;
   person: Shell;
-  /** What the doctor says about the agents, by name. */
+  /** The doctor's findings about the agents, by name. */
   doctor(): Promise<Record<string, Found>>;
 }
 

@@ -95,7 +95,7 @@ describe('an invalid event', () => {
     ['a Stop without a session', `{${STOP}}`, 0],
     ['a Stop that is too deep', `{${STOP},"x":${DEEP}}`, 0],
     ['half another event', '{"hook_event_name":"PreToolUse",', 2],
-    // What an agent writes decides nothing, whichever order the client gives to the fields.
+    // An agent's own text decides nothing, whichever order the client gives to the fields.
     [
       'a Stop in the input of a tool',
       `{"tool_input":{${STOP},"x":${DEEP}},"hook_event_name":"PreToolUse"}`,

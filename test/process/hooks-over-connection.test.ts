@@ -27,7 +27,7 @@ interface Output {
   isError?: boolean;
 }
 
-/** What the client would read for an event of Claude Code, as it fills in the fields: all of them are text. */
+/** The output that the client would read for an event of Claude Code, as it fills in the fields: all of them are text. */
 async function fire(
   agent: McpCaller,
   event: Record<string, unknown>,
@@ -73,7 +73,7 @@ const connect = (store: string, env: Record<string, string> = {}): Promise<McpCa
     wrap: (program, args) => ({ program, args: [...args] }),
   });
 
-/** What the human was told of this kind. */
+/** The notices of this kind that the human was shown. */
 async function told(hive: OpenedHive, notice: string): Promise<HiveEvent[]> {
   return (await hive.notices.list(10)).filter(({ data }) => data['notice'] === notice);
 }
@@ -283,7 +283,7 @@ describe('a hook whose client takes its call back (Escape)', () => {
     const hook = fire(agent, after, { signal: pressed.signal });
     pressed.abort();
     await expect(hook).rejects.toThrow();
-    // What was sent before this call has been read.
+    // Everything that was sent before this call has been read.
     await agent.client.listTools();
     released.resolve();
     await holding;

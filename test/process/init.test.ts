@@ -143,7 +143,7 @@ describe('hive init', () => {
       'asking each time? [Y/n, a: set it up, but ask each time, d shows every line]',
     ])
       expect(text).toContain(sentence);
-    // What continues a line begins below its text.
+    // A line that continues another begins below its text.
     expect(screen).toContainEqual(expect.stringMatching(/^ {4}\w+, /));
     await terminal.keys('n', 'Enter');
     await terminal.until(/Nothing was written\./);
@@ -175,7 +175,7 @@ describe('hive init', () => {
     expect(refused.out).toContain('Claude Code will ask you before each call');
     expect(refused.code).toBe(0);
     expect(allowed()).toBeUndefined();
-    // What is no answer is asked again.
+    // After a word that is no answer it asks again.
     const again = await person.terminal(['init', 'claude'], tools, 'perhaps', [tools, '']);
     expect(again.out).toContain("agents use Hive's own tools without asking you");
     expect(allowed()).toEqual({ allow: toolRules(SERVER_NAME) });

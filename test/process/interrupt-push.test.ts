@@ -1,4 +1,4 @@
-/** What the asker of an interrupt does besides waiting: Codex's control socket. */
+/** The asker of an interrupt does more than wait: it uses Codex's control socket. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';

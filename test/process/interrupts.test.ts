@@ -20,7 +20,7 @@ import { claude, endsOf } from '../support/turns.ts';
 import { eventually, within } from '../support/wait.ts';
 
 // ---- From a shell ----
-// What `hive interrupt` prints, its exit codes, and the state after kill -9.
+// The output of `hive interrupt`, its exit codes, and the state after kill -9.
 
 const AGENT = 'agent-1';
 
@@ -122,7 +122,7 @@ describe('a shell', () => {
 });
 
 // ---- Over MCP ----
-// What each of our tools says to an interrupted agent, and a coordinator that stops another agent.
+// The reply of each of our tools to an interrupted agent, and a coordinator that stops another agent.
 
 describe('an agent over MCP', () => {
   test('any of our tools in a turn that must stop says so at once', async () => {

@@ -27,7 +27,7 @@ interface Scene {
   client: ModernCaller;
   /** Calls a tool as a client that takes tasks. */
   call(name: string, args: Json): Promise<ModernMessage>;
-  /** What the client is told of the task. */
+  /** The state of the task, as the client is told it. */
   look(taskId: unknown, method?: string): Promise<ModernMessage>;
 }
 

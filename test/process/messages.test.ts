@@ -17,7 +17,7 @@ import { eventually } from '../support/wait.ts';
 
 const CHILD = 'test/process/children/post.ts';
 
-/** What the feed delivered, in order. */
+/** The messages that the feed delivered, in order. */
 async function told(hive: OpenedHive, type: HiveEvent['type']): Promise<string[]> {
   return (await eventsOf(hive, type)).map((event) => event.subject ?? '');
 }

@@ -85,7 +85,7 @@ export function describeModernContract(carrier: ModernCarrier): void {
       await hive.prompts.respond({ ask_id: String(ask_id), decision: 'blue', actor: HUMAN });
       expect(await waiting).toMatchObject({ status: 'responded', decision: 'blue' });
       expect((await hive.prompts.get(String(ask_id))).collected_at).toBeNull();
-      // What had to wait may have been given up, so it is said once more.
+      // An answer that had to wait may have been given up, so it is said once more.
       await client.call('hivemind_poll', { ask_id });
       await client.call('hivemind_status');
       expect((await hive.prompts.get(String(ask_id))).collected_at).not.toBeNull();

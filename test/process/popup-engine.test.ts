@@ -123,7 +123,7 @@ describe('one process', () => {
       const { ask_id } = await ask(hive);
       await cards(1);
       await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
-      // What comes after the answer is on its way to the screen: so this process knows of the answer.
+      // A question asked after the answer is on its way to the screen: so this process knows of the answer.
       await ask(hive);
       await cards(2);
       resolve();

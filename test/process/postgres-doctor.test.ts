@@ -1,4 +1,4 @@
-/** What `hive doctor` says about a PostgreSQL store. */
+/** The findings of `hive doctor` about a PostgreSQL store. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';

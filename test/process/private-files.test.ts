@@ -1,5 +1,5 @@
 /**
- * What Hive writes to disk and prints is for its user alone: modes of files, passwords, tokens.
+ * The files and the output of Hive are for its user alone: modes of files, passwords, tokens.
  *
  * @module-tag no-authority
  * @module-tag sqlite

@@ -38,7 +38,7 @@ import { tcpProxy } from '../support/tcp-proxy.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { clockPasses, eventually, within } from '../support/wait.ts';
 
-/** What a waker says that ends, where waiting would never help. */
+/** The output of a waker that ends because waiting would never help. */
 async function wakerOf(url: string, file: string): Promise<string> {
   const waker = spawnHive(
     ['hook', '--wake', '--url', url, '--token-file', file],

@@ -1,5 +1,5 @@
 /**
- * What `hive sessions` shows about each session: what it waits for, or what it runs, and since when.
+ * The state of each session in `hive sessions`: what it waits for, or what it runs, and since when.
  *
  * @module-tag sqlite
  * @module-tag cli

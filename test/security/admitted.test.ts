@@ -1,4 +1,4 @@
-/** What the threat model admits: attacks that Hive does not stop. If you fix one, change the page as well. */
+/** Attacks that the threat model admits: Hive does not stop them. If you fix one, change the page as well. */
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { promptChecksums } from '../../src/infrastructure/store/prompts.ts';

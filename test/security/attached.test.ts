@@ -96,7 +96,7 @@ test('a response without an end is given up: the server is as one that cannot be
   const { remarks, stop } = await attach(hive, url);
   expect(remarks[0]).toBe(`Cannot reach ${url} (/path: more than 32 MB); trying again until you stop this.`);
   await stop();
-  // What was sent waits in the sockets at most.
+  // The bytes that were sent wait in the sockets at most.
   expect(sent).toBeLessThan(64 * 2 ** 20);
 });
 

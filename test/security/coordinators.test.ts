@@ -72,7 +72,7 @@ test('an agent that starts a coordinator of its own, out of its process tree, do
     expect(said).toMatch(name === 'boss' ? /Your human was asked/ : /has the name of a person/);
   }
   expect(await hive.prompts.get(prompt.ask_id)).toMatchObject({ status: 'pending', decision: null });
-  // What the human reads of it names the process; the one with a person's name could not even ask.
+  // The request that the human reads names the process; the one with a person's name could not even ask.
   expect((await requests(hive)).map(({ agent }) => agent)).toEqual(['boss']);
 });
 

@@ -1,5 +1,5 @@
 /**
- * What is approved is what was displayed: permissions that show less than they permit, and answers to what nobody saw.
+ * Only what was displayed is approved: permissions that show less than they permit, and answers to what nobody saw.
  *
  * @module-tag as-displayed
  * @module-tag sqlite
@@ -67,7 +67,7 @@ const labels = ({ options }: Prompt): string[] => options.map(({ label }) => lab
 const ALLOW = { optionId: 'a', name: 'Allow', kind: 'allow_once' };
 const WORK = { toolCallId: '1', title: 'Work', rawInput: { command: 'make' } };
 
-/** What a desk shows of a permission that an agent asks for over ACP. */
+/** The text that a desk shows of a permission that an agent asks for over ACP. */
 function overAcp(params: object, cwd = '/src'): { context: string; dialog: EditorPermission } {
   const dialog = permissionOf({ options: [ALLOW], ...params }, new ToolCalls(), cwd);
   if (dialog?.kind !== 'permission') throw new Error('Nothing was asked.');
@@ -284,7 +284,7 @@ describe('an answer that allows says what was displayed', () => {
 });
 
 describe('the arguments of a call', () => {
-  /** What a desk shows of a call, and the mark of the call, as its client wrote both. */
+  /** The text that a desk shows of a call, and the mark of the call, as its client wrote both. */
   function ofText(amount: string, by: 'process' | 'connection'): { context: string; fingerprint: string } {
     const tool_input = `{"account": ${amount}, "list": [${amount}]}`;
     const fields = { ...BASH, tool_name: 'mcp__bank__pay' };

@@ -17,7 +17,7 @@ import { eventually } from '../support/wait.ts';
 
 interface Sent {
   socket: Socket;
-  /** What has come back. */
+  /** The bytes that have come back, as text. */
   readonly said: string;
   readonly ended: boolean;
 }

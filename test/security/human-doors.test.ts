@@ -1,5 +1,5 @@
 /**
- * Who may act for the human: the ways that an agent tried, and the answer to each (docs/internals/threat-model.md).
+ * Attempts of an agent to act for the human, and the answer to each (docs/internals/threat-model.md).
  *
  * @module-tag no-self-approval
  * @module-tag provenance

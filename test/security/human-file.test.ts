@@ -62,7 +62,7 @@ function settings(env: Environment): Partial<HookSettings> {
   return { seat: thisSeat(), human: async (cwd) => ({ trust: humanTrust(env), place: placeAt(cwd) }) };
 }
 
-/** What the hook prints for a command: allow, deny, or null. */
+/** The decision that the hook prints for a command: allow, deny, or null. */
 async function decided(hive: OpenedHive, env: Environment, command: string): Promise<string | null> {
   const output = said(await fire(hive, bash(command), { settings: settings(env) }));
   const { decision } = (output?.hookSpecificOutput ?? {}) as { decision?: { behavior?: string } };
@@ -91,7 +91,7 @@ test('without a file nothing is allowed, and no problem is reported', async () =
   expect(await eventsOf(hive, 'trust/changed')).toEqual([]);
 });
 
-/** What somebody does to a good file, and how that is reported. */
+/** Attacks on a good file, and the report of each. */
 const ATTACKS: readonly (readonly [what: string, spoil: (file: string) => void, said: RegExp])[] = [
   ['can be written by a group', (file) => chmodSync(file, 0o620), /is open to other users: run chmod 600/],
   ['can be read by others', (file) => chmodSync(file, 0o604), /is open to other users: run chmod 600/],

@@ -243,7 +243,7 @@ test('a device that is revoked while the store cannot be read loses its stream o
     if (!fails) return store.read(work);
     return Promise.reject(new HiveError('store_busy', 'The store is busy.'));
   };
-  // What changed was noticed once, while it could not be read.
+  // The change was noticed once, while it could not be read.
   const watch: typeof store.watch = (listener) =>
     store.watch(() => {
       if (!isNoticed) listener();

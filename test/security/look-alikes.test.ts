@@ -177,7 +177,7 @@ describe('in a diff', () => {
 });
 
 describe('in the command of a permission', () => {
-  /** What remains as it is between ASCII characters, of all that there are. */
+  /** The characters that stay as they are between ASCII characters, of all that there are. */
   const characters = everyCharacter().filter((one) => one > '\x7f' && !/\p{Cs}/u.test(one));
   const between = characters.filter((one) => spelledOut(`a${one}b`).includes(one));
 

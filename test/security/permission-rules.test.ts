@@ -1,5 +1,5 @@
 /**
- * What nobody can make a permission rule of the human allow: a corpus of attacks, and the examples of the documentation.
+ * Calls that no permission rule of the human can be made to allow: a corpus of attacks, and the examples of the documentation.
  *
  * @module-tag no-authority
  * @module-tag as-displayed

@@ -31,7 +31,7 @@ interface Place {
   other: string;
   folder: string;
   key: string;
-  /** What the planted code writes. */
+  /** The file that the planted code writes. */
   ran: string;
 }
 

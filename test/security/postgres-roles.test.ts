@@ -30,7 +30,7 @@ async function as<T>(user: string, work: (client: pg.Client) => Promise<T>): Pro
   }
 }
 
-/** What a write does: it asks something. */
+/** A write: it asks something. */
 async function ask(hive: OpenedHive): Promise<string> {
   const { prompt } = await hive.prompts.ask({ question: 'Go?' }, await introduce(hive, 'session-1'));
   return prompt.status;

@@ -4,7 +4,7 @@
  * (test/support/past-permissions.ts), with another call in it; chance is that of the chaos runs (test/chaos/random.ts), so
  * the same seed gives the same corpus.
  *
- * Who asks for what: an agent runs tests, looks around, reads and edits files below `src`, and fetches documentation, as
+ * The calls: an agent runs tests, looks around, reads and edits files below `src`, and fetches documentation, as
  * coding agents do (`USUAL`, each with its weight). One call in twelve is one that nobody repeats (`ONCE`). One in
  * twenty-five is hostile: an honest command with something added, from rule-corpus.ts, or an order that takes effect
  * elsewhere (`REFUSED`). The human allows the usual ones, allows most of those that come once, denies every hostile one, and

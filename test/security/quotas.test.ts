@@ -186,7 +186,7 @@ test('critical questions, pings and urgent mentions of the human are counted tog
       code: 'too_many',
       details: { quota: 'quota_criticals' },
     });
-  // What is not critical still passes.
+  // Anything that is not critical still passes.
   await ask(hive, session);
   await hive.outreach.ping({ message: 'Built.' }, session);
   await post(hive, session, '@Human when you have time');

@@ -155,7 +155,7 @@ describe('a token takes part in the projects that it lists', () => {
     const place = hive.findProject(directory);
     const agent = await hive.sessions.introduce(introduction({ session_id: 'local-1', ...place }));
     await hive.messages.post({ body: secret, author: agentAuthor(agent, 'mcp') });
-    // What `hive hook --url` sends, with the directory of another project instead of its own.
+    // The request of `hive hook --url`, with the directory of another project instead of its own.
     const body = { event: farCall('use-1'), client: 'claude-code', env: {}, project: place };
     const reply = await fetch(new URL('/hook', served.url), {
       method: 'POST',

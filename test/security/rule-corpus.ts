@@ -12,7 +12,7 @@ export interface CorpusCall {
   input: Readonly<Record<string, unknown>>;
   /** The decision of the rule; null: the human is asked. */
   decision: 'allow' | 'deny' | null;
-  /** What was done to it. */
+  /** The change that was made to it. */
   how: string;
 }
 

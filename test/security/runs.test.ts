@@ -228,7 +228,7 @@ describe('an answer', () => {
       );
     await put({});
     const lines: object[] = [];
-    /** What the client's transcript says of a call. */
+    /** Adds the client's record of a call to its transcript. */
     const write = (content: object): void => void lines.push({ message: { id: 'm', content: [content] } });
     const as = (start: number) => ({
       env: { HIVE_RUN: `run-1:${start}` },

@@ -8,7 +8,7 @@ import { shell } from '../support/cli.ts';
 import { lispFolder } from '../support/lisp.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 
-/** What a real Emacs prints for a form, with the attacks of hive-files-test.el. */
+/** The output of a real Emacs for a form, with the attacks of hive-files-test.el. */
 async function emacs(form: string): Promise<string> {
   const folders = [lispFolder(), join(ROOT, 'test/emacs')].flatMap((folder) => ['-L', folder]);
   const args = ['-Q', '--batch', ...folders, '-l', 'hive-files-test', '--eval', `(princ ${form})`];

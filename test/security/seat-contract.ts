@@ -1,4 +1,4 @@
-/** What only the signature of a registered seat allows, whichever engine holds the rows. */
+/** Acts that only the signature of a registered seat allows, whichever engine holds the rows. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { HookSettings } from '../../src/application/hook-context.ts';

@@ -113,7 +113,7 @@ describe('a hook and a sidecar of their own', () => {
 
   const start = (env: Record<string, string>) => connect(tempStore(), env);
 
-  /** What `hive hook` prints, once Emacs has answered its permission with this. */
+  /** The output of `hive hook`, once Emacs has answered its permission with this. */
   async function answered(
     { store, sidecar }: Pick<Awaited<ReturnType<typeof start>>, 'store' | 'sidecar'>,
     env: Record<string, string>,
@@ -369,7 +369,7 @@ describe('registering', () => {
 });
 
 describe('a permission that a model asks for in its own words', () => {
-  /** What a poll and a hook say of it, once its row has these columns. */
+  /** The words of a poll and a hook about it, once its row has these columns. */
   async function told(columns: Columns | null, sign = true) {
     const address = tempStore();
     const hive = await openTestHive(address);

@@ -1,5 +1,5 @@
 /**
- * What a rule takes for the words of a command is what real shells take for them: of random lines, each that is understood has
+ * The words that a rule sees in a command are those that real shells see: of random lines, each that is understood has
  * the same words in bash and in dash.
  *
  * @module-tag as-displayed

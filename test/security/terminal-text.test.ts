@@ -1,5 +1,5 @@
 /**
- * What agents write reaches a terminal inert, whichever command prints it.
+ * Agents' text reaches a terminal inert, whichever command prints it.
  *
  * @module-tag untrusted
  * @module-tag sqlite

@@ -531,7 +531,7 @@ requirement(
   },
 );
 
-/** What the agent reads with its next prompt. */
+/** The text that the agent reads with its next prompt. */
 async function nextTold(): Promise<{ say: string; stop(): Promise<Loose> }> {
   turns += 1;
   const prompt_id = `prompt-${turns}`;

@@ -71,7 +71,7 @@ const refusal = (work: Promise<unknown>): Promise<string> =>
 const stop = (agent: Agent): Promise<Loose> =>
   agent.hook('Stop', { stop_hook_active: false, background_tasks: [] });
 
-/** What `M-x hive-outreach` shows, once this card is there. */
+/** The text of `M-x hive-outreach`, once this card is there. */
 async function cardsInEmacs(title: string): Promise<string> {
   await emacs.calm();
   await emacs.command('hive-outreach');
@@ -452,7 +452,7 @@ requirement(
       const { hookSpecificOutput } = await main.hook('UserPromptSubmit', { prompt: 'go on', prompt_id });
       return hookSpecificOutput?.additionalContext ?? '';
     };
-    // What earlier tests reported is read first.
+    // Reports of earlier tests are read first.
     while ((await says('prompt-before')) !== '') await main.hook('Stop', { prompt_id: 'prompt-before' });
     const bg = await background();
     const { outreach_id } = await report(bg, 'The cache was stale.');

@@ -226,7 +226,7 @@ requirement(
     expect(says(out)).toEqual(['@Claude-', '@All', '@Human', '@reviewer']);
     await emacs.calm();
     await openHere();
-    // What people call its author is behind it, and no part of the text.
+    // The name that people call its author is behind it, and no part of the text.
     await emacs.until(/## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d Claude-abc12 {2}\(.+\)\n\nunder a heading/);
     expect(says(await emacs.text(shared))).toEqual(['@Claude-', '@All', '@Human', '@reviewer']);
   },
@@ -838,7 +838,7 @@ requirement(
     const [session] = await sessionsOf(agent);
     const place = { project: session.project, project_dir: childEnvironment(own)['HOME'] ?? '' };
     for (let n = 0; n < 200; n += 1) await introduceAs(hive, `${1000 + n}x-session`, place);
-    // What it costs is measured by the bench (100 mentions and more).
+    // The bench measures its cost (100 mentions and more).
     const result = await post(agent, '@All how far are you?');
     expect(result.mentioned).toHaveLength(200);
     expect((await agent.tries()).verdict).toBe('pass');

@@ -69,7 +69,7 @@ interface ProxyOptions {
   program?: readonly string[];
   /** The session of which its environment says that an editor speaks for it. */
   package_session?: string | null;
-  /** What happens when the editor has gone; without it, its agent ends, too. */
+  /** Called when the editor has gone; without it, its agent ends, too. */
   onClientGone?: () => void;
 }
 
@@ -120,10 +120,10 @@ export function openProxy(
 }
 
 export interface BegunOptions extends ProxyOptions {
-  /** What the client says that it can show. */
+  /** The capabilities that the client declares. */
   capabilities?: object;
   version?: number;
-  /** What the agent says about itself, beside its name. */
+  /** Fields that the agent adds to its name. */
   agent_says?: object;
   /** The session's id where the editor's own package speaks to the hive. */
   package_session?: string | null;

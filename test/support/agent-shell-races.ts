@@ -20,7 +20,7 @@ const TOGETHER = 20;
 /** How long one side may hesitate. */
 const HESITATION_MS = 15;
 
-/** What the human of this Emacs does: presses an option while its dialog is there, or answers in the list of Hive. */
+/** The act of this Emacs' human: it presses an option while its dialog is there, or answers in the list of Hive. */
 const ACT = `(progn
   (defun race-shown-p (id)
     (with-current-buffer shell
@@ -96,7 +96,7 @@ export async function raceDeskAndBuffer(seed: number): Promise<void> {
       if (status === 'cancelled') {
         outcomes.buffer += 1;
         expect([option, cancel_reason]).toEqual(['always', 'answered_elsewhere']);
-        // Whoever was at the desk reads that it was too late, and the answer is kept.
+        // The person at the desk reads that it was too late, and the answer is kept.
         expect(late_response).not.toBeNull();
       } else if (option === 'always') {
         outcomes.late += 1;

@@ -39,7 +39,7 @@ export interface Shell {
   inShell(form: string): Promise<unknown>;
   /** The agent asks for a permission under this id. */
   ask(id: number | string, ...fields: string[]): Promise<unknown>;
-  /** What the agent was sent, oldest first. */
+  /** Everything that the agent was sent, oldest first. */
   sent(): Promise<unknown[][]>;
   /** The answers among them. */
   answers(): Promise<unknown[][]>;

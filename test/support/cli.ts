@@ -12,7 +12,7 @@ export interface Ran {
   code: number | null;
   out: string;
   err: string;
-  /** What it printed, as JSON. */
+  /** Its output, as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: replies are of many shapes, and the assertions say which
   json(): any;
 }

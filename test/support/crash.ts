@@ -19,7 +19,7 @@ interface Answer {
   response_id: string;
 }
 
-/** What the clients know to be stored, and what is in doubt. */
+/** Facts that the clients know to be stored, and those that are in doubt. */
 interface Books {
   /** question → ask_id */
   asked: Map<string, string>;

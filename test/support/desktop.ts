@@ -133,7 +133,7 @@ export async function startDesktop(): Promise<Desktop> {
       forgotten = (await read()).length;
       desktop.sent = [];
     },
-    // What `dunstctl count displayed` asks for: that script would be run many times a second.
+    // The question of `dunstctl count displayed`: that script would be run many times a second.
     displayed: async () => Number((await run('dbus-send', ...DISPLAYED)).trim().split(/\s+/).at(-1)),
     clickBody: async () => void (await run('dunstctl', 'action', '0')),
     async press(label) {

@@ -11,7 +11,7 @@ import { attach, standIn } from './opencode.ts';
 import { serveInProcess } from './sidecar.ts';
 import { eventually } from './wait.ts';
 
-/** What the hive told the agent; `nothing`: only what its client shows counts. */
+/** The hive's answer to the agent; `nothing`: only the dialog of its client counts. */
 export type Outcome = 'allowed' | 'refused' | 'nothing';
 
 export interface DialogAgent {

@@ -24,7 +24,7 @@ export function measuredEditTools(cwd: string): EditTools {
 export interface FiredDialog {
   /** The prompts that a desk shows, in order. */
   prompts: Prompt[];
-  /** What the hook prints when it ends. */
+  /** The output of the hook when it ends. */
   printed: Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-/** What a graphical Emacs draws, read from the pixels of its screen. */
+/** The picture that a graphical Emacs draws, read from the pixels of its screen. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';

@@ -22,7 +22,7 @@ const STRICT = 5;
 /** The least number of answers in each round. */
 const ANSWERS = 4;
 
-/** What the echo areas of all Emacsen said, by the text of the answer. */
+/** The reports in the echo areas of all Emacsen, by the text of the answer. */
 interface Books {
   /** "queued": the answer is on disk. */
   queued: Set<string>;
@@ -85,7 +85,7 @@ async function oneRound(home: EmptyHome, round: number, random: Random, books: B
   books.adopted += emacsOutbox(home).pending.length;
 }
 
-/** What an Emacs has reported so far: the texts of the answers that it called queued, and of those that it called stored. */
+/** The reports of an Emacs so far: the texts of the answers that it called queued, and of those that it called stored. */
 function heard(emacs: Child): { queued: string[]; stored: string[] } {
   const said: { queued: string[]; stored: string[] } = { queued: [], stored: [] };
   let typed = '';
@@ -187,7 +187,7 @@ function checkBooks(home: EmptyHome, rounds: number, { queued, stored, adopted }
     [...stored].filter((text) => !inStore.includes(text)),
     'said to be stored, and not',
   ).toEqual([]);
-  // What was answered before a crash is not asked again after it.
+  // A question that was answered before a crash is not asked again after it.
   const byQuestion = Map.groupBy(rows, (row) => row['ask_id']);
   expect([...byQuestion.values()].filter((answers) => answers.length > 1)).toEqual([]);
 

@@ -26,7 +26,7 @@ export interface ServedEmacs {
  * packages of others may be installed.
  */
 export async function startDaemon(env: Environment, args: readonly string[] = []): Promise<ServedEmacs> {
-  // What a broken init file has started stays behind; nothing-left.ts ends it.
+  // A process that a broken init file has started stays behind; nothing-left.ts ends it.
   await run('emacs', [`--daemon=${SERVER}`, ...ALMOST_Q, ...args], {
     env,
     ...(env['HOME'] && { cwd: env['HOME'] }),

@@ -52,7 +52,7 @@ export function startsOverAfterFailure(of: () => { home: Home; emacs: Terminal }
 }
 
 /**
- * What F12 does in each Emacs of a home: it leaves everything that reads keys, cancels what is pending as its human, and one window
+ * F12 in each Emacs of a home: it leaves everything that reads keys, cancels what is pending as its human, and one window
  * is left. It says when.
  */
 const LEAVE = `(global-set-key [f12] (lambda () (interactive)
@@ -108,8 +108,9 @@ export interface EmptyHome {
 }
 
 /**
- * What -Q says, but for the early init file that each home has. Emacs looks for the terminal's own library before it evaluates
- * an argument, and would compile it to native code each time that it starts: two seconds of a processor, for a home that is new.
+ * The options that -Q means, but for the early init file that each home has. Emacs looks for the terminal's own library before it
+ * evaluates an argument, and would compile it to native code each time that it starts: two seconds of a processor, for a home
+ * that is new.
  */
 export const ALMOST_Q: readonly string[] = [
   '--no-site-file',

@@ -45,7 +45,7 @@ export function fakeNotifier(): FakeNotifier {
   };
 }
 
-/** What is on the screen. */
+/** The cards on the screen. */
 export function standing(...notifiers: readonly FakeNotifier[]): FakeCard[] {
   return notifiers.flatMap(({ cards }) => cards.filter(({ closed }) => !closed));
 }

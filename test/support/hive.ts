@@ -50,7 +50,7 @@ export async function openTestHive(
   return hive;
 }
 
-/** What the human prefers, by setting, at their seat of these tests and at the one that a program of this machine has. */
+/** Sets the human's preferences at their seat of these tests and at the one that a program of this machine has. */
 export async function prefer(hive: OpenedHive, settings: Readonly<Record<string, unknown>>): Promise<void> {
   for (const [key, value] of Object.entries(settings))
     for (const seat of [SEAT.name, thisSeat()])
@@ -104,7 +104,7 @@ export async function ask(
 
 /**
  * Resolves when a wait of this hive that has just begun sleeps: it has armed its bell, looked once more and found nothing.
- * What is stored from now on reaches it only if something wakes it.
+ * Anything that is stored from now on reaches it only if something wakes it.
  */
 export async function whenWaiting(hive: OpenedHive): Promise<void> {
   const watch = vi.spyOn(hive.store, 'watch');

@@ -1,4 +1,4 @@
-/** What `hive init` adds to the files of Claude Code, for the tests that add it and take it out again. */
+/** The additions of `hive init` to the files of Claude Code, for the tests that add them and take them out again. */
 import { SERVER_NAME } from '../../src/domain/installation.ts';
 import { claudeServer, hookPart, inOneFile, rulePart } from '../../src/infrastructure/installation/claude.ts';
 import { type Part, planInit, type Receipt } from '../../src/infrastructure/installation/parts.ts';

@@ -12,10 +12,10 @@ import { eventually } from './wait.ts';
 /** The end of a turn that HUMAN has interrupted. */
 export const INTERRUPTED = { aborted: 'interrupted', by: 'ada' } as const;
 
-/** What the human reads of an interrupt of HUMAN with the note "wrong branch". */
+/** The human's sentence about an interrupt of HUMAN with the note "wrong branch". */
 export const STOP = 'Interrupted by ada. Note: wrong branch';
 
-/** What the agent reads of it. */
+/** The agent's sentence about it. */
 export const PLEASE_STOP: string = `${STOP}. Stop now: call no further tool, end your turn and wait for the human. Work in progress may be half done; do not repeat it unless asked.`;
 
 /** A registered session whose turn has begun. */

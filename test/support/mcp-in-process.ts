@@ -46,7 +46,7 @@ export async function connectInProcess(
   return client;
 }
 
-/** What calls tools in this process. */
+/** A caller of tools in this process. */
 export type CallerInProcess = Pick<McpCaller, 'client' | 'call'>;
 
 /** The same as a caller of tools, where the process of `hive mcp` is not what the test is about. */

@@ -19,7 +19,7 @@ export interface ModernMessage {
 
 /** A request under way. */
 export interface Begun {
-  /** What came for it: notifications, then the answer. */
+  /** The messages that came for it: notifications, then the answer. */
   messages: ModernMessage[];
   /** Resolves with the answer. */
   answer(): Promise<ModernMessage>;
@@ -35,7 +35,7 @@ export interface ModernCaller {
   stop(): Promise<void>;
 }
 
-/** What such a client adds to each request. */
+/** The fields that such a client adds to each request. */
 export function envelope(version = '2026-07-28'): Json {
   return {
     'io.modelcontextprotocol/protocolVersion': version,

@@ -24,7 +24,7 @@ export async function copyNewStore(path: string): Promise<void> {
   made ??= makeOnce();
   const { bytes, at } = await made;
   if (!isEmptyFolder(dirname(path))) return;
-  // What tells two stores apart, and a store from the log of another one.
+  // The id tells two stores apart, and the mark a store from the log of another one.
   bytes.write(randomIds.make('store'), at, 'latin1');
   bytes.writeUInt32BE(newMark(), MARK_OFFSET);
   const draft = `${path}.new-copy`;

@@ -8,7 +8,7 @@ import { endBusyHost } from './command-host.ts';
 import { removeAgain, removeRemaining } from './temp.ts';
 import { within } from './wait.ts';
 
-/** What keeps a process from ending, by the names of `process.getActiveResourcesInfo`. */
+/** Resources that keep a process from ending, by the names of `process.getActiveResourcesInfo`. */
 const HELD = new Set(['FSEventWrap', 'ProcessWrap']);
 
 const before = held().length;
@@ -19,7 +19,7 @@ afterAll(async () => {
   const gone = (): boolean => remainingProcesses().length === 0 && held().length <= before;
   await within(gone, 10_000);
   const left = remainingProcesses();
-  // What is left fails this file, and disturbs no other: a detached agent of a test that failed would run for hours.
+  // A process that is left fails this file, and disturbs no other: a detached agent of a test that failed would run for hours.
   for (const line of left) endProcess(Number.parseInt(line, 10));
   removeHome();
   await removeAgain();

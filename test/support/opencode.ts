@@ -13,7 +13,7 @@ import { eventually } from './wait.ts';
 
 export interface Reply {
   id: string;
-  /** What was sent: of a permission, or the answers to a question; null for one that was rejected. */
+  /** The body of the reply to a permission or a question; null for a rejected question. */
   body: { reply?: string; message?: string; answers?: string[][] } | null;
   /** Whether it was the first. */
   counted: boolean;

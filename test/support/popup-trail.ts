@@ -1,4 +1,4 @@
-/** What the events of a prompt say about its popups. */
+/** The trail of popups in the events of a prompt. */
 import { expect } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventually } from './wait.ts';

@@ -91,7 +91,7 @@ async function restore({ client, tables, rows, shape, bytes }: Copy): Promise<bo
   return true;
 }
 
-/** What a database consists of, and its size. */
+/** The shape of a database, and its size. */
 async function look(client: pg.Client): Promise<{ shape: string; bytes: number }> {
   const { rows } = await client.query<{ shape: string; bytes: string }>(`
     SELECT pg_database_size(current_database()) AS bytes, string_agg(line, E'\\n' ORDER BY line) AS shape FROM (

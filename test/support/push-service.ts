@@ -14,10 +14,10 @@ export interface Received {
 }
 
 export interface PushService {
-  /** What a browser gives the page; each call is another browser. */
+  /** The subscription that a browser gives the page; each call is another browser. */
   subscribe(): PushTarget;
   readonly received: Received[];
-  /** What the next requests get, in order; afterwards 201. `silence`: no answer at all. */
+  /** The answers to the next requests, in order; afterwards 201. `silence`: no answer at all. */
   answers: (number | 'silence' | { status: number; retry_after?: string; text?: string })[];
   /** How many requests came, answered or not. */
   readonly tried: number;

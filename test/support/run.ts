@@ -1,6 +1,7 @@
 /**
- * What all files of one run of the suite share (vitest.config.ts): a folder in memory where the tests write, the scripts of
- * the tests as bundles, the code that Hive's programs have compiled, and, if a file asks for it, one PostgreSQL server. Nothing of it outlives the run.
+ * Everything that the files of one run of the suite share (vitest.config.ts): a folder in memory where the tests write, the scripts
+ * of the tests as bundles, the code that Hive's programs have compiled, and, if a file asks for it, one PostgreSQL server. Nothing
+ * of it outlives the run.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

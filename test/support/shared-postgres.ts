@@ -23,7 +23,7 @@ export interface SharedPostgres {
   stop(): Promise<void>;
 }
 
-/** What the first one leaves for the others. */
+/** The server that the first one leaves for the others. */
 interface Started {
   port: number;
   pid: number;

@@ -38,7 +38,7 @@ export const DOORS: Readonly<Record<string, string>> = {
   acp: "agent's own protocol",
 };
 
-/** What a test needs of the machine: `npm test -- --tags-filter='!root'` leaves out what needs root. */
+/** Demands of a test on the machine: `npm test -- --tags-filter='!root'` leaves out those that need root. */
 const NEEDS: Readonly<Record<string, string>> = {
   root: 'needs root: other users, mounts and networks of its own',
   mounts: 'needs mount namespaces, for a disk that is soon full',

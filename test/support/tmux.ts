@@ -95,7 +95,7 @@ export async function openTerminal(
       }
     },
     async answer(dialog, key) {
-      // What is above it may count seconds, or blink.
+      // The screen above it may count seconds, or blink.
       const part = (screen: string): string => screen.slice(screen.search(dialog));
       await terminal.until(dialog, 20_000);
       let before = part(await still());
@@ -155,7 +155,7 @@ export async function openTerminal(
 
 /** A shell that runs one command after the other. */
 interface Shell {
-  /** What the command prints. Rejects if its exit code is not 0. */
+  /** The output of the command. Rejects if its exit code is not 0. */
   run(command: readonly string[]): Promise<string>;
   close(): Promise<void>;
 }

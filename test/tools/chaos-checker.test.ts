@@ -13,7 +13,7 @@ import { story } from './chaos-story.ts';
 
 type Story = ReturnType<typeof story>;
 
-/** What the checks say about a changed history: the names of those that it breaks, with the reasons. */
+/** The verdict of the checks on a changed history: the names of those that it breaks, with the reasons. */
 function broken(spoil: (told: Story) => void = () => undefined): Map<string, string[]> {
   const told = story();
   spoil(told);

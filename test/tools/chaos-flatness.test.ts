@@ -1,4 +1,4 @@
-/** What `npm run soak` calls flat. */
+/** The verdict of `npm run soak` on the growth of a process. */
 import { expect, test } from 'vitest';
 import { flatnessTable, judge, type Sample } from '../chaos/flatness.ts';
 

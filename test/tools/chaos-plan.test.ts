@@ -1,4 +1,4 @@
-/** What the nemesis of `npm run chaos` does is made of the seed alone. */
+/** The plan of the nemesis of `npm run chaos` is made of the seed alone. */
 import { describe, expect, test } from 'vitest';
 import { type Fault, neverStruck, planStrokes, type Stroke } from '../chaos/plan.ts';
 

@@ -1,4 +1,4 @@
-/** What the workers of a correct run know and what its store holds: tests of the checker change it. */
+/** The knowledge of the workers of a correct run and its store: tests of the checker change it. */
 import type { Evidence, Fact } from '../chaos/facts.ts';
 
 type Rows = Record<keyof Omit<Evidence['store'], 'integrity'>, Record<string, unknown>[]>;

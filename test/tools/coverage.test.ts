@@ -1,4 +1,4 @@
-/** What the suite prints at its end. */
+/** The table that the suite prints at its end. */
 import { expect, test } from 'vitest';
 import { coverageTable } from '../support/coverage.ts';
 import { DOORS, INVARIANTS } from '../support/tags.ts';

@@ -1,4 +1,4 @@
-/** Who may answer and who may cancel: the whole matrix of invariant 9. */
+/** The whole matrix of invariant 9: who may answer and who may cancel. */
 import { describe, expect, test } from 'vitest';
 import { type Actor, refusalToAnswer, refusalToCancel } from '../../src/domain/actors.ts';
 import { prompt } from './prompt-arbitraries.ts';

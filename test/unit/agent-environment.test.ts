@@ -1,4 +1,4 @@
-/** What an environment shows about the agent that set it. */
+/** The marks in an environment of the agent that set it. */
 import { describe, expect, it } from 'vitest';
 import { agentVariable, sessionsInEnvironment } from '../../src/application/identity.ts';
 

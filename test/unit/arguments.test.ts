@@ -231,7 +231,7 @@ describe('what is written as text is taken as what it is', () => {
     ['[{"label":"a"}]', [{ label: 'a' }]],
     [['["a","b"]'], ['a', 'b']],
     [['[{"Label":"a"},"b"]'], [{ label: 'a' }, 'b']],
-    // What an empty answer looks like may be just what is asked.
+    // Text that looks like an empty answer may be just what is asked.
     [
       ['[]', '{}', 'null', '{"error":"none"}', '0', 'true'],
       ['[]', '{}', 'null', '{"error":"none"}', '0', 'true'],

@@ -1,4 +1,4 @@
-/** Who is calling, decided from recorded calls of the real clients. */
+/** The caller, decided from recorded calls of the real clients. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** What comes in is bounded in characters, as the domain counts them: the schema refuses nothing that the domain accepts. */
+/** Input is bounded in characters, as the domain counts them: the schema refuses nothing that the domain accepts. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { INTERRUPT_LIMITS } from '../../src/domain/interrupts.ts';

@@ -1,4 +1,4 @@
-/** What the command line makes of texts, times and outcomes. */
+/** Texts, times and outcomes on the command line. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { EXIT, exitCodeOfError, exitCodeOfPrompts } from '../../src/cli/exit-codes.ts';
 import { age, line, parseDuration, table, visibleJson } from '../../src/cli/output.ts';

@@ -1,5 +1,5 @@
 /**
- * What the clients make of their edits, one way of each at a time. `test/clients/edits.test.ts` compares the same functions with
+ * The clients' ways with their edits, one at a time. `test/clients/edits.test.ts` compares the same functions with
  * the real programs.
  *
  * @module-tag as-displayed

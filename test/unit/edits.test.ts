@@ -1,5 +1,5 @@
 /**
- * What a tool is about to do to files, as the person sees it who permits it. Nothing of the call may be hidden.
+ * Changes that a tool is about to make to files, as the person sees them who permits them. Nothing of the call may be hidden.
  *
  * @module-tag as-displayed
  * @module-tag untrusted

@@ -1,4 +1,4 @@
-/** What a message is: its body, its place, and how a block in a buffer is recognized. */
+/** The parts of a message: its body, its place, and how a block in a buffer is recognized. */
 import { describe, expect, test } from 'vitest';
 import {
   type Author,

@@ -32,7 +32,7 @@ function state(changes: Partial<RuleState> = {}): RuleState {
   };
 }
 
-/** What makes each rule say no, in the order in which they are asked. */
+/** A state in which each rule says no, in the order in which they are asked. */
 const OFFENCES: readonly (readonly [OutreachRule, Partial<RuleState>])[] = [
   ['allow_ping', { settings: { ...DEFAULT_OUTREACH_SETTINGS, allow_ping: false } }],
   ['budget', { bucket: { ...full, credits: 0 } }],

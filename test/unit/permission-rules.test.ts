@@ -16,7 +16,7 @@ function tool(name: string, input: Record<string, unknown>): HookTool {
 }
 const bash = (command: string): HookTool => tool('Bash', { command });
 
-/** What becomes of a tool under these rules: allow, deny, or null. */
+/** The decision about a tool under these rules: allow, deny, or null. */
 function decision(given: HookTool, ...rules: object[]): string | null {
   const { rules: read, problems } = readRules(rules, 'test');
   expect(problems).toEqual([]);
@@ -396,7 +396,7 @@ describe('a rule with a star that its program may run', () => {
         'Rule 3 of test has a star where sudo may read it as a program or as code and is not used.',
       ],
     });
-    // What no command could be is the file or the address of another tool.
+    // An input that no command could be is the file or the address of another tool.
     for (const input of ['https://example.org/?a=*', '/demo/[id]/*', '/opt/node/*'])
       expect(readRules([{ decision: 'allow', tool: '*', input }], 'test').problems).toEqual([]);
   });

@@ -1,5 +1,5 @@
 /**
- * What differs between systems, with the answers that their documents record: proc(5) of Linux, ps(1), sysctl(8) and mount(8)
+ * Differences between systems, with the answers that their documents record: proc(5) of Linux, ps(1), sysctl(8) and mount(8)
  * of macOS and the BSDs, and the ps of POSIX.
  */
 import { userInfo } from 'node:os';

@@ -1,4 +1,4 @@
-/** What `sslmode` and the other parameters of an address mean, and what is said about a certificate. */
+/** The meaning of `sslmode` and the other parameters of an address, and the sentences about a certificate. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** What people call a project, and that it chooses no program that Hive starts. */
+/** The name that people give to a project, which chooses no program that Hive starts. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** What counts as an answer to a prompt, and how it is stored. */
+/** Answers to a prompt: which count, and how they are stored. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HiveError } from '../../src/domain/errors.ts';

@@ -1,4 +1,4 @@
-/** What may be asked: bounds, defaults, and a clear sentence for what does not fit. */
+/** Bounds and defaults of a question, and a clear sentence for what does not fit. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HiveError } from '../../src/domain/errors.ts';

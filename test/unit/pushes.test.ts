@@ -1,4 +1,4 @@
-/** Who is pushed what, and when: the decisions alone. */
+/** The decisions alone about pushes: to whom, of what, and when. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Popup } from '../../src/domain/popups.ts';

@@ -1,4 +1,4 @@
-/** What a quota decides from counts. */
+/** The decision of a quota from counts. */
 import { expect, test } from 'vitest';
 import { askQuotas, QUOTAS, quotaBucket, quotaOwners } from '../../src/domain/quotas.ts';
 

@@ -110,7 +110,7 @@ describe('an address on a command line', () => {
 describe('no password is in', () => {
   const around = fc.string({ unit: fc.constantFrom(...':@/?#&=%+ \'"\\[]ab19') });
   const password = fc.tuple(around, around).map(([before, after]) => `${before}geheim${after}`);
-  /** What a URL takes as it is. */
+  /** The password as a URL takes it. */
   const plain = password.map((text) => text.replace(/[/?#%[\]\\ "]/g, encodeURIComponent));
 
   test('the name of a store', () => {

@@ -1,5 +1,5 @@
 /**
- * What people see a session by.
+ * The titles by which people know a session.
  *
  * @module-tag provenance
  */

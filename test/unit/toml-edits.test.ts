@@ -21,7 +21,7 @@ const add = (text: string, ...tables: (typeof SERVER | typeof TRUST)[]): string 
   applyEdits(text, appendToml(text, tables));
 const cut = (text: string): string => applyEdits(text, removeToml(text));
 
-/** What people write, in any order: a key of the root must come first, so the tables come after. */
+/** Lines that people write, in any order: a key of the root must come first, so the tables come after. */
 const root = fc.constantFrom(
   'model = "gpt"',
   '# a comment',

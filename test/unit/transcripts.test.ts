@@ -1,4 +1,4 @@
-/** What a transcript of Claude Code says about the end of a turn: recorded ones, and text that only looks like one. */
+/** The end of a turn in a transcript of Claude Code: recorded ones, and text that only looks like one. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** What an edit changes, as a person reads it before saying yes. */
+/** The changes of an edit, as a person reads them before saying yes. */
 import { expect, test } from 'vitest';
 import { unifiedDiff } from '../../src/infrastructure/platform/edits.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Whatever agents write is text, on every screen and in every field.
+ * Everything that agents write is text, on every screen and in every field.
  * @module-tag untrusted
  */
 import type { BrowserContext, Page } from 'playwright-core';
@@ -27,7 +27,7 @@ const ATTACKS = [
   `{{constructor.constructor("document.title='broken'")()}}`,
 ];
 const HOSTILE = ATTACKS.join('\n\n');
-/** What only a tag or a link of the agent's can have brought into the page. */
+/** Elements that only a tag or a link of the agent's can have brought into the page. */
 const BROUGHT =
   'main :is(script, iframe, img, style, base, object, embed, form[action], svg, [onerror], [onload], [ontoggle], a[href^="javascript:" i], a[href^="data:" i])';
 

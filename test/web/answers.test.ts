@@ -186,7 +186,7 @@ describe('an answer', () => {
     await option(page, 'Yes').tap();
     await page.getByText(/It came late/).waitFor();
     expect((await inbox.hive.prompts.get(ask_id)).late_response).toMatchObject({ decision: 'Yes' });
-    // Whoever has left the question finds it in the list.
+    // A person who has left the question finds it in the list.
     await page.getByRole('link', { name: 'Back', exact: false }).first().click();
     await page.getByText('came late').waitFor();
   });

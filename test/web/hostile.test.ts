@@ -1,5 +1,5 @@
 /**
- * What must not happen on a phone: an answer that is lost because something else than Hive answered, and a permission that is
+ * Harm that must not happen on a phone: an answer that is lost because something else than Hive answered, and a permission that is
  * allowed although a part of it was never on the screen.
  * @module-tag as-displayed
  * @module-tag durable
@@ -215,7 +215,7 @@ test('what the server could not do is said', async () => {
   const { page } = await phone();
   await show(page, asked);
   await inbox.kill();
-  // What is below it has moved by then.
+  // The page below it has moved by then.
   await page.getByText(/No connection/).waitFor();
   await page.getByText('Snooze', { exact: true }).tap();
   await page.getByRole('button', { name: '1 hour' }).tap();
@@ -504,7 +504,7 @@ describe('a permission', () => {
     await page.clock.install();
     await readBy(1);
     await page.clock.runFor(5_000);
-    // Whatever was jumped over is read, or it is not allowed.
+    // Every part that was jumped over is read, or it is not allowed.
     if (!(await isBarred(page))) expect([...uncovered]).toEqual(steps);
     await readBy(1 / 8);
     await page.clock.runFor(5_000);

@@ -284,7 +284,7 @@ test('what was answered elsewhere disappears; a tap opens the question', async (
 test('a question whose options do not fit has one button, which opens it, and a permission has none', async () => {
   const own = await phone();
   const { hive, page, service } = own;
-  // What a browser shows beyond that it drops in silence.
+  // A browser drops further buttons in silence.
   expect(await page.evaluate(() => (Notification as unknown as { maxActions: number }).maxActions)).toBe(2);
   const three = await ask(hive, { question: 'Which one?', options: ['SQLite', 'PostgreSQL', 'Neither'] });
   const permission = await ask(hive, { kind: 'permission', options: ['allow', 'deny'] });

@@ -53,7 +53,7 @@ test(`${ANSWERS} questions, answered by two phones and an Emacs`, { timeout: LIM
     await troubles;
   }
 
-  // What was queued is stored: nothing that was killed took it along.
+  // Every queued answer is stored: nothing that was killed took it along.
   const queued = heard.filter(({ step }) => step === 'queued');
   const lost = (): string[] => {
     const stored = new Set(responses(inbox).map(({ response_id }) => response_id));
@@ -85,7 +85,7 @@ test(`${ANSWERS} questions, answered by two phones and an Emacs`, { timeout: LIM
   expect(events.length, 'events of answers that count').toBe(ANSWERS);
   expect(events.filter(({ subject, data }) => data['decision'] !== winners.get(subject ?? ''))).toEqual([]);
 
-  // Whoever was told what became of an answer was told the truth.
+  // Each racer was told the truth about its answer.
   const lies = heard.filter(
     (said) =>
       said.step === 'settled' &&
@@ -93,7 +93,7 @@ test(`${ANSWERS} questions, answered by two phones and an Emacs`, { timeout: LIM
   );
   expect(lies).toEqual([]);
 
-  // What the race is about has happened.
+  // Each racer has won some, and each phone has left some unsent.
   const won = RACERS.map((name) => [...winners.values()].filter((by) => by === name).length);
   expect(Math.min(...won), `won by ${RACERS}: ${won}`).toBeGreaterThan(0);
   const left = phones.map((phone) => phone.left());
@@ -156,7 +156,7 @@ interface Trouble {
 interface Response {
   response_id: string;
   ask_id: string;
-  /** Who has chosen it: the option has their name. */
+  /** The chooser: the option has their name. */
   by: string;
   outcome: string;
 }
@@ -166,7 +166,7 @@ function responses(inbox: ServedInbox): Response[] {
   return read(inbox, 'SELECT response_id, ask_id, decision AS "by", outcome FROM responses') as Response[];
 }
 
-/** What each question was decided. */
+/** The decision of each question. */
 function decisions(inbox: ServedInbox): { ask_id: string; decision: string | null }[] {
   return read(inbox, 'SELECT ask_id, decision FROM prompts') as { ask_id: string; decision: string | null }[];
 }

@@ -119,7 +119,7 @@ describe('a permission', () => {
       });
     agent.send(permission(100));
     const [before] = await atTheDesk();
-    // What the desks show stays the same.
+    // The status changes nothing that the desks show.
     describe({ status: 'in_progress' });
     describe({ rawInput: { command: 'rm -rf /' } });
     await eventually(async () => (await pending())[0]?.question === 'Run rm -rf /?');

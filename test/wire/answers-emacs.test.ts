@@ -106,7 +106,7 @@ describe('without a response_id', () => {
   });
 });
 
-/** What cannot be accepted, and what the human reads about it. */
+/** Answers that cannot be accepted, and what the human reads about them. */
 const UNREAD: readonly [string, (ask_id: string) => unknown, RegExp][] = [
   ['without a question', () => ({ decision: 'yes', by: 'human' }), /^An answer could not be accepted\./],
   [

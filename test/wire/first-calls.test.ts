@@ -1,5 +1,5 @@
 /**
- * What a model writes the first time, as recorded or as it plausibly would. A right call works. A wrong one is refused with a
+ * First calls of a model, as recorded or as it plausibly would write them. A right call works. A wrong one is refused with a
  * call in the refusal, and that call works.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -79,7 +79,7 @@ function callIn(text: string): { tool: string; args: Args } | null {
   return null;
 }
 
-/** What went wrong with a first call; null if nothing did. */
+/** The fault of a first call; null if it has none. */
 async function wrongWith({ tool, args, right }: FirstCall, { agent, ids }: Scene): Promise<string | null> {
   const what = `${tool} ${JSON.stringify(args)}`;
   const refusal = await agent.call(tool, withIds(args, ids)).then(
@@ -231,7 +231,7 @@ function callsInDocs(): FirstCall[] {
   });
 }
 
-/** What is true only in the situation of its page: other ids, nobody to interrupt, no such name, nothing more to wait for. */
+/** Words that are right only in the situation of their page: other ids, nobody to interrupt, no such name, nothing to wait for. */
 const ELSEWHERE = /"turn_id"|"leave"|"session"|"to"|<|Claude-/;
 
 test('every call in the documentation', async () => {

@@ -13,7 +13,7 @@ const ID =
   /\b(ask|response|device|desk|connection|msg|mention|ping|card|report|interrupt|turn|store)-[0-9a-z][0-9a-z-]{11,}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const SECONDS = /\b\d+(\.\d+)? s after /g;
-/** What differs from machine to machine and run to run. */
+/** Values that differ from machine to machine and run to run. */
 const UNSTEADY: Readonly<Record<string, string>> = {
   seq: '<seq>',
   head_seq: '<seq>',

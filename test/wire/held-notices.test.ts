@@ -36,7 +36,7 @@ async function world(preferences: PreferenceChanges): Promise<World> {
   return { hive, mention, desk: await serveInProcess(hive) };
 }
 
-/** What the store would notify a seat of now, and when next: nothing is waited for. */
+/** The number of notices that a seat is sent now, and the time of the next: nothing is waited for. */
 async function lookAgain(
   hive: OpenedHive,
   seat: string = SEAT,

@@ -128,7 +128,7 @@ describe('with a strict gate', () => {
       reason: String(printed?.['reason'] ?? ''),
     };
   };
-  /** What a client without commands sends to the model when the human types one. */
+  /** The text that a client without commands sends to the model when the human types one. */
   const expansionOf = (command: string, args = ''): string =>
     readFileSync(join(ROOT, 'plugin/commands', `${command}.md`), 'utf8')
       .replace(/^---\n[\s\S]*?\n---\n/, '')

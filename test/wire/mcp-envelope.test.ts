@@ -1,6 +1,6 @@
 /**
- * What clients write around a call, line by line: null for what they leave out, a byte order mark, a batch, an odd id. Every
- * request gets an answer, over stdio and over HTTP.
+ * The envelopes that clients write around a call, line by line: null for what they leave out, a byte order mark, a batch, an odd
+ * id. Every request gets an answer, over stdio and over HTTP.
  *
  * @module-tag untrusted
  * @module-tag sqlite

@@ -1,5 +1,5 @@
 /**
- * What a poll returns fits into what clients pass on; what does not fit is counted, kept, and not lost.
+ * The result of a poll fits into what clients pass on; the rest is counted, kept, and not lost.
  *
  * @module-tag not-consumed
  * @module-tag at-least-once

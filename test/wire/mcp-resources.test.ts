@@ -38,7 +38,7 @@ beforeEach(async () => {
   onTestFinished(() => client.close());
 });
 
-/** What a resource says. */
+/** The content of a resource. */
 async function read(uri: string): Promise<Record<string, unknown>> {
   const { contents } = await client.readResource({ uri });
   return JSON.parse(String((contents[0] as { text?: unknown }).text)) as Record<string, unknown>;

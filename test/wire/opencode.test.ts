@@ -44,7 +44,7 @@ async function answer(prompt: Prompt | undefined, decision: string, comment?: st
   await answerDialog(hive, prompt?.ask_id ?? '', decision, comment);
 }
 
-/** What the server got for this request, once it is there. */
+/** The body that the server got for this request, once it is there. */
 async function replyTo(id: string): Promise<StandIn['replies'][number]['body']> {
   await eventually(() => server.replies.some((reply) => reply.id === id));
   return server.replies.find((reply) => reply.id === id)?.body ?? null;

@@ -183,7 +183,7 @@ test('a phone is paired at a desk, listed, let allow permissions, and revoked', 
   const env = { XDG_CONFIG_HOME: tempFolder() };
   const sidecar = await openDeskHere(store, { env, seat_key: SEAT_SECRET });
   await expect(sidecar.request('phone/invite', {})).rejects.toThrow(/No inbox is served/);
-  // What is random, and what is long, has the same form each time.
+  // The random parts, and the long ones, have the same form each time.
   const steady = { code: '7K3M-9Q2X', qr_svg: '<svg …>', qr_blocks: '█▀▀█ …', phrase: 'able acid also army' };
   const request = { method: 'phone/invite', params: { url: 'https://hive.example.org' } };
   const { code, ...invited } = await sidecar.request(request.method, request.params);

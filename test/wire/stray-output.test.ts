@@ -1,5 +1,5 @@
 /**
- * Whatever a library prints goes to stderr: a stray line on stdout would break the protocol for the client.
+ * Any output of a library goes to stderr: a stray line on stdout would break the protocol for the client.
  *
  * @module-tag untrusted
  * @module-tag sqlite
@@ -96,7 +96,7 @@ test('a sidecar whose messages nobody reads any more goes on', async () => {
   const send = (body: string): void => {
     child.process.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   };
-  // What it does not know is worth a warning.
+  // An unknown parameter is worth a warning.
   send(request(1, 'initialize', { ...INITIALIZE, unknown: 1 }));
   send(request(2, 'prompt/list', { unknown: 1 }));
   await eventually(() => written.includes('"id":2'));

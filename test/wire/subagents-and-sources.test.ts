@@ -54,7 +54,7 @@ describe('subagents', () => {
   test.each([
     ['subagent', true],
     ['shell', true],
-    // What runs in these has another id there.
+    // An agent in these has another id there.
     ['teammate', false],
     ['workflow', false],
   ])(

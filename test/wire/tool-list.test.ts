@@ -1,4 +1,4 @@
-/** What our tools cost a model in tokens: the list that is in every request, and each kind of result. */
+/** The cost of our tools for a model in tokens: the list that is in every request, and each kind of result. */
 import { describe, expect, test } from 'vitest';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { callInProcess } from '../support/mcp-in-process.ts';

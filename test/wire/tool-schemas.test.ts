@@ -1,5 +1,5 @@
 /**
- * What clients and the models behind them refuse in a tool's schema. One of these in one tool, and Gemini, OpenAI or a
+ * Schemas of a tool that clients and the models behind them refuse. One of these in one tool, and Gemini, OpenAI or a
  * gateway between refuses the whole request, so every tool is held to all of them.
  *
  * @module-tag mcp
@@ -28,7 +28,7 @@ const has =
   (schema: Schema): boolean =>
     names.some((name) => name in schema);
 
-/** What is refused of any schema, and an example of it. */
+/** Constructs that are refused in any schema, and an example of each. */
 const REFUSED: Readonly<Record<string, [isWrong: (schema: Schema) => boolean, example: Schema]>> = {
   'a list of types': [({ type }) => Array.isArray(type), { type: ['string', 'null'] }],
   'no type': [(schema) => !has('type', 'anyOf')(schema), { description: 'x' }],

@@ -382,7 +382,7 @@ describe('an idle Codex', () => {
     message: string;
   }
 
-  /** What `hive mcp` does about it in one process of Codex, and what it queues there, in order. */
+  /** The part of `hive mcp` that wakes one process of Codex, and the messages that it queues there, in order. */
   function codexWaker(queued: Queued[] = [], reaches = true) {
     const { store, feed } = hive;
     const codex = {

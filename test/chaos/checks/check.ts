@@ -1,4 +1,4 @@
-/** What a check is: a pure look at the evidence of a run. */
+/** A check is a pure look at the evidence of a run. */
 import type { Evidence, StoredRow } from '../facts.ts';
 
 export interface Check {
@@ -11,7 +11,7 @@ export interface Check {
 export interface Verdict {
   /** How many facts or rows it compared. A check that compared nothing has shown nothing. */
   looked_at: number;
-  /** What is wrong, as sentences. */
+  /** Faults that it found, as sentences. */
   violations: string[];
 }
 

@@ -1,4 +1,4 @@
-/** What fails under a fault says so with a code that programs know; an internal error is a fault of ours. */
+/** An act that fails under a fault gets a code that programs know; an internal error is a fault of ours. */
 import { factsOf } from '../facts.ts';
 import { type Check, finding } from './check.ts';
 

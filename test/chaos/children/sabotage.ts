@@ -106,7 +106,7 @@ const BUGS: Readonly<Record<SabotageName, () => Bug>> = {
     settling((prompts) => {
       let isAnswer = false;
       return {
-        // Whoever answers looks for an earlier answer of the same id first.
+        // An answer first looks for an earlier one with the same id.
         response(response_id) {
           isAnswer = true;
           return prompts.response(response_id);

@@ -15,7 +15,7 @@ export interface AgentOptions {
   host?: Host;
 }
 
-/** What one that asks over MCP can do, shared with the agent that has hooks. */
+/** The abilities of one that asks over MCP, shared with the agent that has hooks. */
 export interface Asker {
   readonly line: McpLine;
   /** Questions that it does not know to be settled. */

@@ -13,7 +13,7 @@ import { codexHome, runCodex } from './codex.ts';
 import { type FunctionCall, shell, startResponses } from './responses.ts';
 import { openWorld } from './world.ts';
 
-/** What the model reads, by the name of the carrier. The text itself is `TEXT`; before it stands the role of its message. */
+/** The text that the model reads, by the name of the carrier. The text itself is `TEXT`; before it is the role of its message. */
 export type Carriers = Record<string, string>;
 
 const HOOK = join(import.meta.dirname, 'carrying-hook.mjs');
@@ -50,7 +50,7 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/\b(Wall time|Chunk ID): .*/g, '$1: …'],
 ];
 
-/** What each carrier's text looks like among these pieces, the first time. */
+/** The form of each carrier's text among these pieces, the first time. */
 function carriersIn(pieces: readonly Piece[]): Carriers {
   const found = new Map<string, string>();
   for (const { role, text } of pieces) {

@@ -54,7 +54,7 @@ export function endDaemon(): void {
   });
 }
 
-/** What it would otherwise ask for when it starts for the first time. */
+/** Writes the settings for which it would otherwise ask when it starts for the first time. */
 function seedHome({ folder }: ClaudeRun): void {
   writeFile(folder, '.claude.json', {
     ...readFile(folder, '.claude.json'),

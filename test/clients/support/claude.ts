@@ -72,7 +72,7 @@ async function installHive({
     writeFile(folder, '.claude/settings.json', { ...settings, permissions: { allow } });
   }
   if (remote === undefined) return;
-  // What a person then changes for a store on another machine (docs/operations.md).
+  // The changes that a person then makes for a store on another machine (docs/operations.md).
   const { url, token, token_file } = remote;
   const options = ['--url', url, '--token-file', token_file];
   const { mcpServers, ...rest } = readFile(folder, '.claude.json') as { mcpServers: { hive: ServerSetting } };

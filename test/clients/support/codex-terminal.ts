@@ -19,7 +19,7 @@ export async function openCodex(run: CodexRun, args: readonly string[] = []): Pr
   return codex;
 }
 
-/** What it shows when it takes a message. */
+/** Its screen when it takes a message. */
 export const READY = /Ask Codex to do anything/;
 
 /** Starts it with these arguments, and with what its home holds. */

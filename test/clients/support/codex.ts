@@ -51,7 +51,7 @@ export function configureCodex(run: CodexRun): void {
   writeFileSync(join(home, 'hooks.json'), JSON.stringify({ hooks }));
 }
 
-/** What makes a model on loopback its model. */
+/** The settings that make a model on loopback its model. */
 export function providerSettings(url: string, name = 'gpt-fake'): string[] {
   return [
     `model = ${toml(name)}`,

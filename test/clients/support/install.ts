@@ -18,7 +18,7 @@ import { join } from 'node:path';
 
 type Packages = Readonly<Record<string, string>>;
 
-/** What the fixtures were recorded with. */
+/** The versions with which the fixtures were recorded. */
 const PINNED: Packages = {
   '@anthropic-ai/claude-agent-sdk': '0.3.330',
   '@openai/codex': '0.169.0',

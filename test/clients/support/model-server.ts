@@ -19,7 +19,7 @@ export interface ModelApi<Request, Reply> {
   isStep(request: Request): boolean;
   /** The reply to a side call. */
   aside: Reply;
-  /** What was said to the model and by it, in order. */
+  /** The words to the model and by it, in order. */
   conversation(request: Request): readonly unknown[];
   /** Whether the model itself said this part of it. */
   isModels(part: unknown): boolean;

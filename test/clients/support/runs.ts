@@ -14,7 +14,7 @@ import { bash, type ModelRequest, type Reply, type Script, startModel, type Tool
 import { type ClaudeRun, claudeArguments, claudeEnvironment, HOOK_WAY } from './claude.ts';
 import { openWorld } from './world.ts';
 
-/** What looks after runs: a desk's sidecar, a server, and the command that does nothing else. */
+/** The processes that look after runs: a desk's sidecar, a server, and the command that does nothing else. */
 export const KEEPERS = [['sidecar'], ['serve', '--port', '0'], ['run', '--watch']];
 
 export const LINE = 'echo one >> effects.txt';
@@ -82,7 +82,7 @@ export async function startAgain(
   return { child, output: () => said };
 }
 
-/** What `hive runs` prints. */
+/** The output of `hive runs`. */
 export const listed = ({ run }: Started, ...options: string[]): Promise<string> =>
   outputOf(spawnHive(['runs', ...options], claudeEnvironment(run)));
 

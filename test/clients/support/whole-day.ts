@@ -8,7 +8,7 @@ import { askIdIn, isMain, mention, type World } from './world.ts';
 /** A call of one of Hive's tools, other work, or the end of the turn. */
 export type Step = { tool: string; input: object } | 'works' | 'stops';
 
-/** What the model was told after each step that matters here. */
+/** The words that the model was told after each step that matters here. */
 interface Heard {
   stopped: string;
   polled: string;

@@ -164,7 +164,7 @@ It answers as often as it is called."
     (unless (fboundp body) (error "The stand-in lacks %s" name))
     (eval `(cl-defun ,name ,arguments ,(alist-get 'does facts) (,body ,@variables)) t)))
 
-;;;; What a test has the agent and its person do
+;;;; Acts of the agent and its person in a test
 
 (defun stand-in-start (name &optional client-id process)
   "Return a new shell buffer of the agent NAME, whose conversation is CLIENT-ID.

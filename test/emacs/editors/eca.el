@@ -133,7 +133,7 @@
     (unless (fboundp body) (error "The stand-in lacks %s" name))
     (eval `(cl-defun ,name ,arguments ,(alist-get 'does facts) (,body ,@variables)) t)))
 
-;;;; What a test has the server do
+;;;; Acts of the server in a test
 
 (defun stand-in-start (&rest ids)
   "Return a session with a chat for each of IDS."

@@ -19,7 +19,7 @@ export interface Agent extends McpCaller {
   hook(name: string, fields?: Record<string, unknown>, env?: Environment): Promise<Loose>;
   /** `hive ARGS…` in its own shell. */
   shell(...args: string[]): Promise<Ran>;
-  /** What wakes it when it is idle: a `hive hook --wake` beside it. Resolves to its exit code and its output. */
+  /** Wakes it when it is idle: a `hive hook --wake` beside it. Resolves to its exit code and its output. */
   waiter(): { ended: Promise<{ code: number | null; said: string }> };
   /** The PreToolUse event of a tool: `deny`, with the reason, or `pass`, with the context. */
   tries(tool?: string, input?: Record<string, unknown>, env?: Environment): Promise<Attempt>;

@@ -3,7 +3,7 @@ export interface SourceDocument {
   /** The first half of a requirement's number. */
   id: string;
   title: string;
-  /** What it is about, for the page. */
+  /** Its subject, for the page. */
   about: string;
   /** How many requirements it has: numbered from 1, none left out. */
   requirements: number;

@@ -7,9 +7,9 @@ import { it } from 'vitest';
 interface Told {
   /** `DDD-NN` for a document (documents.ts); `card-N` for the design card. */
   id: string;
-  /** What is required, in our own words. */
+  /** The requirement, in our own words. */
   title: string;
-  /** What the source says, briefly: a name, a phrase, a paraphrase. */
+  /** The words of the source, briefly: a name, a phrase, a paraphrase. */
   source: string;
   /** Where a person finds it: MCP tools, commands, JSON-RPC methods, Emacs commands, hooks, pages. No source files. */
   lives: readonly string[];

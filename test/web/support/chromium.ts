@@ -50,7 +50,7 @@ export async function startChromium(folder: string = tempFolder()): Promise<Chro
   return { browser, kept, child };
 }
 
-/** What a page must never have: errors, breaches of the policy, requests to elsewhere. */
+/** Faults that a page must never have: errors, breaches of the policy, requests to elsewhere. */
 export interface Faults {
   readonly list: string[];
 }

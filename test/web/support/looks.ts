@@ -1,4 +1,4 @@
-/** What holds for every screen, however it is shown. */
+/** Rules for every screen, however it is shown. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds on the page once nothing on it changes its colour any more, one line each. */
+/** The findings of axe once nothing on the page changes its colour any more, one line each. */
 export async function axeFinds(page: Page): Promise<string[]> {
   await page.waitForFunction(() =>
     document.getAnimations().every(({ playState }) => playState === 'finished'),
@@ -20,7 +20,7 @@ export async function axeFinds(page: Page): Promise<string[]> {
   );
 }
 
-/** What sticks out of the page to the side, outermost first: nothing should. */
+/** The parts that stick out of the page to the side, outermost first: nothing should. */
 export function sticksOut(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const root = document.documentElement;

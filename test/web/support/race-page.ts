@@ -12,7 +12,7 @@ export interface RacePage {
   answerAll(ask_ids: readonly string[], label: string): Promise<void>;
 }
 
-/** What the page reports: an answer is in its outbox, or the store has said what became of it. */
+/** A report of the page: an answer is in its outbox, or the store has said what became of it. */
 export type Report =
   | { step: 'queued'; ask_id: string; response_id: string }
   | { step: 'settled'; ask_id: string; response_id: string; won: boolean; decision: string };
@@ -43,7 +43,7 @@ async function tapTwice(prompt: Prompt, label: string): Promise<void> {
     return queue(answerOf(prompt, { selected: [label], comment: null }, stamp));
   });
   await Promise.all(taps);
-  // What was sent and accepted at once is no longer there.
+  // An answer that was sent and accepted at once is no longer there.
   for (const { queued } of await entries())
     if (queued.kind === 'answer' && queued.ask_id === prompt.ask_id)
       await report({ step: 'queued', ask_id: queued.ask_id, response_id: queued.response_id });
