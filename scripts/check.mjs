@@ -24,6 +24,7 @@ const steps = [
 
     command: ['node_modules/.bin/depcruise', 'src', '--config', '.dependency-cruiser.mjs'],
   },
+  { name: 'comments', command: [node, 'scripts/check-comments.mjs'] },
   { name: 'imports of hive hook', command: [node, 'scripts/check-hook-imports.mjs'] },
   { name: 'write transactions', command: [node, 'scripts/check-write-transactions.mjs'] },
   {
