@@ -94,7 +94,6 @@ const tasks = {
     'scripts/characters.mjs',
     'scripts/lisp-names.mjs',
     'scripts/protocol.mjs',
-    'scripts/specification.mjs',
     'scripts/figures.mjs',
     'node_modules/@biomejs/biome/bin/biome check --write',
   ],

@@ -9,7 +9,7 @@ import { beforeFile } from '../support/lifetime.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, isBetween } from '../support/wait.ts';
 import { type Agent, fireHook, type Loose, startAgent, told } from './support/agents.ts';
-import { requirement } from './support/requirement.ts';
+import { everyRequirementOf, requirement } from './support/requirement.ts';
 import { clearMentions, post, startTeam, type Team, waiting } from './support/team.ts';
 
 let team: Team;
@@ -34,27 +34,9 @@ async function typesWhereRefused(agent: Agent, prompt: string): Promise<Loose> {
 
 requirement(
   [
-    {
-      id: '000-01',
-      title: 'An unprocessed mention holds every tool call of the mentioned agent.',
-      source: 'Blocks tool execution when there are unprocessed mentions',
-      lives: ['PreToolUse hook'],
-      verdict: 'works',
-    },
-    {
-      id: '000-11',
-      title: 'Without mentions the tool call is let through, without a word.',
-      source: 'NO → Allow tool execution',
-      lives: ['PreToolUse hook'],
-      verdict: 'works',
-    },
-    {
-      id: '000-30',
-      title: 'An agent in the middle of a long task is interrupted at its next tool call.',
-      source: 'Immediate interruption during long-running tasks',
-      lives: ['PreToolUse hook'],
-      verdict: 'works',
-    },
+    '000-01 An unprocessed mention holds every tool call of the mentioned agent',
+    '000-11 Without mentions the tool call is let through, without a word',
+    '000-30 An agent in the middle of a long task is interrupted at its next tool call',
   ],
   async () => {
     await types(abc, 'A long task');
@@ -67,104 +49,63 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '000-02',
-    title: 'The check before a tool runs is the primary mechanism.',
-    source: 'canToolUse callback (primary mechanism)',
-    lives: ['PreToolUse hook', '`hiveHooks` of hive-sidecar/agent-sdk'],
-    verdict: 'better',
-    because:
-      'The SDK skips canUseTool for tools that its rules allow and for tools that only read. Hooks see every call, so the hooks hold and `hiveCanUseTool` only asks for permissions.',
-  },
-  async () => {
-    const hive = await openAgentHive({ store, env: {} });
-    try {
-      const session_id = 'abc12-session';
-      await post(def, 'Look at this @Claude-abc12');
-      const input = {
-        hook_event_name: 'PreToolUse',
-        session_id,
-        cwd: '/',
-        tool_name: 'Read',
-        tool_input: {},
-        tool_use_id: 'toolu_sdk',
-      };
-      const { signal } = new AbortController();
-      const [matcher] = hiveHooks(hive)['PreToolUse'] ?? [];
-      const said: Loose = await matcher?.hooks[0]?.(input, 'toolu_sdk', { signal });
-      expect(said.hookSpecificOutput).toMatchObject({
-        permissionDecision: 'deny',
-        permissionDecisionReason: expect.stringContaining('1 unprocessed mention'),
-      });
-      const off = hiveCanUseTool(hive, async () => ({ behavior: 'allow' }));
-      const permission = off('Bash', { command: 'ls' }, { signal, toolUseID: 'toolu_sdk' });
-      const { ask_id } = await told(desk, 'hivemind-ask', ({ kind }) => kind === 'permission');
-      await desk.request('prompt/cancel', { ask_id, by: 'Ada' });
-      const { behavior, message }: Loose = await permission;
-      expect(`${behavior} ${message}`).not.toContain('mention');
-    } finally {
-      await hive.close();
-    }
-  },
-);
+requirement('000-02 The check before a tool runs is the primary mechanism', async () => {
+  const hive = await openAgentHive({ store, env: {} });
+  try {
+    const session_id = 'abc12-session';
+    await post(def, 'Look at this @Claude-abc12');
+    const input = {
+      hook_event_name: 'PreToolUse',
+      session_id,
+      cwd: '/',
+      tool_name: 'Read',
+      tool_input: {},
+      tool_use_id: 'toolu_sdk',
+    };
+    const { signal } = new AbortController();
+    const [matcher] = hiveHooks(hive)['PreToolUse'] ?? [];
+    const said: Loose = await matcher?.hooks[0]?.(input, 'toolu_sdk', { signal });
+    expect(said.hookSpecificOutput).toMatchObject({
+      permissionDecision: 'deny',
+      permissionDecisionReason: expect.stringContaining('1 unprocessed mention'),
+    });
+    const off = hiveCanUseTool(hive, async () => ({ behavior: 'allow' }));
+    const permission = off('Bash', { command: 'ls' }, { signal, toolUseID: 'toolu_sdk' });
+    const { ask_id } = await told(desk, 'hivemind-ask', ({ kind }) => kind === 'permission');
+    await desk.request('prompt/cancel', { ask_id, by: 'Ada' });
+    const { behavior, message }: Loose = await permission;
+    expect(`${behavior} ${message}`).not.toContain('mention');
+  } finally {
+    await hive.close();
+  }
+});
 
-requirement(
-  {
-    id: '000-03',
-    title: 'The human is notified that an agent is held by a mention.',
-    source: 'Notifies the user about pending mentions',
-    lives: ['`hive config notify_held`', '`M-x hive`', '`hive sessions`', '`desk/notice`'],
-    verdict: 'works',
-  },
-  async () => {
-    await desk.request('desk/preferences', { notify_held: 0 });
-    try {
-      await types(abc, 'A task');
-      await post(def, 'Stop and look @Claude-abc12');
-      await abc.tries();
-      const title = await abc.title();
-      const { text } = await told(
-        desk,
-        'desk/notice',
-        (notice) => notice.text.includes(title) && notice.text.includes('held since'),
-      );
-      expect(text).toContain(await def.title());
-      const { sessions } = (await human.hive('sessions', '--json')).json();
-      const held = sessions.find(({ handle }: Loose) => handle === 'Claude-abc12');
-      expect(held).toMatchObject({ unprocessed_mentions: 1 });
-    } finally {
-      await desk.request('desk/preferences', { notify_held: null });
-    }
-  },
-);
+requirement('000-03 The human is notified that an agent is held by a mention', async () => {
+  await desk.request('desk/preferences', { notify_held: 0 });
+  try {
+    await types(abc, 'A task');
+    await post(def, 'Stop and look @Claude-abc12');
+    await abc.tries();
+    const title = await abc.title();
+    const { text } = await told(
+      desk,
+      'desk/notice',
+      (notice) => notice.text.includes(title) && notice.text.includes('held since'),
+    );
+    expect(text).toContain(await def.title());
+    const { sessions } = (await human.hive('sessions', '--json')).json();
+    const held = sessions.find(({ handle }: Loose) => handle === 'Claude-abc12');
+    expect(held).toMatchObject({ unprocessed_mentions: 1 });
+  } finally {
+    await desk.request('desk/preferences', { notify_held: null });
+  }
+});
 
 requirement(
   [
-    {
-      id: '000-05',
-      title: 'A tool tells the agent whether it has unprocessed mentions.',
-      source: 'nvim_has_unprocessed_mentions',
-      lives: ['`hivemind_has_unprocessed_mentions`'],
-      verdict: 'neutral',
-      because:
-        'All tools of Hive begin with `hivemind_`; there is no editor whose port would have to be named.',
-    },
-    {
-      id: '000-06',
-      title: 'It says whether there are any, how many, and who is asking.',
-      source: 'has_mentions, count, claude_id',
-      lives: ['`hivemind_has_unprocessed_mentions`'],
-      verdict: 'neutral',
-      because: '`claude_id` is `you` and carries the whole handle, because not every agent is a Claude.',
-    },
-    {
-      id: '000-12',
-      title: 'Mentions are recorded by themselves with each message.',
-      source: 'record_mention (recorded automatically)',
-      lives: ['`hivemind_post`', '`hive post`', '`M-x hive-post`'],
-      verdict: 'works',
-    },
+    '000-05 A tool tells the agent whether it has unprocessed mentions',
+    '000-06 It says whether there are any, how many, and who is asking',
+    '000-12 Mentions are recorded by themselves with each message',
   ],
   async () => {
     const { tools } = await abc.client.listTools();
@@ -183,13 +124,7 @@ requirement(
 );
 
 requirement(
-  {
-    id: '000-07',
-    title: 'Another tool returns the unprocessed mentions; reading them processes nothing.',
-    source: 'nvim_get_unprocessed_mentions',
-    lives: ['`hivemind_get_unprocessed_mentions`'],
-    verdict: 'works',
-  },
+  '000-07 Another tool returns the unprocessed mentions; reading them processes nothing',
   async () => {
     const long = `@Claude-abc12 ${'read all of this '.repeat(200)}end`;
     await post(def, long);
@@ -201,32 +136,9 @@ requirement(
 
 requirement(
   [
-    {
-      id: '000-08',
-      title: 'Every mention has an id by which it can be processed.',
-      source: 'message_id: "timestamp-from_id"',
-      lives: ['`mention_id`, `message_id`'],
-      verdict: 'better',
-      because:
-        'A timestamp in seconds and an author give two messages of one second the same id; these ids are unique.',
-    },
-    {
-      id: '000-09',
-      title: 'A mention carries its time, author and text, and whether it is processed.',
-      source: 'timestamp, from_claude_id, content, processed: false',
-      lives: ['`hivemind_get_unprocessed_mentions`', '`hive mentions --json`', '`mention/list`'],
-      verdict: 'neutral',
-      because:
-        'The fields have the names that all of Hive uses: `at`, `from`, `body`, and a `status`, since a mention can also expire.',
-    },
-    {
-      id: '000-24',
-      title: 'Each mention is shown with its author and its age.',
-      source: '[1] 2026-01-11 18:00:00 from Claude-def34: ## 2026-01-11 …',
-      lives: ['`hive mentions`', '`M-x hive-check-mentions`'],
-      verdict: 'better',
-      because: 'The document shows the heading of the message; here the whole text is shown.',
-    },
+    '000-08 Every mention has an id by which it can be processed',
+    '000-09 A mention carries its time, author and text, and whether it is processed',
+    '000-24 Each mention is shown with its author and its age',
   ],
   async () => {
     const before = new Date().toISOString();
@@ -251,43 +163,22 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '000-10',
-    title: 'The refusal of a tool call carries the details of the mention.',
-    source: 'Return deny with mention details',
-    lives: ['PreToolUse hook'],
-    verdict: 'works',
-  },
-  async () => {
-    await post(def, '@Claude-abc12 the whole text of the first');
-    for (const n of [2, 3, 4, 5]) await post(xyz, `@Claude-abc12 number ${n}`);
-    const [first] = await waiting(abc);
-    const { text } = await abc.tries();
-    expect(text).toContain('you have 5 unprocessed mentions');
-    expect(text).toContain(`Claude-def34 mentioned you at ${first.at} [${first.mention_id}]`);
-    expect(text).toContain('the whole text of the first');
-    expect(text).toContain('+1 more');
-    expect(text).toContain('hivemind_process_mentions');
-  },
-);
+requirement('000-10 The refusal of a tool call carries the details of the mention', async () => {
+  await post(def, '@Claude-abc12 the whole text of the first');
+  for (const n of [2, 3, 4, 5]) await post(xyz, `@Claude-abc12 number ${n}`);
+  const [first] = await waiting(abc);
+  const { text } = await abc.tries();
+  expect(text).toContain('you have 5 unprocessed mentions');
+  expect(text).toContain(`Claude-def34 mentioned you at ${first.at} [${first.mention_id}]`);
+  expect(text).toContain('the whole text of the first');
+  expect(text).toContain('+1 more');
+  expect(text).toContain('hivemind_process_mentions');
+});
 
 requirement(
   [
-    {
-      id: '000-13',
-      title: 'One mention can be marked as processed.',
-      source: 'mark_processed(claude_id, message_id)',
-      lives: ['`hivemind_process_mentions`', '`hive mentions process ID`', '`mention/process`'],
-      verdict: 'works',
-    },
-    {
-      id: '000-36',
-      title: 'Single mentions can be processed, not only all of them.',
-      source: 'Enhancement 1: Selective Processing',
-      lives: ['`hivemind_process_mentions` (`mention_ids`)', '`d` in `M-x hive-check-mentions`'],
-      verdict: 'works',
-    },
+    '000-13 One mention can be marked as processed',
+    '000-36 Single mentions can be processed, not only all of them',
   ],
   async () => {
     await post(def, '@Claude-abc12 one');
@@ -302,50 +193,25 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '000-14',
-    title: 'All mentions can be marked as processed at once.',
-    source: 'mark_all_processed(claude_id)',
-    lives: [
-      '`hivemind_process_mentions` (`all`)',
-      '`hive mentions process --all`',
-      '`D` in `M-x hive-check-mentions`',
-    ],
-    verdict: 'works',
-  },
-  async () => {
-    const two = async (): Promise<void> => {
-      await post(def, '@Claude-abc12 one');
-      await post(def, '@Claude-abc12 two');
-    };
-    await two();
-    await waiting(abc);
-    expect(await abc.use('hivemind_process_mentions', { all: true })).toMatchObject({
-      processed: [expect.any(String), expect.any(String)],
-    });
-    await two();
-    await human.hive('mentions', 'process', '--all', '--session', 'Claude-abc12');
-    expect(await waiting(abc)).toEqual([]);
-  },
-);
+requirement('000-14 All mentions can be marked as processed at once', async () => {
+  const two = async (): Promise<void> => {
+    await post(def, '@Claude-abc12 one');
+    await post(def, '@Claude-abc12 two');
+  };
+  await two();
+  await waiting(abc);
+  expect(await abc.use('hivemind_process_mentions', { all: true })).toMatchObject({
+    processed: [expect.any(String), expect.any(String)],
+  });
+  await two();
+  await human.hive('mentions', 'process', '--all', '--session', 'Claude-abc12');
+  expect(await waiting(abc)).toEqual([]);
+});
 
 requirement(
   [
-    {
-      id: '000-15',
-      title: 'There is a summary of a session’s mentions: total, processed, unprocessed.',
-      source: 'get_summary → {total, processed, unprocessed}',
-      lives: ['`mention/list` (`summary`)', '`hive mentions --json`', 'header of `M-x hive-check-mentions`'],
-      verdict: 'works',
-    },
-    {
-      id: '000-16',
-      title: 'The history of a session’s mentions can be looked at.',
-      source: "get_history('Claude-abc12')",
-      lives: ['`hive mentions --session HANDLE --status any`', '`h` in `M-x hive-check-mentions`'],
-      verdict: 'works',
-    },
+    '000-15 There is a summary of a session’s mentions: total, processed, unprocessed',
+    '000-16 The history of a session’s mentions can be looked at',
   ],
   async () => {
     const fresh = await startAgent(store, 'sum01-session');
@@ -370,43 +236,18 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '000-18',
-    title: 'A message of the human to a mentioned agent is held.',
-    source: 'send_message() - Blocks if unprocessed mentions exist',
-    lives: ['UserPromptSubmit hook', '`hive config gate strict`'],
-    verdict: 'better',
-    because:
-      'By default the message goes through and carries the mentions with it, so that a colleague’s mention does not keep the human from their own agent; its next tool call is held all the same. `gate` set to `strict` holds the message as the document has it.',
-  },
-  async () => {
-    await post(def, '@Claude-abc12 read me');
-    const reminded = await types(abc, 'Any message here');
-    expect(reminded).not.toHaveProperty('decision');
-    expect(reminded.hookSpecificOutput.additionalContext).toContain('@Claude-abc12 read me');
-    expect(await typesWhereRefused(abc, 'Any message here')).toMatchObject({ decision: 'block' });
-  },
-);
+requirement('000-18 A message of the human to a mentioned agent is held', async () => {
+  await post(def, '@Claude-abc12 read me');
+  const reminded = await types(abc, 'Any message here');
+  expect(reminded).not.toHaveProperty('decision');
+  expect(reminded.hookSpecificOutput.additionalContext).toContain('@Claude-abc12 read me');
+  expect(await typesWhereRefused(abc, 'Any message here')).toMatchObject({ decision: 'block' });
+});
 
 requirement(
   [
-    {
-      id: '000-19',
-      title:
-        'The document’s quick test: the message is held with a warning, and passes once the mention is processed.',
-      source: 'Expected: Message is blocked with warning … Message sends successfully',
-      lives: ['UserPromptSubmit hook', '`hive config gate strict`'],
-      verdict: 'better',
-      because: 'It passes with `gate` set to `strict`; the default only reminds, as above.',
-    },
-    {
-      id: '000-22',
-      title: 'The warning counts the mentions, lists each with time and author, and names what shows them.',
-      source: '[WARN] You have 1 unprocessed mention(s). … - 2026-01-11 18:00:00 from Claude-def34',
-      lives: ['UserPromptSubmit hook', '`hive config gate strict`'],
-      verdict: 'works',
-    },
+    '000-19 The document’s quick test: the message is held with a warning, and passes once the mention is processed',
+    '000-22 The warning counts the mentions, lists each with time and author, and names what shows them',
   ],
   async () => {
     await post(def, 'Test mention @Claude-abc12');
@@ -426,20 +267,8 @@ requirement(
 
 requirement(
   [
-    {
-      id: '000-20',
-      title: 'The command that clears the mentions passes while messages are held.',
-      source: 'Use /check-mentions to review them before continuing',
-      lives: ['`/hive:check-mentions`', 'UserPromptSubmit hook'],
-      verdict: 'works',
-    },
-    {
-      id: '000-21',
-      title: 'So does the command that answers a mention.',
-      source: '/post I can help with that … [then] can continue with original work',
-      lives: ['`/hive:post`', 'UserPromptSubmit hook'],
-      verdict: 'works',
-    },
+    '000-20 The command that clears the mentions passes while messages are held',
+    '000-21 So does the command that answers a mention',
   ],
   async () => {
     await post(def, '@Claude-abc12 read me');
@@ -456,72 +285,40 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '000-23',
-    title: 'A command shows all unprocessed mentions and marks them.',
-    source: '/check-mentions: displays all unprocessed mentions and marks them as processed',
-    lives: ['`/hive:check-mentions`', '`M-x hive-check-mentions`'],
-    verdict: 'better',
-    because: 'Looking marks nothing: each is marked when it was dealt with (`d`), or all at once (`D`).',
-  },
-  async () => {
-    await post(def, '@Claude-abc12 the first of two');
-    await post(xyz, '@Claude-abc12 the second of two');
-    await emacs.show('(hive-check-mentions-of "Claude-abc12")');
-    await emacs.until(/the first of two/);
-    await emacs.until(/the second of two/);
-    expect((await abc.use('hivemind_has_unprocessed_mentions')).count).toBe(2);
-    await emacs.keys('M-<', 'd');
-    await emacs.until(/1 open/);
-    await emacs.keys('D');
-    await emacs.until(/mark all 1 done/);
-    await emacs.keys('y');
-    await emacs.until(/0 open/);
-    expect((await abc.use('hivemind_has_unprocessed_mentions')).count).toBe(0);
-  },
-);
+requirement('000-23 A command shows all unprocessed mentions and marks them', async () => {
+  await post(def, '@Claude-abc12 the first of two');
+  await post(xyz, '@Claude-abc12 the second of two');
+  await emacs.show('(hive-check-mentions-of "Claude-abc12")');
+  await emacs.until(/the first of two/);
+  await emacs.until(/the second of two/);
+  expect((await abc.use('hivemind_has_unprocessed_mentions')).count).toBe(2);
+  await emacs.keys('M-<', 'd');
+  await emacs.until(/1 open/);
+  await emacs.keys('D');
+  await emacs.until(/mark all 1 done/);
+  await emacs.keys('y');
+  await emacs.until(/0 open/);
+  expect((await abc.use('hivemind_has_unprocessed_mentions')).count).toBe(0);
+});
 
-requirement(
-  {
-    id: '000-25',
-    title: 'Agent and human mention an agent in a message.',
-    source: '/post Need help with authentication @Claude-abc12',
-    lives: ['`hivemind_post`', '`/hive:post`', '`hive post`', '`M-x hive-post`'],
-    verdict: 'works',
-  },
-  async () => {
-    const body = 'Need help with authentication @Claude-abc12';
-    expect(await post(def, body)).toMatchObject({ mentioned: ['Claude-abc12'] });
-    const { err } = await human.hive('post', body, '--scope', 'all');
-    expect(err).toContain('Claude-abc12');
-    await emacs.calm();
-    await emacs.command('hive-post');
-    await emacs.until(/Post to /);
-    await emacs.type(body);
-    await emacs.keys('Enter');
-    await eventually(async () => (await waiting(abc)).length === 3);
-    expect((await waiting(abc)).map(({ from }) => from)).toEqual(['Claude-def34', 'Human', 'Human']);
-  },
-);
+requirement('000-25 Agent and human mention an agent in a message', async () => {
+  const body = 'Need help with authentication @Claude-abc12';
+  expect(await post(def, body)).toMatchObject({ mentioned: ['Claude-abc12'] });
+  const { err } = await human.hive('post', body, '--scope', 'all');
+  expect(err).toContain('Claude-abc12');
+  await emacs.calm();
+  await emacs.command('hive-post');
+  await emacs.until(/Post to /);
+  await emacs.type(body);
+  await emacs.keys('Enter');
+  await eventually(async () => (await waiting(abc)).length === 3);
+  expect((await waiting(abc)).map(({ from }) => from)).toEqual(['Claude-def34', 'Human', 'Human']);
+});
 
 requirement(
   [
-    {
-      id: '000-26',
-      title:
-        'Example: two agents work together; one asks for a review, the other is held, answers and goes on.',
-      source: 'Example 1: Two Agents Collaborating',
-      lives: ['`hivemind_post`', '`hivemind_get_unprocessed_mentions`', 'PreToolUse hook'],
-      verdict: 'works',
-    },
-    {
-      id: '000-04',
-      title: 'A reply to the mention lets the agent go on.',
-      source: 'Resumes work after the user acknowledges/responds to mentions',
-      lives: ['`hivemind_post` (`reply_to`)', '`hivemind_process_mentions`', 'PreToolUse hook'],
-      verdict: 'works',
-    },
+    '000-26 Example: two agents work together; one asks for a review, the other is held, answers and goes on',
+    '000-04 A reply to the mention lets the agent go on',
   ],
   async () => {
     await post(def, 'Review the security of my login function @Claude-abc12');
@@ -542,41 +339,19 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '000-27',
-    title: 'Example: a message to everyone holds every other agent, and not its author.',
-    source: 'Example 2: Emergency … @All … [Both receive mention]',
-    lives: ['`@All`', 'PreToolUse hook'],
-    verdict: 'works',
-  },
-  async () => {
-    const { mentioned } = await post(abc, 'Emergency: Found security vulnerability in auth module @All');
-    expect(mentioned).toEqual(expect.arrayContaining(['Claude-def34', 'Claude-xyz56']));
-    expect(mentioned).not.toContain('Claude-abc12');
-    expect((await def.tries()).verdict).toBe('deny');
-    expect((await xyz.tries()).verdict).toBe('deny');
-    expect((await abc.tries()).verdict).toBe('pass');
-  },
-);
+requirement('000-27 Example: a message to everyone holds every other agent, and not its author', async () => {
+  const { mentioned } = await post(abc, 'Emergency: Found security vulnerability in auth module @All');
+  expect(mentioned).toEqual(expect.arrayContaining(['Claude-def34', 'Claude-xyz56']));
+  expect(mentioned).not.toContain('Claude-abc12');
+  expect((await def.tries()).verdict).toBe('deny');
+  expect((await xyz.tries()).verdict).toBe('deny');
+  expect((await abc.tries()).verdict).toBe('pass');
+});
 
 requirement(
   [
-    {
-      id: '000-28',
-      title: 'Nothing has to be configured for an agent to be mentioned.',
-      source: 'No additional configuration needed',
-      lives: ['`hivemind_sessions`', '`hive init claude --hooks`'],
-      verdict: 'better',
-      because: 'Sharing is on from the start; the document still wants /enable-shared in each session.',
-    },
-    {
-      id: '000-29',
-      title: 'Sharing is switched for each session.',
-      source: '/enable-shared (per session)',
-      lives: ['`hive sessions set`', '`/hive:session`', '`e` in `M-x hive`', '`session/configure`'],
-      verdict: 'works',
-    },
+    '000-28 Nothing has to be configured for an agent to be mentioned',
+    '000-29 Sharing is switched for each session',
   ],
   async () => {
     await startAgent(store, 'new99-session');
@@ -595,171 +370,90 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '000-31',
-    title: 'A failure of the check itself does not stop the agent’s work.',
-    source: "Graceful error handling - failures don't block work",
-    lives: ['`hive hook`', '`HIVE_GATE_FAIL=closed`'],
-    verdict: 'works',
-  },
-  async () => {
-    const tried = async (env: Record<string, string>): Promise<number | null> => {
-      const child = spawnHive(['hook', '--client', 'claude-code'], childEnvironment(tempFolder(), env));
-      child.process.stdin.end(
-        JSON.stringify({ session_id: 's', cwd: '/', hook_event_name: 'PreToolUse', tool_name: 'Bash' }),
-      );
-      return (await child.exited).code;
-    };
-    expect(await tried({})).toBe(0);
-    expect(await tried({ HIVE_GATE_FAIL: 'closed' })).toBe(2);
-  },
-);
+requirement('000-31 A failure of the check itself does not stop the agent’s work', async () => {
+  const tried = async (env: Record<string, string>): Promise<number | null> => {
+    const child = spawnHive(['hook', '--client', 'claude-code'], childEnvironment(tempFolder(), env));
+    child.process.stdin.end(
+      JSON.stringify({ session_id: 's', cwd: '/', hook_event_name: 'PreToolUse', tool_name: 'Bash' }),
+    );
+    return (await child.exited).code;
+  };
+  expect(await tried({})).toBe(0);
+  expect(await tried({ HIVE_GATE_FAIL: 'closed' })).toBe(2);
+});
 
-requirement(
-  {
-    id: '000-32',
-    title: 'An agent that has no way to clear its mentions is not held.',
-    source: 'if (mcpEnabled)',
-    lives: ['PreToolUse hook'],
-    verdict: 'works',
-  },
-  async () => {
-    const session_id = 'alone-session';
-    await fireHook(store, { session_id, hook_event_name: 'SessionStart', source: 'startup' });
-    await human.hive('post', 'hello @Claude-alone', '--scope', 'all');
-    const event = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'toolu_1' };
-    const said = await fireHook(store, { session_id, hook_event_name: 'PreToolUse', ...event });
-    expect(said.hookSpecificOutput.additionalContext).toContain('hello @Claude-alone');
-    expect(said.hookSpecificOutput).not.toHaveProperty('permissionDecision');
-  },
-);
+requirement('000-32 An agent that has no way to clear its mentions is not held', async () => {
+  const session_id = 'alone-session';
+  await fireHook(store, { session_id, hook_event_name: 'SessionStart', source: 'startup' });
+  await human.hive('post', 'hello @Claude-alone', '--scope', 'all');
+  const event = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'toolu_1' };
+  const said = await fireHook(store, { session_id, hook_event_name: 'PreToolUse', ...event });
+  expect(said.hookSpecificOutput.additionalContext).toContain('hello @Claude-alone');
+  expect(said.hookSpecificOutput).not.toHaveProperty('permissionDecision');
+});
 
-requirement(
-  {
-    id: '000-33',
-    title: 'The mentions are those of the session that asks.',
-    source: 'controller.get_active_chat_buffer()',
-    lives: ['`hivemind_get_unprocessed_mentions`'],
-    verdict: 'better',
-    because:
-      'The document takes the chat that has the focus, which may be another agent’s; here every call knows its session.',
-  },
-  async () => {
-    await post(xyz, '@Claude-abc12 for a');
-    await post(xyz, '@Claude-def34 for d');
-    const [a, d] = await Promise.all([waiting(abc), waiting(def)]);
-    expect(a.map(({ body }) => body)).toEqual(['@Claude-abc12 for a']);
-    expect(d.map(({ body }) => body)).toEqual(['@Claude-def34 for d']);
-    expect((await abc.tries()).text).toContain('for a');
-    expect((await def.tries()).text).toContain('for d');
-  },
-);
+requirement('000-33 The mentions are those of the session that asks', async () => {
+  await post(xyz, '@Claude-abc12 for a');
+  await post(xyz, '@Claude-def34 for d');
+  const [a, d] = await Promise.all([waiting(abc), waiting(def)]);
+  expect(a.map(({ body }) => body)).toEqual(['@Claude-abc12 for a']);
+  expect(d.map(({ body }) => body)).toEqual(['@Claude-def34 for d']);
+  expect((await abc.tries()).text).toContain('for a');
+  expect((await def.tries()).text).toContain('for d');
+});
 
-requirement(
-  {
-    id: '000-34',
-    title: 'Tool calls are held until the mention is acknowledged.',
-    source: 'Deny until /check-mentions',
-    lives: ['PreToolUse hook', '`desk/notice`'],
-    verdict: 'better',
-    because:
-      'It ends: after five held steps the gate gives up and tells the human, so that no agent is stuck for ever.',
-  },
-  async () => {
-    await post(def, '@Claude-abc12 never answered');
-    for (let step = 1; step <= 5; step += 1) {
-      expect([step, (await abc.tries()).verdict]).toEqual([step, 'deny']);
-      await abc.hook('PostToolBatch', { tool_calls: [] });
-    }
-    expect((await abc.tries()).verdict).toBe('pass');
-    const wentOn = `${await abc.title()} went on`;
-    const { text } = await told(desk, 'desk/notice', (notice) => notice.text.includes(wentOn));
-    expect(text).toContain(await def.title());
-  },
-);
+requirement('000-34 Tool calls are held until the mention is acknowledged', async () => {
+  await post(def, '@Claude-abc12 never answered');
+  for (let step = 1; step <= 5; step += 1) {
+    expect([step, (await abc.tries()).verdict]).toEqual([step, 'deny']);
+    await abc.hook('PostToolBatch', { tool_calls: [] });
+  }
+  expect((await abc.tries()).verdict).toBe('pass');
+  const wentOn = `${await abc.title()} went on`;
+  const { text } = await told(desk, 'desk/notice', (notice) => notice.text.includes(wentOn));
+  expect(text).toContain(await def.title());
+});
 
-requirement(
-  {
-    id: '000-35',
-    title: 'What was held goes on after the mention was processed.',
-    source: 'Limitation: No Automatic Resume (Enhancement 3)',
-    lives: ['PreToolUse hook', 'UserPromptSubmit hook'],
-    verdict: 'works',
-  },
-  async () => {
-    await post(def, '@Claude-abc12 stop');
-    expect((await abc.tries()).text).toContain('you can repeat this one');
-    expect((await typesWhereRefused(abc, 'Go on')).reason).toContain('Send it again');
-    await waiting(abc);
-    await abc.use('hivemind_process_mentions', { all: true });
-    expect((await abc.tries()).text).toContain('Continue where you stopped');
-  },
-);
+requirement('000-35 What was held goes on after the mention was processed', async () => {
+  await post(def, '@Claude-abc12 stop');
+  expect((await abc.tries()).text).toContain('you can repeat this one');
+  expect((await typesWhereRefused(abc, 'Go on')).reason).toContain('Send it again');
+  await waiting(abc);
+  await abc.use('hivemind_process_mentions', { all: true });
+  expect((await abc.tries()).text).toContain('Continue where you stopped');
+});
 
-requirement(
-  {
-    id: '000-37',
-    title: 'Urgent mentions force attention.',
-    source: 'Enhancement 2: Priority Levels',
-    lives: ['`hivemind_post` (`priority`)', 'PreToolUse hook', 'Stop hook'],
-    verdict: 'works',
-  },
-  async () => {
-    await human.hive('config', 'gate', 'remind');
-    await post(def, '@Claude-abc12 when you have time');
-    expect((await abc.tries()).verdict).toBe('pass');
-    await post(xyz, '@Claude-abc12 now', { priority: 'urgent' });
-    expect((await abc.tries()).verdict).toBe('deny');
-    await human.hive('config', 'gate', 'default');
-    expect((await waiting(abc)).map(({ priority }) => priority ?? 'normal')).toEqual(['urgent', 'normal']);
-    await types(abc, 'A task');
-    const stop = await abc.hook('Stop', { stop_hook_active: false, background_tasks: [] });
-    expect(stop.hookSpecificOutput.additionalContext).toContain('urgent');
-  },
-);
+requirement('000-37 Urgent mentions force attention', async () => {
+  await human.hive('config', 'gate', 'remind');
+  await post(def, '@Claude-abc12 when you have time');
+  expect((await abc.tries()).verdict).toBe('pass');
+  await post(xyz, '@Claude-abc12 now', { priority: 'urgent' });
+  expect((await abc.tries()).verdict).toBe('deny');
+  await human.hive('config', 'gate', 'default');
+  expect((await waiting(abc)).map(({ priority }) => priority ?? 'normal')).toEqual(['urgent', 'normal']);
+  await types(abc, 'A task');
+  const stop = await abc.hook('Stop', { stop_hook_active: false, background_tasks: [] });
+  expect(stop.hookSpecificOutput.additionalContext).toContain('urgent');
+});
 
-requirement(
-  {
-    id: '000-38',
-    title: 'A mention that nobody deals with ends at some time, or never.',
-    source: 'No Timeout: Mentions don’t expire (Enhancement 4: Mention Expiry)',
-    lives: ['`hive config mention_ttl`'],
-    verdict: 'neutral',
-    because:
-      'An agent’s mention expires after 24 hours, which is the document’s own enhancement; `mention_ttl` set to `never` is as it was.',
-  },
-  async () => {
-    const last = async (): Promise<Loose> => {
-      const words = ['mentions', '--session', 'Claude-abc12', '--status', 'any', '--limit', '1', '--json'];
-      return (await human.hive(...words)).json().mentions[0];
-    };
-    await post(def, '@Claude-abc12 for a day');
-    const { at, expires_at } = await last();
-    expect(Date.parse(expires_at) - Date.parse(at)).toBe(24 * 3_600_000);
-    await human.hive('config', 'mention_ttl', 'never');
-    await post(def, '@Claude-abc12 for ever');
-    await human.hive('config', 'mention_ttl', 'default');
-    expect(await last()).toMatchObject({ body: '@Claude-abc12 for ever', expires_at: null });
-  },
-);
+requirement('000-38 A mention that nobody deals with ends at some time, or never', async () => {
+  const last = async (): Promise<Loose> => {
+    const words = ['mentions', '--session', 'Claude-abc12', '--status', 'any', '--limit', '1', '--json'];
+    return (await human.hive(...words)).json().mentions[0];
+  };
+  await post(def, '@Claude-abc12 for a day');
+  const { at, expires_at } = await last();
+  expect(Date.parse(expires_at) - Date.parse(at)).toBe(24 * 3_600_000);
+  await human.hive('config', 'mention_ttl', 'never');
+  await post(def, '@Claude-abc12 for ever');
+  await human.hive('config', 'mention_ttl', 'default');
+  expect(await last()).toMatchObject({ body: '@Claude-abc12 for ever', expires_at: null });
+});
 
 requirement(
   [
-    {
-      id: '000-39',
-      title: 'The text of mentions is shown in a window of its own.',
-      source: 'Enhancement 5: Rich Display',
-      lives: ['`M-x hive-check-mentions`'],
-      verdict: 'works',
-    },
-    {
-      id: '000-40',
-      title: 'Quick responses for common scenarios are offered when a mention is answered.',
-      source: 'Enhancement 6: Response Templates',
-      lives: ['`hive-reply-templates`', '`t` in `M-x hive-check-mentions`'],
-      verdict: 'works',
-    },
+    '000-39 The text of mentions is shown in a window of its own',
+    '000-40 Quick responses for common scenarios are offered when a mention is answered',
   ],
   async () => {
     await emacs.evaluate('(setq hive-reply-templates \'(("mention" nil "I will look into it today.")))');
@@ -783,42 +477,21 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '000-41',
-    title: 'Mentions survive the processes that recorded them.',
-    source: 'Known issue: No State Persistence',
-    lives: ['the store'],
-    verdict: 'works',
-  },
-  async () => {
-    const own = tempStore();
-    const first = await startAgent(own, 'one11-session');
-    const second = await startAgent(own, 'two22-session');
-    await post(first, '@Claude-two22 remember this');
-    await Promise.all([first.crash(), second.crash()]);
-    const later = await startAgent(own, 'two22-session');
-    expect((await waiting(later)).map(({ body }) => body)).toEqual(['@Claude-two22 remember this']);
-    expect((await later.tries()).verdict).toBe('deny');
-  },
-);
+requirement('000-41 Mentions survive the processes that recorded them', async () => {
+  const own = tempStore();
+  const first = await startAgent(own, 'one11-session');
+  const second = await startAgent(own, 'two22-session');
+  await post(first, '@Claude-two22 remember this');
+  await Promise.all([first.crash(), second.crash()]);
+  const later = await startAgent(own, 'two22-session');
+  expect((await waiting(later)).map(({ body }) => body)).toEqual(['@Claude-two22 remember this']);
+  expect((await later.tries()).verdict).toBe('deny');
+});
 
 requirement(
   [
-    {
-      id: '000-42',
-      title: 'The history of mentions does not grow without bounds.',
-      source: 'Known issue: Memory Growth',
-      lives: ['`hive store prune`', '`hive config retention_days`'],
-      verdict: 'works',
-    },
-    {
-      id: '000-17',
-      title: 'The history of a test store can be cleared.',
-      source: 'clear_history() (Testing)',
-      lives: ['`hive store prune --days 0 --mentions`'],
-      verdict: 'works',
-    },
+    '000-42 The history of mentions does not grow without bounds',
+    '000-17 The history of a test store can be cleared',
   ],
   async () => {
     const own = tempStore();
@@ -846,31 +519,18 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '000-43',
-    title: 'Every editor, shell and agent sees the same mentions.',
-    source: 'Known issue: No Cross-Session Sync',
-    lives: [
-      'the store',
-      '`hivemind_get_unprocessed_mentions`',
-      '`hive mentions`',
-      '`M-x hive-check-mentions`',
-      '`mention/changed`',
-    ],
-    verdict: 'works',
-  },
-  async () => {
-    const body = '@Claude-abc12 seen by all';
-    await post(def, body);
-    const { mention_id } = await told(desk, 'mention/changed', (changed) => changed.body === body);
-    expect((await waiting(abc)).map((one) => one.mention_id)).toEqual([mention_id]);
-    const { out } = await human.hive('mentions', '--session', 'Claude-abc12');
-    expect(out).toContain(mention_id);
-    await emacs.show('(hive-check-mentions-of "Claude-abc12")');
-    await emacs.until(/seen by all/);
-    await human.hive('mentions', 'process', mention_id, '--session', 'Claude-abc12');
-    await emacs.until(/0 open/);
-    expect(await waiting(abc)).toEqual([]);
-  },
-);
+requirement('000-43 Every editor, shell and agent sees the same mentions', async () => {
+  const body = '@Claude-abc12 seen by all';
+  await post(def, body);
+  const { mention_id } = await told(desk, 'mention/changed', (changed) => changed.body === body);
+  expect((await waiting(abc)).map((one) => one.mention_id)).toEqual([mention_id]);
+  const { out } = await human.hive('mentions', '--session', 'Claude-abc12');
+  expect(out).toContain(mention_id);
+  await emacs.show('(hive-check-mentions-of "Claude-abc12")');
+  await emacs.until(/seen by all/);
+  await human.hive('mentions', 'process', mention_id, '--session', 'Claude-abc12');
+  await emacs.until(/0 open/);
+  expect(await waiting(abc)).toEqual([]);
+});
+
+everyRequirementOf('000', 43);

@@ -21,7 +21,7 @@ import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, isBetween, textOf } from '../support/wait.ts';
 import { type Agent, type Loose, startAgent, startNamed, told } from './support/agents.ts';
 import { type Editor, startEditor } from './support/editor.ts';
-import { requirement } from './support/requirement.ts';
+import { everyRequirementOf, requirement } from './support/requirement.ts';
 
 let store: string;
 let emacs: Editor;
@@ -79,20 +79,8 @@ const named = (name: string): Promise<McpCaller> => startNamed(store, name);
 
 requirement(
   [
-    {
-      id: '001-01',
-      title: 'An agent asks, gets the id of its question at once and goes on with its work.',
-      source: 'hivemind_ask_async: Non-blocking prompt. Returns ask-id immediately',
-      lives: ['`hivemind_ask_async`', '`hive ask`'],
-      verdict: 'works',
-    },
-    {
-      id: '001-02',
-      title: 'What comes back is the id and that the question is pending.',
-      source: '{:ask-id "abc" :pending}',
-      lives: ['`hivemind_ask_async`'],
-      verdict: 'works',
-    },
+    '001-01 An agent asks, gets the id of its question at once and goes on with its work',
+    '001-02 What comes back is the id and that the question is pending',
   ],
   async () => {
     // Nobody answers them, and yet the calls return.
@@ -106,20 +94,8 @@ requirement(
 
 requirement(
   [
-    {
-      id: '001-03',
-      title: 'A question has a text and options to choose from.',
-      source: 'hivemind_ask_async (question, options)',
-      lives: ['`hivemind_ask_async`', '`hivemind-ask`'],
-      verdict: 'works',
-    },
-    {
-      id: '001-18',
-      title: 'Emacs receives an event with each new question.',
-      source: ':hivemind-ask event received',
-      lives: ['`hivemind-ask`'],
-      verdict: 'works',
-    },
+    '001-03 A question has a text and options to choose from',
+    '001-18 Emacs receives an event with each new question',
   ],
   async () => {
     const options = ['yes', { label: 'no', description: 'keeps the files' }];
@@ -139,22 +115,7 @@ requirement(
 );
 
 requirement(
-  [
-    {
-      id: '001-04',
-      title: 'Options and a time limit may be nil.',
-      source: '(emit-prompt! "agent-1" "Question?" nil)',
-      lives: ['`hivemind_ask_async`', '`ask` of the library'],
-      verdict: 'works',
-    },
-    {
-      id: '001-08',
-      title: 'The time limit is given in milliseconds.',
-      source: '(create-prompt "agent-1" "Delete files?" ["yes" "no"] 5000 nil)',
-      lives: ['`timeout_ms`'],
-      verdict: 'works',
-    },
-  ],
+  ['001-04 Options and a time limit may be nil', '001-08 The time limit is given in milliseconds'],
   async () => {
     const { ask_id } = await ask('Question?', { options: null, timeout_ms: null, context: null });
     const { prompt } = await desk.request('prompt/get', { ask_id });
@@ -172,22 +133,8 @@ requirement(
 
 requirement(
   [
-    {
-      id: '001-05',
-      title: 'A question carries the agent that asked it.',
-      source: 'agent-id … "agent-1"',
-      lives: ['`HIVE_AGENT`', '`hivemind_ask_async`'],
-      verdict: 'better',
-      because:
-        'An agent says who it is by its connection, never by an argument, so that none can ask as another. An `agent_id` that is given is named in `ignored_arguments`.',
-    },
-    {
-      id: '001-06',
-      title: 'The name of the agent is shown with its question, as it was given.',
-      source: 'Prompt [id agent-id question …]; Emacs shows the agent-id',
-      lives: ['`HIVE_AGENT`', '`hive list --agent`', '`hivemind-ask`', '`@NAME`'],
-      verdict: 'works',
-    },
+    '001-05 A question carries the agent that asked it',
+    '001-06 The name of the agent is shown with its question, as it was given',
   ],
   async () => {
     const asked = await ask('Who am I?', { agent_id: 'agent-1' });
@@ -208,16 +155,7 @@ requirement(
 );
 
 requirement(
-  {
-    id: '001-07',
-    title:
-      'A question that is not answered in time expires, by default after five minutes for the blocking ask.',
-    source: 'timeout expires (default 5 minutes)',
-    lives: ['`timeout_ms` of `hivemind_ask_async` and `hivemind_ask`'],
-    verdict: 'better',
-    because:
-      'Silence decides nothing: a question waits until it is answered unless its asker gives it a time. The five minutes of `hivemind_ask` end the waiting of the call, not the question.',
-  },
+  '001-07 A question that is not answered in time expires, by default after five minutes for the blocking ask',
   async () => {
     expect(await ask('For ever?')).not.toHaveProperty('expires_at');
     const { tools } = await abc.client.listTools();
@@ -235,22 +173,7 @@ requirement(
 );
 
 requirement(
-  [
-    {
-      id: '001-09',
-      title: 'The agent looks for the answer by the id.',
-      source: 'hivemind_poll {"ask_id" {:type "string"}}',
-      lives: ['`hivemind_poll`', '`hive poll`'],
-      verdict: 'works',
-    },
-    {
-      id: '001-19',
-      title: 'Keys are written with dashes.',
-      source: 'ask-id, agent-id',
-      lives: ['arguments of every tool and method'],
-      verdict: 'works',
-    },
-  ],
+  ['001-09 The agent looks for the answer by the id', '001-19 Keys are written with dashes'],
   async () => {
     const [one, other] = [await ask('One?'), await ask('Other?')];
     for (const key of ['ask-id', 'askId', 'ask_id'])
@@ -266,28 +189,9 @@ requirement(
 
 requirement(
   [
-    {
-      id: '001-10',
-      title: 'A poll returns the status, the decision and who decided.',
-      source: '{:status :responded :decision "yes" :by "human"}',
-      lives: ['`hivemind_poll`'],
-      verdict: 'works',
-    },
-    {
-      id: '001-11',
-      title: 'The answer says that a human gave it.',
-      source: ':by "human"',
-      lives: ['`by` and `via` of `hivemind_poll`'],
-      verdict: 'better',
-      because: '`by` is the person’s name, because several may answer; `via` says through what.',
-    },
-    {
-      id: '001-48',
-      title: 'An answer has a decision, an author and a time.',
-      source: 'PromptResponse [decision by responded-at]',
-      lives: ['`hivemind_poll`', '`prompt/get`'],
-      verdict: 'works',
-    },
+    '001-10 A poll returns the status, the decision and who decided',
+    '001-11 The answer says that a human gave it',
+    '001-48 An answer has a decision, an author and a time',
   ],
   async () => {
     const [at_desk, in_shell] = [await ask('Desk?', { options: ['yes', 'no'] }), await ask('Shell?')];
@@ -302,24 +206,7 @@ requirement(
 );
 
 requirement(
-  [
-    {
-      id: '001-12',
-      title: 'A question is pending, responded, expired or cancelled.',
-      source: '#{:pending :responded :expired :cancelled}',
-      lives: ['`status`'],
-      verdict: 'works',
-    },
-    {
-      id: '001-13',
-      title: 'A question is answered once.',
-      source: '(respond-prompt prompt decision by)',
-      lives: ['`hivemind-response`', '`hivemind_poll` (`late_response`)'],
-      verdict: 'better',
-      because:
-        'The document does not say what a second answer does. Here the first one stands, the second is told who was first, and one that comes after the time is kept as late.',
-    },
-  ],
+  ['001-12 A question is pending, responded, expired or cancelled', '001-13 A question is answered once'],
   async () => {
     const [pending, responded, expired, cancelled] = [
       await ask('1?'),
@@ -352,23 +239,7 @@ requirement(
 );
 
 requirement(
-  [
-    {
-      id: '001-14',
-      title: 'A question whose time is up expires.',
-      source: 'expire-prompt, prompt-expired?',
-      lives: ['`prompt/changed`', '`hivemind_poll`'],
-      verdict: 'works',
-    },
-    {
-      id: '001-15',
-      title: 'Expired questions are cleaned up by themselves.',
-      source: 'Periodic cleanup of expired prompts: every minute',
-      lives: ['any process of Hive that runs'],
-      verdict: 'better',
-      because: 'They expire at their moment, up to a minute earlier than with a round of cleaning.',
-    },
-  ],
+  ['001-14 A question whose time is up expires', '001-15 Expired questions are cleaned up by themselves'],
   async () => {
     const { ask_id } = await ask('Quick?', { timeout_ms: 1_000 });
     const params = await told(
@@ -384,20 +255,8 @@ requirement(
 
 requirement(
   [
-    {
-      id: '001-16',
-      title: 'Emacs answers with an id, a decision and a name, and nothing else.',
-      source: 'hivemind-response {ask-id, decision, by}',
-      lives: ['`hivemind-response`, as a request and as a notification'],
-      verdict: 'works',
-    },
-    {
-      id: '001-23',
-      title: 'An unknown id is refused in words.',
-      source: 'poll-prompt / respond-prompt! of an ask-id',
-      lives: ['`hivemind_poll`', '`hivemind-response`'],
-      verdict: 'works',
-    },
+    '001-16 Emacs answers with an id, a decision and a name, and nothing else',
+    '001-23 An unknown id is refused in words',
   ],
   async () => {
     const [asked, noted, camel] = [await ask('Request?'), await ask('Notification?'), await ask('Camel?')];
@@ -424,104 +283,56 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '001-17',
-    title: 'The answer is routed to its question and not lost.',
-    source: 'subscribe-responses! routes to respond-prompt! (BUG: No handler routes this)',
-    lives: ['`hivemind-response`', 'the store'],
-    verdict: 'works',
-  },
-  async () => {
-    const other = await startSidecar(store);
-    const { ask_id } = await ask('Safe?');
-    await other.request('hivemind-response', { ask_id, decision: 'yes', by: 'Ada', response_id: 'killed-1' });
-    await other.child.kill('SIGKILL');
-    expect(await poll(ask_id)).toMatchObject({ status: 'responded', decision: 'yes' });
-  },
-);
+requirement('001-17 The answer is routed to its question and not lost', async () => {
+  const other = await startSidecar(store);
+  const { ask_id } = await ask('Safe?');
+  await other.request('hivemind-response', { ask_id, decision: 'yes', by: 'Ada', response_id: 'killed-1' });
+  await other.child.kill('SIGKILL');
+  expect(await poll(ask_id)).toMatchObject({ status: 'responded', decision: 'yes' });
+});
 
-requirement(
-  {
-    id: '001-20',
-    title: 'The human sees the question and answers with a command of Emacs.',
-    source: 'User sees prompt, responds via hive-mcp-hivemind-respond',
-    lives: ['`M-x hive-respond`', '`M-x hive-next`', '`M-x hive-list`'],
-    verdict: 'works',
-  },
-  async () => {
-    await emacs.calm();
-    const { ask_id } = await ask('Shall I go on?', { options: ['yes', 'no'] });
-    await emacs.until(/hive 1\b/);
-    await emacs.command('hive-next');
-    await emacs.until(/Shall I go on\?/);
-    await eventually(async () => {
-      await emacs.keys('1');
-      return (await poll(ask_id, 300)).status === 'responded';
-    });
-    expect(await poll(ask_id)).toMatchObject({ decision: 'yes', by: 'Ada', via: 'emacs' });
-  },
-);
+requirement('001-20 The human sees the question and answers with a command of Emacs', async () => {
+  await emacs.calm();
+  const { ask_id } = await ask('Shall I go on?', { options: ['yes', 'no'] });
+  await emacs.until(/hive 1\b/);
+  await emacs.command('hive-next');
+  await emacs.until(/Shall I go on\?/);
+  await eventually(async () => {
+    await emacs.keys('1');
+    return (await poll(ask_id, 300)).status === 'responded';
+  });
+  expect(await poll(ask_id)).toMatchObject({ decision: 'yes', by: 'Ada', via: 'emacs' });
+});
 
-requirement(
-  {
-    id: '001-21',
-    title: 'The human answers in the minibuffer.',
-    source: 'Human responds; shows in minibuffer',
-    lives: ['`M-x hive-respond`'],
-    verdict: 'works',
-  },
-  async () => {
-    await emacs.calm();
-    const { ask_id } = await ask('How shall I name it?');
-    await emacs.until(/hive 1\b/);
-    await emacs.command('hive-respond');
-    await emacs.until(/asks: How shall I name it\?/);
-    await emacs.type('the bee');
-    await emacs.keys('Enter');
-    expect(await poll(ask_id, 10_000)).toMatchObject({ decision: 'the bee', by: 'Ada', via: 'emacs' });
-  },
-);
+requirement('001-21 The human answers in the minibuffer', async () => {
+  await emacs.calm();
+  const { ask_id } = await ask('How shall I name it?');
+  await emacs.until(/hive 1\b/);
+  await emacs.command('hive-respond');
+  await emacs.until(/asks: How shall I name it\?/);
+  await emacs.type('the bee');
+  await emacs.keys('Enter');
+  expect(await poll(ask_id, 10_000)).toMatchObject({ decision: 'the bee', by: 'Ada', via: 'emacs' });
+});
 
-requirement(
-  {
-    id: '001-22',
-    title: 'Emacs goes on while an agent waits for an answer.',
-    source: 'Emacs no longer freezes during prompt wait',
-    lives: ['`hivemind_ask`', 'Emacs'],
-    verdict: 'works',
-  },
-  async () => {
-    await emacs.calm();
-    await emacs.keys('M-x', 'find-f');
-    await emacs.until(/M-x find-f/);
-    const blocked = abc.use('hivemind_ask', { question: 'Blocked?', timeout_ms: 60_000 });
-    const params = await told(desk, 'hivemind-ask', ({ question }) => question === 'Blocked?');
-    await emacs.until(/hive 1\b/);
-    await emacs.keys('ile');
-    await emacs.until(/M-x find-file/);
-    await emacs.keys('C-g');
-    await answer(params.ask_id, 'no longer');
-    expect(await blocked).toMatchObject({ decision: 'no longer' });
-  },
-);
+requirement('001-22 Emacs goes on while an agent waits for an answer', async () => {
+  await emacs.calm();
+  await emacs.keys('M-x', 'find-f');
+  await emacs.until(/M-x find-f/);
+  const blocked = abc.use('hivemind_ask', { question: 'Blocked?', timeout_ms: 60_000 });
+  const params = await told(desk, 'hivemind-ask', ({ question }) => question === 'Blocked?');
+  await emacs.until(/hive 1\b/);
+  await emacs.keys('ile');
+  await emacs.until(/M-x find-file/);
+  await emacs.keys('C-g');
+  await answer(params.ask_id, 'no longer');
+  expect(await blocked).toMatchObject({ decision: 'no longer' });
+});
 
 requirement(
   [
-    {
-      id: '001-24',
-      title: 'Response path 1: the agent polls.',
-      source: 'Poll for the response',
-      lives: ['`hivemind_poll`'],
-      verdict: 'works',
-    },
-    {
-      id: '001-52',
-      title: 'An answer reaches an agent that waits for it without delay.',
-      source: 'Response latency unchanged (human is the bottleneck)',
-      lives: ['`hivemind_poll` (`wait_ms`)', 'docs/internals/performance.md'],
-      verdict: 'works',
-    },
+    '001-24 Response path 1: the agent polls',
+    '001-52 An answer reaches an agent that waits for it without delay',
   ],
   async () => {
     // How soon is measured by the bench. Here: the wait ends with the answer, and has it.
@@ -535,109 +346,57 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '001-25',
-    title: 'Response path 2: a callback is called with the answer.',
-    source: 'callback-fn invoked with {:decision …}',
-    lives: ['`onResponse` of the library'],
-    verdict: 'works',
-  },
-  async () => {
-    const own = tempStore();
-    // In this process, which the library makes an agent's: a sidecar below it would be one.
-    const other = await serveInProcess(await openTestHive(own));
-    const library = await openHive({ agent: 'callback-asker', store: own, env: {} });
-    whenFinished(() => library.close());
-    const { promise, resolve } = Promise.withResolvers<Prompt>();
-    const { prompt } = await library.prompts.ask({ question: 'Called back?' }, { onResponse: resolve });
-    const { ask_id } = prompt;
-    await other.request('hivemind-response', { ask_id, decision: 'yes', by: 'Ada', response_id: 'back-1' });
-    expect(await promise).toMatchObject({
-      status: 'responded',
-      decision: 'yes',
-      by: 'Ada',
-      responded_at: expect.any(String),
-    });
-  },
-);
+requirement('001-25 Response path 2: a callback is called with the answer', async () => {
+  const own = tempStore();
+  // In this process, which the library makes an agent's: a sidecar below it would be one.
+  const other = await serveInProcess(await openTestHive(own));
+  const library = await openHive({ agent: 'callback-asker', store: own, env: {} });
+  whenFinished(() => library.close());
+  const { promise, resolve } = Promise.withResolvers<Prompt>();
+  const { prompt } = await library.prompts.ask({ question: 'Called back?' }, { onResponse: resolve });
+  const { ask_id } = prompt;
+  await other.request('hivemind-response', { ask_id, decision: 'yes', by: 'Ada', response_id: 'back-1' });
+  expect(await promise).toMatchObject({
+    status: 'responded',
+    decision: 'yes',
+    by: 'Ada',
+    responded_at: expect.any(String),
+  });
+});
 
-requirement(
-  {
-    id: '001-26',
-    title: 'An agent that called a tool is called back as well.',
-    source: 'emit-prompt! :callback-fn my-handler',
-    lives: ['PostToolUse hook', 'UserPromptSubmit hook', '`hive hook --wake`'],
-    verdict: 'neutral',
-    because:
-      'No function can be handed over MCP. The answer is carried in with the agent’s next hook event instead.',
-  },
-  async () => {
-    const { ask_id } = await ask('Pushed?');
-    await answer(ask_id, 'yes, pushed');
-    const event = { tool_name: 'Bash', tool_input: {}, tool_response: {}, tool_use_id: 'toolu_1' };
-    const { hookSpecificOutput } = await abc.hook('PostToolUse', event);
-    expect(hookSpecificOutput.additionalContext).toContain('yes, pushed');
-    expect(hookSpecificOutput.additionalContext).toContain(ask_id);
-  },
-);
+requirement('001-26 An agent that called a tool is called back as well', async () => {
+  const { ask_id } = await ask('Pushed?');
+  await answer(ask_id, 'yes, pushed');
+  const event = { tool_name: 'Bash', tool_input: {}, tool_response: {}, tool_use_id: 'toolu_1' };
+  const { hookSpecificOutput } = await abc.hook('PostToolUse', event);
+  expect(hookSpecificOutput.additionalContext).toContain('yes, pushed');
+  expect(hookSpecificOutput.additionalContext).toContain(ask_id);
+});
 
-requirement(
-  {
-    id: '001-27',
-    title: 'Response path 3: Emacs learns of the answer over its channel.',
-    source: 'Emacs channel',
-    lives: ['`prompt/changed`', '`M-x hive-list`'],
-    verdict: 'works',
-  },
-  async () => {
-    await emacs.calm();
-    const { ask_id } = await ask('Everywhere?');
-    await emacs.until(/hive 1\b/);
-    await human.hive('respond', ask_id, 'yes');
-    await told(desk, 'prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.decision === 'yes');
-    await emacs.until(/^(?![\s\S]*hive \d+\b)/);
-  },
-);
+requirement('001-27 Response path 3: Emacs learns of the answer over its channel', async () => {
+  await emacs.calm();
+  const { ask_id } = await ask('Everywhere?');
+  await emacs.until(/hive 1\b/);
+  await human.hive('respond', ask_id, 'yes');
+  await told(desk, 'prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.decision === 'yes');
+  await emacs.until(/^(?![\s\S]*hive \d+\b)/);
+});
 
-requirement(
-  {
-    id: '001-28',
-    title: 'Urgent questions pop up on the desktop.',
-    source: 'Desktop notifications: urgent prompts trigger notify-send',
-    lives: ['popups', '`urgency`', '`notify_when`'],
-    verdict: 'neutral',
-    because:
-      'Questions of normal urgency pop up too, unless `notify_when` is `urgent`; an agent marks as `low` what need not.',
-  },
-  async () => {
-    const asker = await startShown();
-    for (const urgency of ['low', 'normal', 'critical']) await ask(`Is it ${urgency}?`, { urgency }, asker);
-    await eventually(() => desktop.sent.length === 2, 8_000, 'two popups');
-    // Two popups may overtake each other.
-    expect(desktop.sent.map(({ body, urgency }) => `${urgency} ${body}`).sort()).toEqual([
-      '1 Is it normal?',
-      '2 Is it critical?',
-    ]);
-  },
-);
+requirement('001-28 Urgent questions pop up on the desktop', async () => {
+  const asker = await startShown();
+  for (const urgency of ['low', 'normal', 'critical']) await ask(`Is it ${urgency}?`, { urgency }, asker);
+  await eventually(() => desktop.sent.length === 2, 8_000, 'two popups');
+  // Two popups may overtake each other.
+  expect(desktop.sent.map(({ body, urgency }) => `${urgency} ${body}`).sort()).toEqual([
+    '1 Is it normal?',
+    '2 Is it critical?',
+  ]);
+});
 
 requirement(
   [
-    {
-      id: '001-29',
-      title: 'Notifications go through the desktop’s D-Bus.',
-      source: 'notify! (D-Bus)',
-      lives: ['popups', '`notify_command`'],
-      verdict: 'works',
-    },
-    {
-      id: '001-30',
-      title: 'A popup works whether or not somebody waits for the answer.',
-      source: 'Desktop notifications work independently of blocking',
-      lives: ['popups'],
-      verdict: 'works',
-    },
+    '001-29 Notifications go through the desktop’s D-Bus',
+    '001-30 A popup works whether or not somebody waits for the answer',
   ],
   async () => {
     const asker = await startShown();
@@ -663,20 +422,8 @@ requirement(
 
 requirement(
   [
-    {
-      id: '001-31',
-      title: 'A coordinator sees every question that waits.',
-      source: 'Coordinator can see all pending prompts',
-      lives: ['`hivemind_status`', '`hivemind_await_ask`', '`hive list`', '`M-x hive-list`'],
-      verdict: 'works',
-    },
-    {
-      id: '001-32',
-      title: 'There is a list of the questions that wait.',
-      source: 'list-pending',
-      lives: ['`prompt/list`', '`hive list`'],
-      verdict: 'works',
-    },
+    '001-31 A coordinator sees every question that waits',
+    '001-32 There is a list of the questions that wait',
   ],
   async () => {
     const one = await ask('One of all?');
@@ -697,32 +444,9 @@ requirement(
 
 requirement(
   [
-    {
-      id: '001-34',
-      title: 'The blocking ask returns after its time, with the id.',
-      source: '{:timeout true :ask-id ask-id}',
-      lives: ['`hivemind_ask`'],
-      verdict: 'better',
-      because: 'The question stays open, so that an answer that comes later is not lost.',
-    },
-    {
-      id: '001-35',
-      title: 'Whoever uses the blocking ask is warned.',
-      source: '(log/warn "hivemind_ask is blocking! Consider hivemind_ask_async")',
-      lives: ['the description of `hivemind_ask`'],
-      verdict: 'neutral',
-      because:
-        'The model reads the description before it calls the tool, when it can still choose the other one; nobody reads the log of an MCP server.',
-    },
-    {
-      id: '001-33',
-      title: 'The blocking ask is kept, and says that it blocks.',
-      source: 'hivemind_ask: DEPRECATED … (but keep for compatibility)',
-      lives: ['`hivemind_ask`'],
-      verdict: 'neutral',
-      because:
-        'The document deprecates it because it blocks Emacs. Here it blocks only its caller, so it stays as the blocking form, and its description names the form that does not block.',
-    },
+    '001-34 The blocking ask returns after its time, with the id',
+    '001-35 Whoever uses the blocking ask is warned',
+    '001-33 The blocking ask is kept, and says that it blocks',
   ],
   async () => {
     const { tools } = await abc.client.listTools();
@@ -742,34 +466,10 @@ requirement(
 
 requirement(
   [
-    {
-      id: '001-36',
-      title: 'A tool waits for somebody to ask, a minute unless told otherwise.',
-      source: 'hivemind_await_ask {"timeout_ms" {:default 60000}}',
-      lives: ['`hivemind_await_ask` (`hive mcp --role coordinator`)'],
-      verdict: 'works',
-    },
-    {
-      id: '001-38',
-      title: 'It returns the question and its options.',
-      source: 'Returns the question + options',
-      lives: ['`hivemind_await_ask`'],
-      verdict: 'works',
-    },
-    {
-      id: '001-37',
-      title: 'It waits as long as it was asked to, and says when nobody asked.',
-      source: 'Block until a pending ask exists (or timeout)',
-      lives: ['`hivemind_await_ask`'],
-      verdict: 'works',
-    },
-    {
-      id: '001-39',
-      title: 'The coordinator answers with a tool.',
-      source: 'Coordinator responds via hivemind_respond',
-      lives: ['`hivemind_respond`'],
-      verdict: 'works',
-    },
+    '001-36 A tool waits for somebody to ask, a minute unless told otherwise',
+    '001-38 It returns the question and its options',
+    '001-37 It waits as long as it was asked to, and says when nobody asked',
+    '001-39 The coordinator answers with a tool',
   ],
   async () => {
     const { tools } = await coordinator.client.listTools();
@@ -791,240 +491,137 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '001-40',
-    title: 'The agent in the human’s terminal can be the coordinator.',
-    source: 'Terminal Forwarding to Claude Code',
-    lives: ['`hive init claude --role coordinator`', '`hive init codex --role coordinator`'],
-    verdict: 'works',
-  },
-  async () => {
-    for (const client of ['claude', 'codex']) {
-      const { code, out } = await human.hive('init', client, '--role', 'coordinator', '--print');
-      expect([client, code]).toEqual([client, 0]);
-      expect(out).toMatch(/--role\W+coordinator/);
-    }
-    await expect(abc.use('hivemind_await_ask')).rejects.toThrow(/hive init claude --role coordinator/);
-  },
-);
+requirement('001-40 The agent in the human’s terminal can be the coordinator', async () => {
+  for (const client of ['claude', 'codex']) {
+    const { code, out } = await human.hive('init', client, '--role', 'coordinator', '--print');
+    expect([client, code]).toEqual([client, 0]);
+    expect(out).toMatch(/--role\W+coordinator/);
+  }
+  await expect(abc.use('hivemind_await_ask')).rejects.toThrow(/hive init claude --role coordinator/);
+});
 
-requirement(
-  {
-    id: '001-41',
-    title: 'What happens can be followed as a log.',
-    source: 'Approach B: Watch *Hivemind Log* buffer',
-    lives: ['`hive store log --follow`'],
-    verdict: 'neutral',
-    because:
-      'The document rejects a log as a way to forward questions. It is a command of the shell, for people.',
-  },
-  async () => {
-    const log = human.start('store', 'log', '--after', '0', '--follow');
-    const { ask_id } = await ask('Logged?');
-    await eventually(() => log.out().includes(ask_id), 5_000, 'the event');
-    expect(log.out()).toMatch(new RegExp(`prompt/\\w+ .*${ask_id}`));
-    await log.child.kill('SIGTERM');
-  },
-);
+requirement('001-41 What happens can be followed as a log', async () => {
+  const log = human.start('store', 'log', '--after', '0', '--follow');
+  const { ask_id } = await ask('Logged?');
+  await eventually(() => log.out().includes(ask_id), 5_000, 'the event');
+  expect(log.out()).toMatch(new RegExp(`prompt/\\w+ .*${ask_id}`));
+  await log.child.kill('SIGTERM');
+});
 
-requirement(
-  {
-    id: '001-42',
-    title: 'An answer reaches Claude Code by its own means.',
-    source: 'Approach D: MCP tool notification hook (native Claude flow)',
-    lives: ['PostToolUse hook', 'Stop hook', '`hive hook --wake`'],
-    verdict: 'better',
-    because:
-      'The document put it off for want of a protocol. Hooks do it: they carry answers in and wake a session that idles.',
-  },
-  async () => {
-    const idle = await startAgent(store, 'idle1-session');
-    await idle.hook('SessionStart', { source: 'startup' }, { CLAUDE_CODE_SESSION_ATTENDED: '1' });
-    await idle.hook('UserPromptSubmit', { prompt: 'go' }, { CLAUDE_CODE_SESSION_ATTENDED: '1' });
-    const { ask_id } = await ask('Wake me?', {}, idle);
-    await idle.hook('Stop', { stop_hook_active: false, background_tasks: [] });
-    const waiter = idle.waiter();
-    await answer(ask_id, 'good morning');
-    const { code, said } = await waiter.ended;
-    expect(code).toBe(2);
-    expect(said).toContain(`hivemind_poll {"ask_id": "${ask_id}"}`);
-  },
-);
+requirement('001-42 An answer reaches Claude Code by its own means', async () => {
+  const idle = await startAgent(store, 'idle1-session');
+  await idle.hook('SessionStart', { source: 'startup' }, { CLAUDE_CODE_SESSION_ATTENDED: '1' });
+  await idle.hook('UserPromptSubmit', { prompt: 'go' }, { CLAUDE_CODE_SESSION_ATTENDED: '1' });
+  const { ask_id } = await ask('Wake me?', {}, idle);
+  await idle.hook('Stop', { stop_hook_active: false, background_tasks: [] });
+  const waiter = idle.waiter();
+  await answer(ask_id, 'good morning');
+  const { code, said } = await waiter.ended;
+  expect(code).toBe(2);
+  expect(said).toContain(`hivemind_poll {"ask_id": "${ask_id}"}`);
+});
 
-requirement(
-  {
-    id: '001-43',
-    title: 'The code has layers: domain, application, infrastructure.',
-    source: 'Implement three-layer DDD architecture',
-    lives: ['docs/internals/architecture.md', '`npm run check`'],
-    verdict: 'works',
-  },
-  async () => {
-    const rules = join(ROOT, '.dependency-cruiser.mjs');
-    const check = [join(ROOT, 'node_modules/.bin/depcruise'), 'src', '--config', rules];
-    const { stdout } = await promisify(execFile)(process.execPath, check, { cwd: ROOT });
-    expect(stdout).toContain('no dependency violations found');
-    for (const layer of ['domain', 'application', 'infrastructure'])
-      expect(existsSync(join(ROOT, 'src', layer))).toBe(true);
-  },
-);
+requirement('001-43 The code has layers: domain, application, infrastructure', async () => {
+  const rules = join(ROOT, '.dependency-cruiser.mjs');
+  const check = [join(ROOT, 'node_modules/.bin/depcruise'), 'src', '--config', rules];
+  const { stdout } = await promisify(execFile)(process.execPath, check, { cwd: ROOT });
+  expect(stdout).toContain('no dependency violations found');
+  for (const layer of ['domain', 'application', 'infrastructure'])
+    expect(existsSync(join(ROOT, 'src', layer))).toBe(true);
+});
 
-requirement(
-  {
-    id: '001-44',
-    title: 'The life of a question is decided by pure functions.',
-    source: 'Pure functions defining prompt lifecycle. No side effects, no I/O.',
-    lives: ['the domain layer'],
-    verdict: 'works',
-  },
-  async () => {
-    const { ask_id } = await ask('Pure?', { timeout_ms: 5_000 });
-    const prompt: Prompt = Object.freeze((await desk.request('prompt/get', { ask_id })).prompt);
-    const given = Object.freeze({
-      decision: 'yes',
-      selected: [],
-      comment: null,
-      by: 'Ada',
-      via: 'emacs' as const,
-      attested: true,
-      response_id: 'pure-1',
-      responded_at: prompt.created_at,
-    });
-    const once = respondPrompt(prompt, given);
-    expect(once).toMatchObject({ outcome: 'accepted', prompt: { status: 'responded', decision: 'yes' } });
-    expect(respondPrompt(prompt, given)).toEqual(once);
-    expect(respondPrompt(once.prompt, { ...given, response_id: 'pure-2' }).outcome).toBe('lost');
-    expect(isExpired(prompt, prompt.created_at)).toBe(false);
-    expect(isExpired(prompt, prompt.expires_at ?? '')).toBe(true);
-    expect(await poll(ask_id)).toMatchObject({ status: 'pending' });
-  },
-);
+requirement('001-44 The life of a question is decided by pure functions', async () => {
+  const { ask_id } = await ask('Pure?', { timeout_ms: 5_000 });
+  const prompt: Prompt = Object.freeze((await desk.request('prompt/get', { ask_id })).prompt);
+  const given = Object.freeze({
+    decision: 'yes',
+    selected: [],
+    comment: null,
+    by: 'Ada',
+    via: 'emacs' as const,
+    attested: true,
+    response_id: 'pure-1',
+    responded_at: prompt.created_at,
+  });
+  const once = respondPrompt(prompt, given);
+  expect(once).toMatchObject({ outcome: 'accepted', prompt: { status: 'responded', decision: 'yes' } });
+  expect(respondPrompt(prompt, given)).toEqual(once);
+  expect(respondPrompt(once.prompt, { ...given, response_id: 'pure-2' }).outcome).toBe('lost');
+  expect(isExpired(prompt, prompt.created_at)).toBe(false);
+  expect(isExpired(prompt, prompt.expires_at ?? '')).toBe(true);
+  expect(await poll(ask_id)).toMatchObject({ status: 'pending' });
+});
 
-requirement(
-  {
-    id: '001-45',
-    title: 'Questions are stored.',
-    source: 'prompt-store (atom-based for now, could be Chroma later)',
-    lives: ['the store: SQLite or PostgreSQL'],
-    verdict: 'better',
-    because:
-      'What lies in memory is gone with its process; here every question and answer is on disk before it is acknowledged.',
-  },
-  async () => {
-    const own = tempStore();
-    const asker = await startAgent(own, 'asker-session');
-    const { ask_id } = await ask('Do you remember?', {}, asker);
-    await asker.crash();
-    await shell(own, { HIVE_USER: 'Ada' }).hive('respond', ask_id, 'yes');
-    const again = await startAgent(own, 'asker-session');
-    expect(await again.use('hivemind_poll', { ask_id })).toMatchObject({
-      status: 'responded',
-      decision: 'yes',
-    });
-  },
-);
+requirement('001-45 Questions are stored', async () => {
+  const own = tempStore();
+  const asker = await startAgent(own, 'asker-session');
+  const { ask_id } = await ask('Do you remember?', {}, asker);
+  await asker.crash();
+  await shell(own, { HIVE_USER: 'Ada' }).hive('respond', ask_id, 'yes');
+  const again = await startAgent(own, 'asker-session');
+  expect(await again.use('hivemind_poll', { ask_id })).toMatchObject({
+    status: 'responded',
+    decision: 'yes',
+  });
+});
 
-requirement(
-  {
-    id: '001-46',
-    title: 'Answers are listened for from the start.',
-    source: 'start-response-listener! on startup',
-    lives: ['`hive sidecar`'],
-    verdict: 'works',
-  },
-  async () => {
-    const { ask_id } = await ask('At once?');
-    const early = await startSidecar(store, { handshake: false });
-    const reply = await early.request('hivemind-response', {
-      ask_id,
-      decision: 'yes',
-      by: 'Ada',
-      response_id: 'early-1',
-    });
-    expect(reply).toMatchObject({ accepted: true });
-    expect(await poll(ask_id)).toMatchObject({ decision: 'yes' });
-  },
-);
+requirement('001-46 Answers are listened for from the start', async () => {
+  const { ask_id } = await ask('At once?');
+  const early = await startSidecar(store, { handshake: false });
+  const reply = await early.request('hivemind-response', {
+    ask_id,
+    decision: 'yes',
+    by: 'Ada',
+    response_id: 'early-1',
+  });
+  expect(reply).toMatchObject({ accepted: true });
+  expect(await poll(ask_id)).toMatchObject({ decision: 'yes' });
+});
 
-requirement(
-  {
-    id: '001-47',
-    title: 'Agents are told to ask without blocking.',
-    source: 'Phase 4: Update agent presets to use async pattern',
-    lives: ['instructions of the MCP server', 'docs/agents.md'],
-    verdict: 'works',
-  },
-  () => {
-    const instructions = abc.client.getInstructions() ?? '';
-    expect(instructions).toMatch(/Ask with hivemind_ask_async, go on with work that does not depend on it/);
-    expect(instructions).toContain('hivemind_poll');
-    expect(instructions).not.toMatch(/hivemind_ask\b(?!_)/);
-  },
-);
+requirement('001-47 Agents are told to ask without blocking', () => {
+  const instructions = abc.client.getInstructions() ?? '';
+  expect(instructions).toMatch(/Ask with hivemind_ask_async, go on with work that does not depend on it/);
+  expect(instructions).toContain('hivemind_poll');
+  expect(instructions).not.toMatch(/hivemind_ask\b(?!_)/);
+});
 
-requirement(
-  {
-    id: '001-49',
-    title: 'The human may answer in their own words where there are options.',
-    source: '{ask-id, decision, by}: any decision',
-    lives: ['`allow_free_text`', '`hivemind-response`'],
-    verdict: 'works',
-  },
-  async () => {
-    const free = await ask('Yes or no?', { options: ['yes', 'no'] });
-    expect(await answer(free.ask_id, 'maybe')).toMatchObject({ accepted: true });
-    expect(await poll(free.ask_id)).toMatchObject({ decision: 'maybe', selected: [] });
-    const strict = await ask('Yes or no!', { options: ['yes', 'no'], allow_free_text: false });
-    await expect(answer(strict.ask_id, 'maybe')).rejects.toThrow(/invalid_answer: .*yes.*no/);
-  },
-);
+requirement('001-49 The human may answer in their own words where there are options', async () => {
+  const free = await ask('Yes or no?', { options: ['yes', 'no'] });
+  expect(await answer(free.ask_id, 'maybe')).toMatchObject({ accepted: true });
+  expect(await poll(free.ask_id)).toMatchObject({ decision: 'maybe', selected: [] });
+  const strict = await ask('Yes or no!', { options: ['yes', 'no'], allow_free_text: false });
+  await expect(answer(strict.ask_id, 'maybe')).rejects.toThrow(/invalid_answer: .*yes.*no/);
+});
 
-requirement(
-  {
-    id: '001-50',
-    title: 'Stored questions do not pile up.',
-    source: 'Memory usage slightly increased (stored prompts)',
-    lives: ['`hive store prune`', '`hive config retention_days`'],
-    verdict: 'works',
-  },
-  async () => {
-    const own = tempStore();
-    const asker = await startAgent(own, 'asker-session');
-    const { ask_id } = await ask('Old?', {}, asker);
-    await ask('Old and still open?', {}, asker);
-    await shell(own).hive('respond', ask_id, 'yes');
-    await asker.use('hivemind_poll', { ask_id });
-    await asker.crash();
-    grow(own, 100);
-    await shell(own).hive('store', 'prune');
-    expect(countOf(own, 'prompts')).toBe(1);
-  },
-);
+requirement('001-50 Stored questions do not pile up', async () => {
+  const own = tempStore();
+  const asker = await startAgent(own, 'asker-session');
+  const { ask_id } = await ask('Old?', {}, asker);
+  await ask('Old and still open?', {}, asker);
+  await shell(own).hive('respond', ask_id, 'yes');
+  await asker.use('hivemind_poll', { ask_id });
+  await asker.crash();
+  grow(own, 100);
+  await shell(own).hive('store', 'prune');
+  expect(countOf(own, 'prompts')).toBe(1);
+});
 
-requirement(
-  {
-    id: '001-51',
-    title: 'Claude may run inside Emacs, where its questions appear.',
-    source: 'Alternative: Claude Inside Emacs',
-    lives: ['`j` in `M-x hive-list`'],
-    verdict: 'works',
-  },
-  async () => {
-    const socket = clientSocket();
-    const command = [process.execPath, FAKE_CLIENT, socket].map((word) => JSON.stringify(word)).join(' ');
-    const process_id = await emacs.evaluate(
-      `(process-id (make-process :name "agent" :buffer "*agent*" :noquery t :command '(${command})))`,
-    );
-    const client = clientAt(store, socket, Number(process_id));
-    await eventually(() => existsSync(socket), 15_000, 'the client');
-    await client.hook({ session_id: 'inner-session', hook_event_name: 'SessionStart', source: 'startup' });
-    await client.hive(['ask', 'From inside?'], { env: { CLAUDE_CODE_SESSION_ID: 'inner-session' } });
-    await emacs.calm();
-    await emacs.command('hive-list');
-    await emacs.until(/From inside\?/);
-    await emacs.keys('j');
-    await eventually(async () => (await emacs.evaluate('(buffer-name (window-buffer))')) === '"*agent*"');
-    await emacs.evaluate('(kill-process "agent")');
-  },
-);
+requirement('001-51 Claude may run inside Emacs, where its questions appear', async () => {
+  const socket = clientSocket();
+  const command = [process.execPath, FAKE_CLIENT, socket].map((word) => JSON.stringify(word)).join(' ');
+  const process_id = await emacs.evaluate(
+    `(process-id (make-process :name "agent" :buffer "*agent*" :noquery t :command '(${command})))`,
+  );
+  const client = clientAt(store, socket, Number(process_id));
+  await eventually(() => existsSync(socket), 15_000, 'the client');
+  await client.hook({ session_id: 'inner-session', hook_event_name: 'SessionStart', source: 'startup' });
+  await client.hive(['ask', 'From inside?'], { env: { CLAUDE_CODE_SESSION_ID: 'inner-session' } });
+  await emacs.calm();
+  await emacs.command('hive-list');
+  await emacs.until(/From inside\?/);
+  await emacs.keys('j');
+  await eventually(async () => (await emacs.evaluate('(buffer-name (window-buffer))')) === '"*agent*"');
+  await emacs.evaluate('(kill-process "agent")');
+});
+
+everyRequirementOf('001', 52);

@@ -12,7 +12,7 @@ import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import { type Agent, type Loose, startAgent } from './support/agents.ts';
 import { type Editor, startEditor } from './support/editor.ts';
-import { requirement } from './support/requirement.ts';
+import { everyRequirementOf, requirement } from './support/requirement.ts';
 
 let store: string;
 let emacs: Editor;
@@ -151,24 +151,8 @@ const answer = (ask_id: string, decision: string): Promise<Loose> => {
 
 requirement(
   [
-    {
-      id: '002-01',
-      title: 'An interrupt ends the turn with an event that carries the reason.',
-      source: 'Emit TurnAborted on interrupt, carrying a reason',
-      lives: ['`turn/changed`', '`hive store log`'],
-      verdict: 'neutral',
-      because:
-        'The event is `turn/changed` with `state: "aborted"` and `abort_reason`, because one event tells every change of a turn.',
-    },
-    {
-      id: '002-16',
-      title: 'The agent’s own terminal shows that the turn was interrupted.',
-      source: 'TUI: on_error("Turn interrupted")',
-      lives: ['PreToolUse hook (`stopReason`)'],
-      verdict: 'neutral',
-      because:
-        'The words are the client’s to show: Claude Code shows the `stopReason`, which says who and why.',
-    },
+    '002-01 An interrupt ends the turn with an event that carries the reason',
+    '002-16 The agent’s own terminal shows that the turn was interrupted',
   ],
   async () => {
     const frames = since();
@@ -189,43 +173,20 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '002-02',
-    title: 'The reason is a word of a fixed list.',
-    source: 'TurnAbortReason { Interrupted, Replaced }, snake_case',
-    lives: ['`abort_reason` of a turn', 'docs/turns.md'],
-    verdict: 'better',
-    because:
-      'There are two more: `ended`, when the session went away, and `unknown`, when nothing proves how a turn ended. Neither is claimed to be an interrupt.',
-  },
-  async () => {
-    const reasons: string[] = [(await interrupted(await begin())).reply.abort_reason];
-    await introduce(program, 'reasons');
-    for (const aborted of ['replaced', 'ended', 'unknown'] as const) {
-      const { turn_id } = await program.turns.start({ session_id: 'reasons' });
-      reasons.push((await program.turns.end(turn_id, { aborted })).abort_reason ?? '');
-    }
-    expect(reasons).toEqual(['interrupted', 'replaced', 'ended', 'unknown']);
-  },
-);
+requirement('002-02 The reason is a word of a fixed list', async () => {
+  const reasons: string[] = [(await interrupted(await begin())).reply.abort_reason];
+  await introduce(program, 'reasons');
+  for (const aborted of ['replaced', 'ended', 'unknown'] as const) {
+    const { turn_id } = await program.turns.start({ session_id: 'reasons' });
+    reasons.push((await program.turns.end(turn_id, { aborted })).abort_reason ?? '');
+  }
+  expect(reasons).toEqual(['interrupted', 'replaced', 'ended', 'unknown']);
+});
 
 requirement(
   [
-    {
-      id: '002-03',
-      title: 'A turn that a new prompt displaces is aborted as replaced.',
-      source: 'Replacing a running task: current.abort(TurnAbortReason::Replaced)',
-      lives: ['Claude Code hooks', 'Codex hooks', '`turns.start` of hive-sidecar', 'docs/turns.md'],
-      verdict: 'works',
-    },
-    {
-      id: '002-15',
-      title: 'People read that the task was replaced by a new one.',
-      source: '"task aborted: replaced by a new task"',
-      lives: ['`sentence` of a turn', '`M-x hive`'],
-      verdict: 'works',
-    },
+    '002-03 A turn that a new prompt displaces is aborted as replaced',
+    '002-15 People read that the task was replaced by a new one',
   ],
   async () => {
     // A prompt that is sent now, while Claude Code's model thinks; a review that Codex is asked for while it works.
@@ -250,76 +211,44 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '002-04',
-    title: 'An interrupt clears the permission that waits.',
-    source: 'interrupt_task: state.pending_approvals.clear()',
-    lives: ['PermissionRequest hook', '`turn/interrupt`'],
-    verdict: 'works',
-  },
-  async () => {
-    const work = await begin();
-    const { prompt, printed } = await permission(work, 'WebFetch', { url: 'https://example.org' });
-    const { outcome, cancelled_prompts } = await interrupt();
-    expect(outcome).toBe('aborted');
-    expect(cancelled_prompts).toEqual([prompt.ask_id]);
-    expect((await printed).hookSpecificOutput.decision).toMatchObject({ behavior: 'deny', interrupt: true });
-    const after = await desk.request('prompt/get', { ask_id: prompt.ask_id });
-    expect(after.prompt).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted', decision: null });
-  },
-);
+requirement('002-04 An interrupt clears the permission that waits', async () => {
+  const work = await begin();
+  const { prompt, printed } = await permission(work, 'WebFetch', { url: 'https://example.org' });
+  const { outcome, cancelled_prompts } = await interrupt();
+  expect(outcome).toBe('aborted');
+  expect(cancelled_prompts).toEqual([prompt.ask_id]);
+  expect((await printed).hookSpecificOutput.decision).toMatchObject({ behavior: 'deny', interrupt: true });
+  const after = await desk.request('prompt/get', { ask_id: prompt.ask_id });
+  expect(after.prompt).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted', decision: null });
+});
 
-requirement(
-  {
-    id: '002-05',
-    title: 'An interrupt clears the questions that wait.',
-    source: 'interrupt_task: state.pending_input.clear(), also when a task is replaced',
-    lives: ['`hivemind_ask_async` (`when_turn_aborted`)', '`hivemind_poll`'],
-    verdict: 'better',
-    because:
-      'A new prompt does not make a question pointless: only those that were bound to the turn fall with a turn that is replaced.',
-  },
-  async () => {
-    const work = await begin();
-    const asked = await abc.use('hivemind_ask_async', { question: 'Red?', urgency: 'low' });
-    const { reply } = await interrupted(work);
-    expect(reply.cancelled_prompts).toEqual([asked.ask_id]);
-    const { prompt } = await desk.request('prompt/get', { ask_id: asked.ask_id });
-    expect(prompt).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted', decision: null });
+requirement('002-05 An interrupt clears the questions that wait', async () => {
+  const work = await begin();
+  const asked = await abc.use('hivemind_ask_async', { question: 'Red?', urgency: 'low' });
+  const { reply } = await interrupted(work);
+  expect(reply.cancelled_prompts).toEqual([asked.ask_id]);
+  const { prompt } = await desk.request('prompt/get', { ask_id: asked.ask_id });
+  expect(prompt).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted', decision: null });
 
-    const session_id = 'asker';
-    await introduce(program, session_id);
-    await program.turns.start({ session_id });
-    const bound = await ask(
-      program,
-      { question: 'Bound?', when_turn_aborted: 'cancelled', urgency: 'low' },
-      session_id,
-    );
-    const kept = await ask(program, { question: 'Kept?', urgency: 'low' }, session_id);
-    await program.turns.start({ session_id });
-    const status = async (ask_id: string): Promise<string> =>
-      (await desk.request('prompt/get', { ask_id })).prompt.status;
-    expect([await status(bound.ask_id), await status(kept.ask_id)]).toEqual(['cancelled', 'pending']);
-  },
-);
+  const session_id = 'asker';
+  await introduce(program, session_id);
+  await program.turns.start({ session_id });
+  const bound = await ask(
+    program,
+    { question: 'Bound?', when_turn_aborted: 'cancelled', urgency: 'low' },
+    session_id,
+  );
+  const kept = await ask(program, { question: 'Kept?', urgency: 'low' }, session_id);
+  await program.turns.start({ session_id });
+  const status = async (ask_id: string): Promise<string> =>
+    (await desk.request('prompt/get', { ask_id })).prompt.status;
+  expect([await status(bound.ask_id), await status(kept.ask_id)]).toEqual(['cancelled', 'pending']);
+});
 
 requirement(
   [
-    {
-      id: '002-06',
-      title: 'Aborting a permission to run a command interrupts the turn.',
-      source: 'ExecApproval { decision: Abort } => interrupt_task()',
-      lives: ['`Abort` of a permission', 'PermissionRequest hook'],
-      verdict: 'works',
-    },
-    {
-      id: '002-07',
-      title: 'So does aborting a permission to edit a file.',
-      source: 'PatchApproval { decision: Abort } => interrupt_task()',
-      lives: ['`Abort` of a permission', 'PermissionRequest hook'],
-      verdict: 'works',
-    },
+    '002-06 Aborting a permission to run a command interrupts the turn',
+    '002-07 So does aborting a permission to edit a file',
   ],
   async () => {
     const edit = { file_path: '/demo/a.ts', old_string: 'a', new_string: 'b' };
@@ -336,31 +265,22 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '002-08',
-    title: 'Every way to interrupt an agent leads to the same interrupt.',
-    source: 'Op::Interrupt => sess.interrupt_task()',
-    lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt`', '`M-x hive-interrupt`'],
-    verdict: 'works',
-  },
-  async () => {
-    const ways: [string, () => Promise<unknown>][] = [
-      ['emacs', () => interrupt()],
-      ['mcp', () => coordinator.use('hivemind_interrupt', { session: abc.handle })],
-      ['cli', () => human.hive('interrupt', abc.handle)],
-      ['emacs', () => typed()],
-    ];
-    for (const [via, way] of ways) {
-      const work = await begin();
-      const done = way();
-      await requested();
-      expect((await work.tool()).continue).toBe(false);
-      await done;
-      expect(await turn()).toMatchObject({ state: 'aborted', abort_reason: 'interrupted', via });
-    }
-  },
-);
+requirement('002-08 Every way to interrupt an agent leads to the same interrupt', async () => {
+  const ways: [string, () => Promise<unknown>][] = [
+    ['emacs', () => interrupt()],
+    ['mcp', () => coordinator.use('hivemind_interrupt', { session: abc.handle })],
+    ['cli', () => human.hive('interrupt', abc.handle)],
+    ['emacs', () => typed()],
+  ];
+  for (const [via, way] of ways) {
+    const work = await begin();
+    const done = way();
+    await requested();
+    expect((await work.tool()).continue).toBe(false);
+    await done;
+    expect(await turn()).toMatchObject({ state: 'aborted', abort_reason: 'interrupted', via });
+  }
+});
 
 /** As a person does in Emacs. */
 async function typed(): Promise<void> {
@@ -378,27 +298,9 @@ async function typed(): Promise<void> {
 
 requirement(
   [
-    {
-      id: '002-09',
-      title: 'The reply to an interrupt waits until the turn has ended.',
-      source: 'Defer MCP interrupt responses until TurnAborted',
-      lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt`'],
-      verdict: 'works',
-    },
-    {
-      id: '002-13',
-      title: 'Any number of requests can wait for one turn, and all are answered.',
-      source: 'Don’t assume a single pending interrupt: a Vec of request ids',
-      lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt`'],
-      verdict: 'works',
-    },
-    {
-      id: '002-18',
-      title: 'An interrupt is an outcome and no error.',
-      source: 'Don’t emit EventMsg::Error for interrupts',
-      lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt`'],
-      verdict: 'works',
-    },
+    '002-09 The reply to an interrupt waits until the turn has ended',
+    '002-13 Any number of requests can wait for one turn, and all are answered',
+    '002-18 An interrupt is an outcome and no error',
   ],
   async () => {
     const frames = since();
@@ -425,69 +327,32 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '002-10',
-    title: 'The reply comes after the event that the turn has ended.',
-    source: 'On TurnAborted, respond to all pending requests',
-    lives: ['`turn/interrupt`', '`turn/interrupt_all`', '`turn/changed`'],
-    verdict: 'works',
-  },
-  async () => {
-    for (let trial = 0; trial < 6; trial += 1) {
-      const frames = since();
-      const { reply } = await interrupted(await begin());
-      const came = frames();
-      const replied = came.findIndex(({ result }) => result?.interrupt_id === reply.interrupt_id);
-      const told = came.slice(0, replied).filter(aborted);
-      expect(told.map(({ params }) => params.turn_id)).toContain(reply.turn_id);
-    }
-  },
-);
+requirement('002-10 The reply comes after the event that the turn has ended', async () => {
+  for (let trial = 0; trial < 6; trial += 1) {
+    const frames = since();
+    const { reply } = await interrupted(await begin());
+    const came = frames();
+    const replied = came.findIndex(({ result }) => result?.interrupt_id === reply.interrupt_id);
+    const told = came.slice(0, replied).filter(aborted);
+    expect(told.map(({ params }) => params.turn_id)).toContain(reply.turn_id);
+  }
+});
+
+requirement('002-11 An interrupt over MCP is not answered at once', async () => {
+  const work = await begin();
+  const { outcome, interrupt_id } = await coordinator.use('hivemind_interrupt', {
+    session: abc.handle,
+    wait_ms: 300,
+  });
+  expect(outcome).toBe('unconfirmed');
+  const again = coordinator.use('hivemind_interrupt', { session: abc.handle, interrupt_id });
+  await requested();
+  await work.tool();
+  expect(await again).toMatchObject({ interrupt_id, outcome: 'aborted', abort_reason: 'interrupted' });
+});
 
 requirement(
-  {
-    id: '002-11',
-    title: 'An interrupt over MCP is not answered at once.',
-    source: 'Don’t reply immediately to MCP interrupt requests',
-    lives: ['`hivemind_interrupt` (`wait_ms`, `interrupt_id`)'],
-    verdict: 'neutral',
-    because:
-      'The call waits as long as its client lets it: in Claude Code until the turn ends (115 seconds in an interactive session), in clients that end a call after a minute 25 seconds. Then it says `unconfirmed`; the interrupt stays in force, and the same `interrupt_id` waits on.',
-  },
-  async () => {
-    const work = await begin();
-    const { outcome, interrupt_id } = await coordinator.use('hivemind_interrupt', {
-      session: abc.handle,
-      wait_ms: 300,
-    });
-    expect(outcome).toBe('unconfirmed');
-    const again = coordinator.use('hivemind_interrupt', { session: abc.handle, interrupt_id });
-    await requested();
-    await work.tool();
-    expect(await again).toMatchObject({ interrupt_id, outcome: 'aborted', abort_reason: 'interrupted' });
-  },
-);
-
-requirement(
-  [
-    {
-      id: '002-12',
-      title: 'The reply names the reason.',
-      source: 'InterruptConversationResponse { abortReason }',
-      lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt --json`'],
-      verdict: 'neutral',
-      because: 'It is `abort_reason`: every field of Hive is written in snake_case, on every wire.',
-    },
-    {
-      id: '002-14',
-      title: 'People read that the task was interrupted.',
-      source: '"task interrupted"',
-      lives: ['`turn/interrupt` (`sentence`)', '`hive interrupt`', 'Emacs’ echo area'],
-      verdict: 'better',
-      because: 'The sentence says by whom: several people and agents can interrupt, also at the terminal.',
-    },
-  ],
+  ['002-12 The reply names the reason', '002-14 People read that the task was interrupted'],
   async () => {
     const { reply } = await interrupted(await begin());
     expect(reply).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted' });
@@ -506,30 +371,21 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '002-17',
-    title: 'Everyone who watches the turn is told in words that it was aborted.',
-    source: 'Handle TurnAborted in all consumers',
-    lives: ['`M-x hive`', '`hive interrupt`', '`hivemind_interrupt`', 'UserPromptSubmit hook'],
-    verdict: 'works',
-  },
-  async () => {
-    const work = await begin();
-    const asked = coordinator.use('hivemind_interrupt', { session: abc.handle, note: 'wrong branch' });
-    await requested();
-    await work.tool();
-    expect((await asked).next).toBe(`task interrupted by ${coordinator.handle}.`);
-    await emacs.calm();
-    await emacs.command('hive-sessions');
-    const line = new RegExp(`Claude-abc12[^\\n]*task interrupted by ${coordinator.handle}`);
-    await eventually(async () => line.test(await emacs.text('*hive*')), 10_000, 'the line of the agent');
-    const { say, stop } = await nextTold();
-    expect(say).toContain(`Your last turn was interrupted by ${coordinator.handle}`);
-    expect(say).toContain('wrong branch');
-    await stop();
-  },
-);
+requirement('002-17 Everyone who watches the turn is told in words that it was aborted', async () => {
+  const work = await begin();
+  const asked = coordinator.use('hivemind_interrupt', { session: abc.handle, note: 'wrong branch' });
+  await requested();
+  await work.tool();
+  expect((await asked).next).toBe(`task interrupted by ${coordinator.handle}.`);
+  await emacs.calm();
+  await emacs.command('hive-sessions');
+  const line = new RegExp(`Claude-abc12[^\\n]*task interrupted by ${coordinator.handle}`);
+  await eventually(async () => line.test(await emacs.text('*hive*')), 10_000, 'the line of the agent');
+  const { say, stop } = await nextTold();
+  expect(say).toContain(`Your last turn was interrupted by ${coordinator.handle}`);
+  expect(say).toContain('wrong branch');
+  await stop();
+});
 
 /** The text that the agent reads with its next prompt. */
 async function nextTold(): Promise<{ say: string; stop(): Promise<Loose> }> {
@@ -539,138 +395,84 @@ async function nextTold(): Promise<{ say: string; stop(): Promise<Loose> }> {
   return { say: hookSpecificOutput?.additionalContext ?? '', stop: () => abc.hook('Stop', { prompt_id }) };
 }
 
-requirement(
-  {
-    id: '002-19',
-    title: 'A session that goes away aborts its turn.',
-    source: 'Drop for Session triggers interrupt_task()',
-    lives: ['SessionEnd hook', '`hive list`'],
-    verdict: 'better',
-    because:
-      'The turn is `ended`, nobody interrupted it; and its questions stay as orphans that can still be answered and that the session takes over when it is resumed.',
-  },
-  async () => {
-    const other = await startAgent(store, 'leaves');
-    await other.hook('SessionStart', { source: 'startup' });
-    await other.hook('UserPromptSubmit', { prompt: 'go' });
-    const { ask_id } = await other.use('hivemind_ask_async', { question: 'Still there?', urgency: 'low' });
-    await other.hook('SessionEnd', { reason: 'other' });
-    expect(await turn('leaves')).toMatchObject({ state: 'aborted', abort_reason: 'ended' });
-    const { prompt } = await desk.request('prompt/get', { ask_id });
-    expect(prompt).toMatchObject({ status: 'pending', orphaned: true });
-    expect((await answer(ask_id, 'yes')).accepted).toBe(true);
-  },
-);
+requirement('002-19 A session that goes away aborts its turn', async () => {
+  const other = await startAgent(store, 'leaves');
+  await other.hook('SessionStart', { source: 'startup' });
+  await other.hook('UserPromptSubmit', { prompt: 'go' });
+  const { ask_id } = await other.use('hivemind_ask_async', { question: 'Still there?', urgency: 'low' });
+  await other.hook('SessionEnd', { reason: 'other' });
+  expect(await turn('leaves')).toMatchObject({ state: 'aborted', abort_reason: 'ended' });
+  const { prompt } = await desk.request('prompt/get', { ask_id });
+  expect(prompt).toMatchObject({ status: 'pending', orphaned: true });
+  expect((await answer(ask_id, 'yes')).accepted).toBe(true);
+});
 
-requirement(
-  {
-    id: '002-20',
-    title: 'One event does not keep others from being told.',
-    source: 'Don’t short-circuit event flow: no early continue',
-    lives: ['`turn/changed`', '`prompt/changed`', '`message/posted`', '`session/changed`'],
-    verdict: 'works',
-  },
-  async () => {
-    const work = await begin();
-    const { ask_id } = await abc.use('hivemind_ask_async', { question: 'Blue?', urgency: 'low' });
-    const frames = since();
-    const posted = coordinator.use('hivemind_post', { body: 'Nothing special.' });
-    const { reply } = await interrupted(work);
-    await posted;
-    const told = (method: string, test: (params: Loose) => boolean): Promise<Frame> =>
-      desk.seen((frame) => frames().includes(frame) && isTold(method, test)(frame));
-    await told('turn/changed', ({ turn_id, state }) => turn_id === reply.turn_id && state === 'aborted');
-    await told('prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.status === 'cancelled');
-    await told('message/posted', ({ body }) => body === 'Nothing special.');
-  },
-);
+requirement('002-20 One event does not keep others from being told', async () => {
+  const work = await begin();
+  const { ask_id } = await abc.use('hivemind_ask_async', { question: 'Blue?', urgency: 'low' });
+  const frames = since();
+  const posted = coordinator.use('hivemind_post', { body: 'Nothing special.' });
+  const { reply } = await interrupted(work);
+  await posted;
+  const told = (method: string, test: (params: Loose) => boolean): Promise<Frame> =>
+    desk.seen((frame) => frames().includes(frame) && isTold(method, test)(frame));
+  await told('turn/changed', ({ turn_id, state }) => turn_id === reply.turn_id && state === 'aborted');
+  await told('prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.status === 'cancelled');
+  await told('message/posted', ({ body }) => body === 'Nothing special.');
+});
 
-requirement(
-  {
-    id: '002-21',
-    title: 'The protocol’s description says that an interrupt ends in the event.',
-    source: 'Update protocol docs/comments: Op::Interrupt yields TurnAborted',
-    lives: ['docs/turns.md', 'docs/internals/protocol.md'],
-    verdict: 'works',
-  },
-  () => {
-    const page = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8');
-    const wire = page('internals/protocol.md');
-    for (const name of ['turn/interrupt', 'turn/interrupt_all', 'turn/cancel_interrupt', 'turn/changed'])
-      expect(wire).toMatch(new RegExp(`^### ${name}$`, 'm'));
-    for (const reason of ['interrupted', 'replaced', 'ended', 'unknown'])
-      expect(page('turns.md')).toMatch(new RegExp(`^\\| \`${reason}\` \\|`, 'm'));
-    expect(page('turns.md')).toContain('the reply comes last');
-  },
-);
+requirement('002-21 The protocol’s description says that an interrupt ends in the event', () => {
+  const page = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8');
+  const wire = page('internals/protocol.md');
+  for (const name of ['turn/interrupt', 'turn/interrupt_all', 'turn/cancel_interrupt', 'turn/changed'])
+    expect(wire).toMatch(new RegExp(`^### ${name}$`, 'm'));
+  for (const reason of ['interrupted', 'replaced', 'ended', 'unknown'])
+    expect(page('turns.md')).toMatch(new RegExp(`^\\| \`${reason}\` \\|`, 'm'));
+  expect(page('turns.md')).toContain('the reply comes last');
+});
 
-requirement(
-  {
-    id: '002-22',
-    title: 'A client can wait for the event instead of the reply.',
-    source: 'Tests: wait for a turn_aborted notification',
-    lives: ['`turn/changed` (`interrupts`)'],
-    verdict: 'works',
-  },
-  async () => {
-    const work = await begin();
-    const { turn_id } = await turn();
-    const interrupt_id = `interrupt-${turns}`;
-    const reply = interrupt({ interrupt_id });
-    await requested();
-    await work.tool();
-    const { params } = await desk.seen(
-      isTold('turn/changed', (params) => params.turn_id === turn_id && params.state === 'aborted'),
-    );
-    expect(params.interrupts).toMatchObject([
-      { interrupt_id, state: 'answered', outcome: 'aborted', sentence: 'task interrupted by Ada' },
-    ]);
-    await reply;
-  },
-);
+requirement('002-22 A client can wait for the event instead of the reply', async () => {
+  const work = await begin();
+  const { turn_id } = await turn();
+  const interrupt_id = `interrupt-${turns}`;
+  const reply = interrupt({ interrupt_id });
+  await requested();
+  await work.tool();
+  const { params } = await desk.seen(
+    isTold('turn/changed', (params) => params.turn_id === turn_id && params.state === 'aborted'),
+  );
+  expect(params.interrupts).toMatchObject([
+    { interrupt_id, state: 'answered', outcome: 'aborted', sentence: 'task interrupted by Ada' },
+  ]);
+  await reply;
+});
 
-requirement(
-  {
-    id: '002-23',
-    title: 'An interrupt of an agent that runs nothing is answered at once.',
-    source: 'interrupt_task with no current task',
-    lives: ['`turn/interrupt`', '`hive interrupt`', '`hivemind_interrupt`'],
-    verdict: 'works',
-  },
-  async () => {
-    const { reply } = await interrupted(await begin());
-    const refused = await interrupt().catch((error: unknown) => error as RpcError);
-    expect(refused).toBeInstanceOf(RpcError);
-    expect(refused.data).toMatchObject({ code: 'no_turn' });
-    expect((await human.hive('interrupt', abc.handle)).code).toBe(1);
-    await expect(coordinator.use('hivemind_interrupt', { session: abc.handle })).rejects.toThrow(/no_turn/);
-    // A turn that was interrupted before: its outcome is kept.
-    expect(await interrupt({ turn_id: reply.turn_id })).toMatchObject({
-      turn_id: reply.turn_id,
-      outcome: 'aborted',
-      abort_reason: 'interrupted',
-    });
-  },
-);
+requirement('002-23 An interrupt of an agent that runs nothing is answered at once', async () => {
+  const { reply } = await interrupted(await begin());
+  const refused = await interrupt().catch((error: unknown) => error as RpcError);
+  expect(refused).toBeInstanceOf(RpcError);
+  expect(refused.data).toMatchObject({ code: 'no_turn' });
+  expect((await human.hive('interrupt', abc.handle)).code).toBe(1);
+  await expect(coordinator.use('hivemind_interrupt', { session: abc.handle })).rejects.toThrow(/no_turn/);
+  // A turn that was interrupted before: its outcome is kept.
+  expect(await interrupt({ turn_id: reply.turn_id })).toMatchObject({
+    turn_id: reply.turn_id,
+    outcome: 'aborted',
+    abort_reason: 'interrupted',
+  });
+});
 
-requirement(
-  {
-    id: '002-24',
-    title: 'A turn that ends by itself first is completed, and the interrupt says so.',
-    source: 'interrupt and completion race',
-    lives: ['`turn/interrupt`', 'Stop hook'],
-    verdict: 'works',
-  },
-  async () => {
-    const work = await begin();
-    const reply = interrupt();
-    await requested();
-    await work.stop();
-    expect(await reply).toMatchObject({
-      outcome: 'completed',
-      abort_reason: null,
-      sentence: 'task completed before the interrupt reached it',
-    });
-    expect(await turn()).toMatchObject({ state: 'completed' });
-  },
-);
+requirement('002-24 A turn that ends by itself first is completed, and the interrupt says so', async () => {
+  const work = await begin();
+  const reply = interrupt();
+  await requested();
+  await work.stop();
+  expect(await reply).toMatchObject({
+    outcome: 'completed',
+    abort_reason: null,
+    sentence: 'task completed before the interrupt reached it',
+  });
+  expect(await turn()).toMatchObject({ state: 'completed' });
+});
+
+everyRequirementOf('002', 24);

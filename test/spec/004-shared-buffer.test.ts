@@ -14,7 +14,7 @@ import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, isBetween } from '../support/wait.ts';
 import { type Agent, fireHook, type Loose, startAgent, told } from './support/agents.ts';
-import { requirement } from './support/requirement.ts';
+import { everyRequirementOf, requirement } from './support/requirement.ts';
 import { clearMentions, post, startTeam, type Team, waiting } from './support/team.ts';
 
 let team: Team;
@@ -64,21 +64,8 @@ const block = (handle: string, body: string): string => `## 2026-01-11 18:00:00 
 
 requirement(
   [
-    {
-      id: '004-01',
-      title: 'One agent writes, another one notices it.',
-      source:
-        '一方の Claude が他方の Claude に書き込み、それを検知 (one Claude writes to another, which detects it)',
-      lives: ['`hivemind_post`', 'PreToolUse hook', 'PostToolUse hook'],
-      verdict: 'works',
-    },
-    {
-      id: '004-04',
-      title: 'A mention reaches an agent in the middle of its work.',
-      source: 'バッファへの書き込みをリアルタイムで検知し…通知 (writes are detected in real time)',
-      lives: ['PreToolUse hook'],
-      verdict: 'works',
-    },
+    '004-01 One agent writes, another one notices it',
+    '004-04 A mention reaches an agent in the middle of its work',
   ],
   async () => {
     expect((await def.tries()).verdict).toBe('pass');
@@ -92,21 +79,8 @@ requirement(
 
 requirement(
   [
-    {
-      id: '004-02',
-      title: 'All agents write into one shared buffer.',
-      source: '共有雑談バッファ (shared chat buffer)',
-      lives: ['`hivemind_read`', '`M-x hive-shared`', '`hive messages`'],
-      verdict: 'works',
-    },
-    {
-      id: '004-26',
-      title: 'A message is a record of its time, author, mentions and text.',
-      source: 'SharedMessage {timestamp, from_claude_id, mentions, content}',
-      lives: ['`hivemind_post`', '`hivemind_read`', '`message/posted`'],
-      verdict: 'neutral',
-      because: 'The fields have the names that all of Hive uses: `at`, `from`, `mentioned`, `body`.',
-    },
+    '004-02 All agents write into one shared buffer',
+    '004-26 A message is a record of its time, author, mentions and text',
   ],
   async () => {
     await post(abc, 'from the first of two');
@@ -125,23 +99,7 @@ requirement(
 );
 
 requirement(
-  [
-    {
-      id: '004-03',
-      title: 'A mention calls one agent or all of them.',
-      source: '@Claude-1 … @All',
-      lives: ['`@HANDLE`', '`@All`'],
-      verdict: 'works',
-    },
-    {
-      id: '004-28',
-      title: 'A name that nobody has mentions nobody.',
-      source: 'if session then … end (unknown mentions are ignored)',
-      lives: ['`unresolved` of `hivemind_post`'],
-      verdict: 'better',
-      because: 'The author learns of it, with the names that may have been meant.',
-    },
-  ],
+  ['004-03 A mention calls one agent or all of them', '004-28 A name that nobody has mentions nobody'],
   async () => {
     expect((await post(abc, '@Claude-def34 you')).mentioned).toEqual(['Claude-def34']);
     expect((await post(abc, '@claude-DEF34 you again')).mentioned).toEqual(['Claude-def34']);
@@ -158,60 +116,26 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '004-05',
-    title: 'A mention reaches an agent that idles.',
-    source: '該当する Claude セッションに確実に通知を届ける (deliver notifications reliably)',
-    lives: ['`hive hook --wake`', 'the Codex daemon'],
-    verdict: 'works',
-  },
-  async () => {
-    const ATTENDED = { CLAUDE_CODE_SESSION_ATTENDED: '1' };
-    const idle = await startAgent(store, 'idle2-session', { env: ATTENDED });
-    await idle.hook('SessionStart', { source: 'startup' });
-    await idle.hook('UserPromptSubmit', { prompt: 'go' });
-    await idle.hook('Stop', { stop_hook_active: false, background_tasks: [] });
-    const waiter = idle.waiter();
-    await post(abc, '@Claude-idle2 wake up, please');
-    const { code, said } = await waiter.ended;
-    expect(code).toBe(2);
-    expect(said).toContain('hivemind_get_unprocessed_mentions');
-    expect(said).not.toContain('wake up, please');
-  },
-);
+requirement('004-05 A mention reaches an agent that idles', async () => {
+  const ATTENDED = { CLAUDE_CODE_SESSION_ATTENDED: '1' };
+  const idle = await startAgent(store, 'idle2-session', { env: ATTENDED });
+  await idle.hook('SessionStart', { source: 'startup' });
+  await idle.hook('UserPromptSubmit', { prompt: 'go' });
+  await idle.hook('Stop', { stop_hook_active: false, background_tasks: [] });
+  const waiter = idle.waiter();
+  await post(abc, '@Claude-idle2 wake up, please');
+  const { code, said } = await waiter.ended;
+  expect(code).toBe(2);
+  expect(said).toContain('hivemind_get_unprocessed_mentions');
+  expect(said).not.toContain('wake up, please');
+});
 
 requirement(
   [
-    {
-      id: '004-06',
-      title: 'A message has a heading with its time and its author.',
-      source: '## YYYY-MM-DD HH:MM:SS Claude-{id}',
-      lives: ['`M-x hive-shared`', '`hive messages --format shared`'],
-      verdict: 'works',
-    },
-    {
-      id: '004-25',
-      title: 'The file has a title.',
-      source: '# Shared Buffer',
-      lives: ['`hive messages --format shared`'],
-      verdict: 'works',
-    },
-    {
-      id: '004-23',
-      title: 'The file begins with front matter.',
-      source: 'vibing.nvim: true, type: shared, created_at',
-      lives: ['`hive messages --format shared`'],
-      verdict: 'works',
-    },
-    {
-      id: '004-24',
-      title: 'The first lines say how to mention somebody.',
-      source:
-        'This buffer is shared among multiple Claude sessions. Use @Claude-{id} … or @All for everyone.',
-      lives: ['`M-x hive-shared`', '`hive messages --format shared`'],
-      verdict: 'works',
-    },
+    '004-06 A message has a heading with its time and its author',
+    '004-25 The file has a title',
+    '004-23 The file begins with front matter',
+    '004-24 The first lines say how to mention somebody',
   ],
   async () => {
     await post(abc, 'under a heading');
@@ -234,22 +158,8 @@ requirement(
 
 requirement(
   [
-    {
-      id: '004-07',
-      title: 'An agent is called by the first five characters of its session id.',
-      source: 'Claude ID: session_id の最初の5文字 (first 5 characters)',
-      lives: ['handles'],
-      verdict: 'works',
-    },
-    {
-      id: '004-14',
-      title: 'Each registered session is found by its name.',
-      source: 'registered_sessions[claude_id] = {…}',
-      lives: ['handles', '`hivemind_sessions`'],
-      verdict: 'better',
-      because:
-        'In the document a second session with the same five characters takes the place of the first; here it gets a longer name.',
-    },
+    '004-07 An agent is called by the first five characters of its session id',
+    '004-14 Each registered session is found by its name',
   ],
   async () => {
     expect(abc.handle).toBe('Claude-abc12');
@@ -263,62 +173,21 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '004-08',
-    title: 'An agent without a session id has a name.',
-    source: 'return "unknown"',
-    lives: ['handles'],
-    verdict: 'better',
-    because:
-      'With one name for all of them nobody could mention one; each connection gets a handle of its own.',
-  },
-  async () => {
-    const [one, other] = await Promise.all([startAgent(store, ''), startAgent(store, '')]);
-    expect(one.handle).not.toBe(other.handle);
-    expect(one.handle).not.toContain('unknown');
-    expect((await post(abc, `@${one.handle} you without an id`)).mentioned).toEqual([one.handle]);
-    expect(await waiting(one)).toHaveLength(1);
-    expect(await waiting(other)).toEqual([]);
-  },
-);
+requirement('004-08 An agent without a session id has a name', async () => {
+  const [one, other] = await Promise.all([startAgent(store, ''), startAgent(store, '')]);
+  expect(one.handle).not.toBe(other.handle);
+  expect(one.handle).not.toContain('unknown');
+  expect((await post(abc, `@${one.handle} you without an id`)).mentioned).toEqual([one.handle]);
+  expect(await waiting(one)).toHaveLength(1);
+  expect(await waiting(other)).toEqual([]);
+});
 
 requirement(
   [
-    {
-      id: '004-09',
-      title: 'A mention is found wherever it is written in a message.',
-      source: 'for mention in line:gmatch("@(Claude%-%w+)")',
-      lives: ['the shared buffer in Emacs', '`hivemind_post`'],
-      verdict: 'better',
-      because:
-        'The document’s parser reads only the heading’s line, although its examples mention in the text.',
-    },
-    {
-      id: '004-10',
-      title: 'The author of a block is the one in its heading.',
-      source: 'from_claude_id from the heading',
-      lives: ['the shared buffer in Emacs', '`hive post --as-heading`'],
-      verdict: 'better',
-      because:
-        'Anybody can write a heading. It counts where the writer proves the name, an agent in its own shell or the human with their own keys; otherwise the message is unverified and nobody’s word.',
-    },
-    {
-      id: '004-12',
-      title: 'The time of a block is the one in its heading.',
-      source: 'timestamp from the heading',
-      lives: ['`at` and `as_stamp` of a message'],
-      verdict: 'neutral',
-      because:
-        'A heading has no time zone and may lie; a message has the time at which it was stored, and keeps the other beside it.',
-    },
-    {
-      id: '004-17',
-      title: 'What is written into the buffer is noticed as it changes.',
-      source: 'nvim_buf_attach … on_lines',
-      lives: ['the shared buffer in Emacs'],
-      verdict: 'works',
-    },
+    '004-09 A mention is found wherever it is written in a message',
+    '004-10 The author of a block is the one in its heading',
+    '004-12 The time of a block is the one in its heading',
+    '004-17 What is written into the buffer is noticed as it changes',
   ],
   async () => {
     await emacs.calm();
@@ -348,119 +217,70 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '004-11',
-    title: 'Nobody is notified of their own message.',
-    source: '自分自身には通知しない (do not notify yourself)',
-    lives: ['`@All`', 'the shared buffer in Emacs'],
-    verdict: 'works',
-  },
-  async () => {
-    expect((await post(abc, '@All and @Claude-abc12, from me')).mentioned).not.toContain('Claude-abc12');
-    await desk.request('mention/process', { session: 'Claude-def34', all: true, by: 'Ada' });
-    await emacs.calm();
-    await openHere();
-    await emacs.until(/write below/);
-    await insert(block('Claude-xyz56', '@All 全体的な進捗を確認したいです。'));
-    await stored('@All 全体的な進捗を確認したいです。');
-    const bodies = async (agent: Agent): Promise<string[]> => (await waiting(agent)).map(({ body }) => body);
-    expect(await bodies(def)).toEqual(['@All 全体的な進捗を確認したいです。']);
-    expect(await bodies(xyz)).not.toContain('@All 全体的な進捗を確認したいです。');
-  },
-);
+requirement('004-11 Nobody is notified of their own message', async () => {
+  expect((await post(abc, '@All and @Claude-abc12, from me')).mentioned).not.toContain('Claude-abc12');
+  await desk.request('mention/process', { session: 'Claude-def34', all: true, by: 'Ada' });
+  await emacs.calm();
+  await openHere();
+  await emacs.until(/write below/);
+  await insert(block('Claude-xyz56', '@All 全体的な進捗を確認したいです。'));
+  await stored('@All 全体的な進捗を確認したいです。');
+  const bodies = async (agent: Agent): Promise<string[]> => (await waiting(agent)).map(({ body }) => body);
+  expect(await bodies(def)).toEqual(['@All 全体的な進捗を確認したいです。']);
+  expect(await bodies(xyz)).not.toContain('@All 全体的な進捗を確認したいです。');
+});
 
-requirement(
-  {
-    id: '004-13',
-    title: 'Sessions register themselves and leave again.',
-    source: 'register_session / unregister_session',
-    lives: ['SessionStart hook', 'SessionEnd hook', '`hive sessions`'],
-    verdict: 'works',
-  },
-  async () => {
-    const listed = async (...more: string[]): Promise<boolean> =>
-      (await human.hive('sessions', ...more)).out.includes('Claude-guest');
-    const session = { session_id: 'guest-session' };
-    expect(await listed()).toBe(false);
-    await fireHook(store, { ...session, hook_event_name: 'SessionStart', source: 'startup' });
-    expect(await listed()).toBe(true);
-    await fireHook(store, { ...session, hook_event_name: 'SessionEnd', reason: 'other' });
-    expect(await listed()).toBe(false);
-    expect(await listed('--ended')).toBe(true);
-  },
-);
+requirement('004-13 Sessions register themselves and leave again', async () => {
+  const listed = async (...more: string[]): Promise<boolean> =>
+    (await human.hive('sessions', ...more)).out.includes('Claude-guest');
+  const session = { session_id: 'guest-session' };
+  expect(await listed()).toBe(false);
+  await fireHook(store, { ...session, hook_event_name: 'SessionStart', source: 'startup' });
+  expect(await listed()).toBe(true);
+  await fireHook(store, { ...session, hook_event_name: 'SessionEnd', reason: 'other' });
+  expect(await listed()).toBe(false);
+  expect(await listed('--ended')).toBe(true);
+});
 
-requirement(
-  {
-    id: '004-15',
-    title: 'The human is notified of a mention, with its author and text.',
-    source: 'vim.notify("[Claude-%s] %s", INFO)',
-    lives: ['echo area', 'mode line', 'popups'],
-    verdict: 'works',
-  },
-  async () => {
-    await emacs.calm();
-    await post(abc, '@Human the build is done');
-    await emacs.until(/hive 1@/);
-    const title = await abc.title();
-    await eventually(async () =>
-      (await emacs.text('*Messages*')).includes(`${title} mentions you: @Human the build is done`),
-    );
-    await desktop.forget();
-    const own = tempStore();
-    await startSidecar(own, { env: desktop.env });
-    const popping = await startAgent(own, 'popup-session');
-    await post(popping, '@Human look here');
-    await eventually(() => desktop.sent.length === 1, 8_000, 'a popup');
-    expect(desktop.sent[0]).toMatchObject({
-      title: expect.stringContaining(`${await popping.title()} mentions you`),
-      body: expect.stringContaining('look here'),
-    });
-  },
-);
+requirement('004-15 The human is notified of a mention, with its author and text', async () => {
+  await emacs.calm();
+  await post(abc, '@Human the build is done');
+  await emacs.until(/hive 1@/);
+  const title = await abc.title();
+  await eventually(async () =>
+    (await emacs.text('*Messages*')).includes(`${title} mentions you: @Human the build is done`),
+  );
+  await desktop.forget();
+  const own = tempStore();
+  await startSidecar(own, { env: desktop.env });
+  const popping = await startAgent(own, 'popup-session');
+  await post(popping, '@Human look here');
+  await eventually(() => desktop.sent.length === 1, 8_000, 'a popup');
+  expect(desktop.sent[0]).toMatchObject({
+    title: expect.stringContaining(`${await popping.title()} mentions you`),
+    body: expect.stringContaining('look here'),
+  });
+});
 
-requirement(
-  {
-    id: '004-16',
-    title: 'On request a mention shows the shared buffer.',
-    source: 'オプション: 自動的に共有バッファを開く (option: open the shared buffer by itself)',
-    lives: ['`hive-shared-on-mention`'],
-    verdict: 'works',
-  },
-  async () => {
-    const isShown = async (): Promise<boolean> =>
-      (await emacs.evaluate(`(and (get-buffer-window ${lisp(shared)} t) t)`)) === 't';
-    await emacs.calm();
-    await post(abc, '@Human nothing opens');
-    await emacs.until(/hive 1@/);
-    expect(await isShown()).toBe(false);
-    await emacs.evaluate('(setq hive-shared-on-mention (quote right))');
-    await post(abc, '@Human something opens');
-    await eventually(isShown, 5_000, 'the shared buffer');
-    await emacs.until(/something opens/);
-    expect(await emacs.evaluate('(buffer-name (window-buffer))')).toBe('"notes.txt"');
-    await emacs.evaluate('(setq hive-shared-on-mention nil)');
-  },
-);
+requirement('004-16 On request a mention shows the shared buffer', async () => {
+  const isShown = async (): Promise<boolean> =>
+    (await emacs.evaluate(`(and (get-buffer-window ${lisp(shared)} t) t)`)) === 't';
+  await emacs.calm();
+  await post(abc, '@Human nothing opens');
+  await emacs.until(/hive 1@/);
+  expect(await isShown()).toBe(false);
+  await emacs.evaluate('(setq hive-shared-on-mention (quote right))');
+  await post(abc, '@Human something opens');
+  await eventually(isShown, 5_000, 'the shared buffer');
+  await emacs.until(/something opens/);
+  expect(await emacs.evaluate('(buffer-name (window-buffer))')).toBe('"notes.txt"');
+  await emacs.evaluate('(setq hive-shared-on-mention nil)');
+});
 
 requirement(
   [
-    {
-      id: '004-18',
-      title: 'The shared buffer opens at the right, at the left or in the current window.',
-      source: 'open_shared_buffer(position: "current"|"right"|"left"), default right',
-      lives: ['`hive-shared-position`', '`C-u M-x hive-shared`'],
-      verdict: 'works',
-    },
-    {
-      id: '004-19',
-      title: 'A command opens the shared buffer.',
-      source: ':VibingShared [position]',
-      lives: ['`M-x hive-shared`'],
-      verdict: 'neutral',
-      because: 'It is a command of Emacs; the position is an option or a command of its own.',
-    },
+    '004-18 The shared buffer opens at the right, at the left or in the current window',
+    '004-19 A command opens the shared buffer',
   ],
   async () => {
     const column = async (position?: string): Promise<[number, number]> => {
@@ -490,504 +310,288 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: '004-20',
-    title: 'A command lists the sessions.',
-    source: ':VibingListSessions',
-    lives: ['`M-x hive-sessions`', '`hive sessions`', '`hivemind_sessions`'],
-    verdict: 'neutral',
-    because: 'It has another name in each place.',
-  },
-  async () => {
-    await emacs.calm();
-    await emacs.command('hive-sessions');
-    await emacs.until(/Claude-abc12[\s\S]*Claude-def34|Claude-def34[\s\S]*Claude-abc12/);
-    const { out } = await human.hive('sessions');
-    expect(out).toContain('Claude-abc12');
-    expect((await sessionsOf(abc)).map(({ handle }) => handle)).toEqual(
-      expect.arrayContaining(['Claude-abc12', 'Claude-def34', 'Claude-xyz56']),
+requirement('004-20 A command lists the sessions', async () => {
+  await emacs.calm();
+  await emacs.command('hive-sessions');
+  await emacs.until(/Claude-abc12[\s\S]*Claude-def34|Claude-def34[\s\S]*Claude-abc12/);
+  const { out } = await human.hive('sessions');
+  expect(out).toContain('Claude-abc12');
+  expect((await sessionsOf(abc)).map(({ handle }) => handle)).toEqual(
+    expect.arrayContaining(['Claude-abc12', 'Claude-def34', 'Claude-xyz56']),
+  );
+});
+
+requirement(['004-21 A command mentions one agent', '004-38 A session is picked from a list'], async () => {
+  await emacs.calm();
+  await emacs.command('hive-mention');
+  await emacs.until(/Mention:/);
+  await emacs.type('Claude-');
+  await emacs.keys('Tab', 'Tab');
+  const screen = (await emacs.until(/Possible completions|Completions/)).join('\n');
+  for (const { handle } of [abc, def, xyz]) expect(screen).toContain(handle);
+  await emacs.type('abc12');
+  await emacs.keys('Enter');
+  await emacs.until(/Message to @Claude-abc12 \(M-n: templates\):/);
+  await emacs.type('come here');
+  await emacs.keys('Enter');
+  await eventually(async () => (await waiting(abc)).length === 1, 5_000, 'the mention');
+  expect(await waiting(abc)).toMatchObject([
+    { from: 'Human', author: 'human', body: '@Claude-abc12 come here' },
+  ]);
+});
+
+requirement('004-22 The buffer can be kept as a file with the date in its name', async () => {
+  await post(abc, 'to be kept in a file');
+  await emacs.calm();
+  await openHere();
+  await emacs.until(/to be kept in a file/);
+  expect(await emacs.evaluate('(with-current-buffer (window-buffer) buffer-file-name)')).toBe('nil');
+  const file = join(tempFolder(), 'from-emacs.md');
+  await emacs.keys('C-c', 'C-s');
+  await emacs.until(/Save messages to: .*shared-\d{8}\.md/);
+  await emacs.keys('C-a', 'C-k');
+  await emacs.type(file);
+  await emacs.keys('Enter');
+  await eventually(() => existsSync(file) && readFileSync(file, 'utf8').includes('to be kept in a file'));
+});
+
+requirement('004-27 Mentions are found exactly', async () => {
+  const bodies: [string, string[]][] = [
+    ['mail to a@Allen and ada@Claude-def34.example', []],
+    ['> @Claude-def34 said so', []],
+    ['`@Claude-def34` in code', []],
+    ['```\n@Claude-def34\n```', []],
+    ['\\@Claude-def34 with a backslash', []],
+    ['https://example.org/@Claude-def34', []],
+    ['@Claude-def34、お願いします', ['Claude-def34']],
+    ['(@Claude-def34)', ['Claude-def34']],
+    ['@Claude-def34, @claude-def34!', ['Claude-def34']],
+  ];
+  for (const [body, found] of bodies)
+    expect([body, (await post(abc, body)).mentioned]).toEqual([body, found]);
+});
+
+requirement('004-29 Several agents that write at once do not get into each other’s way', async () => {
+  const { next_cursor: after } = await abc.use('hivemind_read');
+  const writers = [abc, def, xyz];
+  const sent = Array.from({ length: 40 }, (_, n) => `at once ${n}`);
+  await Promise.all(sent.map((body, n) => post(writers[n % writers.length] ?? abc, body)));
+  const read = async (agent: Agent): Promise<string[]> =>
+    (await agent.use('hivemind_read', { after, limit: 100 })).messages.map(({ body }: Loose) => body);
+  const order = await read(abc);
+  expect(order.toSorted()).toEqual(sent.toSorted());
+  expect(await read(def)).toEqual(order);
+});
+
+requirement('004-30 A chain of replies that gets too long is stopped', async () => {
+  const ring = [abc, def, xyz];
+  let last: Loose = await post(abc, '@Claude-def34 the first');
+  const held: boolean[] = [];
+  for (let n = 1; n <= 10; n += 1) {
+    const [from, to] = [ring[n % 3] ?? abc, ring[(n + 1) % 3] ?? abc];
+    last = await post(from, `@${to.handle} reply ${n}`, { reply_to: last.message_id });
+    held.push(last.not_held.length === 0);
+  }
+  expect(held).toEqual([...Array(8).fill(true), false, false]);
+  expect(last.next).toContain('replies');
+});
+
+requirement('004-31 Many messages in a short time raise an alarm', async () => {
+  for (let n = 1; n <= 6; n += 1)
+    expect(await post(abc, `@Claude-def34 number ${n}`)).toMatchObject({ not_held: [] });
+  await waiting(def);
+  await def.use('hivemind_process_mentions', { all: true });
+  expect(await post(abc, '@Claude-def34 number 7')).toMatchObject({ not_held: ['Claude-def34'] });
+  const { text } = await told(
+    desk,
+    'desk/notice',
+    (notice) => notice.notice === 'loop_tripped' && /mentions of each other/.test(notice.text),
+  );
+  expect(text).toContain(await abc.title());
+  expect(text).toContain(await def.title());
+  expect((await def.tries()).verdict).toBe('pass');
+});
+
+requirement('004-32 The human can step in', async () => {
+  await human.hive('mentions', 'mute', 'Claude-abc12', 'Claude-def34');
+  expect(await post(abc, '@Claude-def34 do you hear me?')).toMatchObject({
+    mentioned: [],
+    unresolved: [{ handle: 'Claude-def34', reason: 'muted' }],
+  });
+  await human.hive('mentions', 'allow', 'Claude-abc12', 'Claude-def34');
+  expect(await post(abc, '@Claude-def34 and now?')).toMatchObject({ mentioned: ['Claude-def34'] });
+  expect((await def.tries()).verdict).toBe('deny');
+});
+
+requirement('004-33 Notifications can be looked up later', async () => {
+  await post(abc, '@Claude-def34 look me up later');
+  await waiting(def);
+  await def.use('hivemind_process_mentions', { all: true });
+  const words = ['mentions', '--session', 'Claude-def34', '--status', 'processed', '--limit', '1'];
+  expect((await human.hive(...words)).out).toContain('look me up later');
+});
+
+requirement('004-34 Mentions stand out', async () => {
+  await post(abc, 'one @Human and one @Claude-def34 stand out');
+  await emacs.calm();
+  await openHere();
+  await emacs.until(/stand out/);
+  const faceAt = (text: string): Promise<string> =>
+    emacs.evaluate(
+      `(with-current-buffer ${lisp(shared)} (save-excursion (goto-char (point-max)) (search-backward ${lisp(text)}) (get-text-property (1+ (point)) 'font-lock-face)))`,
     );
-  },
-);
+  expect(await faceAt('@Human and one')).toBe('hive-shared-mention-human');
+  expect(await faceAt('@Claude-def34 stand')).toBe('hive-shared-mention');
+  expect(await faceAt('and one')).toBe('nil');
+});
 
-requirement(
-  [
-    {
-      id: '004-21',
-      title: 'A command mentions one agent.',
-      source: ':VibingMention <claude-id>',
-      lives: ['`M-x hive-mention`', '`w` in `M-x hive`'],
-      verdict: 'neutral',
-      because: 'It is a command of Emacs and asks whom, with completion.',
-    },
-    {
-      id: '004-38',
-      title: 'A session is picked from a list.',
-      source: 'セッション一覧ピッカー (session picker)',
-      lives: ['`M-x hive-mention`', '`M-x hive-interrupt`', 'prefix argument of `M-x hive-check-mentions`'],
-      verdict: 'works',
-    },
-  ],
-  async () => {
-    await emacs.calm();
-    await emacs.command('hive-mention');
-    await emacs.until(/Mention:/);
-    await emacs.type('Claude-');
-    await emacs.keys('Tab', 'Tab');
-    const screen = (await emacs.until(/Possible completions|Completions/)).join('\n');
-    for (const { handle } of [abc, def, xyz]) expect(screen).toContain(handle);
-    await emacs.type('abc12');
-    await emacs.keys('Enter');
-    await emacs.until(/Message to @Claude-abc12 \(M-n: templates\):/);
-    await emacs.type('come here');
-    await emacs.keys('Enter');
-    await eventually(async () => (await waiting(abc)).length === 1, 5_000, 'the mention');
-    expect(await waiting(abc)).toMatchObject([
-      { from: 'Human', author: 'human', body: '@Claude-abc12 come here' },
-    ]);
-  },
-);
+requirement('004-35 A notification can make a sound', async () => {
+  const folder = tempFolder();
+  const [program, log] = [join(folder, 'notify-send'), join(folder, 'log')];
+  writeFileSync(program, `#!/bin/sh\necho "$@" >> '${log}'\nexec /usr/bin/notify-send "$@"\n`);
+  chmodSync(program, 0o755);
+  const own = tempStore();
+  const { PATH } = childEnvironment(own);
+  const sidecar = await startSidecar(own, { env: { ...desktop.env, PATH: `${folder}:${PATH}` } });
+  const agent = await startAgent(own, 'sound-session');
+  const sent = (text: string): string | undefined =>
+    existsSync(log)
+      ? readFileSync(log, 'utf8')
+          .split('\n')
+          .find((line) => line.includes(text))
+      : undefined;
+  await post(agent, '@Human silent');
+  await eventually(() => sent('silent') !== undefined, 8_000, 'the first popup');
+  await sidecar.request('desk/preferences', { sound: true });
+  await post(agent, '@Human loud');
+  await eventually(() => sent('loud') !== undefined, 8_000, 'the second popup');
+  expect(sent('silent')).not.toContain('sound-name');
+  expect(sent('loud')).toContain('sound-name');
+});
 
-requirement(
-  {
-    id: '004-22',
-    title: 'The buffer can be kept as a file with the date in its name.',
-    source: 'shared-YYYYMMDD.vibing-shared',
-    lives: ['`C-c C-s` in `M-x hive-shared`'],
-    verdict: 'neutral',
-    because: 'The store is the truth, and a file of it is written when somebody wants one, as Markdown.',
-  },
-  async () => {
-    await post(abc, 'to be kept in a file');
-    await emacs.calm();
-    await openHere();
-    await emacs.until(/to be kept in a file/);
-    expect(await emacs.evaluate('(with-current-buffer (window-buffer) buffer-file-name)')).toBe('nil');
-    const file = join(tempFolder(), 'from-emacs.md');
-    await emacs.keys('C-c', 'C-s');
-    await emacs.until(/Save messages to: .*shared-\d{8}\.md/);
-    await emacs.keys('C-a', 'C-k');
-    await emacs.type(file);
-    await emacs.keys('Enter');
-    await eventually(() => existsSync(file) && readFileSync(file, 'utf8').includes('to be kept in a file'));
-  },
-);
+requirement('004-36 Sessions that are gone are cleaned up', async () => {
+  const ghost = await startClient(store);
+  await ghost.hook({ session_id: 'ghost-session', hook_event_name: 'SessionStart', source: 'startup' });
+  expect((await post(abc, '@Claude-ghost are you there?')).mentioned).toEqual(['Claude-ghost']);
+  await ghost.end();
+  // Each sidecar sweeps when it starts, and each minute.
+  await startSidecar(store);
+  await eventually(
+    async () => !(await human.hive('sessions')).out.includes('Claude-ghost'),
+    8_000,
+    'the sweep',
+  );
+  expect((await post(abc, '@Claude-ghost and now?')).unresolved).toMatchObject([{ reason: 'ended' }]);
+});
 
-requirement(
-  {
-    id: '004-27',
-    title: 'Mentions are found exactly.',
-    source: 'メンションや Claude ID を正確に抽出する (extract mentions exactly)',
-    lives: ['`hivemind_post`'],
-    verdict: 'better',
-    because: 'The document’s pattern finds @All in `a@Allen`, and mentions in code and in quotes.',
-  },
-  async () => {
-    const bodies: [string, string[]][] = [
-      ['mail to a@Allen and ada@Claude-def34.example', []],
-      ['> @Claude-def34 said so', []],
-      ['`@Claude-def34` in code', []],
-      ['```\n@Claude-def34\n```', []],
-      ['\\@Claude-def34 with a backslash', []],
-      ['https://example.org/@Claude-def34', []],
-      ['@Claude-def34、お願いします', ['Claude-def34']],
-      ['(@Claude-def34)', ['Claude-def34']],
-      ['@Claude-def34, @claude-def34!', ['Claude-def34']],
-    ];
-    for (const [body, found] of bodies)
-      expect([body, (await post(abc, body)).mentioned]).toEqual([body, found]);
-  },
-);
+requirement('004-37 Names complete behind an @', async () => {
+  await emacs.calm();
+  await openHere();
+  await emacs.until(/write below/);
+  await emacs.keys('M->');
+  await emacs.type('look @claude-d');
+  await emacs.keys('Tab');
+  await emacs.until(/look @Claude-def34/);
+  await emacs.keys('C-c', 'C-k');
+});
 
-requirement(
-  {
-    id: '004-29',
-    title: 'Several agents that write at once do not get into each other’s way.',
-    source: '競合回避 (avoid write conflicts)',
-    lives: ['the store'],
-    verdict: 'works',
-  },
-  async () => {
-    const { next_cursor: after } = await abc.use('hivemind_read');
-    const writers = [abc, def, xyz];
-    const sent = Array.from({ length: 40 }, (_, n) => `at once ${n}`);
-    await Promise.all(sent.map((body, n) => post(writers[n % writers.length] ?? abc, body)));
-    const read = async (agent: Agent): Promise<string[]> =>
-      (await agent.use('hivemind_read', { after, limit: 100 })).messages.map(({ body }: Loose) => body);
-    const order = await read(abc);
-    expect(order.toSorted()).toEqual(sent.toSorted());
-    expect(await read(def)).toEqual(order);
-  },
-);
+requirement('004-39 Use case: progress is shared without calling anybody', async () => {
+  const { next_cursor: after } = await xyz.use('hivemind_read');
+  const posted = await post(abc, '[進捗] バックエンド API の実装完了');
+  expect(posted).toMatchObject({ mentioned: [], next: expect.stringContaining('mentions nobody') });
+  expect((await def.tries()).verdict).toBe('pass');
+  const { messages } = await xyz.use('hivemind_read', { after });
+  expect(messages.map(({ body }: Loose) => body)).toEqual(['[進捗] バックエンド API の実装完了']);
+});
 
-requirement(
-  {
-    id: '004-30',
-    title: 'A chain of replies that gets too long is stopped.',
-    source: '無限ループ: メッセージに「返信回数」カウンターを含める (reply counter)',
-    lives: ['loop guard', '`not_held` of `hivemind_post`'],
-    verdict: 'works',
-  },
-  async () => {
-    const ring = [abc, def, xyz];
-    let last: Loose = await post(abc, '@Claude-def34 the first');
-    const held: boolean[] = [];
-    for (let n = 1; n <= 10; n += 1) {
-      const [from, to] = [ring[n % 3] ?? abc, ring[(n + 1) % 3] ?? abc];
-      last = await post(from, `@${to.handle} reply ${n}`, { reply_to: last.message_id });
-      held.push(last.not_held.length === 0);
-    }
-    expect(held).toEqual([...Array(8).fill(true), false, false]);
-    expect(last.next).toContain('replies');
-  },
-);
+requirement('004-40 Many sessions do not slow it down', async () => {
+  const own = tempStore();
+  const hive = await openTestHive(own);
+  const agent = await startAgent(own, 'first-session');
+  const [session] = await sessionsOf(agent);
+  const place = { project: session.project, project_dir: childEnvironment(own)['HOME'] ?? '' };
+  for (let n = 0; n < 200; n += 1) await introduceAs(hive, `${1000 + n}x-session`, place);
+  // The bench measures its cost (100 mentions and more).
+  const result = await post(agent, '@All how far are you?');
+  expect(result.mentioned).toHaveLength(200);
+  expect((await agent.tries()).verdict).toBe('pass');
+});
 
-requirement(
-  {
-    id: '004-31',
-    title: 'Many messages in a short time raise an alarm.',
-    source: '短時間での連続メッセージを検出してアラートを出す (detect bursts and alert)',
-    lives: ['loop guard', '`desk/notice`'],
-    verdict: 'works',
-  },
-  async () => {
-    for (let n = 1; n <= 6; n += 1)
-      expect(await post(abc, `@Claude-def34 number ${n}`)).toMatchObject({ not_held: [] });
-    await waiting(def);
-    await def.use('hivemind_process_mentions', { all: true });
-    expect(await post(abc, '@Claude-def34 number 7')).toMatchObject({ not_held: ['Claude-def34'] });
-    const { text } = await told(
-      desk,
-      'desk/notice',
-      (notice) => notice.notice === 'loop_tripped' && /mentions of each other/.test(notice.text),
-    );
-    expect(text).toContain(await abc.title());
-    expect(text).toContain(await def.title());
-    expect((await def.tries()).verdict).toBe('pass');
-  },
-);
+requirement('004-41 There are a user guide, a reference of the interfaces and examples', async () => {
+  const read = (page: string): string => readFileSync(join(ROOT, 'docs', page), 'utf8');
+  const { tools } = await abc.client.listTools();
+  const reference = read('internals/protocol.md');
+  for (const { name } of tools) expect(reference).toContain(`### ${name}\n`);
+  const commands = [...read('emacs-shared.md').matchAll(/M-x (hive-[a-z-]+)/g)].map(([, name]) => name);
+  expect(commands).toContain('hive-shared');
+  for (const name of new Set(commands))
+    expect([name, await emacs.evaluate(`(commandp '${name})`)]).toEqual([name, 't']);
+  expect(readdirSync(join(ROOT, 'examples')).length).toBeGreaterThan(0);
+});
 
-requirement(
-  {
-    id: '004-32',
-    title: 'The human can step in.',
-    source: 'ユーザーが手動で介入できる仕組み (manual intervention)',
-    lives: ['`hive mentions mute`, `allow`', '`mention/settle_loop`', 'a message of the human'],
-    verdict: 'works',
-  },
-  async () => {
-    await human.hive('mentions', 'mute', 'Claude-abc12', 'Claude-def34');
-    expect(await post(abc, '@Claude-def34 do you hear me?')).toMatchObject({
-      mentioned: [],
-      unresolved: [{ handle: 'Claude-def34', reason: 'muted' }],
-    });
-    await human.hive('mentions', 'allow', 'Claude-abc12', 'Claude-def34');
-    expect(await post(abc, '@Claude-def34 and now?')).toMatchObject({ mentioned: ['Claude-def34'] });
-    expect((await def.tries()).verdict).toBe('deny');
-  },
-);
+requirement('004-42 Future: several shared buffers, by project and by topic', async () => {
+  await post(abc, 'about the release', { thread: 'release' });
+  await post(abc, 'about something else');
+  const { messages } = await def.use('hivemind_read', { thread: 'release' });
+  expect(messages.map(({ body }: Loose) => body)).toEqual(['about the release']);
+  const elsewhere = tempFolder();
+  await desk.request('message/post', { body: 'in another project', by: 'Ada', directory: elsewhere });
+  const here = await desk.request('message/list', {
+    query: 'in another project',
+    directory: childEnvironment(store)['HOME'],
+  });
+  const there = await desk.request('message/list', { query: 'in another project', directory: elsewhere });
+  expect([here.messages.length, there.messages.length]).toEqual([0, 1]);
+});
 
-requirement(
-  {
-    id: '004-33',
-    title: 'Notifications can be looked up later.',
-    source: '通知履歴を保存し、後から確認 (keep the history)',
-    lives: ['`hive mentions --status any`', '`h` in `M-x hive-check-mentions`', '`M-x hive-notices`'],
-    verdict: 'works',
-  },
-  async () => {
-    await post(abc, '@Claude-def34 look me up later');
-    await waiting(def);
-    await def.use('hivemind_process_mentions', { all: true });
-    const words = ['mentions', '--session', 'Claude-def34', '--status', 'processed', '--limit', '1'];
-    expect((await human.hive(...words)).out).toContain('look me up later');
-  },
-);
+requirement('004-43 Future: agents are mentioned by their role', async () => {
+  await desk.request('session/configure', { session_id: 'Claude-xyz56', roles: ['reviewer'] });
+  expect((await post(abc, '@reviewer please')).mentioned).toEqual(['Claude-xyz56']);
+  await desk.request('session/configure', { session_id: 'Claude-xyz56', roles: [] });
+  expect((await post(abc, '@reviewer anybody?')).mentioned).toEqual([]);
+});
 
-requirement(
-  {
-    id: '004-34',
-    title: 'Mentions stand out.',
-    source: 'ハイライト表示 (highlighting)',
-    lives: ['`hive-shared-mention`, `hive-shared-mention-human`'],
-    verdict: 'works',
-  },
-  async () => {
-    await post(abc, 'one @Human and one @Claude-def34 stand out');
-    await emacs.calm();
-    await openHere();
-    await emacs.until(/stand out/);
-    const faceAt = (text: string): Promise<string> =>
-      emacs.evaluate(
-        `(with-current-buffer ${lisp(shared)} (save-excursion (goto-char (point-max)) (search-backward ${lisp(text)}) (get-text-property (1+ (point)) 'font-lock-face)))`,
-      );
-    expect(await faceAt('@Human and one')).toBe('hive-shared-mention-human');
-    expect(await faceAt('@Claude-def34 stand')).toBe('hive-shared-mention');
-    expect(await faceAt('and one')).toBe('nil');
-  },
-);
+requirement('004-44 Future: mentions have a priority', async () => {
+  await post(abc, '@Claude-def34 whenever');
+  await post(xyz, '@Claude-def34 at once', { priority: 'urgent' });
+  expect((await waiting(def)).map(({ priority }) => priority ?? 'normal')).toEqual(['urgent', 'normal']);
+  await human.hive('config', 'gate', 'remind');
+  expect((await def.tries('Bash')).verdict).toBe('deny');
+  await human.hive('config', 'gate', 'default');
+});
 
-requirement(
-  {
-    id: '004-35',
-    title: 'A notification can make a sound.',
-    source: 'サウンド通知 (optional sound)',
-    lives: ['`hive-settings`', '`desk/preferences` (`sound`)'],
-    verdict: 'works',
-  },
-  async () => {
-    const folder = tempFolder();
-    const [program, log] = [join(folder, 'notify-send'), join(folder, 'log')];
-    writeFileSync(program, `#!/bin/sh\necho "$@" >> '${log}'\nexec /usr/bin/notify-send "$@"\n`);
-    chmodSync(program, 0o755);
-    const own = tempStore();
-    const { PATH } = childEnvironment(own);
-    const sidecar = await startSidecar(own, { env: { ...desktop.env, PATH: `${folder}:${PATH}` } });
-    const agent = await startAgent(own, 'sound-session');
-    const sent = (text: string): string | undefined =>
-      existsSync(log)
-        ? readFileSync(log, 'utf8')
-            .split('\n')
-            .find((line) => line.includes(text))
-        : undefined;
-    await post(agent, '@Human silent');
-    await eventually(() => sent('silent') !== undefined, 8_000, 'the first popup');
-    await sidecar.request('desk/preferences', { sound: true });
-    await post(agent, '@Human loud');
-    await eventually(() => sent('loud') !== undefined, 8_000, 'the second popup');
-    expect(sent('silent')).not.toContain('sound-name');
-    expect(sent('loud')).toContain('sound-name');
-  },
-);
+requirement('004-45 Future: the mentioned agent decides whether it replies', async () => {
+  await post(abc, '@Claude-def34 what do you think?', { expects_reply: true });
+  const { next_cursor: after } = await abc.use('hivemind_read');
+  expect(await waiting(def)).toMatchObject([{ expects_reply: true }]);
+  await def.use('hivemind_process_mentions', { all: true, note: 'nothing to add' });
+  expect((await def.tries()).verdict).toBe('pass');
+  expect((await abc.use('hivemind_read', { after })).messages).toEqual([]);
+});
 
-requirement(
-  {
-    id: '004-36',
-    title: 'Sessions that are gone are cleaned up.',
-    source: '非アクティブなセッションの自動クリーンアップ (clean up inactive sessions)',
-    lives: ['`hive sidecar`', '`hive sessions`'],
-    verdict: 'works',
-  },
-  async () => {
-    const ghost = await startClient(store);
-    await ghost.hook({ session_id: 'ghost-session', hook_event_name: 'SessionStart', source: 'startup' });
-    expect((await post(abc, '@Claude-ghost are you there?')).mentioned).toEqual(['Claude-ghost']);
-    await ghost.end();
-    // Each sidecar sweeps when it starts, and each minute.
-    await startSidecar(store);
-    await eventually(
-      async () => !(await human.hive('sessions')).out.includes('Claude-ghost'),
-      8_000,
-      'the sweep',
-    );
-    expect((await post(abc, '@Claude-ghost and now?')).unresolved).toMatchObject([{ reason: 'ended' }]);
-  },
-);
+requirement('004-46 Future: the history of the buffer can be searched and filtered', async () => {
+  await post(abc, 'a needle in the hay');
+  await post(def, 'another needle in the hay');
+  const found = await xyz.use('hivemind_read', { query: 'needle', from: 'Claude-def34' });
+  expect(found.messages.map(({ body }: Loose) => body)).toEqual(['another needle in the hay']);
+  expect((await human.hive('history', 'needle')).out).toContain('a needle in the hay');
+  expect((await human.hive('messages', '--query', 'another needle')).out).not.toContain(
+    'a needle in the hay',
+  );
+});
 
-requirement(
-  {
-    id: '004-37',
-    title: 'Names complete behind an @.',
-    source: 'メンションの自動補完 (completion of mentions)',
-    lives: ['`TAB` in `M-x hive-shared` and `M-x hive-post`'],
-    verdict: 'works',
-  },
-  async () => {
-    await emacs.calm();
-    await openHere();
-    await emacs.until(/write below/);
-    await emacs.keys('M->');
-    await emacs.type('look @claude-d');
-    await emacs.keys('Tab');
-    await emacs.until(/look @Claude-def34/);
-    await emacs.keys('C-c', 'C-k');
-  },
-);
-
-requirement(
-  {
-    id: '004-39',
-    title: 'Use case: progress is shared without calling anybody.',
-    source: 'ケース 2: 進捗共有 (sharing progress)',
-    lives: ['`hivemind_post`', '`hivemind_read` (`after`)'],
-    verdict: 'works',
-  },
-  async () => {
-    const { next_cursor: after } = await xyz.use('hivemind_read');
-    const posted = await post(abc, '[進捗] バックエンド API の実装完了');
-    expect(posted).toMatchObject({ mentioned: [], next: expect.stringContaining('mentions nobody') });
-    expect((await def.tries()).verdict).toBe('pass');
-    const { messages } = await xyz.use('hivemind_read', { after });
-    expect(messages.map(({ body }: Loose) => body)).toEqual(['[進捗] バックエンド API の実装完了']);
-  },
-);
-
-requirement(
-  {
-    id: '004-40',
-    title: 'Many sessions do not slow it down.',
-    source: 'パフォーマンステスト（多数のセッション） (performance with many sessions)',
-    lives: ['docs/internals/performance.md', '`npm run bench`'],
-    verdict: 'works',
-  },
-  async () => {
-    const own = tempStore();
-    const hive = await openTestHive(own);
-    const agent = await startAgent(own, 'first-session');
-    const [session] = await sessionsOf(agent);
-    const place = { project: session.project, project_dir: childEnvironment(own)['HOME'] ?? '' };
-    for (let n = 0; n < 200; n += 1) await introduceAs(hive, `${1000 + n}x-session`, place);
-    // The bench measures its cost (100 mentions and more).
-    const result = await post(agent, '@All how far are you?');
-    expect(result.mentioned).toHaveLength(200);
-    expect((await agent.tries()).verdict).toBe('pass');
-  },
-);
-
-requirement(
-  {
-    id: '004-41',
-    title: 'There are a user guide, a reference of the interfaces and examples.',
-    source: 'ユーザーガイド, API ドキュメント, 使用例',
-    lives: ['docs/emacs-shared.md', 'docs/internals/protocol.md', 'examples/'],
-    verdict: 'works',
-  },
-  async () => {
-    const read = (page: string): string => readFileSync(join(ROOT, 'docs', page), 'utf8');
-    const { tools } = await abc.client.listTools();
-    const reference = read('internals/protocol.md');
-    for (const { name } of tools) expect(reference).toContain(`### ${name}\n`);
-    const commands = [...read('emacs-shared.md').matchAll(/M-x (hive-[a-z-]+)/g)].map(([, name]) => name);
-    expect(commands).toContain('hive-shared');
-    for (const name of new Set(commands))
-      expect([name, await emacs.evaluate(`(commandp '${name})`)]).toEqual([name, 't']);
-    expect(readdirSync(join(ROOT, 'examples')).length).toBeGreaterThan(0);
-  },
-);
-
-requirement(
-  {
-    id: '004-42',
-    title: 'Future: several shared buffers, by project and by topic.',
-    source: '複数の共有バッファ（プロジェクトごと、トピックごと）',
-    lives: ['projects', '`thread` of `hivemind_post`', '`C-c C-o` in `M-x hive-shared`'],
-    verdict: 'works',
-  },
-  async () => {
-    await post(abc, 'about the release', { thread: 'release' });
-    await post(abc, 'about something else');
-    const { messages } = await def.use('hivemind_read', { thread: 'release' });
-    expect(messages.map(({ body }: Loose) => body)).toEqual(['about the release']);
-    const elsewhere = tempFolder();
-    await desk.request('message/post', { body: 'in another project', by: 'Ada', directory: elsewhere });
-    const here = await desk.request('message/list', {
-      query: 'in another project',
-      directory: childEnvironment(store)['HOME'],
-    });
-    const there = await desk.request('message/list', { query: 'in another project', directory: elsewhere });
-    expect([here.messages.length, there.messages.length]).toEqual([0, 1]);
-  },
-);
-
-requirement(
-  {
-    id: '004-43',
-    title: 'Future: agents are mentioned by their role.',
-    source: 'リッチなメンション機能（役割ベース） (role-based mentions)',
-    lives: ['`@ROLE`', '`hive sessions set`', '`session/configure` (`roles`)'],
-    verdict: 'works',
-  },
-  async () => {
-    await desk.request('session/configure', { session_id: 'Claude-xyz56', roles: ['reviewer'] });
-    expect((await post(abc, '@reviewer please')).mentioned).toEqual(['Claude-xyz56']);
-    await desk.request('session/configure', { session_id: 'Claude-xyz56', roles: [] });
-    expect((await post(abc, '@reviewer anybody?')).mentioned).toEqual([]);
-  },
-);
-
-requirement(
-  {
-    id: '004-44',
-    title: 'Future: mentions have a priority.',
-    source: 'リッチなメンション機能（優先度指定） (priority)',
-    lives: ['`priority` of `hivemind_post`', '`C-c C-u` in `M-x hive-shared`'],
-    verdict: 'works',
-  },
-  async () => {
-    await post(abc, '@Claude-def34 whenever');
-    await post(xyz, '@Claude-def34 at once', { priority: 'urgent' });
-    expect((await waiting(def)).map(({ priority }) => priority ?? 'normal')).toEqual(['urgent', 'normal']);
-    await human.hive('config', 'gate', 'remind');
-    expect((await def.tries('Bash')).verdict).toBe('deny');
-    await human.hive('config', 'gate', 'default');
-  },
-);
-
-requirement(
-  {
-    id: '004-45',
-    title: 'Future: the mentioned agent decides whether it replies.',
-    source: 'AI による自動返答判断 (the AI decides whether to reply)',
-    lives: ['`expects_reply` of `hivemind_post`', '`hivemind_process_mentions`'],
-    verdict: 'works',
-  },
-  async () => {
-    await post(abc, '@Claude-def34 what do you think?', { expects_reply: true });
-    const { next_cursor: after } = await abc.use('hivemind_read');
-    expect(await waiting(def)).toMatchObject([{ expects_reply: true }]);
-    await def.use('hivemind_process_mentions', { all: true, note: 'nothing to add' });
-    expect((await def.tries()).verdict).toBe('pass');
-    expect((await abc.use('hivemind_read', { after })).messages).toEqual([]);
-  },
-);
-
-requirement(
-  {
-    id: '004-46',
-    title: 'Future: the history of the buffer can be searched and filtered.',
-    source: '共有バッファの履歴検索・フィルタリング',
-    lives: [
-      '`hivemind_read` (`query`, `from`)',
-      '`hive history`',
-      '`hive messages --query`',
-      '`M-x hive-history`',
-    ],
-    verdict: 'works',
-  },
-  async () => {
-    await post(abc, 'a needle in the hay');
-    await post(def, 'another needle in the hay');
-    const found = await xyz.use('hivemind_read', { query: 'needle', from: 'Claude-def34' });
-    expect(found.messages.map(({ body }: Loose) => body)).toEqual(['another needle in the hay']);
-    expect((await human.hive('history', 'needle')).out).toContain('a needle in the hay');
-    expect((await human.hive('messages', '--query', 'another needle')).out).not.toContain(
-      'a needle in the hay',
-    );
-  },
-);
-
-requirement(
-  {
-    id: '004-47',
-    title: 'It needs no WebSocket and no tmux.',
-    source: 'Alternatives considered: WebSocket, file watching, external tools (tmux, screen)',
-    lives: ['`hive sidecar`', 'the store'],
-    verdict: 'works',
-  },
-  async () => {
-    const own = tempStore();
-    const bare = { PATH: join(process.execPath, '..') };
-    const [sidecar, agent] = await Promise.all([
-      startSidecar(own, { env: bare }),
-      connectMcp({ store: own, env: { ...bare, HIVE_AGENT: 'bare' } }),
-    ]);
-    await agent.call('hivemind_post', { body: 'over the store alone' });
-    await told(sidecar, 'message/posted', ({ body }) => body === 'over the store alone');
-    expect(internetSockets(sidecar.child.pid)).toEqual([]);
-    expect(internetSockets(agent.pid)).toEqual([]);
-  },
-);
+requirement('004-47 It needs no WebSocket and no tmux', async () => {
+  const own = tempStore();
+  const bare = { PATH: join(process.execPath, '..') };
+  const [sidecar, agent] = await Promise.all([
+    startSidecar(own, { env: bare }),
+    connectMcp({ store: own, env: { ...bare, HIVE_AGENT: 'bare' } }),
+  ]);
+  await agent.call('hivemind_post', { body: 'over the store alone' });
+  await told(sidecar, 'message/posted', ({ body }) => body === 'over the store alone');
+  expect(internetSockets(sidecar.child.pid)).toEqual([]);
+  expect(internetSockets(agent.pid)).toEqual([]);
+});
 
 /** The inodes of a process's sockets that belong to TCP or UDP. */
 function internetSockets(pid: number): string[] {
@@ -1003,3 +607,5 @@ function internetSockets(pid: number): string[] {
   });
   return own.filter((inode) => known.includes(inode));
 }
+
+everyRequirementOf('004', 47);

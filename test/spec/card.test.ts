@@ -11,7 +11,7 @@ import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import { type Agent, type Loose, startAgent, told } from './support/agents.ts';
 import { type Editor, startEditor } from './support/editor.ts';
-import { requirement } from './support/requirement.ts';
+import { everyRequirementOf, requirement } from './support/requirement.ts';
 
 let emacs: Editor;
 let desktop: Desktop;
@@ -37,13 +37,7 @@ const ask = (question: string, more: object = {}): Promise<Loose> =>
   agent.use('hivemind_ask_async', { question, urgency: 'low', ...more });
 
 requirement(
-  {
-    id: 'card-1',
-    title: 'It is built on vscode-jsonrpc, the MCP SDK, node-notifier and zod, and tested with vitest.',
-    source: 'vscode-jsonrpc, @modelcontextprotocol/sdk, node-notifier, zod, vitest',
-    lives: ['package.json', 'docs/internals/dependencies.md'],
-    verdict: 'works',
-  },
+  'card-1 It is built on vscode-jsonrpc, the MCP SDK, node-notifier and zod, and tested with vitest',
   () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const built = ['vscode-jsonrpc', '@modelcontextprotocol/sdk', 'node-notifier', 'zod'];
@@ -55,14 +49,7 @@ requirement(
 );
 
 requirement(
-  {
-    id: 'card-2',
-    title:
-      'The repository has its package file, its sources, the Emacs package, tests and a README at the top.',
-    source: 'package.json, tsconfig.json, src/, elisp/, test/, README.md',
-    lives: ['the repository'],
-    verdict: 'works',
-  },
+  'card-2 The repository has its package file, its sources, the Emacs package, tests and a README at the top',
   () => {
     for (const folder of ['src', 'elisp', 'test'])
       expect([folder, statSync(join(ROOT, folder)).isDirectory()]).toEqual([folder, true]);
@@ -71,144 +58,92 @@ requirement(
   },
 );
 
-requirement(
-  {
-    id: 'card-3',
-    title: 'The sidecar speaks JSON-RPC with Emacs over stdio.',
-    source: 'A sidecar that talks JSON-RPC to Emacs over stdio',
-    lives: ['`hive sidecar`'],
-    verdict: 'works',
-  },
-  async () => {
-    const own = await startSidecar(tempStore(), { handshake: false });
-    expect(await own.request('initialize', INITIALIZE)).toMatchObject({ protocol_version: 1 });
-    expect(own.frames[0]).toMatchObject({ jsonrpc: '2.0', id: 1 });
-    await expect(own.request('no/such_method')).rejects.toMatchObject({ code: -32601 });
-    expect(await own.request('shutdown')).toBeNull();
-    own.notify('exit');
-    expect(await own.child.exited).toMatchObject({ code: 0 });
-  },
-);
+requirement('card-3 The sidecar speaks JSON-RPC with Emacs over stdio', async () => {
+  const own = await startSidecar(tempStore(), { handshake: false });
+  expect(await own.request('initialize', INITIALIZE)).toMatchObject({ protocol_version: 1 });
+  expect(own.frames[0]).toMatchObject({ jsonrpc: '2.0', id: 1 });
+  await expect(own.request('no/such_method')).rejects.toMatchObject({ code: -32601 });
+  expect(await own.request('shutdown')).toBeNull();
+  own.notify('exit');
+  expect(await own.child.exited).toMatchObject({ code: 0 });
+});
 
-requirement(
-  {
-    id: 'card-4',
-    title: 'Every answer of Emacs is routed, and none is lost.',
-    source: 'routes hivemind-response events so nothing gets lost',
-    lives: ['`hivemind-response`', '`desk/notice`', '`hive doctor`'],
-    verdict: 'works',
-  },
-  async () => {
-    const [request, notification] = [await ask('By a request?'), await ask('By a notification?')];
-    const bare = { decision: 'yes', by: 'Ada' };
-    expect(await desk.request('hivemind-response', { ask_id: request.ask_id, ...bare })).toMatchObject({
-      accepted: true,
-    });
-    desk.notify('hivemind-response', { ask_id: notification.ask_id, ...bare });
-    for (const { ask_id } of [request, notification])
-      expect(await agent.use('hivemind_poll', { ask_id, wait_ms: 5_000 })).toMatchObject({ decision: 'yes' });
-    desk.notify('hivemind-response', { something: 'else', decision: 'not understood by anybody' });
-    const isKept = ({ notice, sent }: Loose): boolean =>
-      notice === 'unread_answer' && sent.includes('not understood by anybody');
-    await told(desk, 'desk/notice', isKept);
-    const { out } = await shell(emacs.store).hive('doctor');
-    expect(out).toContain('not understood by anybody');
-  },
-);
+requirement('card-4 Every answer of Emacs is routed, and none is lost', async () => {
+  const [request, notification] = [await ask('By a request?'), await ask('By a notification?')];
+  const bare = { decision: 'yes', by: 'Ada' };
+  expect(await desk.request('hivemind-response', { ask_id: request.ask_id, ...bare })).toMatchObject({
+    accepted: true,
+  });
+  desk.notify('hivemind-response', { ask_id: notification.ask_id, ...bare });
+  for (const { ask_id } of [request, notification])
+    expect(await agent.use('hivemind_poll', { ask_id, wait_ms: 5_000 })).toMatchObject({ decision: 'yes' });
+  desk.notify('hivemind-response', { something: 'else', decision: 'not understood by anybody' });
+  const isKept = ({ notice, sent }: Loose): boolean =>
+    notice === 'unread_answer' && sent.includes('not understood by anybody');
+  await told(desk, 'desk/notice', isKept);
+  const { out } = await shell(emacs.store).hive('doctor');
+  expect(out).toContain('not understood by anybody');
+});
 
-requirement(
-  {
-    id: 'card-5',
-    title: 'Questions pop up on the desktop.',
-    source: 'desktop notifications (notify-send popups)',
-    lives: ['popups'],
-    verdict: 'works',
-  },
-  async () => {
-    const own = tempStore();
-    await startSidecar(own, { env: desktop.env });
-    const asker = await startAgent(own, 'asker-session');
-    const options = ['SQLite', 'PostgreSQL'];
-    const { ask_id } = await asker.use('hivemind_ask_async', { question: 'Which database?', options });
-    await eventually(() => desktop.sent.length === 1, 8_000, 'a popup');
-    expect(desktop.sent[0]).toMatchObject({ app: 'Hive', body: 'Which database?' });
-    await eventually(async () => (await desktop.displayed()) === 1, 5_000, 'the popup on the screen');
-    await desktop.press('PostgreSQL');
-    expect(await asker.use('hivemind_poll', { ask_id, wait_ms: 10_000 })).toMatchObject({
-      decision: 'PostgreSQL',
-      via: 'notification',
-    });
-  },
-);
+requirement('card-5 Questions pop up on the desktop', async () => {
+  const own = tempStore();
+  await startSidecar(own, { env: desktop.env });
+  const asker = await startAgent(own, 'asker-session');
+  const options = ['SQLite', 'PostgreSQL'];
+  const { ask_id } = await asker.use('hivemind_ask_async', { question: 'Which database?', options });
+  await eventually(() => desktop.sent.length === 1, 8_000, 'a popup');
+  expect(desktop.sent[0]).toMatchObject({ app: 'Hive', body: 'Which database?' });
+  await eventually(async () => (await desktop.displayed()) === 1, 5_000, 'the popup on the screen');
+  await desktop.press('PostgreSQL');
+  expect(await asker.use('hivemind_poll', { ask_id, wait_ms: 10_000 })).toMatchObject({
+    decision: 'PostgreSQL',
+    via: 'notification',
+  });
+});
 
-requirement(
-  {
-    id: 'card-6',
-    title: 'Agents ask and poll without blocking.',
-    source: 'non-blocking ask and poll MCP tools',
-    lives: ['`hivemind_ask_async`', '`hivemind_poll`'],
-    verdict: 'works',
-  },
-  async () => {
-    const { ask_id, status } = await ask('Blocking?');
-    expect(status).toBe('pending');
-    expect((await agent.use('hivemind_poll', { ask_id })).status).toBe('pending');
-    await desk.request('hivemind-response', { ask_id, decision: 'no', by: 'Ada', response_id: 'card-6' });
-    expect(await agent.use('hivemind_poll', { ask_id })).toMatchObject({
-      status: 'responded',
-      decision: 'no',
-    });
-  },
-);
+requirement('card-6 Agents ask and poll without blocking', async () => {
+  const { ask_id, status } = await ask('Blocking?');
+  expect(status).toBe('pending');
+  expect((await agent.use('hivemind_poll', { ask_id })).status).toBe('pending');
+  await desk.request('hivemind-response', { ask_id, decision: 'no', by: 'Ada', response_id: 'card-6' });
+  expect(await agent.use('hivemind_poll', { ask_id })).toMatchObject({
+    status: 'responded',
+    decision: 'no',
+  });
+});
 
-requirement(
-  {
-    id: 'card-7',
-    title: 'The human answers in the minibuffer, and every command begins with hive.',
-    source: 'Emacs minibuffer responses, M-x hive commands',
-    lives: ['`M-x hive-respond`', '`M-x hive`'],
-    verdict: 'works',
-  },
-  async () => {
-    const { ask_id } = await ask('In the minibuffer?');
-    await emacs.until(/hive 1\b/);
-    await emacs.command('hive-respond');
-    await emacs.until(/asks: In the minibuffer\?/);
-    await emacs.type('there');
-    await emacs.keys('Enter');
-    expect(await agent.use('hivemind_poll', { ask_id, wait_ms: 10_000 })).toMatchObject({
-      decision: 'there',
-      via: 'emacs',
-    });
-    await emacs.calm();
-    await emacs.command('hive');
-    await emacs.until(/Claude-abc12|Idle and done|Needs you/);
-    await emacs.keys('h');
-    await emacs.until(/correct an answer/);
-    await emacs.keys('q', 'q');
-    const foreign = await emacs.evaluate(
-      `(let (found) (mapatoms (lambda (s) (when (and (commandp s) (symbol-file s 'defun)
+requirement('card-7 The human answers in the minibuffer, and every command begins with hive', async () => {
+  const { ask_id } = await ask('In the minibuffer?');
+  await emacs.until(/hive 1\b/);
+  await emacs.command('hive-respond');
+  await emacs.until(/asks: In the minibuffer\?/);
+  await emacs.type('there');
+  await emacs.keys('Enter');
+  expect(await agent.use('hivemind_poll', { ask_id, wait_ms: 10_000 })).toMatchObject({
+    decision: 'there',
+    via: 'emacs',
+  });
+  await emacs.calm();
+  await emacs.command('hive');
+  await emacs.until(/Claude-abc12|Idle and done|Needs you/);
+  await emacs.keys('h');
+  await emacs.until(/correct an answer/);
+  await emacs.keys('q', 'q');
+  const foreign = await emacs.evaluate(
+    `(let (found) (mapatoms (lambda (s) (when (and (commandp s) (symbol-file s 'defun)
          (string-match-p "/elisp/" (symbol-file s 'defun))
          (not (string-prefix-p "hive" (symbol-name s)))) (push s found)))) found)`,
-    );
-    expect(foreign).toBe('nil');
-  },
-);
+  );
+  expect(foreign).toBe('nil');
+});
 
-requirement(
-  {
-    id: 'card-8',
-    title: 'Agents reach it through MCP.',
-    source: 'agents through MCP',
-    lives: ['`hive mcp`', '`hive serve`'],
-    verdict: 'works',
-  },
-  async () => {
-    expect(agent.client.getServerVersion()).toMatchObject({ name: 'hive' });
-    const { tools } = await agent.client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['hivemind_ask_async', 'hivemind_poll', 'hivemind_post', 'hivemind_read']),
-    );
-    expect((await agent.use('hivemind_status')).you).toBe('Claude-abc12');
-  },
-);
+requirement('card-8 Agents reach it through MCP', async () => {
+  expect(agent.client.getServerVersion()).toMatchObject({ name: 'hive' });
+  const { tools } = await agent.client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['hivemind_ask_async', 'hivemind_poll', 'hivemind_post', 'hivemind_read']),
+  );
+  expect((await agent.use('hivemind_status')).you).toBe('Claude-abc12');
+});
+
+everyRequirementOf('card', 8);

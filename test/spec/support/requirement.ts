@@ -1,37 +1,35 @@
 /**
- * Requirements of a source document and the test that holds Hive to them: one, or several that are parts of one scene. The
- * records are the metadata of the test, and docs/internals/specification.md is written from them (scripts/specification.mjs).
+ * Requirements of a source document and the test that holds Hive to them: one, or several that are parts of one scene.
+ * docs/internals/specification.md says of each where the document asks for it, where Hive fulfils it, and why it differs.
  */
-import { it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { ROOT } from '../../support/children.ts';
 
-interface Told {
-  /** `DDD-NN` for a document (documents.ts); `card-N` for the design card. */
-  id: string;
-  /** The requirement, in our own words. */
-  title: string;
-  /** The words of the source, briefly: a name, a phrase, a paraphrase. */
-  source: string;
-  /** Where a person finds it: MCP tools, commands, JSON-RPC methods, Emacs commands, hooks, pages. No source files. */
-  lives: readonly string[];
-}
+const tested: string[] = [];
 
-/** It works as written, or differs on purpose; then the test asserts the difference, and `because` says why. */
-type Verdict = { verdict: 'works'; because?: never } | { verdict: 'better' | 'neutral'; because: string };
-
-export type Requirement = Told & Verdict;
-
-declare module 'vitest' {
-  interface TaskMeta {
-    requirements?: readonly Requirement[];
-  }
-}
-
+/** `told`: the number (`DDD-NN` for a document, `card-N` for the design card) and the requirement, in our own words. */
 export function requirement(
-  record: Requirement | readonly [Requirement, ...Requirement[]],
+  told: string | readonly string[],
   proof: () => Promise<void> | void,
   timeout?: number,
 ): void {
-  const requirements: readonly Requirement[] = 'id' in record ? [record] : record;
-  const options = { meta: { requirements }, ...(timeout === undefined ? {} : { timeout }) };
-  it(requirements.map(({ id, title }) => `${id} ${title}`).join(' '), options, proof);
+  const all = typeof told === 'string' ? [told] : told;
+  tested.push(...all);
+  it(all.join(' '), timeout === undefined ? {} : { timeout }, proof);
+}
+
+/** Each requirement of this document is on the page, in the same words and with a verdict, and has one test. */
+export function everyRequirementOf(document: string, count: number): void {
+  it('each is on the page of the specification', () => {
+    const page = readFileSync(join(ROOT, 'docs/internals/specification.md'), 'utf8');
+    const row = /^\| (\w+)-(\d+) \| (.+?) \| .+ \| (?:works|differs|differs, better) \| .*\|$/gm;
+    const rows = [...page.matchAll(row)].filter(([, of]) => of === document);
+    expect(rows.map(([, , number]) => Number(number))).toEqual(
+      Array.from({ length: count }, (_, n) => n + 1),
+    );
+    const own = tested.filter((words) => words.startsWith(`${document}-`));
+    expect(own.sort()).toEqual(rows.map(([, of, number, words]) => `${of}-${number} ${words}`).sort());
+  });
 }
