@@ -6,7 +6,7 @@
  * @module-tag sqlite
  * @module-tag popup
  */
-import { beforeEach, describe, expect, it, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { PopupParty } from '../../src/application/popup-kinds.ts';
 import {
   HUNG_DESK_MS,
@@ -16,9 +16,8 @@ import {
   popupDelay,
   startPopups,
 } from '../../src/application/popups.ts';
-import type { Notifier } from '../../src/application/world.ts';
 import { HiveError } from '../../src/domain/errors.ts';
-import { type Popup, STORM } from '../../src/domain/popups.ts';
+import { STORM } from '../../src/domain/popups.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import {
@@ -36,13 +35,15 @@ import { leased, outcomeIs, recorded, trail } from '../support/popup-trail.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
+const SEAT = 'ada@home';
+
 describe('one process', () => {
   let hive: OpenedHive;
   let notifier: FakeNotifier;
 
   async function desk(parts: Partial<OpenedHive> = {}): Promise<() => Promise<void>> {
     const party = {
-      seat: 'ada@home',
+      seat: SEAT,
       name: 'desk-1',
       desk_id: 'desk-1',
       open: null,
@@ -63,74 +64,66 @@ describe('one process', () => {
     notifier = fakeNotifier();
   });
 
-  describe('a click that comes too late', () => {
-    it('is reported to the person: somebody else has answered', async () => {
-      const stop = await desk();
-      const { ask_id } = await ask(hive, { options: ['yes', 'no'] });
-      await cards(1);
-      // The click was on its way before the popup could be taken down.
-      const click = hive.prompts.respond({ ask_id, decision: 'no', actor: HUMAN });
-      pressed(0);
-      await click;
-      await cards(2);
-      const notice = notifier.cards[1];
-      expect(notice).toMatchObject({ kind: 'notice', buttons: [] });
-      expect(notice?.body).toBe('ada answered "no" before.');
-      await stop();
-    });
+  it('a click that comes too late is reported to the person: somebody else has answered', async () => {
+    const stop = await desk();
+    const { ask_id } = await ask(hive, { options: ['yes', 'no'] });
+    await cards(1);
+    // The click was on its way before the popup could be taken down.
+    const click = hive.prompts.respond({ ask_id, decision: 'no', actor: HUMAN });
+    pressed(0);
+    await click;
+    await cards(2);
+    const notice = notifier.cards[1];
+    expect(notice).toMatchObject({ kind: 'notice', buttons: [] });
+    expect(notice?.body).toBe('ada answered "no" before.');
+    await stop();
   });
 
-  describe('a click while the store is busy', () => {
-    it('is tried again until it is on disk, and is one answer', async () => {
-      let refusals = 2;
-      const respond: OpenedHive['prompts']['respond'] = async (command) => {
-        refusals -= 1;
-        if (refusals >= 0) throw new HiveError('store_busy', 'The store is busy.');
-        return hive.prompts.respond(command);
-      };
-      const stop = await desk({ prompts: { ...hive.prompts, respond } });
-      const { ask_id } = await ask(hive, { options: ['yes'] });
-      await cards(1);
-      pressed(0);
-      const [answered] = await hive.prompts.wait([ask_id], { wait_ms: 5_000 });
-      expect(answered).toMatchObject({ decision: 'yes', by: 'ada', via: 'notification' });
-      await stop();
-    });
+  it('a click while the store is busy is tried again until it is on disk, and is one answer', async () => {
+    let refusals = 2;
+    const respond: OpenedHive['prompts']['respond'] = async (command) => {
+      refusals -= 1;
+      if (refusals >= 0) throw new HiveError('store_busy', 'The store is busy.');
+      return hive.prompts.respond(command);
+    };
+    const stop = await desk({ prompts: { ...hive.prompts, respond } });
+    const { ask_id } = await ask(hive, { options: ['yes'] });
+    await cards(1);
+    pressed(0);
+    const [answered] = await hive.prompts.wait([ask_id], { wait_ms: 5_000 });
+    expect(answered).toMatchObject({ decision: 'yes', by: 'ada', via: 'notification' });
+    await stop();
   });
 
-  describe('a permission', () => {
-    it('is not answered by a popup after its human has turned that off, and the person is notified', async () => {
-      await hive.trust.lend({ popup_permissions: true });
-      const stop = await desk();
-      const { ask_id } = await ask(hive, { kind: 'permission', options: ['allow', 'deny'] });
-      await cards(1);
-      await hive.trust.lend({ popup_permissions: null });
-      pressed(0);
-      await cards(2);
-      expect(notifier.cards[1]?.body).toMatch(
-        /"allow" was not accepted: A permission can be answered only at a desk/,
-      );
-      expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
-      await stop();
-    });
+  it('a permission is not answered by a popup after its human has turned that off, and the person is notified', async () => {
+    await hive.trust.lend({ popup_permissions: true });
+    const stop = await desk();
+    const { ask_id } = await ask(hive, { kind: 'permission', options: ['allow', 'deny'] });
+    await cards(1);
+    await hive.trust.lend({ popup_permissions: null });
+    pressed(0);
+    await cards(2);
+    expect(notifier.cards[1]?.body).toMatch(
+      /"allow" was not accepted: A permission can be answered only at a desk/,
+    );
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+    await stop();
   });
 
-  describe('a prompt that settles while its popup is being shown', () => {
-    it('has it taken down as soon as it appears', async () => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      notifier.delay = promise;
-      const stop = await desk();
-      const { ask_id } = await ask(hive);
-      await cards(1);
-      await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
-      // A question asked after the answer is on its way to the screen: so this process knows of the answer.
-      await ask(hive);
-      await cards(2);
-      resolve();
-      await eventually(() => notifier.cards[0]?.closed === true);
-      expect(notifier.cards[1]?.closed).toBe(false);
-      await stop();
-    });
+  it('a prompt that settles while its popup is being shown has it taken down as soon as it appears', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    notifier.delay = promise;
+    const stop = await desk();
+    const { ask_id } = await ask(hive);
+    await cards(1);
+    await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    // A question asked after the answer is on its way to the screen: so this process knows of the answer.
+    await ask(hive);
+    await cards(2);
+    resolve();
+    await eventually(() => notifier.cards[0]?.closed === true);
+    expect(notifier.cards[1]?.closed).toBe(false);
+    await stop();
   });
 
   describe('prompts that trickle in', () => {
@@ -168,7 +161,7 @@ describe('one process', () => {
     it('are recorded even when the process ends before the storm was shown', async () => {
       const stop = await desk();
       const asked = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => ask(hive, { question: `${n}?` })));
-      for (const { ask_id } of asked) await leased(hive, ask_id, 'ada@home');
+      for (const { ask_id } of asked) await leased(hive, ask_id, SEAT);
       await stop();
       for (const { ask_id } of asked) {
         const events = await hive.store.read((tx) => tx.events.of(ask_id, 10));
@@ -216,7 +209,6 @@ describe('one process', () => {
 });
 
 describe('which process goes first', () => {
-  const SEAT = 'ada@home';
   /** A timer may fire a millisecond early, and times in the store have no fraction of a millisecond. */
   const CLOCK_MS = 2;
 
@@ -301,7 +293,7 @@ describe('which process goes first', () => {
   });
 });
 
-describe('storms', () => {
+describe('several processes of a seat', () => {
   interface Process {
     notifier: FakeNotifier;
     /** From now on all its writes wait, as if it hangs, until the returned function is called. */
@@ -320,7 +312,7 @@ describe('storms', () => {
     const from = cursor ?? (await hive.store.read((tx) => tx.events.head()));
     const stop = startPopups(
       { ...hive, store: { ...hive.store, write }, notifier, log: recordingLog() },
-      { seat: 'ada@home', name, desk_id: desk ? name : null, open: null, cursor: from },
+      { seat: SEAT, name, desk_id: desk ? name : null, open: null, cursor: from },
     );
     onTestFinished(stop);
     return {
@@ -332,6 +324,13 @@ describe('storms', () => {
         return resolve;
       },
     };
+  }
+
+  /** A store, a hive to ask through, and the first process of the seat. */
+  async function oneDesk(): Promise<{ store: string; hive: OpenedHive; one: Process }> {
+    const store = tempStore();
+    const one = await start(store, 'desk-1');
+    return { store, hive: await openTestHive(store), one };
   }
 
   async function askAll(hive: OpenedHive, questions: readonly string[]): Promise<string[]> {
@@ -359,7 +358,7 @@ describe('storms', () => {
       for (let n = 0; n < 8; n += 1) {
         const [ask_id = ''] = await askAll(hive, [`${n}?`]);
         ids.push(ask_id);
-        await leased(hive, ask_id, 'ada@home');
+        await leased(hive, ask_id, SEAT);
         // A lease counts for two seconds; the speed of this machine must not matter.
         refreshLeases(store);
       }
@@ -373,9 +372,7 @@ describe('storms', () => {
     });
 
     it('replaces the popups of another process, and grows', async () => {
-      const store = tempStore();
-      const one = await start(store, 'desk-1');
-      const hive = await openTestHive(store);
+      const { store, hive, one } = await oneDesk();
       const first = await askAll(hive, ['1?', '2?']);
       for (const ask_id of first) await recorded(hive, ask_id);
       const goOn = one.hang();
@@ -393,9 +390,7 @@ describe('storms', () => {
     });
 
     it('is taken over, with everything pending, when its holder hangs; the holder gives way when it recovers', async () => {
-      const store = tempStore();
-      const one = await start(store, 'desk-1');
-      const hive = await openTestHive(store);
+      const { store, hive, one } = await oneDesk();
       const ids = await askAll(hive, ['1?', '2?', '3?', '4?', '5?']);
       await onScreen([one], '5 questions wait for you');
       for (const ask_id of ids) await recorded(hive, ask_id);
@@ -423,9 +418,7 @@ describe('storms', () => {
     });
 
     it('includes the previous one, whichever process shows it, as long as something in it is pending', async () => {
-      const store = tempStore();
-      const one = await start(store, 'desk-1');
-      const hive = await openTestHive(store);
+      const { store, hive, one } = await oneDesk();
       const ids = await askAll(hive, ['1?', '2?', '3?', '4?']);
       await onScreen([one], '4 questions wait for you');
       for (const ask_id of ids) await recorded(hive, ask_id);
@@ -449,10 +442,10 @@ describe('storms', () => {
     for (const word of words) {
       if (kind === 'mention') {
         const { mentions } = await post(hive, author, `@Human ${word}`);
-        await leased(hive, mentions[0]?.mention_id ?? '', 'ada@home');
+        await leased(hive, mentions[0]?.mention_id ?? '', SEAT);
       } else {
         const card = await hive.outreach.card({ title: word }, author);
-        await leased(hive, card.outreach_id, 'ada@home');
+        await leased(hive, card.outreach_id, SEAT);
       }
       refreshLeases(store);
     }
@@ -470,25 +463,8 @@ describe('storms', () => {
       await onScreen(desks, `8 ${title}`);
     });
 
-    it('replaces the popups of another process', async () => {
-      const store = tempStore();
-      const one = await start(store, 'desk-1');
-      const hive = await openTestHive(store);
-      await sayAll(store, hive, 'mention', ['1', '2']);
-      await eventually(() => standing(one.notifier).length === 2, 5_000);
-      const goOn = one.hang();
-      const two = await start(store, 'desk-2');
-      await sayAll(store, hive, 'mention', ['3', '4']);
-      await eventually(() => standing(two.notifier).at(-1)?.title === '4 mentions of you', 15_000);
-      expect(standing(two.notifier).at(-1)?.body).toContain('demo: @Human 1');
-      await onScreen([one, two], '4 mentions of you');
-      goOn();
-    });
-
     it('of one kind leaves the popups of the others alone', async () => {
-      const store = tempStore();
-      const one = await start(store, 'desk-1');
-      const hive = await openTestHive(store);
+      const { store, hive, one } = await oneDesk();
       const [ask_id = ''] = await askAll(hive, ['1?']);
       await recorded(hive, ask_id);
       await sayAll(store, hive, 'mention', ['1', '2', '3', '4']);
@@ -496,9 +472,7 @@ describe('storms', () => {
     });
 
     it('is taken down when the last mention in it is processed', async () => {
-      const store = tempStore();
-      const one = await start(store, 'desk-1');
-      const hive = await openTestHive(store);
+      const { store, hive, one } = await oneDesk();
       await sayAll(store, hive, 'mention', ['1', '2', '3', '4']);
       await onScreen([one], '4 mentions of you');
       await hive.mentions.process({ session_id: 'human', actor: HUMAN, all: true });
@@ -506,9 +480,7 @@ describe('storms', () => {
     });
 
     it('of cards is not included in a later one, because a card is never pending', async () => {
-      const store = tempStore();
-      const one = await start(store, 'desk-1');
-      const hive = await openTestHive(store);
+      const { store, hive, one } = await oneDesk();
       await sayAll(store, hive, 'outreach', ['1', '2', '3', '4']);
       await onScreen([one], '4 messages from agents');
       ageLeases(store, 3_600_000);
@@ -558,148 +530,95 @@ describe('storms', () => {
       },
     );
   });
-});
 
-describe('mentions of the human', () => {
-  const SEAT = 'ada@test';
+  describe('a mention of the human', () => {
+    const author = (hive: OpenedHive): Promise<Session> => join(hive, 'abc12-session');
+    const shown = (count: number, ...processes: readonly Process[]): Promise<void> =>
+      eventually(
+        () => processes.flatMap(({ notifier }) => notifier.cards).length >= count,
+        4_000,
+        `${count} popups`,
+      );
 
-  interface World {
-    hive: OpenedHive;
-    ada: Session;
-    shown: Popup[];
-    fail: boolean;
-    /** Another process of the seat that shows popups. */
-    desk(): Promise<void>;
-  }
-
-  async function world(): Promise<World> {
-    const hive = await openTestHive();
-    const shown: Popup[] = [];
-    const made: World = {
-      hive,
-      ada: await join(hive, 'abc12-session'),
-      shown,
-      fail: false,
-      async desk() {
-        const open = await hive.desks.open({ seat: SEAT, pid: process.pid, client: 'test' });
-        const { desk_id } = open;
-        const stop = startPopups(
-          { ...hive, notifier, log: recordingLog() },
-          {
-            seat: SEAT,
-            name: desk_id,
-            desk_id,
-            open: null,
-            cursor: await hive.store.read((tx) => tx.events.head()),
-          },
-        );
-        onTestFinished(async () => {
-          await stop();
-          await open.close();
-        });
-      },
-    };
-    const notifier: Notifier = {
-      reachable: async () => true,
-      async show(popup) {
-        if (made.fail) throw new Error('no screen');
-        shown.push(popup);
-        return { outcome: Promise.resolve({ kind: 'closed' }), close: () => undefined };
-      },
-      close: async () => undefined,
-    };
-    return made;
-  }
-
-  const shownIn = ({ shown }: World, count: number): Promise<void> =>
-    eventually(() => shown.length >= count, 4_000, `${count} popups`);
-
-  test('it says who, where and what, without buttons', async () => {
-    const here = await world();
-    await here.desk();
-    await post(here.hive, here.ada, '@Human the login is done', { priority: 'urgent' });
-    await shownIn(here, 1);
-    expect(here.shown).toEqual([
-      {
-        kind: 'mention',
-        subject: expect.any(String),
-        title: 'demo mentions you',
-        body: '@Human the login is done',
-        urgency: 'critical',
-        buttons: [],
-        openable: false,
-        sound: false,
-        command: null,
-        count: 1,
-        prompts: [],
-      },
-    ]);
-    await eventually(async () => {
-      const [mention] = await here.hive.mentions.unprocessed('human', null);
-      return mention?.carrier === `popup:${SEAT}` && mention.status === 'unprocessed';
+    it('says who, where and what, without buttons', async () => {
+      const { hive, one } = await oneDesk();
+      await post(hive, await author(hive), '@Human the login is done', { priority: 'urgent' });
+      await shown(1, one);
+      expect(one.notifier.cards).toMatchObject([
+        {
+          kind: 'mention',
+          title: 'demo mentions you',
+          body: '@Human the login is done',
+          urgency: 'critical',
+          buttons: [],
+          openable: false,
+          sound: false,
+          command: null,
+          count: 1,
+          prompts: [],
+        },
+      ]);
+      await eventually(async () => {
+        const [mention] = await hive.mentions.unprocessed('human', null);
+        return mention?.carrier === `popup:${SEAT}` && mention.status === 'unprocessed';
+      });
     });
-  });
 
-  test('two desks of a seat show it once', async () => {
-    const here = await world();
-    await here.desk();
-    await here.desk();
-    await post(here.hive, here.ada, '@Human look');
-    await shownIn(here, 1);
-    await post(here.hive, here.ada, '@Human again');
-    await shownIn(here, 2);
-    expect(here.shown.map((popup) => popup.body)).toEqual(['@Human look', '@Human again']);
-  });
+    it('is shown once by two desks of a seat', async () => {
+      const { store, hive, one } = await oneDesk();
+      const two = await start(store, 'desk-2');
+      await post(hive, await author(hive), '@Human look');
+      await shown(1, one, two);
+      await post(hive, await author(hive), '@Human again');
+      await shown(2, one, two);
+      const bodies = [one, two].flatMap(({ notifier }) => notifier.cards.map(({ body }) => body));
+      expect(bodies.sort()).toEqual(['@Human again', '@Human look']);
+    });
 
-  test('mentions of agents do not pop up', async () => {
-    const here = await world();
-    await here.desk();
-    await join(here.hive, 'def34-session');
-    await post(here.hive, here.ada, '@Claude-def34 @All');
-    await post(here.hive, here.ada, '@Human now');
-    await shownIn(here, 1);
-    expect(here.shown.map((popup) => popup.body)).toEqual(['@Human now']);
-  });
+    it('pops up, and those of agents do not', async () => {
+      const { hive, one } = await oneDesk();
+      await join(hive, 'def34-session');
+      await post(hive, await author(hive), '@Claude-def34 @All');
+      await post(hive, await author(hive), '@Human now');
+      await shown(1, one);
+      expect(one.notifier.cards.map(({ body }) => body)).toEqual(['@Human now']);
+    });
 
-  describe('it does not pop up', () => {
     // unit/popups.test.ts has the other preferences.
-    test('in a muted project', async () => {
-      const here = await world();
-      await here.hive.desks.setPreferences(SEAT, { muted_projects: ['demo'] });
-      await here.desk();
-      const { mentions } = await post(here.hive, here.ada, '@Human look');
-      await outcomeIs('suppressed', here.hive, mentions[0]?.mention_id ?? '', SEAT);
-      expect(here.shown).toEqual([]);
-      expect(await here.hive.mentions.has('human')).toMatchObject({ count: 1 });
+    it('does not pop up in a muted project', async () => {
+      const { hive, one } = await oneDesk();
+      await hive.desks.setPreferences(SEAT, { muted_projects: ['demo'] });
+      const { mentions } = await post(hive, await author(hive), '@Human look');
+      await outcomeIs('suppressed', hive, mentions[0]?.mention_id ?? '', SEAT);
+      expect(one.notifier.cards).toEqual([]);
+      expect(await hive.mentions.has('human')).toMatchObject({ count: 1 });
     });
 
-    test('where there is no screen, and is still pending', async () => {
-      const here = await world();
-      here.fail = true;
-      await here.desk();
-      const { mentions } = await post(here.hive, here.ada, '@Human look');
-      await outcomeIs('failed', here.hive, mentions[0]?.mention_id ?? '', SEAT);
-      expect((await here.hive.mentions.unprocessed('human', null))[0]).toMatchObject({
+    it('is still pending where there is no screen', async () => {
+      const { hive, one } = await oneDesk();
+      one.notifier.show = () => Promise.reject(new Error('no screen'));
+      const { mentions } = await post(hive, await author(hive), '@Human look');
+      await outcomeIs('failed', hive, mentions[0]?.mention_id ?? '', SEAT);
+      expect((await hive.mentions.unprocessed('human', null))[0]).toMatchObject({
         status: 'unprocessed',
         delivered_at: null,
       });
     });
-  });
 
-  test('whose author is not verified says so', async () => {
-    const { hive, shown, desk } = await world();
-    await desk();
-    await postUnverified(hive, 'Claude-1', '@Human the build is red');
-    await eventually(() => shown.length === 1);
-    expect(shown[0]?.title).toBe('unverified (as Claude-1) mentions you · demo');
-  });
+    it('whose author is not verified says so', async () => {
+      const { hive, one } = await oneDesk();
+      await postUnverified(hive, 'Claude-1', '@Human the build is red');
+      await shown(1, one);
+      expect(one.notifier.cards[0]?.title).toBe('unverified (as Claude-1) mentions you · demo');
+    });
 
-  test('of a background agent says so', async () => {
-    const { hive, ada, shown, desk } = await world();
-    await hive.sessions.configure(ada.session_id, { source: 'bg' }, HUMAN);
-    await desk();
-    await post(hive, ada, '@Human the build is red');
-    await eventually(() => shown.length === 1);
-    expect(shown[0]?.title).toMatch(/^\[bg\] demo mentions you/);
+    it('of a background agent says so', async () => {
+      const { hive, one } = await oneDesk();
+      const ada = await author(hive);
+      await hive.sessions.configure(ada.session_id, { source: 'bg' }, HUMAN);
+      await post(hive, ada, '@Human the build is red');
+      await shown(1, one);
+      expect(one.notifier.cards[0]?.title).toMatch(/^\[bg\] demo mentions you/);
+    });
   });
 });
