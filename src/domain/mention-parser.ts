@@ -35,7 +35,7 @@ interface Found {
 
 /** Reads one range of prose, skipping code spans and URLs. */
 function scanProse(text: string, start: number, end: number, { spelled, missed }: Found): void {
-  let spans: CodeSpans | null = null;
+  let spans: ReturnType<typeof codeSpans> | null = null;
   for (let index = start; index < end; ) {
     const code = text.charCodeAt(index);
     if (code === CODE.backtick) {
@@ -79,13 +79,8 @@ function twoNamesEnd(text: string, second: number, end: number): number {
   return Math.min(after, second + 1 + LONGEST_HANDLE);
 }
 
-interface CodeSpans {
-  /** The end of the first run of exactly `length` backticks at or after `from`. */
-  closeAfter(from: number, length: number): number | undefined;
-}
-
 /** All runs of backticks by length, found once: searching ahead from every run would be quadratic. */
-function codeSpans(text: string, start: number, end: number): CodeSpans {
+function codeSpans(text: string, start: number, end: number) {
   const starts = new Map<number, { at: number[]; next: number }>();
   for (let index = start; index < end; ) {
     if (text.charCodeAt(index) !== CODE.backtick) {
@@ -99,7 +94,8 @@ function codeSpans(text: string, start: number, end: number): CodeSpans {
     index = after;
   }
   return {
-    closeAfter(from, length) {
+    /** The end of the first run of exactly `length` backticks at or after `from`. */
+    closeAfter(from: number, length: number): number | undefined {
       const runs = starts.get(length);
       if (runs === undefined) return undefined;
       // Callers only move forward, so each run is passed once.

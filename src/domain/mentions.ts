@@ -280,16 +280,13 @@ export function resolveMentions(names: readonly string[], message: Origin, direc
   return { addressees: [...addressees.values()], unresolved };
 }
 
-interface NameIndex {
-  /** The addressees of a name (none when it is the author's own), or the reason why it reaches nobody. */
-  lookUp(name: string): LookedUp;
-  names: string[];
-}
-
-/** `near`: the handles of the sessions that a name could mean. */
+/**
+ * The addressees of a name (none when it is the author's own), or the reason why it reaches nobody. `near`: the handles of the
+ * sessions that the name could mean.
+ */
 type LookedUp = Addressee[] | UnresolvedReason | { near: string[] };
 
-function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory): NameIndex {
+function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory) {
   const handles = new Map(alive.map((session) => [foldHandle(session.handle), session]));
   const gone = new Map(ended.map((session) => [foldHandle(session.handle), session]));
   const roles = Map.groupBy(
@@ -387,7 +384,7 @@ function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory):
   }
 
   return {
-    lookUp(name) {
+    lookUp(name: string): LookedUp {
       const found = lookUpExactly(name);
       // In scripts without spaces the sentence continues right after the handle: `@Claude-abc12に`.
       const latin = /^[\x21-\x7e]+/.exec(name)?.[0].replace(/[-_]+$/, '') ?? '';

@@ -399,35 +399,29 @@ function sentence(what: string): string {
 
 // ---- Pending work ----
 
-/** The messages being handled, so that an end of input does not cut them off. */
-interface Traffic {
-  /** A message has arrived. */
-  came(): void;
-  /** It has been handled, including its reply. */
-  done(): void;
-  /** Counts this work until it is done; it must never reject. */
-  follow(work: Promise<void>): void;
-  /** Resolves when everything that arrived is done. */
-  settled(): Promise<void>;
-}
+type Traffic = ReturnType<typeof createTraffic>;
 
-/** A counter of pending work, at zero. */
-function createTraffic(): Traffic {
+/** The messages being handled, so that an end of input does not cut them off. */
+function createTraffic() {
   let open = 0;
   let wake: (() => void) | null = null;
-  const traffic: Traffic = {
-    came() {
+  const traffic = {
+    /** A message has arrived. */
+    came(): void {
       open += 1;
     },
-    done() {
+    /** It has been handled, including its reply. */
+    done(): void {
       open -= 1;
       if (open === 0) wake?.();
     },
-    follow(work) {
+    /** Counts this work until it is done; it must never reject. */
+    follow(work: Promise<void>): void {
       traffic.came();
       void work.finally(() => traffic.done());
     },
-    async settled() {
+    /** Resolves when everything that arrived is done. */
+    async settled(): Promise<void> {
       if (open === 0) return;
       await new Promise<void>((resolve) => {
         wake = resolve;

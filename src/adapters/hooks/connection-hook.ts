@@ -51,23 +51,18 @@ export function createConnectionHook(hive: Hive, settings: ConnectionSettings): 
   };
 }
 
-interface Failures {
-  /** Records why a hook failed; the agent went on without it. */
-  note(reason: string): void;
-  /** Called when a hook of this agent works again: notifies the human of the failures. */
-  report(event: HookEvent): void;
-}
-
 /** The failures of one connection. The human is notified of each reason once. */
-function createFailures(hive: Hive): Failures {
+function createFailures(hive: Hive) {
   const known = new Set<string>();
   let unreported: string[] = [];
   return {
-    note(reason) {
+    /** Records why a hook failed; the agent went on without it. */
+    note(reason: string): void {
       if (!known.has(reason)) unreported.push(reason);
       known.add(reason);
     },
-    report({ session_id }) {
+    /** Called when a hook of this agent works again: notifies the human of the failures. */
+    report({ session_id }: HookEvent): void {
       const reasons = unreported;
       unreported = [];
       if (reasons.length === 0) return;

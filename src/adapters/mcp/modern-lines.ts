@@ -2,21 +2,12 @@
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { createModernClients, envelopeOf } from './modern.ts';
 
-export interface ModernLines {
-  /** True for a message of a new client, which this has handled: the server must not see it untranslated. */
-  takes(message: JSONRPCMessage): boolean;
-  /** Writes a message of the server in the revision of the request that it belongs to. */
-  write(message: JSONRPCMessage, related?: RequestId): Promise<void>;
-  /** Ends the subscriptions with their answers. */
-  end(): void;
-}
-
 /** `deliver` passes a message of the older revision to the server, and `write` writes a line. */
 export function modernOverLines(
   deliver: (message: JSONRPCMessage) => void,
   write: (message: JSONRPCMessage) => Promise<void>,
   options: { tasks?: boolean } = {},
-): ModernLines {
+) {
   const clients = createModernClients(deliver, options);
   /** How to cancel the requests in progress, by the client's ids. */
   const cancels = new Map<RequestId, () => void>();
@@ -36,7 +27,8 @@ export function modernOverLines(
   }
 
   return {
-    takes(message) {
+    /** True for a message of a new client, which this has handled: the server must not see it untranslated. */
+    takes(message: JSONRPCMessage): boolean {
       if (!('method' in message)) return false;
       if (message.method === 'notifications/cancelled') {
         const id = message.params?.['requestId'] as RequestId;
@@ -50,9 +42,11 @@ export function modernOverLines(
       if ('id' in message) begin(message as JSONRPCRequest);
       return true;
     },
-    async write(message, related) {
+    /** Writes a message of the server in the revision of the request that it belongs to. */
+    async write(message: JSONRPCMessage, related?: RequestId): Promise<void> {
       if (!clients.send(message, related)) await write(message);
     },
+    /** Ends the subscriptions with their answers. */
     end: clients.end,
   };
 }

@@ -57,18 +57,12 @@ export function behind(method: string, params: Record<string, unknown>): [string
   return [method, { ...params, _meta: { ...(params['_meta'] as Json | undefined), [TASK]: true } }];
 }
 
-/** The tasks of one connection. */
-interface Tasks {
-  /** The result of a call that has become a task. */
-  begun(id: string): { content: []; _meta: Record<string, unknown> };
-}
-
 /** Answers requests about tasks; `callerOf` finds the caller, from the `_meta` of the request. */
 export function offerTasks(
   server: McpServer,
   hive: Hive,
   { tools, callerOf }: { tools: readonly Tool[]; callerOf: (meta: Json) => Promise<Session> },
-): Tasks {
+) {
   /** Tasks that were cancelled, until the same event is waited for again. */
   const cancelled = new Set<string>();
 
@@ -94,7 +88,8 @@ export function offerTasks(
     return {};
   });
   return {
-    begun(id) {
+    /** The result of a call that has become a task. */
+    begun(id: string): { content: []; _meta: Record<string, unknown> } {
       cancelled.delete(id);
       const now = new Date().toISOString();
       const task = described(id, { created_at: now, updated_at: now, next: null });

@@ -79,19 +79,6 @@ interface Greeting {
 /** Gets the answer to a request, and the notifications that belong to it. */
 export type Reply = (message: JSONRPCMessage) => void;
 
-/** The requests of new clients to one server. */
-export interface ModernClients {
-  /** Handles a request with an envelope. Returns how to cancel it. */
-  request(request: JSONRPCRequest, reply: Reply): () => void;
-  /**
-   * Passes on what the server sends; `related` is the request to which a notification belongs. False for a message that is
-   * for a client of an older revision.
-   */
-  send(message: JSONRPCMessage, related?: RequestId): boolean;
-  /** Ends the subscriptions with their answers. */
-  end(): void;
-}
-
 /** The envelope of a message; null for one of an older revision. */
 export function envelopeOf(message: JSONRPCMessage): Json | null {
   if (!('method' in message)) return null;
@@ -152,11 +139,14 @@ interface Subscription {
   uris: readonly string[];
 }
 
-/** `deliver` passes a message of the older revision to the server. `tasks`: clients that take tasks get them. */
+/**
+ * The requests of new clients to one server. `deliver` passes a message of the older revision to the server. `tasks`: clients that
+ * take tasks get them.
+ */
 export function createModernClients(
   deliver: (message: JSONRPCMessage) => void,
   { tasks = false }: { tasks?: boolean } = {},
-): ModernClients {
+) {
   /** By our own ids, because those of several clients may be equal. */
   const open = new Map<RequestId, OpenRequest>();
   const subscriptions = new Set<Subscription>();
@@ -289,7 +279,8 @@ export function createModernClients(
   }
 
   return {
-    request(request, reply) {
+    /** Handles a request with an envelope. Returns how to cancel it. */
+    request(request: JSONRPCRequest, reply: Reply): () => void {
       const { id, method } = request;
       const envelope = envelopeOf(request) ?? {};
       const problem = refuseEnvelope(envelope) ?? (REMOVED.has(method) ? NO_METHOD : null);
@@ -327,7 +318,11 @@ export function createModernClients(
       };
     },
 
-    send(message, related) {
+    /**
+     * Passes on what the server sends; `related` is the request to which a notification belongs. False for a message that is
+     * for a client of an older revision.
+     */
+    send(message: JSONRPCMessage, related?: RequestId): boolean {
       if ('method' in message) {
         const changes = changesIn(message);
         if (changes === null) {
@@ -347,7 +342,8 @@ export function createModernClients(
       return true;
     },
 
-    end() {
+    /** Ends the subscriptions with their answers. */
+    end(): void {
       for (const { id, reply } of subscriptions) reply?.(subscriptionEnded(id));
       subscriptions.clear();
     },

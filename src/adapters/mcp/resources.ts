@@ -27,16 +27,12 @@ const MOST_SHOWN = 100;
 /** A client that subscribes to more has a bug. */
 const MOST_SUBSCRIBED = 1_000;
 
-/** Finds the reader, from the request's `_meta`. */
-export type ResolveReader = (meta: Record<string, unknown>) => Promise<Session>;
-
-/** The subscriptions of one client. */
-export interface Subscriptions {
-  /** Resolves when the client has been notified of everything stored by now; at once when it has subscribed to nothing. */
-  caughtUp(): Promise<void>;
-}
-
-export function offerResources(server: McpServer, hive: Hive, resolve: ResolveReader): Subscriptions {
+/** `readerOf` finds the reader, from the request's `_meta`. */
+export function offerResources(
+  server: McpServer,
+  hive: Hive,
+  readerOf: (meta: Record<string, unknown>) => Promise<Session>,
+) {
   server.server.registerCapabilities({ resources: { subscribe: true } });
   const question = server.registerResource(
     'prompt',
@@ -65,7 +61,7 @@ export function offerResources(server: McpServer, hive: Hive, resolve: ResolveRe
     (uri, { id }, { _meta }) =>
       readable(async () => {
         const session_id = decoded(String(id));
-        refuseOthers(session_id, await resolve(_meta ?? {}));
+        refuseOthers(session_id, await readerOf(_meta ?? {}));
         const open = await hive.prompts.waitForOpen(session_id, { wait_ms: 0 });
         const prompts = open.prompts.map((prompt) => promptView({ prompt, repeated: false }));
         const mentions = (await hive.mentions.unprocessed(session_id, null, MOST_SHOWN)).map(mentionView);
@@ -130,8 +126,8 @@ function refuseOthers(session_id: string, reader: Session): void {
   throw new HiveError('not_allowed', `A session may read only its own inbox: yours is ${reader.session_id}.`);
 }
 
-/** Follows the feed only while there are subscriptions. */
-function offerSubscriptions(server: McpServer, hive: Hive): Subscriptions {
+/** The subscriptions of one client. Follows the feed only while there are any. */
+function offerSubscriptions(server: McpServer, hive: Hive) {
   const subscribed = new Set<string>();
   let stop: Following | null = null;
 
@@ -174,7 +170,8 @@ function offerSubscriptions(server: McpServer, hive: Hive): Subscriptions {
     return {};
   });
   return {
-    async caughtUp() {
+    /** Resolves when the client has been notified of everything stored by now; at once when it has subscribed to nothing. */
+    async caughtUp(): Promise<void> {
       await stop?.caughtUp();
     },
   };

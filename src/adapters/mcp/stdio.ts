@@ -13,20 +13,10 @@ import { notJson, type Refusal, readEnvelopes } from './envelope.ts';
 import { envelopeOf } from './modern.ts';
 import { modernOverLines } from './modern-lines.ts';
 
-/** The one connection of a process. */
-export interface StdioConnection {
-  /**
-   * Serves the connection with this server from now on. If it replaces another, the client's handshake is replayed to
-   * it, and the client notices nothing. `onHook` handles the hook events that the client sends. Resolves when the
-   * connection has ended.
-   */
-  serve(server: McpServer, onHook?: ConnectionHook): Promise<void>;
-  /** Resolves when the connection has ended. */
-  readonly ended: Promise<void>;
-}
+export type StdioConnection = ReturnType<typeof openStdio>;
 
-/** Claude Code ends a child with SIGINT, Codex with EOF or SIGTERM: `stop` covers both. */
-export function openStdio(input: Readable, output: Writable, stop: AbortSignal): StdioConnection {
+/** The one connection of a process. Claude Code ends a child with SIGINT, Codex with EOF or SIGTERM: `stop` covers both. */
+export function openStdio(input: Readable, output: Writable, stop: AbortSignal) {
   const inner = new LineTransport(input, output);
   const handshake: JSONRPCMessage[] = [];
   let toServer: Transport['onmessage'];
@@ -46,7 +36,7 @@ export function openStdio(input: Readable, output: Writable, stop: AbortSignal):
   stop.addEventListener('abort', end, { once: true });
   let started = false;
 
-  async function connect(server: McpServer, hooks: HookRoute | null): Promise<void> {
+  async function connect(server: McpServer, hooks: ReturnType<typeof hookRoute> | null): Promise<void> {
     const again = [...handshake];
     const answered = new Set(again.flatMap((message) => ('id' in message ? [message.id] : [])));
     const transport: Transport = {
@@ -75,8 +65,14 @@ export function openStdio(input: Readable, output: Writable, stop: AbortSignal):
   }
 
   return {
+    /** Resolves when the connection has ended. */
     ended,
-    async serve(server, onHook) {
+    /**
+     * Serves the connection with this server from now on. If it replaces another, the client's handshake is replayed to
+     * it, and the client notices nothing. `onHook` handles the hook events that the client sends. Resolves when the
+     * connection has ended.
+     */
+    async serve(server: McpServer, onHook?: ConnectionHook): Promise<void> {
       const hooks = onHook === undefined ? null : hookRoute(onHook, (message) => inner.send(message));
       await connect(server, hooks);
       await ended;
@@ -111,19 +107,8 @@ function hookResult(output: string, isModern: boolean): CallToolResult {
   return isModern ? { resultType: 'complete', content } : { content };
 }
 
-/** Answers the hook calls of one connection. */
-export interface HookRoute {
-  /** True for a client's hook call and for its cancellation: nobody else may see them. */
-  takes(message: JSONRPCMessage): boolean;
-  /** Ends the calls that wait, because the connection has ended. */
-  end(): void;
-}
-
-/** The hook calls of a connection; `send` writes to the client. */
-export function hookRoute(
-  onHook: ConnectionHook,
-  send: (message: JSONRPCMessage) => Promise<void>,
-): HookRoute {
+/** Answers the hook calls of one connection; `send` writes to the client. */
+export function hookRoute(onHook: ConnectionHook, send: (message: JSONRPCMessage) => Promise<void>) {
   /** Calls in progress, by the id of their request. */
   const calls = new Map<unknown, AbortController>();
 
@@ -148,7 +133,8 @@ export function hookRoute(
   }
 
   return {
-    takes(message) {
+    /** True for a client's hook call and for its cancellation: nobody else may see them. */
+    takes(message: JSONRPCMessage): boolean {
       if (!('method' in message)) return false;
       const { method, params = {} } = message;
       if (method === 'notifications/cancelled') {
@@ -162,7 +148,8 @@ export function hookRoute(
       answer(message.id, hookCall(params['arguments'], meta), envelopeOf(message) !== null);
       return true;
     },
-    end() {
+    /** Ends the calls that wait, because the connection has ended. */
+    end(): void {
       for (const call of calls.values()) call.abort(CUT_OFF);
     },
   };

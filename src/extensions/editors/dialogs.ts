@@ -66,37 +66,18 @@ export interface OpenedDialog {
 /** Why an editor takes a dialog off the desks. */
 export type WithdrawReason = 'answered_elsewhere' | 'withdrawn' | 'interrupted';
 
-export interface EditorService {
-  /**
-   * Offers a dialog at the desks. A rule of the human may answer it at once. Without prompts, or beyond a quota, only
-   * the editor asks.
-   */
-  open(request: EditorRequest): Promise<OpenedDialog>;
-  /** The answer of a desk, once it is complete; null if the dialog was withdrawn, or `signal` ended the wait. */
-  untilAnswered(offered: OfferedDialog, signal: AbortSignal): Promise<EditorAnswer | null>;
-  /**
-   * Withdraws a dialog that its editor has answered, or about which its agent no longer asks. `accepted` is false if a desk
-   * answered first: then that answer counts.
-   */
-  withdraw(
-    offered: OfferedDialog,
-    reason: WithdrawReason,
-    decision?: string | null,
-  ): Promise<{ accepted: boolean }>;
-  /** Withdraws dialogs of a session that were opened under keys by a connection that is lost, and that nobody waits for. */
-  withdrawLeft(session_id: string): Promise<void>;
-  /** The editor has passed on an answer to a dialog that was opened under a key. */
-  acted(session_id: string, key: string): Promise<void>;
-  /** Whether somebody sits at a desk now. */
-  isAttended(): Promise<boolean>;
-}
+export type EditorService = ReturnType<typeof createEditors>;
 
-export function createEditors(hive: Hive): EditorService {
+export function createEditors(hive: Hive) {
   const { feed, delivery } = hive;
   const { store, ids } = hive.parts;
   const trust = hive.trust.file;
   return {
-    async open(given) {
+    /**
+     * Offers a dialog at the desks. A rule of the human may answer it at once. Without prompts, or beyond a quota, only
+     * the editor asks.
+     */
+    async open(given: EditorRequest): Promise<OpenedDialog> {
       const { session, place } = given;
       const dialog = cleanDialog(given.dialog);
       const request = inWords({ ...given, dialog });
@@ -124,7 +105,8 @@ export function createEditors(hive: Hive): EditorService {
       });
     },
 
-    async untilAnswered(offered, signal) {
+    /** The answer of a desk, once it is complete; null if the dialog was withdrawn, or `signal` ended the wait. */
+    async untilAnswered(offered: OfferedDialog, signal: AbortSignal): Promise<EditorAnswer | null> {
       const check = (): Promise<true | undefined> =>
         store.read(async (tx) => {
           const prompts = await promptsNow(tx, offered.ask_ids);
@@ -138,7 +120,15 @@ export function createEditors(hive: Hive): EditorService {
       return store.write(async (tx) => answerTo(tx, now, await promptsNow(tx, offered.ask_ids)));
     },
 
-    withdraw: (offered, reason, decision = null) =>
+    /**
+     * Withdraws a dialog that its editor has answered, or about which its agent no longer asks. `accepted` is false if a desk
+     * answered first: then that answer counts.
+     */
+    withdraw: (
+      offered: OfferedDialog,
+      reason: WithdrawReason,
+      decision: string | null = null,
+    ): Promise<{ accepted: boolean }> =>
       store.write(async (tx) => {
         const prompts = await promptsNow(tx, offered.ask_ids);
         if (!isAnswered(prompts)) {
@@ -150,7 +140,8 @@ export function createEditors(hive: Hive): EditorService {
         return { accepted: false };
       }),
 
-    withdrawLeft: (session_id) =>
+    /** Withdraws dialogs of a session that were opened under keys by a connection that is lost, and that nobody waits for. */
+    withdrawLeft: (session_id: string): Promise<void> =>
       store.write(async (tx) => {
         const open = await tx.prompts.openOf(session_id, OPEN_LIMIT);
         const left = open.filter(
@@ -159,11 +150,13 @@ export function createEditors(hive: Hive): EditorService {
         await withdraw(tx, left, { by: 'editor', via: 'terminal', reason: 'withdrawn' });
       }),
 
-    acted: async (session_id, key) => {
+    /** The editor has passed on an answer to a dialog that was opened under a key. */
+    acted: async (session_id: string, key: string): Promise<void> => {
       await delivery.collect(carrierOf({ session_id }, key));
     },
 
-    isAttended: () => store.read(async (tx) => (await tx.desks.online(tx.now)).length > 0),
+    /** Whether somebody sits at a desk now. */
+    isAttended: (): Promise<boolean> => store.read(async (tx) => (await tx.desks.online(tx.now)).length > 0),
   };
 
   async function answerTo(

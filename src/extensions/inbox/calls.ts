@@ -12,11 +12,6 @@ import { excerpt } from '../../domain/text.ts';
 import { callParams } from './params.ts';
 import { devicesOf } from './service.ts';
 
-export interface InboxCalls {
-  /** The reply of a method. @throws HiveError like the method. */
-  call(device: Device, json: unknown): Promise<object | null>;
-}
-
 /** `by`: done in the human's name, which is always the human of the device. */
 const ALLOWED: Readonly<Record<string, 'reads' | 'by'>> = {
   'hivemind-response': 'by',
@@ -45,9 +40,10 @@ interface InboxSeat {
   pid: number;
 }
 
-export function createInboxCalls(hive: Hive, seat: InboxSeat): InboxCalls {
+export function createInboxCalls(hive: Hive, seat: InboxSeat) {
   return {
-    async call(device, json) {
+    /** The reply of a method. @throws HiveError like the method. */
+    async call(device: Device, json: unknown): Promise<object | null> {
       const { method: name, params = {} } = callParams.parse(json);
       const kind = Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : undefined;
       const method = kind === undefined ? undefined : METHODS[name];

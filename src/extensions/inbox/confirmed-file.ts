@@ -5,23 +5,18 @@ import { makeFolders, replaceDurably } from '../../infrastructure/platform/files
 import { readPrivately } from '../../infrastructure/platform/human-file.ts';
 import { confirmedFile } from '../../infrastructure/platform/paths.ts';
 
-/**
- * The keys of phones that this person has confirmed by comparing the phrases. They are in a file of the person's own: anybody who
- * can write the store could replace a confirmed key with another one, before it may allow anything.
- */
-export interface ConfirmedKeys {
-  /** Null if this person has confirmed no such phone on this machine. */
-  read(store_id: string, device_id: string): ConfirmedKey | null;
-  /** @throws if the file cannot be written. */
-  write(store_id: string, device_id: string, confirmed: ConfirmedKey): void;
-}
-
 export interface ConfirmedKey {
   name: string;
   key: string;
 }
 
-export function confirmedKeys(env: Readonly<Record<string, string | undefined>>): ConfirmedKeys {
+export type ConfirmedKeys = ReturnType<typeof confirmedKeys>;
+
+/**
+ * The keys of phones that this person has confirmed by comparing the phrases. They are in a file of the person's own: anybody who
+ * can write the store could replace a confirmed key with another one, before it may allow anything.
+ */
+export function confirmedKeys(env: Readonly<Record<string, string | undefined>>) {
   const found = (store_id: string): Record<string, unknown> => {
     const { text, problems } = readPrivately(confirmedFile(env, store_id));
     try {
@@ -31,14 +26,16 @@ export function confirmedKeys(env: Readonly<Record<string, string | undefined>>)
     }
   };
   return {
-    read(store_id, device_id) {
+    /** Null if this person has confirmed no such phone on this machine. */
+    read(store_id: string, device_id: string): ConfirmedKey | null {
       const all = found(store_id);
       const { name, key } = (
         Object.hasOwn(all, device_id) ? (all[device_id] ?? {}) : {}
       ) as Partial<ConfirmedKey>;
       return typeof name === 'string' && typeof key === 'string' ? { name, key } : null;
     },
-    write(store_id, device_id, { name, key }) {
+    /** @throws if the file cannot be written. */
+    write(store_id: string, device_id: string, { name, key }: ConfirmedKey): void {
       const file = confirmedFile(env, store_id);
       makeFolders(dirname(file));
       const all = new Map([...Object.entries(found(store_id)), [device_id, { name, key }]]);

@@ -6,17 +6,6 @@ import { readPrivately } from '../../infrastructure/platform/human-file.ts';
 import { inboxFile } from '../../infrastructure/platform/paths.ts';
 import { processes } from '../../infrastructure/platform/processes.ts';
 
-/**
- * The address where this person's machine serves the inbox of a store. It is in a file of the person's own and not in the store:
- * a phone that is then trusted opens the address, and anybody who can write the store could name a page of their own.
- */
-export interface InboxPlace {
-  /** The newest address; null if no process serves it now. */
-  read(store_id: string): string | null;
-  /** Records that this process serves it at that address, until the returned function is called. */
-  write(store_id: string, address: string): () => void;
-}
-
 interface Served {
   address: string;
   /** The process that serves it, and when that process began. */
@@ -24,7 +13,13 @@ interface Served {
   started_at: string | null;
 }
 
-export function inboxPlace(env: Readonly<Record<string, string | undefined>>): InboxPlace {
+export type InboxPlace = ReturnType<typeof inboxPlace>;
+
+/**
+ * The address where this person's machine serves the inbox of a store. It is in a file of the person's own and not in the store:
+ * a phone that is then trusted opens the address, and anybody who can write the store could name a page of their own.
+ */
+export function inboxPlace(env: Readonly<Record<string, string | undefined>>) {
   /** The processes that serve it, for example an Emacs and a hive serve; the newest is last. One that was killed is left out. */
   const found = (store_id: string): Served[] => {
     const { text, problems } = readPrivately(inboxFile(env, store_id));
@@ -32,8 +27,10 @@ export function inboxPlace(env: Readonly<Record<string, string | undefined>>): I
     return all.filter(({ pid, started_at }) => processes.startedAt(pid) === started_at);
   };
   return {
-    read: (store_id) => found(store_id).at(-1)?.address ?? null,
-    write(store_id, address) {
+    /** The newest address; null if no process serves it now. */
+    read: (store_id: string): string | null => found(store_id).at(-1)?.address ?? null,
+    /** Records that this process serves it at that address, until the returned function is called. */
+    write(store_id: string, address: string): () => void {
       const file = inboxFile(env, store_id);
       const { pid } = process;
       const others = (): Served[] => found(store_id).filter((one) => one.pid !== pid);

@@ -118,7 +118,7 @@ function isSubscribed(device: Device): device is Subscribed {
 function startPhone(
   parts: PhoneParts,
   device: Subscribed,
-  { name, desksOf, retries_ms = PUSH_RETRIES_MS }: PhoneOptions & { desksOf: DeskWatch },
+  { name, desksOf, retries_ms = PUSH_RETRIES_MS }: PhoneOptions & { desksOf: ReturnType<typeof watchDesks> },
 ): () => Promise<void> {
   const { device_id, human, seat } = device;
   const party: PopupParty = {
@@ -152,16 +152,8 @@ function startPhone(
 
 // ---- Desks ----
 
-interface DeskWatch {
-  attendance(human: string, online: readonly Desk[]): Attendance;
-  /** Calls `listener` when this human comes to a desk, until the returned function is called. */
-  whenAttended(human: string, listener: () => void): () => void;
-  /** Begins to check the desks repeatedly, or stops. */
-  look(on: boolean): void;
-}
-
 /** Remembers when each human was last seen at a desk. Focus is not an event, so the desks have to be checked. */
-function watchDesks({ store, log }: Pick<PhoneParts, 'store' | 'log'>, look_ms: number): DeskWatch {
+function watchDesks({ store, log }: Pick<PhoneParts, 'store' | 'log'>, look_ms: number) {
   const last = new Map<string, number>();
   const listeners = new Map<() => void, string>();
   /** The humans who were at a desk at the last check. */
@@ -184,16 +176,18 @@ function watchDesks({ store, log }: Pick<PhoneParts, 'store' | 'log'>, look_ms: 
   }
 
   return {
-    attendance(human, online) {
+    attendance(human: string, online: readonly Desk[]): Attendance {
       note(online);
       const name = foldName(human);
       return { attended: attended.has(name), last_ms: last.get(name) ?? null };
     },
-    whenAttended(human, listener) {
+    /** Calls `listener` when this human comes to a desk, until the returned function is called. */
+    whenAttended(human: string, listener: () => void): () => void {
       listeners.set(listener, foldName(human));
       return () => void listeners.delete(listener);
     },
-    look(on) {
+    /** Begins to check the desks repeatedly, or stops. */
+    look(on: boolean): void {
       if (on === (timer !== null)) return;
       if (timer !== null) clearInterval(timer);
       timer = on ? setInterval(() => void lookOnce(), look_ms).unref() : null;

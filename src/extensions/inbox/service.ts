@@ -3,7 +3,7 @@
  * --inbox` (http.ts). The seats in the human's file decide what a device may allow (seats.ts).
  */
 import { watchAdmitted } from '../../application/feed.ts';
-import { type Hive, oncePerHive } from '../../application/hive.ts';
+import { oncePerHive } from '../../application/hive.ts';
 import { giveNotice } from '../../application/notices.ts';
 import type { Store, WriteTx } from '../../application/ports.ts';
 import type { Ids, Logger, Secrets } from '../../application/world.ts';
@@ -21,46 +21,6 @@ export interface Invitation {
   expires_at: string;
 }
 
-export interface DeviceService {
-  /** Makes a pairing code for a device of this human, at this seat; null if another human asks for it. */
-  invite(human: string, seat?: string | null): Promise<Invitation>;
-  /**
-   * Uses a code. The device can do nothing before `confirm`.
-   * @throws HiveError `pairing_refused` for an unknown, used or expired code, `too_many` after too many of these, `invalid_input`.
-   */
-  pair(request: { code: string; name: string; key: string }): Promise<Device>;
-  /** The device that has used this code; undefined until one has. */
-  paired(code: string): Promise<Device | undefined>;
-  /**
-   * Admits the device: its human has compared the phrases, one of which was made from this key. @throws HiveError
-   * `device_not_found`, `not_allowed` if it was revoked, or if the store has another key by now.
-   */
-  confirm(device: Pick<Device, 'device_id' | 'key'>, by: string): Promise<Device>;
-  /** @throws HiveError `not_allowed` unless this is the device, with the key, that its human has confirmed on this machine. */
-  requireConfirmed(device: Pick<Device, 'device_id' | 'key' | 'name'>): void;
-  /** Ends its access at once; it would have to be paired again. Takes an id or a name. @throws HiveError `device_not_found`. */
-  revoke(device: string, by: string): Promise<Device>;
-  list(): Promise<Device[]>;
-  /** The device with this id or name. @throws HiveError `device_not_found`, also if several have the name. */
-  find(device: string): Promise<Device>;
-  /** The device, if it is admitted now. */
-  admitted(device_id: string): Promise<Device | undefined>;
-  /** Records that it signed in. */
-  seen(device_id: string): Promise<void>;
-  /** Sets where its notifications go; null for nowhere, with the failure as a sentence in `why`. */
-  setPush(device_id: string, push: PushTarget | null, why?: string | null): Promise<void>;
-  /** This subscription no longer works, unless the device has another one by now. */
-  endPush(device_id: string, endpoint: string, why: string): Promise<void>;
-  /** Records that pushes to this subscription, which is kept, fail; with `why` null, that they arrive again. */
-  notePush(device_id: string, endpoint: string, why: string | null): Promise<void>;
-  /** Calls `listener` with all devices now, and when something may have changed, until the returned function is called. */
-  watch(listener: (devices: readonly Device[]) => void): () => void;
-  /** The address at which this human's own machine serves the inbox of this store; null if it is not served now. */
-  served(): string | null;
-  /** Records that this process serves the inbox at that address, until the returned function is called. @throws if that fails. */
-  servedAt(address: string): () => void;
-}
-
 export interface DeviceParts {
   ids: Ids;
   secrets: Secrets;
@@ -76,8 +36,10 @@ const MOST_WRONG_CODES = 20;
 const WRONG_CODES_MS = 60_000;
 const MOST_WRONG_AT_ONCE = 5;
 
+export type DeviceService = ReturnType<typeof createDevices>;
+
 /** The devices of a hive. */
-export const devicesOf: (hive: Hive) => DeviceService = oncePerHive(({ parts, log }) =>
+export const devicesOf = oncePerHive(({ parts, log }) =>
   createDevices(parts.store, {
     ids: parts.ids,
     secrets: randomSecrets,
@@ -90,7 +52,7 @@ export const devicesOf: (hive: Hive) => DeviceService = oncePerHive(({ parts, lo
 export function createDevices(
   store: Store,
   { ids, secrets, inbox, confirmed_keys, log, clock = () => performance.now() }: DeviceParts,
-): DeviceService {
+) {
   /** The times of the last wrong codes, in ms of `clock`. */
   let wrong: number[] = [];
   /** How many wrong codes there were since the open codes last ended. */
@@ -129,7 +91,8 @@ export function createDevices(
   }
 
   return {
-    async invite(human, seat = null) {
+    /** Makes a pairing code for a device of this human, at this seat; null if another human asks for it. */
+    async invite(human: string, seat: string | null = null): Promise<Invitation> {
       // Not from an id, because the ids of one process grow.
       const code = codeFrom(secrets.digest(secrets.make()));
       const pairing = await store.write(async (tx) => {
@@ -141,7 +104,11 @@ export function createDevices(
       return { code, expires_at: pairing.expires_at };
     },
 
-    async pair({ code: typed, name, key }) {
+    /**
+     * Uses a code. The device can do nothing before `confirm`.
+     * @throws HiveError `pairing_refused` for an unknown, used or expired code, `too_many` after too many of these, `invalid_input`.
+     */
+    async pair({ code: typed, name, key }: { code: string; name: string; key: string }): Promise<Device> {
       const since = clock() - WRONG_CODES_MS;
       if (wrong.filter((at) => at > since).length >= MOST_WRONG_AT_ONCE)
         throw new HiveError('too_many', 'Too many wrong pairing codes: wait a minute, then try again.');
@@ -161,13 +128,18 @@ export function createDevices(
       return device ?? refuseCode();
     },
 
-    paired: (code) =>
+    /** The device that has used this code; undefined until one has. */
+    paired: (code: string): Promise<Device | undefined> =>
       store.read(async (tx) => {
         const pairing = await tx.devices.pairing(secrets.digest(cleanCode(code) ?? code));
         return pairing?.device_id == null ? undefined : tx.devices.get(pairing.device_id);
       }),
 
-    async confirm({ device_id, key }, by) {
+    /**
+     * Admits the device: its human has compared the phrases, one of which was made from this key. @throws HiveError
+     * `device_not_found`, `not_allowed` if it was revoked, or if the store has another key by now.
+     */
+    async confirm({ device_id, key }: Pick<Device, 'device_id' | 'key'>, by: string): Promise<Device> {
       const confirmed = await change(device_id, { change: 'confirmed', by }, (device, now) => {
         if (device.key !== key) throw anotherKey(device);
         if (device.revoked_at !== null)
@@ -186,7 +158,8 @@ export function createDevices(
       return confirmed;
     },
 
-    requireConfirmed(device) {
+    /** @throws HiveError `not_allowed` unless this is the device, with the key, that its human has confirmed on this machine. */
+    requireConfirmed(device: Pick<Device, 'device_id' | 'key' | 'name'>): void {
       const { device_id, name } = device;
       const known = confirmed_keys.read(store.store_id, device_id);
       if (known === null)
@@ -198,27 +171,34 @@ export function createDevices(
       if (known.key !== device.key || known.name !== name) throw anotherKey(device);
     },
 
-    revoke: (device, by) =>
+    /** Ends its access at once; it would have to be paired again. Takes an id or a name. @throws HiveError `device_not_found`. */
+    revoke: (device: string, by: string): Promise<Device> =>
       change(device, { change: 'revoked', by }, (found, now) =>
         found.revoked_at === null ? { ...found, revoked_at: now, push: null } : found,
       ),
 
-    list: () => store.read((tx) => tx.devices.list()),
-    find: (device) => store.read(async (tx) => findIn(await tx.devices.list(), device)),
+    list: (): Promise<Device[]> => store.read((tx) => tx.devices.list()),
 
-    admitted: (device_id) =>
+    /** The device with this id or name. @throws HiveError `device_not_found`, also if several have the name. */
+    find: (device: string): Promise<Device> =>
+      store.read(async (tx) => findIn(await tx.devices.list(), device)),
+
+    /** The device, if it is admitted now. */
+    admitted: (device_id: string): Promise<Device | undefined> =>
       store.read(async (tx) => {
         const device = await tx.devices.get(device_id);
         return device !== undefined && isAdmitted(device) ? device : undefined;
       }),
 
-    seen: (device_id) =>
+    /** Records that it signed in. */
+    seen: (device_id: string): Promise<void> =>
       store.write(async (tx) => {
         const device = await tx.devices.get(device_id);
         if (device !== undefined) await tx.devices.put({ ...device, seen_at: tx.now });
       }),
 
-    setPush: (device_id, push, why = null) =>
+    /** Sets where its notifications go; null for nowhere, with the failure as a sentence in `why`. */
+    setPush: (device_id: string, push: PushTarget | null, why: string | null = null): Promise<void> =>
       store.write(async (tx) => {
         const devices = await tx.devices.list();
         const found = devices.find((device) => device.device_id === device_id);
@@ -236,14 +216,16 @@ export function createDevices(
         await record(tx, changed, { change, ...(why !== null && { why }) });
       }),
 
-    endPush: (device_id, endpoint, why) =>
+    /** This subscription no longer works, unless the device has another one by now. */
+    endPush: (device_id: string, endpoint: string, why: string): Promise<void> =>
       store.write(async (tx) => {
         const found = await tx.devices.get(device_id);
         if (found?.push?.endpoint !== endpoint) return;
         await record(tx, { ...found, push: null, push_failed: why }, { change: 'push_failed', why });
       }),
 
-    notePush: (device_id, endpoint, why) =>
+    /** Records that pushes to this subscription, which is kept, fail; with `why` null, that they arrive again. */
+    notePush: (device_id: string, endpoint: string, why: string | null): Promise<void> =>
       store.write(async (tx) => {
         const found = await tx.devices.get(device_id);
         if (found?.push?.endpoint !== endpoint || found.push_failed === why) return;
@@ -251,10 +233,15 @@ export function createDevices(
         await record(tx, { ...found, push_failed: why }, change);
       }),
 
-    watch: (listener) => watchAdmitted(store, log, (tx) => tx.devices.list(), listener),
+    /** Calls `listener` with all devices now, and when something may have changed, until the returned function is called. */
+    watch: (listener: (devices: readonly Device[]) => void): (() => void) =>
+      watchAdmitted(store, log, (tx) => tx.devices.list(), listener),
 
-    served: () => inbox.read(store.store_id),
-    servedAt: (address) => inbox.write(store.store_id, address),
+    /** The address at which this human's own machine serves the inbox of this store; null if it is not served now. */
+    served: (): string | null => inbox.read(store.store_id),
+
+    /** Records that this process serves the inbox at that address, until the returned function is called. @throws if that fails. */
+    servedAt: (address: string): (() => void) => inbox.write(store.store_id, address),
   };
 }
 

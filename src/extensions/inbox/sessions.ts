@@ -18,25 +18,6 @@ export interface InboxSession {
   device: Device;
 }
 
-export interface InboxSessions {
-  /** A text to sign: it can be used once, within a minute. */
-  challenge(device_id: string): string;
-  /**
-   * Opens a session, and returns its secret. @throws HiveError `not_allowed` for an invalid signature or challenge, `device_not_found` for a
-   * device that was revoked or is not confirmed yet.
-   */
-  open(
-    asked: { device_id: string; challenge: string; signature: string },
-    origin: string,
-  ): Promise<InboxSession & { session: string }>;
-  /** The session of a request. @throws HiveError `not_signed_in`. */
-  admit(request: IncomingMessage): Promise<InboxSession>;
-  /** Sets the known devices, so that a sign-in needs no read of the store before its signature is checked. */
-  know(devices: readonly Pick<Device, 'device_id' | 'key'>[]): void;
-  /** Ends the sessions of every other device. */
-  keepOnly(devices: ReadonlySet<string>): void;
-}
-
 /**
  * The header in which a page sends the secret of its session. A cookie would also reach every other server of this host, such as one
  * that an agent has started: browsers do not separate cookies by port.
@@ -46,7 +27,7 @@ const CHALLENGE_MS = 60_000;
 const SESSION_MS = 12 * 60 * 60_000;
 const MOST_SESSIONS_OF_DEVICE = 20;
 
-export function createInboxSessions(hive: Hive): InboxSessions {
+export function createInboxSessions(hive: Hive) {
   const secret = randomBytes(32);
   const strangers = createRate(STRANGERS);
   const signIns = createRate(SIGN_INS);
@@ -102,13 +83,21 @@ export function createInboxSessions(hive: Hive): InboxSessions {
   }
 
   return {
-    challenge(device_id) {
+    /** A text to sign: it can be used once, within a minute. */
+    challenge(device_id: string): string {
       const until = String(Math.round(performance.now() + CHALLENGE_MS));
       const nonce = randomBytes(16).toString('base64url');
       return sealed(device_id, until, nonce);
     },
 
-    async open({ device_id, challenge, signature }, origin) {
+    /**
+     * Opens a session, and returns its secret. @throws HiveError `not_allowed` for an invalid signature or challenge,
+     * `device_not_found` for a device that was revoked or is not confirmed yet.
+     */
+    async open(
+      { device_id, challenge, signature }: { device_id: string; challenge: string; signature: string },
+      origin: string,
+    ): Promise<InboxSession & { session: string }> {
       const over = (): HiveError =>
         new HiveError('not_allowed', 'This challenge is not valid (any more): ask for a new one.');
       const until = endOf(challenge, device_id);
@@ -134,7 +123,8 @@ export function createInboxSessions(hive: Hive): InboxSessions {
       return { device, session: begin(device_id) };
     },
 
-    async admit(request) {
+    /** The session of a request. @throws HiveError `not_signed_in`. */
+    async admit(request: IncomingMessage): Promise<InboxSession> {
       const session = sessions.get(digestOf(String(request.headers[SECRET] ?? '')));
       const isOpen = session !== undefined && session.until > performance.now();
       const device = isOpen ? await devicesOf(hive).admitted(session.device_id) : undefined;
@@ -143,11 +133,13 @@ export function createInboxSessions(hive: Hive): InboxSessions {
       return { device };
     },
 
-    know(devices) {
+    /** Sets the known devices, so that a sign-in needs no read of the store before its signature is checked. */
+    know(devices: readonly Pick<Device, 'device_id' | 'key'>[]): void {
       keys = new Map(devices.map(({ device_id, key }) => [device_id, key]));
     },
 
-    keepOnly(devices) {
+    /** Ends the sessions of every other device. */
+    keepOnly(devices: ReadonlySet<string>): void {
       for (const [digest, { device_id, until }] of sessions)
         if (!devices.has(device_id) || until <= performance.now()) sessions.delete(digest);
     },

@@ -13,22 +13,6 @@ import { HiveError } from '../../domain/errors.ts';
 import { cleanDeep } from '../../domain/text.ts';
 import { connectionOf } from './calls.ts';
 
-export interface InboxStreams {
-  /**
-   * Answers with a stream that continues until either side ends it, or the same `page` of this device opens another: a page has
-   * only one, and the network may hide that an earlier one has ended. @throws HiveError `too_many`.
-   */
-  open(
-    request: IncomingMessage,
-    response: ServerResponse,
-    device: Device,
-    page: string | null,
-  ): Promise<void>;
-  /** Ends the streams of every other device. */
-  keepOnly(devices: ReadonlySet<string>): void;
-  close(): Promise<void>;
-}
-
 /** A browser allows six connections to a server: if all of them were streams, its pages could make no calls. */
 const MOST_OF_DEVICE = 4;
 const MOST = 1_000;
@@ -37,7 +21,7 @@ const HEARTBEAT_MS = 20_000;
 /** In bytes: how much may be queued for one page. */
 const MOST_WAITING = 1024 * 1024;
 
-export function createInboxStreams(hive: Hive, place: { seat: string; pid: number }): InboxStreams {
+export function createInboxStreams(hive: Hive, place: { seat: string; pid: number }) {
   const open = new Map<ServerResponse, { device: Device; page: string | null }>();
   const channels = new Map<string, Promise<Channel>>();
   const heartbeat = setInterval(() => {
@@ -103,7 +87,16 @@ export function createInboxStreams(hive: Hive, place: { seat: string; pid: numbe
   }
 
   return {
-    async open(request, response, device, page) {
+    /**
+     * Answers with a stream that continues until either side ends it, or the same `page` of this device opens another: a page has
+     * only one, and the network may hide that an earlier one has ended. @throws HiveError `too_many`.
+     */
+    async open(
+      request: IncomingMessage,
+      response: ServerResponse,
+      device: Device,
+      page: string | null,
+    ): Promise<void> {
       // Its page has closed in the meantime, and no later event would report that.
       if (response.destroyed) return;
       const { human, device_id } = device;
@@ -133,11 +126,12 @@ export function createInboxStreams(hive: Hive, place: { seat: string; pid: numbe
       pages.add(response);
     },
 
-    keepOnly(devices) {
+    /** Ends the streams of every other device. */
+    keepOnly(devices: ReadonlySet<string>): void {
       for (const [response, { device }] of open) if (!devices.has(device.device_id)) response.destroy();
     },
 
-    async close() {
+    async close(): Promise<void> {
       clearInterval(heartbeat);
       for (const response of open.keys()) response.destroy();
       const made = await Promise.allSettled(channels.values());

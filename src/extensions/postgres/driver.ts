@@ -337,11 +337,6 @@ export function openPostgresAt(
 // listens again and then wakes all waiters. Without LISTEN the slow poll works alone. LISTEN is not trusted before the first
 // notification, because a transaction pooler accepts it and never delivers any.
 
-interface PostgresBell {
-  watch(listener: () => void): () => void;
-  close(): Promise<void>;
-}
-
 const HEARTBEAT_MS = 5_000;
 const HEARTBEAT_LIMIT_MS = 3_000;
 const END_LIMIT_MS = 500;
@@ -358,7 +353,7 @@ interface BellParts {
   version: () => Promise<number>;
 }
 
-function createPostgresBell(place: PostgresAddress, { channel, version }: BellParts): PostgresBell {
+function createPostgresBell(place: PostgresAddress, { channel, version }: BellParts) {
   const listeners = new Set<() => void>();
   let client: pg.Client | null = null;
   let listening = false;
@@ -485,14 +480,14 @@ function createPostgresBell(place: PostgresAddress, { channel, version }: BellPa
   }
 
   return {
-    watch(listener) {
+    watch(listener: () => void): () => void {
       listeners.add(listener);
       if (listeners.size === 1) start();
       return () => {
         if (listeners.delete(listener) && listeners.size === 0) void stop();
       };
     },
-    async close() {
+    async close(): Promise<void> {
       listeners.clear();
       await stop();
     },

@@ -10,17 +10,7 @@ import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { createPatience, monotonic } from '../../infrastructure/store/sql.ts';
 import { isAboutTls, TLS_PARAMETERS, takeTls, tlsProblem, type Way } from './tls.ts';
 
-export interface PostgresPool {
-  /**
-   * A connection on which `text` has just succeeded, and the result. Return it with `giveBack`.
-   * @throws HiveError `store_busy` if no connection has become free for too long.
-   */
-  begin(text: string, limit_ms: number): Promise<{ client: pg.PoolClient; results: pg.QueryResult[] }>;
-  /** `broken`: the connection must not be used again. */
-  giveBack(client: pg.PoolClient, broken: boolean): void;
-  /** Ends within `END_LIMIT_MS`, even if the server does not answer. */
-  end(): Promise<void>;
-}
+export type PostgresPool = ReturnType<typeof createPostgresPool>;
 
 /** In ms. A connection that was idle for this long is tested before it is used. */
 const TRUSTED_MS = 2_000;
@@ -48,7 +38,7 @@ async function passwordFromFile(connection: pgpass.Connection): Promise<string> 
 export function createPostgresPool(
   { config, ways, where }: PostgresAddress,
   { busy_ms, ...more }: pg.PoolConfig & { max: number; busy_ms: number },
-): PostgresPool {
+) {
   const places = createPlaces(more.max, { busy_ms, where });
   let way: Way = false;
   /** Each new connection uses the way of connecting that is being tried at that time. */
@@ -122,7 +112,11 @@ export function createPostgresPool(
   }
 
   return {
-    async begin(text, limit_ms) {
+    /**
+     * A connection on which `text` has just succeeded, and the result. Return it with `giveBack`.
+     * @throws HiveError `store_busy` if no connection has become free for too long.
+     */
+    async begin(text: string, limit_ms: number) {
       await places.take();
       try {
         return await begin(text, limit_ms);
@@ -131,11 +125,13 @@ export function createPostgresPool(
         throw error;
       }
     },
-    giveBack(client, broken) {
+    /** `broken`: the connection must not be used again. */
+    giveBack(client: pg.PoolClient, broken: boolean): void {
       release(client, broken);
       places.give(null);
     },
-    async end() {
+    /** Ends within `END_LIMIT_MS`, even if the server does not answer. */
+    async end(): Promise<void> {
       places.close();
       const limit = setTimeout(() => {
         for (const client of all) cut(client);
@@ -148,19 +144,11 @@ export function createPostgresPool(
   };
 }
 
-interface Places {
-  take(): Promise<void>;
-  /** `failure`: why nothing could be done with the connection; null if something was done. */
-  give(failure: unknown): void;
-  /** Refuses all waiters. */
-  close(): void;
-}
-
 /**
  * One place for each connection of a pool, given out in the order of the requests. The pool has a queue as well, but counts the
  * time in it as time to connect, so a server with many reads would seem to be away.
  */
-function createPlaces(count: number, { busy_ms, where }: { busy_ms: number; where: string }): Places {
+function createPlaces(count: number, { busy_ms, where }: { busy_ms: number; where: string }) {
   const patience = createPatience(busy_ms);
   const waiting = new Map<() => void, (error: unknown) => void>();
   let free = count;
@@ -189,11 +177,12 @@ function createPlaces(count: number, { busy_ms, where }: { busy_ms: number; wher
   }
 
   return {
-    async take() {
+    async take(): Promise<void> {
       if (free > 0) free -= 1;
       else await wait();
     },
-    give(failure) {
+    /** `failure`: why nothing could be done with the connection; null if something was done. */
+    give(failure: unknown): void {
       if (failure === null) patience.moved();
       else patience.failed(failure);
       const [next] = waiting.keys();
@@ -203,7 +192,8 @@ function createPlaces(count: number, { busy_ms, where }: { busy_ms: number; wher
         next();
       }
     },
-    close() {
+    /** Refuses all waiters. */
+    close(): void {
       const error = new HiveError(
         'cancelled',
         `The store ${where} was closed by this program: nothing was read.`,

@@ -33,31 +33,13 @@ export interface StartedAgent {
   ended: Promise<number | null>;
 }
 
-/** The files of a person's runs, which nobody else can write, and the processes that they start. */
-export interface RunFiles {
-  /** Stores the command of a run; returns the digest of the file. */
-  keep(record: StartRecord): string;
-  /** The command of a run. @throws HiveError `store_unsafe` if the file is missing, changed, or open to others. */
-  read(run_id: string, digest: string): StartRecord;
-  /**
-   * Records durably that this start of a run begins. @throws HiveError `store_unsafe` if this start or a later one has begun
-   * before: then somebody has put an earlier row of the run back into the store.
-   */
-  count(run_id: string, start: number): void;
-  /** Starts the agent. Its output goes to a file, so it outlives the process that started it. */
-  start(
-    record: StartRecord,
-    args: readonly string[],
-    env: Readonly<Record<string, string>>,
-  ): Promise<StartedAgent>;
-  /** Removes the file of the command once the run is over; the output stays. */
-  forget(run_id: string): void;
-  /** The path of the file with a run's output, or with its stderr. */
-  output(run_id: string, stream?: 'out' | 'err'): string;
-}
+export type RunFiles = ReturnType<typeof createRunFiles>;
 
-/** `env` is the environment of this process: it determines where the files are, and has the secrets that no file keeps. */
-export function createRunFiles(env: Environment): RunFiles {
+/**
+ * The files of a person's runs, which nobody else can write, and the processes that they start. `env` is the environment of this
+ * process: it determines where the files are, and has the secrets that no file keeps.
+ */
+export function createRunFiles(env: Environment) {
   const folder = join(stateDirectory(env), 'runs');
   const file = (run_id: string, kind: string): string => {
     if (!/^run-[0-9a-z]+$/.test(run_id))
@@ -66,7 +48,8 @@ export function createRunFiles(env: Environment): RunFiles {
   };
 
   return {
-    keep(record) {
+    /** Stores the command of a run; returns the digest of the file. */
+    keep(record: StartRecord): string {
       makeFolders(folder);
       const text = marked(`${JSON.stringify(record, null, 2)}\n`, runsSecret(env));
       const path = file(record.run_id, 'json');
@@ -74,7 +57,8 @@ export function createRunFiles(env: Environment): RunFiles {
       return digestOf(text);
     },
 
-    read(run_id, digest) {
+    /** The command of a run. @throws HiveError `store_unsafe` if the file is missing, changed, or open to others. */
+    read(run_id: string, digest: string): StartRecord {
       const path = file(run_id, 'json');
       const { text, problems } = readPrivately(path);
       if (problems.length > 0) throw new HiveError('store_unsafe', problems.join(' '));
@@ -95,7 +79,11 @@ export function createRunFiles(env: Environment): RunFiles {
       return kept;
     },
 
-    count(run_id, start) {
+    /**
+     * Records durably that this start of a run begins. @throws HiveError `store_unsafe` if this start or a later one has begun
+     * before: then somebody has put an earlier row of the run back into the store.
+     */
+    count(run_id: string, start: number): void {
       const path = file(run_id, 'starts');
       const { text } = readPrivately(path);
       if (Number(text ?? 0) >= start)
@@ -107,7 +95,12 @@ export function createRunFiles(env: Environment): RunFiles {
       replaceDurably(path, `${start}\n`);
     },
 
-    async start(record, args, extra) {
+    /** Starts the agent. Its output goes to a file, so it outlives the process that started it. */
+    async start(
+      record: StartRecord,
+      args: readonly string[],
+      extra: Readonly<Record<string, string>>,
+    ): Promise<StartedAgent> {
       const { spawn } = process.getBuiltinModule('node:child_process');
       const out = openSync(file(record.run_id, 'out'), 'a', 0o600);
       const err = openSync(file(record.run_id, 'err'), 'a', 0o600);
@@ -134,11 +127,13 @@ export function createRunFiles(env: Environment): RunFiles {
       }
     },
 
-    forget(run_id) {
+    /** Removes the file of the command once the run is over; the output stays. */
+    forget(run_id: string): void {
       for (const kind of ['json', 'starts']) rmSync(file(run_id, kind), { force: true });
     },
 
-    output: (run_id, stream = 'out') => file(run_id, stream),
+    /** The path of the file with a run's output, or with its stderr. */
+    output: (run_id: string, stream: 'out' | 'err' = 'out'): string => file(run_id, stream),
   };
 }
 

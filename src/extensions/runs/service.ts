@@ -38,22 +38,6 @@ export interface NewRun {
   stop?: AbortSignal;
 }
 
-export interface RunService {
-  /** Stores what to start, starts the agent, and waits until the run has ended or sleeps. */
-  begin(run: NewRun): Promise<Run>;
-  /** This person's runs, the oldest first; all of them, or only active and sleeping ones. */
-  list(options: { all: boolean }): Promise<Run[]>;
-  /**
-   * Ends a run: returns when its agent has ended, and whether it had to be killed. The agent is not started again.
-   * @throws HiveError `invalid_input`.
-   */
-  stop(run_id: string): Promise<{ run: Run; killed: boolean }>;
-  /** The path of the file with a run's output, or with its stderr. */
-  output(run_id: string, stream?: 'out' | 'err'): string;
-  /** Resumes runs until the returned function is called. `jobs` limits how many agents run at a time. */
-  watch(options: { jobs: number }): () => Promise<void>;
-}
-
 interface RunParts {
   store: Store;
   ids: Ids;
@@ -81,7 +65,7 @@ const WRITE_TRIES = 8;
 const kept = new Set<string>();
 
 /** The runs of a hive. */
-export const runsOf: (hive: Hive) => RunService = oncePerHive(({ parts, log }) =>
+export const runsOf = oncePerHive(({ parts, log }) =>
   createRuns({
     ...parts,
     log,
@@ -103,7 +87,7 @@ export function resumeRuns(hive: Hive, jobs: number = JOBS): void {
   hive.onClose(runsOf(hive).watch({ jobs }));
 }
 
-export function createRuns(parts: RunParts): RunService {
+export function createRuns(parts: RunParts) {
   const { store, ids, processes, files, seat, machine, log } = parts;
   const me: RunKeeper = { machine, pid: parts.pid, started: processes.startedAt(parts.pid) };
 
@@ -302,7 +286,8 @@ export function createRuns(parts: RunParts): RunService {
   }
 
   return {
-    async begin({ command, dir, env, left_out, patience_ms, stop: stopping }) {
+    /** Stores what to start, starts the agent, and waits until the run has ended or sleeps. */
+    async begin({ command, dir, env, left_out, patience_ms, stop: stopping }: NewRun): Promise<Run> {
       const run_id = ids.make('run');
       const session_id = parts.conversationId();
       const digest = files.keep({ ...command, run_id, dir, env, left_out });
@@ -342,13 +327,21 @@ export function createRuns(parts: RunParts): RunService {
       return over.finally(() => stopping?.removeEventListener('abort', onStop));
     },
 
+    /**
+     * Ends a run: returns when its agent has ended, and whether it had to be killed. The agent is not started again.
+     * @throws HiveError `invalid_input`.
+     */
     stop,
 
-    list: ({ all }) => store.read((tx) => (all ? tx.runs.list(seat) : tx.runs.open(seat))),
+    /** This person's runs, the oldest first; all of them, or only active and sleeping ones. */
+    list: ({ all }: { all: boolean }): Promise<Run[]> =>
+      store.read((tx) => (all ? tx.runs.list(seat) : tx.runs.open(seat))),
 
+    /** The path of the file with a run's output, or with its stderr. */
     output: files.output,
 
-    watch({ jobs }) {
+    /** Resumes runs until the returned function is called. `jobs` limits how many agents run at a time. */
+    watch({ jobs }: { jobs: number }): () => Promise<void> {
       const resumed = new Set<string>();
       let stopped = false;
       let checking: Promise<void> = Promise.resolve();

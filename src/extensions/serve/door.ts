@@ -3,13 +3,7 @@
  * A proxy in front of it and Hive must read the same request, path and host. So a request that Node's parser refuses, or that can
  * be read in two ways, is refused with a sentence and the connection ends.
  */
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -46,19 +40,13 @@ const SILENT_MS = 60_000;
 /** Requests of one connection that wait for their answers. Browsers send one at a time; waiting requests use memory. */
 const MOST_UNANSWERED = 16;
 
-export interface Door {
-  server: Server;
-  /** A token or a device was admitted over this socket, which is then not ended for a stranger. */
-  admitted(socket: Socket): void;
-}
-
 export function createDoor(
   listener: RequestListener,
   {
     tls = null,
     limits: given = {},
   }: { tls?: { cert: string; key: string } | null; limits?: Partial<DoorLimits> },
-): Door {
+) {
   const limits = { ...LIMITS, ...given };
   const strangers = createStrangers(limits.most_strangers);
   /** The requests that are being answered, by connection. */
@@ -99,7 +87,11 @@ export function createDoor(
     const lines = [`HTTP/1.1 ${status}`, ...Object.entries(headOf(text)).map((entry) => entry.join(': '))];
     socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
   });
-  return { server, admitted: strangers.admitted };
+  return {
+    server,
+    /** A token or a device was admitted over this socket, which is then not ended for a stranger. */
+    admitted: strangers.admitted,
+  };
 }
 
 /** The headers of a refusal, in ASCII. The rest of the request is not read. */

@@ -400,16 +400,10 @@ interface Refusal {
 
 type Admission = { token: Token } | { refusal: Refusal };
 
-interface HttpGuard {
-  admit(request: IncomingMessage): Promise<Admission>;
-  /** Counts a long request as several, because the server's work grows with its bytes. */
-  charge(token: Token, bytes: number): void;
-}
-
 /** How many bytes count as one request. */
 const BYTES_A_REQUEST = 128 * 1024;
 
-function createHttpGuard({ tokens, hosts, burst, rate }: GuardOptions): HttpGuard {
+function createHttpGuard({ tokens, hosts, burst, rate }: GuardOptions) {
   const buckets = new Map<string, { left: number; at: number }>();
 
   /** A rate limit per token name. There are no more names than tokens, so the map does not grow without bound. */
@@ -423,7 +417,7 @@ function createHttpGuard({ tokens, hosts, burst, rate }: GuardOptions): HttpGuar
   }
 
   return {
-    async admit({ headers }) {
+    async admit({ headers }: IncomingMessage): Promise<Admission> {
       if (!hosts.has(hostName(headers.host)))
         return refuse(403, 'This Host is not allowed: see hive serve --allow-host.');
       if (headers.origin !== undefined && !hosts.has(originName(headers.origin))) {
@@ -455,7 +449,8 @@ function createHttpGuard({ tokens, hosts, burst, rate }: GuardOptions): HttpGuar
       return { token };
     },
 
-    charge({ name }, bytes) {
+    /** Counts a long request as several, because the server's work grows with its bytes. */
+    charge({ name }: Token, bytes: number): void {
       const bucket = buckets.get(name);
       if (bucket !== undefined) bucket.left -= Math.floor(bytes / BYTES_A_REQUEST);
     },

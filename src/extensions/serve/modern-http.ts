@@ -96,20 +96,10 @@ export function refuseModern(response: ServerResponse, answer: JSONRPCMessage): 
   respond(response, 400, answer);
 }
 
-/** One server for the requests of one client. */
-export interface ModernEndpoint {
-  handle(request: JSONRPCRequest, response: ServerResponse): Promise<void>;
-  /**
-   * Writes a comment to open responses, so that neither the client nor a proxy takes them for dead. This turns a
-   * response into a stream.
-   */
-  keepAlive(): void;
-  /** Ends the subscriptions with their answers. */
-  end(): void;
-  close(): Promise<void>;
-}
+export type ModernEndpoint = ReturnType<typeof createModernEndpoint>;
 
-export function createModernEndpoint(server: McpServer): ModernEndpoint {
+/** One server for the requests of one client. */
+export function createModernEndpoint(server: McpServer) {
   const responses = new Set<ServerResponse>();
   const clients = createModernClients((message) => transport.onmessage?.(message));
   const transport: Transport = {
@@ -124,7 +114,7 @@ export function createModernEndpoint(server: McpServer): ModernEndpoint {
   const connected = server.connect(transport);
 
   return {
-    async handle(request, response) {
+    async handle(request: JSONRPCRequest, response: ServerResponse): Promise<void> {
       await connected;
       if (response.closed) return;
       responses.add(response);
@@ -137,11 +127,16 @@ export function createModernEndpoint(server: McpServer): ModernEndpoint {
         if (!response.writableFinished) cancel();
       });
     },
-    keepAlive() {
+    /**
+     * Writes a comment to open responses, so that neither the client nor a proxy takes them for dead. This turns a
+     * response into a stream.
+     */
+    keepAlive(): void {
       for (const response of responses) writeEvent(response, ': \n\n');
     },
+    /** Ends the subscriptions with their answers. */
     end: clients.end,
-    async close() {
+    async close(): Promise<void> {
       clients.end();
       await server.close();
       // The server no longer answers what it was doing.

@@ -14,7 +14,7 @@ import { readFileOnly } from '../../infrastructure/platform/files.ts';
 import { randomIds } from '../../infrastructure/platform/ids.ts';
 import { thisSeat } from '../../infrastructure/platform/paths.ts';
 import { findProject } from '../../infrastructure/platform/project.ts';
-import { createDoor, type Door } from './door.ts';
+import { createDoor } from './door.ts';
 import { createMcpOverHttp } from './mcp-http.ts';
 import { createRemoteHooks, createRemoteWakes, HOOK_PATH, MOST_BYTES, WAKE_PATH } from './remote-hook.ts';
 import { FIRST_TOKEN, tokenFile, writeTokenFile } from './token.ts';
@@ -81,7 +81,7 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
     human: async () => ({ trust: hive.trust.file(), place: NOWHERE }),
     editTools: async () => EDIT_TOOLS_ELSEWHERE,
   };
-  const door: Door = createDoor(
+  const door = createDoor(
     (request, response) => {
       const path = URL.parse(request.url ?? '', 'http://localhost')?.pathname ?? '';
       const owner = inbox?.owns(path) === true ? inbox : mcp;

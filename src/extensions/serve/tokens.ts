@@ -1,8 +1,7 @@
 /** Tokens for agents that connect over HTTP: generated once, shown once, and stored only as a digest. */
 
-import type { Admitting } from '../../adapters/mcp/over-http.ts';
 import { watchAdmitted } from '../../application/feed.ts';
-import { type Hive, oncePerHive } from '../../application/hive.ts';
+import { oncePerHive } from '../../application/hive.ts';
 import type { Store, WriteTx } from '../../application/ports.ts';
 import type { Logger, Secrets } from '../../application/world.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
@@ -16,27 +15,10 @@ export interface MadeToken {
   secret: string;
 }
 
-export interface TokenService extends Admitting {
-  /** A new token; replaces a revoked one of that name. @throws HiveError `invalid_input`. */
-  make(request: {
-    name: string;
-    agent?: string | undefined;
-    role?: Role | undefined;
-    projects?: TokenProject[] | undefined;
-  }): Promise<MadeToken>;
-  /** Gives the token a new secret; the old one is invalid at once. @throws HiveError `token_not_found`. */
-  rotate(name: string): Promise<MadeToken>;
-  /** Makes the token invalid at once. @throws HiveError `token_not_found`. */
-  revoke(name: string): Promise<Token>;
-  list(): Promise<Token[]>;
-}
-
 /** The tokens of a hive. */
-export const tokensOf: (hive: Hive) => TokenService = oncePerHive(({ parts, log }) =>
-  createTokens(parts.store, log, randomSecrets),
-);
+export const tokensOf = oncePerHive(({ parts, log }) => createTokens(parts.store, log, randomSecrets));
 
-function createTokens(store: Store, log: Logger, secrets: Secrets): TokenService {
+function createTokens(store: Store, log: Logger, secrets: Secrets) {
   async function withSecret(
     what: 'made' | 'rotated',
     change: (tx: WriteTx, digest: string) => Promise<Token>,
@@ -51,7 +33,18 @@ function createTokens(store: Store, log: Logger, secrets: Secrets): TokenService
   }
 
   return {
-    make: ({ name, agent = name, role = 'agent', projects = [] }) =>
+    /** A new token; replaces a revoked one of that name. @throws HiveError `invalid_input`. */
+    make: ({
+      name,
+      agent = name,
+      role = 'agent',
+      projects = [],
+    }: {
+      name: string;
+      agent?: string | undefined;
+      role?: Role | undefined;
+      projects?: TokenProject[] | undefined;
+    }): Promise<MadeToken> =>
       withSecret('made', async (tx, digest) => {
         const known = await tx.tokens.get(name);
         if (known !== undefined && isValid(known)) {
@@ -63,7 +56,8 @@ function createTokens(store: Store, log: Logger, secrets: Secrets): TokenService
         return createToken({ name, digest, agent, role, projects }, tx.now);
       }),
 
-    rotate: (name) =>
+    /** Gives the token a new secret; the old one is invalid at once. @throws HiveError `token_not_found`. */
+    rotate: (name: string): Promise<MadeToken> =>
       withSecret('rotated', async (tx, digest) => {
         const known = await tx.tokens.get(name);
         if (known === undefined) throw notFound(name);
@@ -75,7 +69,8 @@ function createTokens(store: Store, log: Logger, secrets: Secrets): TokenService
         return createToken({ ...known, digest }, tx.now);
       }),
 
-    revoke: (name) =>
+    /** Makes the token invalid at once. @throws HiveError `token_not_found`. */
+    revoke: (name: string): Promise<Token> =>
       store.write(async (tx) => {
         const known = await tx.tokens.get(name);
         if (known === undefined) throw notFound(name);
@@ -84,21 +79,24 @@ function createTokens(store: Store, log: Logger, secrets: Secrets): TokenService
         return revoked;
       }),
 
-    list: () => store.read((tx) => tx.tokens.list()),
+    list: (): Promise<Token[]> => store.read((tx) => tx.tokens.list()),
 
-    async verify(secret) {
+    /** The token with this secret; undefined when it is unknown or revoked. */
+    async verify(secret: string): Promise<Token | undefined> {
       const digest = secrets.digest(secret);
       const token = await store.read((tx) => tx.tokens.byDigest(digest));
       // The lookup compares digests of random secrets, so its duration reveals nothing about a secret.
       return token !== undefined && isValid(token) && secrets.equal(token.digest, digest) ? token : undefined;
     },
 
-    async holds({ name, digest }) {
+    /** Whether this token still admits calls with the secret that it was verified with. */
+    async holds({ name, digest }: Token): Promise<boolean> {
       const token = await store.read((tx) => tx.tokens.get(name));
       return token !== undefined && isValid(token) && secrets.equal(token.digest, digest);
     },
 
-    watch: (listener) =>
+    /** Calls `listener` with the digests of all valid tokens when they may have changed, until the returned function is called. */
+    watch: (listener: (valid: ReadonlySet<string>) => void): (() => void) =>
       watchAdmitted(
         store,
         log,

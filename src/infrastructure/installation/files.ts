@@ -55,19 +55,10 @@ function linkOf(path: string): string {
   return '';
 }
 
-/** Changes files, and remembers what it changed. */
-export interface Installer {
-  /** The change that was made to this file; null when none was. */
-  receiptOf(path: string): Receipt | null;
-  /**
-   * Makes all planned changes, or none. Returns the path of a file that has changed since it was planned; null if all were made.
-   * @throws HiveError `invalid_input` for a file that cannot be written.
-   */
-  write(changes: readonly FileChange[]): string | null;
-}
+export type Installer = ReturnType<typeof createInstaller>;
 
-/** The installer whose records are in the state directory. */
-export function createInstaller(env: Environment): Installer {
+/** Changes files, and remembers in the state directory what it changed. */
+export function createInstaller(env: Environment) {
   const file = join(stateDirectory(env), 'installed.json');
   const receipts = (): Record<string, Receipt> => {
     try {
@@ -78,8 +69,13 @@ export function createInstaller(env: Environment): Installer {
     }
   };
   return {
-    receiptOf: (path) => receipts()[path] ?? null,
-    write(changes) {
+    /** The change that was made to this file; null when none was. */
+    receiptOf: (path: string): Receipt | null => receipts()[path] ?? null,
+    /**
+     * Makes all planned changes, or none. Returns the path of a file that has changed since it was planned; null if all were made.
+     * @throws HiveError `invalid_input` for a file that cannot be written.
+     */
+    write(changes: readonly FileChange[]): string | null {
       const changed = changes.find(({ path, before }) => readText(path) !== before);
       if (changed !== undefined) return changed.path;
       const records = new Map(Object.entries(receipts()));

@@ -48,30 +48,13 @@ export function verifyChecksum(found: SqlValue | undefined, values: readonly Sql
   );
 }
 
-/** The checksums of one table. */
-export interface Checksums {
-  /** The columns that they cover. */
-  readonly covered: readonly string[];
-  /** The checksum of what is about to be written: the values of all columns, in their order. */
-  ofEncoded(encoded: readonly SqlValue[]): number;
-  /** The checksum that a row should have. */
-  ofRow(row: Row): number;
-  isIntact(row: Row): boolean;
-  /** @throws HiveError `store_foreign` if the row is damaged. */
-  verify(row: Row): void;
-  /** Reads a page for the doctor. */
-  damaged(sql: Sql, after: string): Promise<PageAfter<string, string>>;
-  /** Computes the checksum of every row again, after a migration has changed its columns. */
-  renew(sql: Sql): Promise<void>;
-}
-
-/** The first column is the key; `what` is a row in words for a person. */
+/** The checksums of one table. The first column is the key; `what` is a row in words for a person. */
 export function checksums<Column extends string>(
   name: string,
   columns: readonly Column[],
   exceptions: Readonly<Partial<Record<Column, string>>>,
   what: string,
-): Checksums {
+) {
   const [key = ''] = columns;
   const covered = coveredColumns(columns, exceptions);
   const coveredAt = covered.map((column) => columns.indexOf(column));
@@ -85,17 +68,24 @@ export function checksums<Column extends string>(
   const ofRow = (row: Row): number => checksumOf(valuesIn(row));
   const isIntact = (row: Row): boolean => row['checksum'] === ofRow(row);
   return {
+    /** The columns that they cover. */
     covered,
-    ofEncoded: (encoded) => checksumOf(coveredAt.map((index) => encoded[index] ?? null)),
+    /** The checksum of what is about to be written: the values of all columns, in their order. */
+    ofEncoded: (encoded: readonly SqlValue[]): number =>
+      checksumOf(coveredAt.map((index) => encoded[index] ?? null)),
+    /** The checksum that a row should have. */
     ofRow,
     isIntact,
-    verify: (row) => verifyChecksum(row['checksum'], valuesIn(row), `the ${what} ${row[key]}`),
-    async damaged(sql, after) {
+    /** @throws HiveError `store_foreign` if the row is damaged. */
+    verify: (row: Row): void => verifyChecksum(row['checksum'], valuesIn(row), `the ${what} ${row[key]}`),
+    /** Reads a page for the doctor. */
+    async damaged(sql: Sql, after: string): Promise<PageAfter<string, string>> {
       const rows = await sql.all(fromKey, [after, DOCTORED]);
       const damaged = rows.filter((row) => !isIntact(row));
       return pageOfDamaged(rows, damaged, key);
     },
-    async renew(sql) {
+    /** Computes the checksum of every row again, after a migration has changed its columns. */
+    async renew(sql: Sql): Promise<void> {
       for (const row of await sql.all(all, [])) await sql.run(set, [row[key] ?? null, ofRow(row)]);
     },
   };

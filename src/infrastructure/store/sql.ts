@@ -426,31 +426,25 @@ function tooLong(): HiveError {
 // ---- One piece of work at a time ----
 
 /** Runs one piece of work at a time: the next starts when the previous one has ended, with or without an error. */
-export interface Queue {
-  run<T>(work: () => Promise<T>): Promise<T>;
-  /** Whether nothing is running or waiting. */
-  readonly idle: boolean;
-  /** Resolves when everything queued has ended, including work that is queued in the meantime. */
-  drained(): Promise<void>;
-}
-
-export function createQueue(): Queue {
+export function createQueue() {
   let last: Promise<unknown> = Promise.resolve();
   let unfinished = 0;
   function ended(): void {
     unfinished -= 1;
   }
   return {
-    run(work) {
+    run<T>(work: () => Promise<T>): Promise<T> {
       unfinished += 1;
       const next = last.then(work, work);
       last = next.then(ended, ended);
       return next;
     },
-    get idle() {
+    /** Whether nothing is running or waiting. */
+    get idle(): boolean {
       return unfinished === 0;
     },
-    async drained() {
+    /** Resolves when everything queued has ended, including work that is queued in the meantime. */
+    async drained(): Promise<void> {
       let waited: unknown;
       do {
         waited = last;
@@ -469,30 +463,23 @@ export function monotonic(): number {
  * How long the members of a queue wait for a resource that others hold: each from the time it was queued, and all of them anew
  * whenever the queue moves, because a long queue alone does not mean that anybody blocks it.
  */
-export interface Patience {
-  /** The milliseconds left for a member that was queued at this `monotonic` time; its time is up at 0 or less. */
-  left(queued_at: number): number;
-  /** The queue has moved. */
-  moved(): void;
-  /** A member's turn came, but failed before it began. */
-  failed(error: unknown): void;
-  /** Why the last turn failed, as the answer to every member whose time is up; null if it did not fail. */
-  readonly failure: unknown;
-}
-
-export function createPatience(limit_ms: number): Patience {
+export function createPatience(limit_ms: number) {
   let moved_at = 0;
   let failure: unknown = null;
   return {
-    left: (queued_at) => limit_ms - (monotonic() - Math.max(queued_at, moved_at)),
-    moved() {
+    /** The milliseconds left for a member that was queued at this `monotonic` time; its time is up at 0 or less. */
+    left: (queued_at: number): number => limit_ms - (monotonic() - Math.max(queued_at, moved_at)),
+    /** The queue has moved. */
+    moved(): void {
       moved_at = monotonic();
       failure = null;
     },
-    failed(error) {
+    /** A member's turn came, but failed before it began. */
+    failed(error: unknown): void {
       failure = error;
     },
-    get failure() {
+    /** Why the last turn failed, as the answer to every member whose time is up; null if it did not fail. */
+    get failure(): unknown {
       return failure;
     },
   };

@@ -15,20 +15,13 @@ import {
   writeSync,
 } from 'node:fs';
 
-/** Wakes whoever waits, in every process that has the store open. */
-export interface Doorbell {
-  ring(): void;
-  watch(listener: () => void): () => void;
-  close(): void;
-}
-
 /** The interval of the slow poll in ms; a lost wake-up costs no more than this. */
 const POLL_MS = 500;
 /** In ms: how soon a broken watch is armed again. */
 const REARM_MS = 1_000;
 
-/** `version` changes whenever another connection has committed. */
-export function createDoorbell(path: string, version: () => number): Doorbell {
+/** Wakes every process that waits. `version` changes whenever another connection has committed. */
+export function createDoorbell(path: string, version: () => number) {
   const listeners = new Set<() => void>();
   let bell: { file: number; ino: number } | null = null;
   let watcher: FSWatcher | null = null;
@@ -117,7 +110,7 @@ export function createDoorbell(path: string, version: () => number): Doorbell {
   }
 
   return {
-    ring() {
+    ring(): void {
       if (closed) return;
       // Waiters in this process need not wait for the file system.
       if (listeners.size > 0) setImmediate(wake);
@@ -134,14 +127,14 @@ export function createDoorbell(path: string, version: () => number): Doorbell {
         bell = null;
       }
     },
-    watch(listener) {
+    watch(listener: () => void): () => void {
       listeners.add(listener);
       if (listeners.size === 1) start();
       return () => {
         if (listeners.delete(listener) && listeners.size === 0) stop();
       };
     },
-    close() {
+    close(): void {
       closed = true;
       listeners.clear();
       stop();

@@ -156,26 +156,20 @@ function idOfLog(salts: Buffer): number {
   return (((salts.readUInt32BE(0) ^ salts.readUInt32BE(4)) >>> 0) % 0xffff) + 1;
 }
 
-export interface LogMarker {
-  /** Whether the log has no mark yet, as far as this process knows. Call it after each commit; it reads eight bytes. */
-  isDue(): boolean;
-  /** Marks the log. If another process is writing, the next commit of either tries again. */
-  mark(database: DatabaseSync): void;
-  close(): void;
-}
-
-export function createLogMarker(path: string): LogMarker {
+export function createLogMarker(path: string) {
   const salts = Buffer.alloc(8);
   let file: number | null = null;
   let id = 0;
   let marked = 0;
   return {
-    isDue() {
+    /** Whether the log has no mark yet, as far as this process knows. Call it after each commit; it reads eight bytes. */
+    isDue(): boolean {
       file ??= openSync(logOf(path), 'r');
       id = readSync(file, salts, 0, 8, SALTS_OFFSET) < 8 ? marked : idOfLog(salts);
       return id !== marked;
     },
-    mark(database) {
+    /** Marks the log. If another process is writing, the next commit of either tries again. */
+    mark(database: DatabaseSync): void {
       try {
         database.exec('BEGIN IMMEDIATE');
         const before = markIn(database);
@@ -187,7 +181,7 @@ export function createLogMarker(path: string): LogMarker {
         if (database.isTransaction) database.exec('ROLLBACK');
       }
     },
-    close() {
+    close(): void {
       if (file !== null) closeSync(file);
       file = null;
       marked = 0;

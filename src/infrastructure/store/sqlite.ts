@@ -20,7 +20,7 @@ import {
   type Statement,
   type WriteOptions,
 } from './sql.ts';
-import { createDoorbell, type Doorbell } from './sqlite-bell.ts';
+import { createDoorbell } from './sqlite-bell.ts';
 import { isBusy, isReadOnly, translateSqliteError } from './sqlite-errors.ts';
 import { refuseLogless } from './sqlite-file.ts';
 import {
@@ -81,7 +81,7 @@ export function openSqlite(
   const writes = createQueue();
   const patience = createPatience(busy_ms);
   const reads = createQueue();
-  const doorbell: Doorbell = createDoorbell(`${path}-bell`, () => {
+  const doorbell = createDoorbell(`${path}-bell`, () => {
     // `data_version` changes when any other connection commits, which covers lost wake-ups.
     try {
       if (stale !== 'logless' && !isLogThere()) void writes.run(saveLog).catch(() => undefined);

@@ -11,7 +11,6 @@ import { MCP_PATH } from '../../../domain/installation.ts';
 import type { Token } from '../../../domain/tokens.ts';
 import { randomIds, randomSecrets } from '../../../infrastructure/platform/ids.ts';
 import { findProject } from '../../../infrastructure/platform/project.ts';
-import type { HiveServer } from './servers.ts';
 
 const HOST = '127.0.0.1';
 /** One agent on this machine, whose sessions last as long as its editor does. */
@@ -25,18 +24,10 @@ const LIMITS = {
   most_bytes: 1024 * 1024,
 };
 
-export interface AgentServer {
-  begin: HiveServer['http'];
-  /** Lets waiting calls return first. */
-  close(): Promise<void>;
-}
+export type AgentServer = Awaited<ReturnType<typeof startAgentServer>>;
 
 /** Listens on a free port. `agent_pid` is the process of the agent. */
-export async function startAgentServer(
-  hive: Hive,
-  serveMcp: ServeMcp,
-  agent_pid: number | null,
-): Promise<AgentServer> {
+export async function startAgentServer(hive: Hive, serveMcp: ServeMcp, agent_pid: number | null) {
   const sessions = new Map<string, Token>();
   const tokens: Admitting = {
     verify: async (secret) => sessions.get(randomSecrets.digest(secret)),
@@ -66,7 +57,7 @@ export async function startAgentServer(
   const { port } = server.address() as AddressInfo;
 
   return {
-    async begin(session_id) {
+    async begin(session_id: string) {
       const secret = randomSecrets.make();
       const digest = randomSecrets.digest(secret);
       const known = { role: 'agent' as const, projects: [], created_at: '', revoked_at: null };
@@ -74,7 +65,8 @@ export async function startAgentServer(
       const headers = [{ name: 'Authorization', value: `Bearer ${secret}` }];
       return { url: `http://${HOST}:${port}${MCP_PATH}`, headers };
     },
-    async close() {
+    /** Lets waiting calls return first. */
+    async close(): Promise<void> {
       await mcp.close();
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));

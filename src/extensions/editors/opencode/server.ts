@@ -15,18 +15,7 @@ export interface ServerEvent {
   properties: Raw;
 }
 
-export interface OpencodeServer {
-  readonly url: string;
-  /**
-   * Reads events until the stream ends; calls `opened` once it is open. @throws Error when the server cannot be reached,
-   * refuses, or has been silent for too long.
-   */
-  follow(on: { opened: () => void; event: (event: ServerEvent) => void }, signal: AbortSignal): Promise<void>;
-  /** A GET request. `directory` names the project; null means the one in which the server was started. */
-  get(path: string, directory: string | null): Promise<unknown>;
-  /** A POST request. False if its subject no longer exists. */
-  post(path: string, directory: string, body?: object): Promise<boolean>;
-}
+export type OpencodeServer = ReturnType<typeof opencodeServer>;
 
 /** In ms. A server answers such a request from its memory. */
 const REQUEST_MS = 30_000;
@@ -43,7 +32,7 @@ export interface ServerAddress {
   login: { user: string; password: string } | null;
 }
 
-export function opencodeServer({ url: given, login }: ServerAddress): OpencodeServer {
+export function opencodeServer({ url: given, login }: ServerAddress) {
   const url = given.replace(/\/+$/, '');
   const authorization =
     login === null
@@ -70,7 +59,14 @@ export function opencodeServer({ url: given, login }: ServerAddress): OpencodeSe
   return {
     url,
 
-    async follow(on, signal) {
+    /**
+     * Reads events until the stream ends; calls `opened` once it is open. @throws Error when the server cannot be reached,
+     * refuses, or has been silent for too long.
+     */
+    async follow(
+      on: { opened: () => void; event: (event: ServerEvent) => void },
+      signal: AbortSignal,
+    ): Promise<void> {
       const silent = new AbortController();
       const both = AbortSignal.any([signal, silent.signal]);
       const response = await request('/global/event', null, { signal: both });
@@ -99,7 +95,8 @@ export function opencodeServer({ url: given, login }: ServerAddress): OpencodeSe
       }
     },
 
-    async get(path, directory) {
+    /** A GET request. `directory` names the project; null means the one in which the server was started. */
+    async get(path: string, directory: string | null): Promise<unknown> {
       const response = await request(path, directory, { signal: AbortSignal.timeout(REQUEST_MS) });
       if (!response.ok) {
         await response.body?.cancel();
@@ -108,7 +105,8 @@ export function opencodeServer({ url: given, login }: ServerAddress): OpencodeSe
       return cleanDeep(parseJson(await textOf(response)));
     },
 
-    async post(path, directory, body) {
+    /** A POST request. False if its subject no longer exists. */
+    async post(path: string, directory: string, body?: object): Promise<boolean> {
       const signal = AbortSignal.timeout(REQUEST_MS);
       const response = await request(path, directory, { signal, body, method: 'POST' });
       await response.body?.cancel();
