@@ -290,21 +290,21 @@ If it is as before, it is one of OLD, the former headings by key."
          (permissions (hive-list-section-permissions heading))
          (rows (hive-list-section-rows heading))
          (unread (hive-list-section-unread heading))
-         (ended (eq 'ended (hive-list-section-key heading))))
-    (string-join
-     (delq nil
-           (list
-            (when (> rows 0)
-              (if (eq 'room (hive-list-section-key heading)) (number-to-string rows)
-                (concat (hive-count rows "agent")
-                        (if (hive-list-section-more heading) "+" "")
-                        (if (> unread 0) (hive-words " (%d unread)" unread) ""))))
-            (when (> count 0)
-              (concat (hive-count count (if ended "open question" "question"))
-                      (if (zerop permissions) ""
-                        (format " (%s)" (hive-count permissions "permission")))
-                      (if ended (hive-words "; C cancels them") "")))))
-     ", ")))
+         (key (hive-list-section-key heading))
+         (parts (list
+                 (when (> count 0)
+                   (concat (hive-count count (if (eq 'ended key) "open question" "question"))
+                           (if (zerop permissions) ""
+                             (format " (%s)" (hive-count permissions "permission")))
+                           (if (eq 'ended key) (hive-words "; C cancels them") "")))
+                 (when (> rows 0)
+                   (pcase key
+                     ('needs (hive-count rows "mention"))
+                     ('room (number-to-string rows))
+                     (_ (concat (hive-count rows "agent")
+                                (if (hive-list-section-more heading) "+" "")
+                                (if (> unread 0) (hive-words " (%d unread)" unread) ""))))))))
+    (string-join (delq nil (if (eq 'ended key) (nreverse parts) parts)) ", ")))
 
 ;; With thousands of questions a garbage collection takes 50 ms, so an arrival
 ;; must not leave much garbage.  The conses of one list of lines are used again

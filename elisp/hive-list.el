@@ -445,13 +445,17 @@ those of `hive-list-at-point'.  Signal a `user-error' if there are none."
          (if session (hive-fail "%s has no pending questions" (hive-text-title session 60))
            (hive-fail 'list-none-here))))))
 
+(defun hive-list--row ()
+  "Return the row at point, or nil if a command acts on something else."
+  (and (not (use-region-p)) (null (hive-list--marked)) (hive-sessions-row-at-point)))
+
 (defun hive-list--agents ()
   "Return the agents that a command acts on: conses of a session id and a name.
 That is the one whose line point is on, or else those that ask what
 `hive-list-selected' returns."
-  (let ((row (hive-sessions-row-at-point)))
+  (let ((row (hive-list--row)))
     (mapcar (lambda (thing) (cons (plist-get thing :session_id) (hive-text-title thing)))
-            (if (and row (hive-row-session-id row) (not (use-region-p)) (null (hive-list--marked)))
+            (if (and row (hive-row-session-id row))
                 (list (hive-row-thing row))
               (cl-remove-duplicates (hive-list-selected) :test #'equal :from-end t
                                     :key (lambda (prompt) (plist-get prompt :session_id)))))))
@@ -476,14 +480,17 @@ project, and for a message, its shared buffer."
                (hive-prompt-show prompt))))))
 
 (defun hive-list-answer ()
-  "Answer the question at point, or several with one decision.
+  "Answer the question at point, or several with one decision, or a mention of you.
 In the view of `hive', the keys are those of `hive-next'; elsewhere, and
 with a prefix argument, you answer in the minibuffer.  The prefix
 argument also asks for a comment.  Several are those in
 the region, the marked ones, those of an agent, or those of a section."
   (interactive)
-  (let* ((prompts (hive-list-selected)) (prompt (car prompts)) (list (current-buffer)))
-    (cond ((cdr prompts) (hive-batch-answer prompts))
+  (let* ((row (hive-list--row))
+         (mention (and row (eq 'mention (car (hive-row-id row))) (hive-row-thing row)))
+         (prompts (unless mention (hive-list-selected))) (prompt (car prompts)) (list (current-buffer)))
+    (cond (mention (hive-check-mentions-reply mention))
+          ((cdr prompts) (hive-batch-answer prompts))
           ((and (hive-list-agents-p) (not current-prefix-arg) (hive-next-can-p prompt))
            (hive-next-one prompt))
           (t (hive-answer-prompt prompt current-prefix-arg)))

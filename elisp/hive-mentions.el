@@ -470,12 +470,11 @@ With a prefix argument, ask for a NOTE about what was done."
     (when (y-or-n-p (hive-words "%s: mark all %d done? " (hive-mentions--whose) count))
       (hive-mentions-process nil :all t :session hive-mentions--session :note note))))
 
-(defun hive-check-mentions-reply ()
-  "Reply to the mention at point in the shared buffer of its project."
-  (interactive)
-  (let ((mention (hive-mentions--demand)))
-    (hive-shared-open-for mention)
-    (hive-shared-begin-reply mention)))
+(defun hive-check-mentions-reply (mention)
+  "Reply to MENTION, the one at point, in the shared buffer of its project."
+  (interactive (list (hive-mentions--demand)))
+  (hive-shared-open-for mention)
+  (hive-shared-begin-reply mention))
 
 (defun hive-check-mentions-reply-with-template ()
   "Reply to the mention at point with a template, or with what you type.

@@ -166,7 +166,7 @@ A value is a cons of their number and the first one that blocks.")
         :mentions (or (plist-get session :unprocessed_mentions) 0) :unread unread)))))
 
 (defun hive-sessions--room-row (id order thing &optional number)
-  "Return the row with ID and ORDER of THING in the section of the shared buffers.
+  "Return the row with ID and ORDER of THING, which is about a shared buffer.
 NUMBER says how many mentions or messages there are."
   (let ((old (gethash id hive-sessions--rows))
         ;; The title may become known later, or change.
@@ -175,8 +175,8 @@ NUMBER says how many mentions or messages there are."
              (equal title (hive-row-title old)))
         old
       (hive-sessions--remember
-       id (hive-row-make :id id :section 'room :order order :thing thing :unread number
-                         :title title)))))
+       id (hive-row-make :id id :section (if (eq 'mention (car id)) 'needs 'room)
+                         :order order :thing thing :unread number :title title)))))
 
 (defun hive-sessions--room-rows ()
   "Return the rows of the shared buffers: loops, mentions, and what is unread."

@@ -252,7 +252,7 @@
     (hive-mentions-test-open)
     (goto-char (point-min))
     (let ((hive-shared-position 'current))
-      (hive-check-mentions-reply))
+      (call-interactively #'hive-check-mentions-reply))
     (should (derived-mode-p 'hive-shared-mode))
     (hive-shared-test-ready)
     (insert "the second")

@@ -60,15 +60,16 @@
     (hive-status-test-work "Claude-abc12")
     (hive-shared-test-do "ask" :from "Claude-def34" :question "Which?")
     (hive-shared-test-post "@Human look")
+    (hive-shared-test-post "@Claude-def34 hello")
     (hive-status-test-wait "▸ Ended")
     (hive-status-test-wait "▾ The room")
     (hive-status-test-wait "▾ Working")
     (should (equal '("▾ Needs you" "▾ Working" "▾ Idle and done" "▾ The room" "▸ Ended")
                    (hive-status-test-outline)))
-    (hive-status-test-wait "▾ Needs you  1 question\n.* demo 2 .* Which\\?\n")
+    ;; The agent that mentions the human waits as one that asks does.
+    (hive-status-test-wait "▾ Needs you  1 question, 1 mention\n.* demo 2 .* Which\\?\n.* mentions you: @Human look\n")
     (hive-status-test-wait "▾ Working  1 agent\n.* demo .* running\n")
     (hive-status-test-wait "▾ Idle and done  1 agent\n.* demo 2 .* 1 question\n")
-    (hive-status-test-wait "mentions you: @Human look\n")
     (hive-status-test-wait "▸ Ended  1 agent, 1 open question; C cancels them")))
 
 (ert-deftest hive-status-shows-what-blocks-an-agent-first-and-only-what-is-for-me ()
@@ -118,6 +119,16 @@
     (hive-rpc-handle 'session/changed
                      (plist-put (copy-sequence (hive-model-session "abc12-session")) :title "Date picker"))
     (hive-status-test-wait " Date picker .* mentions you: @Human look\n")))
+
+(ert-deftest hive-status-a-mention-of-you-is-replied-to-where-it-is-shown ()
+  (hive-status-test-with
+    (hive-shared-test-post "@Human look")
+    (hive-status-test-wait "▾ Needs you  1 mention\n")
+    (goto-char (point-min))
+    (search-forward "mentions you")
+    (hive-list-test-key "a")
+    (should (equal "*hive-shared: demo*" (buffer-name)))
+    (should (equal "@Human look" (plist-get hive-shared-reply-to :body)))))
 
 (ert-deftest hive-status-shows-what-an-agent-said-last ()
   (hive-status-test-with
