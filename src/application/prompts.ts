@@ -448,8 +448,9 @@ function createAnswering(store: Store, ids: Ids, seatKey: () => SeatKey | null) 
   }
 
   /**
-   * Checks the signature of a device on any answer. If the answer may allow something, the signature must be recent and is
-   * kept. The answer to a question counts however old it is.
+   * Checks the signature of a device on any answer; null if its human has not listed the key, because anybody with a desk can pair
+   * a device. If the answer may allow something, the signature must be recent and is kept. The answer to a question counts however
+   * old it is.
    */
   async function signedByDevice(
     command: AnswerCommand,
@@ -467,7 +468,7 @@ function createAnswering(store: Store, ids: Ids, seatKey: () => SeatKey | null) 
       );
     // The same answer again: its outcome is returned, however late.
     if (known !== undefined || !mayAllow(prompt, content.answer))
-      return { signature: null, responded_at: null };
+      return may_allow ? { signature: null, responded_at: null } : null;
     // The answer would settle the permission although its signature allows nothing.
     if (!may_allow)
       throw new HiveError(

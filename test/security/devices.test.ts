@@ -29,6 +29,7 @@ import { recordedEvent, said } from '../support/hooks.ts';
 import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
+import { INITIALIZE, openDeskHere } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
@@ -110,7 +111,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
         decision: 'Allow',
         by: 'ada',
         via: 'inbox',
+        attested: true,
       });
+      const question = await ask(hive, { question: 'Which colour?' });
+      const red = { decision: 'red', response_id: 'r-2', responded_at: await now(hive) };
+      const own = await signedParams(hive, allowed.seat, question, red);
+      expect(await answer(hive, allowed, own)).toMatchObject({ accepted: true, attested: true });
       expect(await behaviour(printed)).toMatchObject({ decision: { behavior: 'allow' } });
     });
 
@@ -262,7 +268,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
       const { hive, other, allowed } = await household(engine);
       const prompt = await ask(hive, { question: 'Which colour?' });
       const given = { decision: 'red', response_id: 'r-1', responded_at: await now(hive) };
-      await answer(hive, other, await signedParams(hive, other.seat, prompt, given));
+      expect(await answer(hive, other, await signedParams(hive, other.seat, prompt, given))).toMatchObject({
+        attested: false,
+      });
       const correction = await signedParams(hive, other.seat, prompt, {
         ...given,
         decision: 'blue',
@@ -275,7 +283,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
       });
       await expect(amend(allowed, correction)).rejects.toMatchObject({ code: 'not_allowed' });
       expect(await amend(other, correction)).toMatchObject({ accepted: true });
-      expect(await hive.prompts.get(prompt.ask_id)).toMatchObject({ decision: 'blue', amended: true });
+      const stored = await hive.prompts.get(prompt.ask_id);
+      expect(stored).toMatchObject({ decision: 'blue', amended: true, attested: false });
     });
 
     test('never has the key of this machine sign for it', async () => {
@@ -315,6 +324,32 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
       }
     });
   });
+});
+
+test('admitted: a desk without a key, such as that of an agent out of its process tree, pairs a phone: its answers are unattested', {
+  tags: ['sqlite'],
+}, async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const desk = await openDeskHere(store);
+  const { code } = (await desk.request('phone/invite', { url: 'https://hive.example.org' })) as {
+    code: string;
+  };
+  const seat = newKey();
+  const paired = await devicesOf(hive).pair({ code, name: "Ada's phone", key: seat.key });
+  const { device_id, key } = paired;
+  await desk.request('phone/confirm', { device_id, key });
+  const device = await devicesOf(hive).find(device_id);
+  const prompt = await ask(hive, { question: 'Which colour?' });
+  const given = {
+    decision: 'red',
+    response_id: 'r-1',
+    responded_at: await now(hive),
+    by: INITIALIZE.human,
+  };
+  const params = await signedParams(hive, seat, prompt, given);
+  expect(await answer(hive, { device, seat }, params)).toMatchObject({ accepted: true, attested: false });
+  expect(await hive.prompts.get(prompt.ask_id)).toMatchObject({ decision: 'red', attested: false });
 });
 
 describe('the key that its human has confirmed', { tags: ['sqlite'] }, () => {
