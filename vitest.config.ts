@@ -51,7 +51,7 @@ const config: ViteUserConfig = defineConfig({
     pool: 'forks',
     // Four times as many as two processors: tests that drive programs wait for most of their time.
     maxWorkers: 8,
-    maxConcurrency: 2,
+    maxConcurrency: 4,
     // A worker imports src/ once, and not once a file: that was a third of the suite's time. nothing-left.ts checks what a
     // file leaves to the next one.
     isolate: false,

@@ -109,7 +109,7 @@ function tagsOf(file: string): string[] {
   return declared === undefined ? [] : ['sqlite', 'emacs', ...declared.trim().split(/\s+/)];
 }
 
-// They wait more than they work: two at a time (`maxConcurrency` in vitest.config.ts).
+// They wait more than they work: four at a time (`maxConcurrency` in vitest.config.ts).
 for (const file of files)
   test.concurrent(file, { tags: tagsOf(file) }, async ({ expect, signal }) => {
     const runner = idle.pop() ?? startRunner();
