@@ -146,11 +146,6 @@ async function collectOne(tx: WriteTx, delivery: Delivery): Promise<void> {
   }
 }
 
-/** Moves unread deliveries to the session that continues this one. Deliveries that were already handed over stay. */
-export async function moveDeliveries(tx: WriteTx, from: string, to: string): Promise<void> {
-  await tx.deliveries.move(from, to, hookCarrier(from));
-}
-
 export function mcpCarrier(connection_id: string): string {
   return `mcp:${connection_id}`;
 }
@@ -285,17 +280,13 @@ export const deliverAnswers: HookHandler = async (hook) => {
 /** Records that answers of a poll, over MCP or in the session's shell, were read: the hook after the call proves it. */
 async function collectReturned({ tx, event, session }: HookContext): Promise<void> {
   const open = await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT);
-  const returned = open.filter((prompt) => isReturnCarrier(prompt.carrier));
+  const returned = open.filter(({ carrier }) => /^(?:mcp|cli):/.test(carrier ?? ''));
   if (returned.length === 0) return;
   const response = JSON.stringify(event.tool?.response ?? null);
   for (const { ask_id } of returned.filter((prompt) => response.includes(prompt.ask_id))) {
     const delivery = await tx.deliveries.get(ask_id);
     if (delivery !== undefined) await collectOne(tx, delivery);
   }
-}
-
-function isReturnCarrier(carrier: string | null): boolean {
-  return carrier !== null && (carrier.startsWith('mcp:') || carrier.startsWith('cli:'));
 }
 
 /**

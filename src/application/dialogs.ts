@@ -161,7 +161,9 @@ export async function conclude<Answer>(
   const decided = leaving.decide(prompts);
   if (decided === null) return null;
   const why = leaving.allows(decided) ? await heldBecause(tx, prompts[0], leaving) : null;
-  if (why !== null && prompts[0] !== undefined) await noticeHeld(tx, prompts[0], why);
+  const [first] = prompts;
+  if (why !== null && first !== undefined)
+    await giveNotice(tx, { severity: 'warning', session_id: first.session_id, text: HELD[why](first) });
   const answer = why === null ? decided : leaving.refusal(why);
   for (const prompt of prompts)
     if (leaving.isWhole(answer, prompt)) await handPrompt(tx, prompt, leaving.carrier);
@@ -188,11 +190,7 @@ async function heldBecause(
   return seat === null ? 'not_signed' : null;
 }
 
-async function noticeHeld(tx: WriteTx, prompt: Prompt, why: Held): Promise<void> {
-  const { session_id } = prompt;
-  await giveNotice(tx, { severity: 'warning', session_id, text: HELD[why](prompt) });
-}
-
+/** The notice to the human. */
 const HELD: Readonly<Record<Held, (prompt: Prompt) => string>> = {
   not_displayed: (prompt) =>
     `${labelled(prompt)} was not allowed what you allowed: ${prompt.ask_id} does not show what was about to run. If you did not change the store, something else wrote into it.`,

@@ -76,7 +76,7 @@ export function createHive(parts: HiveParts) {
   const prompts = createPrompts(store, feed, ids, () => (seats.isRegistered() ? seats.key() : null));
   const claims = createClaims(store);
   const mentions = createMentions(store);
-  const waits = createWaits(store, ids);
+  const waits = createWaits(store);
   const expiring = [
     // Comes first, because a damaged prompt stays due as long as it is pending.
     { expireDue: prompts.setAsideDamaged, next: async () => null },

@@ -216,7 +216,11 @@ export async function concludePrompts(
     isChangedFile: (asked, shown) => isChangedFile(dialog, asked, shown),
     store,
     seats: settings.seats?.() ?? file?.seats ?? [],
-    refusal: (why) => ({ kind: 'deny', message: deniedFor(dialog, why), interrupt: false }),
+    refusal: (why) => ({
+      kind: 'deny',
+      message: dialog.kind === 'plan' && why === 'file_changed' ? PLAN_CHANGED : DENIED[why],
+      interrupt: false,
+    }),
     // The client's format has no comment on an approval; the comment comes with the next hook.
     isWhole: (given, { comment }) =>
       comment === null || given.kind === 'deny' || dialog.kind === 'questions' || saysComment(given, comment),
@@ -239,10 +243,6 @@ const DENIED: Readonly<Record<Held, string>> = {
 
 const PLAN_CHANGED =
   'Not approved: the file of the plan has changed since the human was shown the plan, so what the human approved is not what would be carried out. Read that file again, then call ExitPlanMode again; the human is asked again.';
-
-function deniedFor({ kind }: HookDialog, why: Held): string {
-  return kind === 'plan' && why === 'file_changed' ? PLAN_CHANGED : DENIED[why];
-}
 
 /** Whether the call is the one that was shown, and only the diff of its files, or the plan in its file, has changed. */
 export function isChangedFile(dialog: HookDialog, asked: Displayed, shown: Prompt): boolean {

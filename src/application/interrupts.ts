@@ -94,7 +94,11 @@ export function createInterrupts(parts: InterruptParts) {
       store.read((tx) => readSettled(tx, interrupt_id));
     const settled = await feed.until(check, { wait_ms, signal });
     if (settled !== undefined) return settled;
-    if (signal.aborted) throw waitEnded(interrupt);
+    if (signal.aborted) {
+      const { turn_id } = interrupt;
+      const message = `This call no longer waits for the end of ${turn_id}. The interrupt stays in force.`;
+      throw new HiveError('cancelled', message, { turn_id });
+    }
     return store.write((tx) => giveUp(tx, interrupt_id));
   }
 
@@ -193,11 +197,6 @@ function outcomeFor({ interrupt, turn }: SettledInterrupt, waited_ms: number): I
       turn_id: turn.turn_id,
     });
   return outcomeOf(turn, interrupt.interrupt_id, waited_ms);
-}
-
-function waitEnded({ turn_id }: Interrupt): HiveError {
-  const message = `This call no longer waits for the end of ${turn_id}. The interrupt stays in force.`;
-  return new HiveError('cancelled', message, { turn_id });
 }
 
 // ---- Requests, inside a transaction ----
@@ -462,10 +461,8 @@ function createTurnWatch({ store, processes, files, machine, log }: InterruptPar
 // In addition to waiting for the next hook, the asking process stops Codex through its control socket, once per turn. If it fails
 // or dies, the hooks still deliver the interrupt.
 
-type Push = (interrupt: Interrupt, turn: Turn, session: Session) => void;
-
 /** After `closing` the store is closed, so a late answer from Codex is left to the hooks. */
-function createPush({ store, codex, machine, log }: InterruptParts, closing: AbortSignal): Push {
+function createPush({ store, codex, machine, log }: InterruptParts, closing: AbortSignal) {
   /**
    * Records the push before it happens, for one process only: if the turn ends after that, this interrupt ended it, not the
    * terminal.
@@ -505,7 +502,7 @@ function createPush({ store, codex, machine, log }: InterruptParts, closing: Abo
     });
   }
 
-  return (interrupt, turn, session) => {
+  return (interrupt: Interrupt, turn: Turn, session: Session): void => {
     if (session.machine !== machine || session.client !== 'codex') return;
     void beside(log, 'An interrupt could not be pushed; the next hook delivers it.', () =>
       interruptCodex(interrupt, turn, session),
@@ -581,7 +578,8 @@ const NOTICES_AT_ONCE = 5;
 /** At the next prompt or start, the session is notified once of what happened to its last turn. */
 export const notifyAborted: HookHandler = async (hook) => {
   const { tx, event, session, verdict } = hook;
-  if (!acceptsNotices(event.name) || event.agent_id !== null || verdict.block !== null) return null;
+  if (event.name !== 'SessionStart' && event.name !== 'UserPromptSubmit') return null;
+  if (event.agent_id !== null || verdict.block !== null) return null;
   const { session_id } = session;
   const context: string[] = [];
   for (const { turn, delivery } of await tx.turns.unreadAborts(session_id, NOTICES_AT_ONCE)) {
@@ -599,10 +597,6 @@ export const notifyAborted: HookHandler = async (hook) => {
   }
   return { context, carries: context.length > 0 };
 };
-
-function acceptsNotices(name: string): boolean {
-  return name === 'SessionStart' || name === 'UserPromptSubmit';
-}
 
 /** Whether the session is notified. A turn that did nothing and was not interrupted left nothing unfinished. */
 function isWorthANotice({ abort_reason, steps }: Turn): boolean {

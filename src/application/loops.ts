@@ -46,11 +46,6 @@ export async function humanWrote(tx: WriteTx, { project_dir, scope }: Message): 
   await tx.loops.humanSpoke(scope === 'all' ? EVERYWHERE : (project_dir ?? EVERYWHERE));
 }
 
-/** A person typed a prompt to this agent; this resets its loops. */
-export async function humanPrompted(tx: WriteTx, session_id: string): Promise<void> {
-  await tx.loops.humanSpoke(session_id);
-}
-
 /** How many agents' replies there are between a new message and the last human message in its chain. */
 export async function hopsOf(tx: ReadTx, author: Author, parent: Message | null): Promise<number> {
   if (author.kind === 'human' || parent === null) return 0;

@@ -26,7 +26,6 @@ import { isRemote } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { hookCarrier } from './delivery.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
-import { humanPrompted } from './loops.ts';
 import { deliverMentions, titledAuthor } from './mentions.ts';
 import { giveNotice } from './notices.ts';
 import type { Connection, WriteTx } from './ports.ts';
@@ -58,12 +57,16 @@ export const refuseHumanPrompts: HookHandler = async (context) => {
 /** Decides tool calls, and delivers mentions if nothing is held. */
 export const gateMentions: HookHandler = async (context) => {
   const { tx, event, session, verdict } = context;
-  if (isHumanPrompt(event)) await humanPrompted(tx, session.session_id);
+  // A person typed a prompt to this agent, which resets its loops.
+  if (isHumanPrompt(event)) await tx.loops.humanSpoke(session.session_id);
   switch (event.name) {
     case 'PreToolUse':
       return decide(context);
-    case 'PostToolBatch':
-      return closeBatch(context);
+    case 'PostToolBatch': {
+      const record = await tx.gates.get(session.session_id);
+      if (record !== undefined && record.step_until !== null) await tx.gates.put(closeStep(record));
+      return null;
+    }
     case 'UserPromptSubmit':
       // A new prompt repeats all unprocessed mentions, including those that were already shown.
       return verdict.block === null ? remind(context, unprocessed, isHumanPrompt(event)) : null;
@@ -129,12 +132,6 @@ async function reopen({ tx }: HookContext, record: GateRecord): Promise<{ contex
   const why =
     record.held_since === null ? 'Your mentions are processed' : 'The mentions that held you have expired';
   return { context: [`${why}, so your tool calls are allowed again. Continue where you stopped.`] };
-}
-
-async function closeBatch({ tx, session }: HookContext): Promise<null> {
-  const record = await tx.gates.get(session.session_id);
-  if (record !== undefined && record.step_until !== null) await tx.gates.put(closeStep(record));
-  return null;
 }
 
 /** The refusal for the human at the terminal: the prompt was not sent, and how to continue. */

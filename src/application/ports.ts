@@ -200,11 +200,9 @@ export interface PromptFilter {
   cursor?: string | null | undefined;
 }
 
-export type StoredOutcome = AnswerOutcome | 'amendment';
-
 export interface StoredResponse extends PromptAnswer {
   ask_id: string;
-  outcome: StoredOutcome;
+  outcome: AnswerOutcome | 'amendment';
   /** The signature of the seat where it was given (seats.ts); null if it allows nothing. */
   signature: string | null;
 }
@@ -811,17 +809,11 @@ export interface HistoryReads {
 // ---- Rules ----
 // The history of rules. The rules themselves are never in the store.
 
-/** How often a rule, identified by its name, has answered. */
-export interface RuleUse {
-  name: string;
-  uses: number;
-  last_used_at: string;
-}
-
 export interface RuleReads {
   /** The permissions of clients' dialogs that were asked after this one, oldest first. */
   past(after: AskedAt, limit: number): Promise<AskedPage<PastPermission>>;
-  uses(): Promise<RuleUse[]>;
+  /** How often each rule, identified by its name, has answered. */
+  uses(): Promise<{ name: string; uses: number; last_used_at: string }[]>;
 }
 
 // ---- The statistics ----

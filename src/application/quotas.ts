@@ -44,14 +44,12 @@ type Payer = Pick<
   'session_id' | 'parent_session_id' | 'machine' | 'handle' | 'title' | 'source' | 'project'
 >;
 
-/** The state of a session's quotas, read before it is known whether they will be charged; empty where they are off. */
-export type QuotaReadings = readonly QuotaState[];
-
 /**
- * Reads the data for `askQuotas` in parallel: on PostgreSQL, each statement is a round trip under the lock of the hive. Call
- * `storeCharge` next, or `noticeRefusal` after a refusal.
+ * The state of a session's quotas, read before it is known whether they will be charged; empty where they are off. It is read in
+ * parallel: on PostgreSQL, each statement is a round trip under the lock of the hive. Call `storeCharge` next, or `noticeRefusal`
+ * after a refusal.
  */
-export async function readQuotas(tx: ReadTx, session: Payer, demand: Demand): Promise<QuotaReadings> {
+export async function readQuotas(tx: ReadTx, session: Payer, demand: Demand): Promise<readonly QuotaState[]> {
   const [stored, ...states] = await Promise.all([
     tx.desks.preferences(EVERY_SEAT),
     ...quotaOwners(session).map((owner) => stateOf(tx, owner, demand)),

@@ -316,12 +316,10 @@ export async function findSession(tx: ReadTx, handle_or_id: string): Promise<Ses
   );
 }
 
-type SessionEvent = 'session/started' | 'session/changed' | 'session/ended';
-
 /** Stores a session and appends the event; `trail` has additional data for the event. */
 export async function recordSession(
   tx: WriteTx,
-  type: SessionEvent,
+  type: 'session/started' | 'session/changed' | 'session/ended',
   session: Session,
   trail: Readonly<Record<string, unknown>> = {},
 ): Promise<Session> {

@@ -1,7 +1,7 @@
 /** Questions, answers and mentions of a session that goes on under another id, or of an ended subagent, pass to the next one. */
 import { pairOf } from '../domain/loops.ts';
 import type { Session } from '../domain/sessions.ts';
-import { moveDeliveries } from './delivery.ts';
+import { hookCarrier } from './delivery.ts';
 import type { WriteTx } from './ports.ts';
 
 /** Moves open prompts, uncollected answers and unprocessed mentions to the session that continues. */
@@ -13,7 +13,7 @@ export async function takeOver(
   await recordMoves(tx, 'prompt/moved', await tx.prompts.move(from.session_id, to), from, to);
   await moveMentions(tx, from, to);
   await tx.outreach.moveReader(from.session_id, to.session_id);
-  await moveDeliveries(tx, from.session_id, to.session_id);
+  await tx.deliveries.move(from.session_id, to.session_id, hookCarrier(from.session_id));
 }
 
 /** Moves a session's unprocessed mentions, and the pairs it is muted in, to the session that continues it. */

@@ -12,7 +12,7 @@ import { owed } from '../domain/delivery.ts';
 import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt, isQuiet } from '../domain/hooks.ts';
 import { type Interrupt, interruptedBy, requestSentence, settleInterrupt } from '../domain/interrupts.ts';
-import { isExpired, type Prompt } from '../domain/prompts.ts';
+import { isExpired } from '../domain/prompts.ts';
 import { wordsOf } from '../domain/refused-calls.ts';
 import { placeOfTurn, runsInside, type Session, type SessionPlace } from '../domain/sessions.ts';
 import {
@@ -90,7 +90,14 @@ export function createTurns(store: Store, ids: Ids, words: LastWords) {
         const current = await tx.turns.current(session_id);
         if (current !== undefined && client_turn_id !== null && current.client_turn_id === client_turn_id)
           return current;
-        if (current !== undefined) await recordTurnEnd(tx, current, replacedBy(by));
+        if (current !== undefined)
+          await recordTurnEnd(tx, current, {
+            state: 'aborted',
+            abort_reason: 'replaced',
+            by,
+            via: 'library',
+            note: null,
+          });
         return beginTurn(tx, ids.make('turn'), { session_id, client_turn_id, continues: null });
       }),
 
@@ -198,10 +205,6 @@ async function newestOf(tx: ReadTx, session_ids: readonly string[]): Promise<Tur
   );
 }
 
-function replacedBy(by: string | null): TurnEnd {
-  return { state: 'aborted', abort_reason: 'replaced', by, via: 'library', note: null };
-}
-
 async function programEnd(tx: WriteTx, turn: Turn, { aborted, by, note }: ProgramEnd): Promise<TurnEnd> {
   if (aborted === undefined) return { state: 'completed' };
   const [asked] = await tx.turns.pendingInterrupts(turn.turn_id);
@@ -219,10 +222,12 @@ async function findTurn(tx: ReadTx, turn_id: string): Promise<Turn> {
 
 // ---- Steps inside a caller's transaction ----
 
-type Beginning = Omit<TurnStart, 'turn_id' | 'number'>;
-
 /** Begins a turn. The caller has ended the one before. */
-async function beginTurn(tx: WriteTx, turn_id: string, beginning: Beginning): Promise<Turn> {
+async function beginTurn(
+  tx: WriteTx,
+  turn_id: string,
+  beginning: Omit<TurnStart, 'turn_id' | 'number'>,
+): Promise<Turn> {
   const { session_id, client_turn_id, continues } = beginning;
   const data = { state: 'in_progress', client_turn_id, continues: continues?.turn_id ?? null };
   const number = await tx.events.append({ type: 'turn/changed', session_id, subject: turn_id, data });
@@ -259,16 +264,13 @@ async function cancelQuestions(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<s
   for (const prompt of await tx.prompts.pendingOfTurn(turn.turn_id)) {
     // A prompt that is due will be recorded as expired.
     if (!CANCELS[kind](prompt) || isExpired(prompt, tx.now)) continue;
-    await cancelOne(tx, prompt, end);
+    if (end.state === 'aborted' && end.abort_reason !== 'ended') {
+      const { abort_reason: reason, by, via } = end;
+      await recordCancel(tx, prompt, { by: by ?? prompt.agent, via: via ?? 'hook', reason });
+    }
     cancelled.push(prompt.ask_id);
   }
   return cancelled;
-}
-
-async function cancelOne(tx: WriteTx, prompt: Prompt, end: TurnEnd): Promise<void> {
-  if (end.state !== 'aborted' || end.abort_reason === 'ended') return;
-  const { abort_reason: reason } = end;
-  await recordCancel(tx, prompt, { by: end.by ?? prompt.agent, via: end.via ?? 'hook', reason });
 }
 
 /** Subagents that run inside the turn end with it; background ones, and Codex's, continue. */

@@ -26,12 +26,8 @@ export interface Waiter {
 /** Marks the wait of a hook whose dialog is also in a terminal. */
 const HOOK_WAIT = 'hook';
 
-export function createWaits(store: Store, ids: Ids) {
+export function createWaits(store: Store) {
   return {
-    /** Runs `wait`. Until it ends, and for a short time afterwards, the questions count as blocking their agent. */
-    during: <T>(waiter: Waiter, wait: () => Promise<T>): Promise<T> =>
-      markedAsBlocking({ store, ids }, waiter, wait),
-
     /** Ends the waits whose lease has run out, such as those of dead processes. Returns how many questions had one. */
     lapseDue: () =>
       writeDue(
@@ -44,7 +40,7 @@ export function createWaits(store: Store, ids: Ids) {
   };
 }
 
-/** Like `during`, for services that wait themselves. */
+/** Runs `wait`. Until it ends, and for a short time afterwards, the questions count as blocking their agent. */
 export async function markedAsBlocking<T>(
   { store, ids }: { store: Store; ids: Ids },
   { session_id, ask_ids, wait_ms, signal, in_terminal = false }: Waiter,
@@ -56,7 +52,7 @@ export async function markedAsBlocking<T>(
     unlessItFails(() =>
       store.writeUnflushed((tx) => {
         const lease_until = leaseOfWait(end - performance.now(), tx.now);
-        return renew(tx, { wait_id, session_id, ask_ids, lease_until });
+        return renew(tx, { session_id, ask_ids }, { wait_id, lease_until });
       }),
     );
   await beat();
@@ -76,16 +72,15 @@ async function unlessItFails(record: () => Promise<void>): Promise<void> {
   await record().catch(() => undefined);
 }
 
-interface Renewal extends Pick<Waiter, 'session_id' | 'ask_ids'> {
-  wait_id: string;
-  lease_until: string;
-}
-
-async function renew(tx: WriteTx, { wait_id, session_id, ask_ids, lease_until }: Renewal): Promise<void> {
+async function renew(
+  tx: WriteTx,
+  { session_id, ask_ids }: Pick<Waiter, 'session_id' | 'ask_ids'>,
+  lease: { wait_id: string; lease_until: string },
+): Promise<void> {
   for (const ask_id of ask_ids) {
     const prompt = await tx.prompts.intact(ask_id);
     if (prompt?.status !== 'pending' || !isReceiver(prompt, session_id)) continue;
-    await tx.waits.put({ ask_id, wait_id, lease_until });
+    await tx.waits.put({ ask_id, ...lease });
     if (prompt.blocked_since === null) await recordBlocked(tx, prompt, tx.now);
     // The machine slept for longer than the lease.
     if (prompt.terminal_since !== null) await recordTerminal(tx, { ...prompt, terminal_since: null });

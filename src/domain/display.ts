@@ -167,14 +167,6 @@ export function spelledLine(text: string): string {
   return spelledOut(/[\u0000-\u001f\u007f"]/.test(text) ? JSON.stringify(text) : text);
 }
 
-/**
- * Applies `show` to a text unless the text is longer than `room`: spelling out takes time for each character, and an agent may
- * send a megabyte. A longer text is returned as it is, and the caller must not show it.
- */
-export function shownWithin(room: number, text: string, show: (text: string) => string): string {
-  return text.length > room ? text : show(text);
-}
-
 const PLAIN_ASCII = /^[\t\n\x20-\x7e]*$/;
 const BEYOND_ASCII = /[^\0-\x7f]+/gu;
 

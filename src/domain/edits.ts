@@ -22,7 +22,7 @@ import {
   type Search,
   updatedText,
 } from './codex-patches.ts';
-import { revealedSource, shownWithin, spelledLine } from './display.ts';
+import { revealedSource, spelledLine } from './display.ts';
 import type { HookClient } from './hooks.ts';
 import { type Raw, textIn } from './json.ts';
 import { digestOf } from './permissions.ts';
@@ -397,8 +397,12 @@ function withoutReturns({ before, after }: Pick<Change, 'before' | 'after'>): Pi
 /** In bytes: no desk shows more of a permission. A prompt's context holds 64 KB; the rest is for the lines around the details. */
 export const DETAILS_BYTES = 56_000;
 
+/**
+ * Spelling out takes time for each character, and an agent may send a megabyte. A text that is longer than the details is returned
+ * as it is, and the caller must not show it.
+ */
 function sourceShown(text: string): string {
-  return shownWithin(DETAILS_BYTES, text, revealedSource);
+  return text.length > DETAILS_BYTES ? text : revealedSource(text);
 }
 
 function linked({ link }: FileState): string[] {

@@ -26,16 +26,8 @@ export interface HistoryEntry {
   attested: boolean;
 }
 
-/** Two lists of entries as one, newest first; entries of the same time are ordered by their ids, which grow. */
-export function mergeHistory(
-  left: readonly HistoryEntry[],
-  right: readonly HistoryEntry[],
-  limit: number,
-): HistoryEntry[] {
-  return [...left, ...right].sort(newestFirst).slice(0, limit);
-}
-
-function newestFirst(a: HistoryEntry, b: HistoryEntry): number {
+/** Compares two entries; those of the same time are ordered by their ids, which grow. */
+export function newestFirst(a: HistoryEntry, b: HistoryEntry): number {
   if (a.at !== b.at) return a.at < b.at ? 1 : -1;
   const [left, right] = [placeOf(a.id), placeOf(b.id)];
   return left < right ? 1 : left > right ? -1 : 0;

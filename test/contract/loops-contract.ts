@@ -1,6 +1,5 @@
 /** Loops: messages of agents that keep replying to each other are delivered, but no longer hold them, until a human writes something. */
 import { expect, test } from 'vitest';
-import { humanPrompted } from '../../src/application/loops.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -79,7 +78,7 @@ export function loopsContract(engine: StoreEngine): void {
     await pingPong(hive, pair, 7);
     await hive.messages.post({ body: 'To all.', author: humanAuthor('cli', null) });
     expect(await pingPong(hive, pair, 7)).toEqual([...SIX, false]);
-    await hive.store.write((tx) => humanPrompted(tx, pair[1].session_id));
+    await hive.store.write((tx) => tx.loops.humanSpoke(pair[1].session_id));
     expect(await pingPong(hive, pair, 1)).toEqual([true]);
   });
 
@@ -164,7 +163,7 @@ export function loopsContract(engine: StoreEngine): void {
     const words: (() => Promise<unknown>)[] = [
       () => post(hive, 'human', '@Claude-def34 enough'),
       () => post(hive, 'human', 'enough, both of you'),
-      () => hive.store.write((tx) => humanPrompted(tx, pair[0].session_id)),
+      () => hive.store.write((tx) => tx.loops.humanSpoke(pair[0].session_id)),
     ];
     for (const say of words) {
       await pingPong(hive, pair, 7);

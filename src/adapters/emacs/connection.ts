@@ -230,7 +230,8 @@ function sift(
   const refusal = refusalOf(content);
   if (refusal === null) {
     traffic.came();
-    return withParams(content as Message);
+    const { params } = content as { params?: object | null };
+    return { ...(content as Message), params: params ?? {} } as Message;
   }
   refuse(refusal);
   return null;
@@ -381,12 +382,6 @@ function refusalOf(message: unknown): Refusal | 'ignore' | null {
   }
   // None of our requests takes long enough to be cancelled.
   return method.startsWith('$/') && id === undefined ? 'ignore' : null;
-}
-
-/** The message with params, defaulting to {}. */
-function withParams(message: Message): Message {
-  const { params } = message as { params?: object | null };
-  return { ...message, params: params ?? {} } as Message;
 }
 
 function invalid(id: Refusal['id'], what: string): Refusal {

@@ -1,4 +1,5 @@
 /** The shared buffer over JSON-RPC: posting and reading. */
+import type { z } from 'zod';
 import type { Hive } from '../../application/hive.ts';
 import { reachedBy } from '../../application/messages.ts';
 import { wrongStore } from '../../application/prompts.ts';
@@ -10,14 +11,11 @@ import { acts, type EventNotifier, type Methods, subjectsOf, takes } from './met
 
 const DEFAULT_PAGE = 200;
 
-interface DirectoryParams {
-  directory?: string | undefined;
-  project_dir?: string | undefined;
-}
-
 /** The project of a buffer, from its identity or from a directory in it; null for everyone's buffer. */
-function projectOf(hive: Hive, params: DirectoryParams): { project: string; project_dir: string } | null {
-  const { directory, project_dir } = params;
+function projectOf(
+  hive: Hive,
+  { directory, project_dir }: Pick<z.infer<typeof postParams>, 'directory' | 'project_dir'>,
+): { project: string; project_dir: string } | null {
   if (project_dir !== undefined) return { project: projectName(project_dir), project_dir };
   return directory === undefined ? null : hive.findProject(directory);
 }

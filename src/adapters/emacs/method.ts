@@ -143,8 +143,13 @@ export function takes<Schema extends z.ZodType>(
   return described(schema, says, async (params, connection) => {
     const { given, unknown } = understand(schema, params ?? {});
     const parsed = schema.safeParse(given);
-    if (!parsed.success)
-      throw new z.ZodError([...parsed.error.issues, ...unknown.slice(0, MOST_NAMED).map(issueOf)]);
+    if (!parsed.success) {
+      const hints = unknown.slice(0, MOST_NAMED).map(hint);
+      throw new z.ZodError([
+        ...parsed.error.issues,
+        ...hints.map((message) => ({ code: 'custom' as const, path: [], message, input: undefined })),
+      ]);
+    }
     if (unknown.length === 0) return handle(parsed.data, connection);
     const reply = await handle(parsed.data, connection).catch((error: unknown) => {
       throw withHints(error, unknown);
@@ -171,10 +176,6 @@ export function withoutParams(
 ): Method {
   const method = takes(NOTHING, says, (_params, connection) => handle(connection));
   return described(null, says, method);
-}
-
-function issueOf(unknown: UnknownName): z.core.$ZodIssue {
-  return { code: 'custom', path: [], message: hint(unknown), input: undefined };
 }
 
 /** When something is missing, a name that was not understood is the likely reason, so the error mentions it. */

@@ -94,7 +94,8 @@ export function eventIn({ args, thread_id }: HookCall): Raw {
   const event = Object.fromEntries(
     fields.map(([name, value]) => [name, JSON_FIELDS.has(name) ? parsed(value) : value]),
   );
-  return withSubagent(event, thread_id);
+  // Codex drops a hook with a field that its event lacks, so a subagent's id cannot be among the fields.
+  return thread_id === null || thread_id === event['session_id'] ? event : { agent_id: thread_id, ...event };
 }
 
 /** A tool's response may be text that is not JSON. */
@@ -105,11 +106,6 @@ function parsed(value: unknown): unknown {
   } catch {
     return value;
   }
-}
-
-/** Codex drops a hook with a field that its event lacks, so a subagent's id cannot be among the fields. */
-function withSubagent(event: Raw, thread_id: string | null): Raw {
-  return thread_id === null || thread_id === event['session_id'] ? event : { agent_id: thread_id, ...event };
 }
 
 /** The client that an event names. */

@@ -186,7 +186,10 @@ const poll = tool({
       const all = JSON.stringify({ ask_ids: [...new Set([ask_id, ...ask_ids])] });
       throw new HiveError('invalid_input', `Give ask_id or ask_ids, not both: call hivemind_poll ${all}.`);
     }
-    if (ask_id !== undefined) return pollOne(ask_id, wait_ms, call);
+    if (ask_id !== undefined) {
+      const [view] = await handedViews(await call.hive.prompts.wait([ask_id], waiting(wait_ms, call)), call);
+      return { ...view };
+    }
     return ask_ids === undefined ? pollOpen(wait_ms, call) : pollNamed(ask_ids, wait_ms, call);
   },
 });
@@ -198,12 +201,6 @@ const waiting = (wait_ms: number, { session, signal, owned_ms, waits }: ToolCall
   waiter: session.session_id,
   onWait: waits,
 });
-
-async function pollOne(ask_id: string, wait_ms: number, call: ToolCall): Promise<View> {
-  const prompts = await call.hive.prompts.wait([ask_id], waiting(wait_ms, call));
-  const [view] = await handedViews(prompts, call);
-  return { ...view };
-}
 
 async function pollNamed(ask_ids: readonly string[], wait_ms: number, call: ToolCall): Promise<View> {
   const ids = [...new Set(ask_ids)];

@@ -233,12 +233,7 @@ function ended(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-type SendNotification = (notification: {
-  method: 'notifications/progress';
-  params: { progressToken: string | number; progress: number; message: string };
-}) => Promise<void>;
-
-function progressReporter(token: unknown, send: SendNotification): ToolCall['progress'] {
+function progressReporter(token: unknown, send: CallExtra['sendNotification']): ToolCall['progress'] {
   let progress = 0;
   return async (message) => {
     if (typeof token !== 'string' && typeof token !== 'number') return;
@@ -265,24 +260,17 @@ function newMcpServer(): McpServer {
 /** The surroundings of a call. */
 type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-/** Runs a tool with the arguments as the client wrote them. */
-type RunTool = (tool: Tool, written: unknown, extra: CallExtra) => Promise<CallToolResult>;
-
-/** The parts of a connection besides the tools themselves. */
-interface Offer {
-  role: Role;
-  isRemote: boolean;
-}
-
 /**
- * Lists the tools of a role and runs them. A call of another role's tool is answered with how to get that role. The SDK
+ * Lists the tools of a role and runs them: `run` gets the arguments as the client wrote them. A call of another role's tool is answered with how to get that role. The SDK
  * would pass a tool only the arguments in its schema and drop the others silently, so calls are handled here as the
  * client wrote them.
  */
-function offerTools(server: McpServer, offer: Offer, run: RunTool): void {
-  const { role, isRemote } = offer;
+function offerTools(
+  server: McpServer,
+  { role, isRemote }: { role: Role; isRemote: boolean },
+  run: (tool: Tool, written: unknown, extra: CallExtra) => Promise<CallToolResult>,
+): void {
   const tools = toolsFor(role);
-  const hidden = hiddenFrom(role);
   const known = new Map(tools.map((tool) => [tool.name, tool]));
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }));
   server.server.setRequestHandler(callToolRequest, async ({ params }, extra) => {
@@ -290,7 +278,9 @@ function offerTools(server: McpServer, offer: Offer, run: RunTool): void {
     if (params.name === HOOK_TOOL) return refusal({ code: 'not_allowed', message: NOT_FOR_MODELS });
     const tool = known.get(params.name);
     if (tool !== undefined) return run(tool, params.arguments, extra);
-    if (!hidden.has(params.name)) return refusal(noSuchTool(params.name, tools));
+    // A model may have read about a tool that its role does not see.
+    if (!FOR_COORDINATORS.some(({ name }) => name === params.name))
+      return refusal(noSuchTool(params.name, tools));
     // Listing it would cost every agent tokens; without an explanation the model could only guess.
     const client = server.server.getClientVersion()?.name ?? '';
     return refusal({ code: 'not_allowed', message: howToCoordinate(params.name, client, isRemote) });
@@ -375,12 +365,6 @@ const FOR_COORDINATORS: readonly Tool[] = [...coordinatorPromptTools, ...coordin
 /** The tools that this role sees. */
 export function toolsFor(role: Role): readonly Tool[] {
   return role === 'coordinator' ? [...FOR_EVERY_AGENT, ...FOR_COORDINATORS] : FOR_EVERY_AGENT;
-}
-
-/** The names of the tools that a role does not see; its model may have read about them and call them anyway. */
-function hiddenFrom(role: Role): ReadonlySet<string> {
-  const seen = new Set(toolsFor(role).map(({ name }) => name));
-  return new Set(FOR_COORDINATORS.map(({ name }) => name).filter((name) => !seen.has(name)));
 }
 
 // ---- Instructions ----

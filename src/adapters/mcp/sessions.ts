@@ -1,6 +1,5 @@
 /** The tool that lists sessions with the handles by which they are mentioned. */
 import { z } from 'zod';
-import type { Prompt } from '../../domain/prompts.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { sentences, type Tool, tool } from './tool.ts';
 
@@ -41,8 +40,8 @@ const sessions = tool({
         takes_mentions: one.shared && one.state !== 'ended',
         unprocessed_mentions: waiting.get(one.session_id) ?? 0,
         last_seen_at: one.last_seen_at,
-        // An agent that is asked to do something should know that it cannot begin.
-        ...waitOf(blocking.get(one.session_id)),
+        // Since when it waits for its human: an agent that is asked to do something should know that it cannot begin.
+        blocked_since: blocking.get(one.session_id)?.blocked_since,
       })),
       next: sentences(
         left === 0
@@ -54,10 +53,5 @@ const sessions = tool({
     };
   },
 });
-
-/** The time since when a session has been waiting for its human. The question itself is between the two. */
-function waitOf(prompt: Prompt | undefined): { blocked_since?: string | null } {
-  return prompt === undefined ? {} : { blocked_since: prompt.blocked_since };
-}
 
 export const sessionTools: readonly Tool[] = [sessions];

@@ -3,7 +3,7 @@
  * searched in `search_text`, which JavaScript has normalised in the same way for both engines.
  */
 import type { HistoryFilter, HistoryReads } from '../../application/ports.ts';
-import { atPlaceOf, type HistoryEntry, mergeHistory } from '../../domain/history.ts';
+import { atPlaceOf, type HistoryEntry, newestFirst } from '../../domain/history.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 import {
   conditions,
@@ -78,10 +78,10 @@ export function historyStatements(sql: Sql): HistoryReads {
   return {
     async search(filter) {
       const cursor = decodeCursor(filter.cursor, ['string', 'string']);
-      let found: HistoryEntry[] = [];
-      for (const source of SOURCES)
-        found = mergeHistory(found, await read(source, filter, cursor), filter.limit + 1);
-      return pageOf(found, filter.limit, ({ at, id }) => [at, id]);
+      const found: HistoryEntry[] = [];
+      for (const source of SOURCES) found.push(...(await read(source, filter, cursor)));
+      const newest = found.sort(newestFirst).slice(0, filter.limit + 1);
+      return pageOf(newest, filter.limit, ({ at, id }) => [at, id]);
     },
   };
 }
