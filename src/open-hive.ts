@@ -7,7 +7,7 @@ import type { HookSettings } from './application/hook-context.ts';
 import { createHooks, type HookService } from './application/hooks.ts';
 import type { Store } from './application/ports.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
-import type { Check, CodexControl, Examination, Logger, Notifier, RuleFile } from './application/world.ts';
+import type { Check, Examination, Logger, Notifier } from './application/world.ts';
 import { HiveError } from './domain/errors.ts';
 import type { Environment } from './domain/sources.ts';
 import { runHandler, storeServer } from './extensions.ts';
@@ -59,7 +59,7 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     findProject: findProject,
     machine: hostname(),
     files,
-    codex: lazyCodexControl(env),
+    codex: async () => (await import('./infrastructure/platform/codex-control.ts')).createCodexControl(env),
     runHandler,
     pid: process.pid,
     examinations: async () => [...(await examine(address, env)), ...((await options.examinations?.()) ?? [])],
@@ -73,7 +73,7 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
         return agentKey(key, env['SSH_AUTH_SOCK']).sign(text);
       },
     }),
-    ruleFile: lazyRuleFile(env),
+    ruleFile: async () => (await import('./infrastructure/platform/rule-file.ts')).createRuleFile(env),
     placeAt: async () => (await import('./infrastructure/platform/place.ts')).placeAt,
     addSeat: async (seat) => (await import('./infrastructure/platform/seat-file.ts')).addSeat(env, seat),
     removeSeat: async (key) => (await import('./infrastructure/platform/seat-file.ts')).removeSeat(env, key),
@@ -277,17 +277,6 @@ async function examine(address: string, env: Environment): Promise<readonly Exam
   return examineMachine(address, env, storeServer);
 }
 
-/** Loaded when rules are listed or changed, because it needs a parser that keeps the person's formatting. */
-function lazyRuleFile(env: Environment): RuleFile {
-  const load = async (): Promise<RuleFile> =>
-    (await import('./infrastructure/platform/rule-file.ts')).createRuleFile(env);
-  return {
-    lines: async () => (await load()).lines(),
-    add: async (rule) => (await load()).add(rule),
-    remove: async (index, isIt) => (await load()).remove(index, isIt),
-  };
-}
-
 /** Loaded with the first popup, so that hooks and short commands do not load it. */
 function lazyNotifier(env: Environment, log: Logger): Notifier {
   let loading: Promise<Notifier> | null = null;
@@ -299,16 +288,5 @@ function lazyNotifier(env: Environment, log: Logger): Notifier {
     reachable: async (command) => (await load()).reachable(command),
     show: async (popup, unwanted) => (await load()).show(popup, unwanted),
     close: async () => (await loading)?.close(),
-  };
-}
-
-/** Loaded when a turn of Codex is interrupted, or an idle one woken. */
-function lazyCodexControl(env: Environment): CodexControl {
-  const load = async (): Promise<CodexControl> =>
-    (await import('./infrastructure/platform/codex-control.ts')).createCodexControl(env);
-  return {
-    interrupt: async (turn) => (await load()).interrupt(turn),
-    answer: async (dialog) => (await load()).answer(dialog),
-    queue: async (message) => (await load()).queue(message),
   };
 }

@@ -20,7 +20,7 @@ export function startCodexAnswers(
     if (answered === null) return;
     const { session, delivered } = answered;
     const answers = new Map(delivered.map(({ prompt }) => [prompt.question, wordsOf(prompt)]));
-    if (await codex.answer({ thread_id: threadOf(session), answers })) return;
+    if (await (await codex()).answer({ thread_id: threadOf(session), answers })) return;
     // The terminal was first, or the dialog is gone: the session's next hook delivers the answer.
     log.info('A dialog of Codex could not be answered any more.', { ask_id });
     const handed = delivered.map(({ prompt }) => ({

@@ -491,7 +491,7 @@ function createPush({ store, codex, machine, log }: InterruptParts, closing: Abo
   ): Promise<void> {
     if (client_turn_id === null || !(await claim(interrupt))) return;
     const thread_id = threadOf(session);
-    const stopped = await codex.interrupt({ thread_id, client_turn_id });
+    const stopped = await (await codex()).interrupt({ thread_id, client_turn_id });
     // Without an answer, the push may still end the turn: a tool that is slow to stop delays the answer.
     if (closing.aborted || stopped === null) return;
     if (!stopped) return release(interrupt);

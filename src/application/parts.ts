@@ -25,7 +25,8 @@ export interface Parts {
   log: Logger;
   notifier: Notifier;
   files: Files;
-  codex: CodexControl;
+  /** The daemon of Codex on this machine; loaded when a turn is interrupted, a dialog answered or an idle session woken. */
+  codex: () => Promise<CodexControl>;
   env: Environment;
   /** This machine's name, as sessions have it. Files, processes and sockets of other machines cannot be reached. */
   machine: string;
@@ -38,8 +39,8 @@ export interface Parts {
   placeAt: () => Promise<(directory: string) => Place>;
   /** The present content of the human's file. */
   trust: () => Trust;
-  /** The rules in that file. */
-  ruleFile: RuleFile;
+  /** The rules in that file; loaded when they are listed or changed, with a parser that keeps the person's formatting. */
+  ruleFile: () => Promise<RuleFile>;
   /** Writes a seat into that file, replacing one with the same key. @throws with a sentence that says why it could not. */
   addSeat: (seat: Seat) => Promise<void>;
   /** Removes the seat with this key from that file. @throws as `addSeat` does. */

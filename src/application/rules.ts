@@ -131,7 +131,7 @@ export function createRules(parts: RuleParts) {
 
   async function listed(rules: readonly PermissionRule[]): Promise<ListedRule[]> {
     const { uses, now } = await store.read(async (tx) => ({ uses: await tx.rules.uses(), now: tx.now }));
-    const lines = await ruleFile.lines();
+    const lines = await (await ruleFile()).lines();
     return rules.map(({ index, ...rule }) => {
       const used = uses.find(({ name }) => name === rule.name);
       return {
@@ -224,7 +224,7 @@ export function createRules(parts: RuleParts) {
       const complete = { ...draft, name };
       const { problems } = readDraft(complete);
       if (problems.length > 0) throw invalidInput(problems.join(' '));
-      await ruleFile.add(writtenRule(complete));
+      await (await ruleFile()).add(writtenRule(complete));
       const rule = (await listed(trust().permission_rules)).find((one) => one.name === name);
       if (rule === undefined) throw invalidInput(`${trust().path} does not count: see M-x hive-doctor.`);
       await record('added', rule, setter);
@@ -239,7 +239,7 @@ export function createRules(parts: RuleParts) {
       const [rule] = found === undefined ? [] : await listed([found]);
       if (found === undefined || rule === undefined)
         throw invalidInput('This rule is no longer in the file: list the rules again.');
-      await ruleFile.remove(found.index, (raw) => {
+      await (await ruleFile()).remove(found.index, (raw) => {
         const [there] = readDraft(raw as RuleDraft).rules;
         // The name of a rule without one comes from its place in the file, so it is not compared.
         return there !== undefined && ruleId({ ...there, name: found.name }) === rule_id;

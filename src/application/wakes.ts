@@ -260,13 +260,18 @@ async function noticeWakeLimit(tx: WriteTx, session: Session): Promise<void> {
 
 const CODEX = /codex/i;
 
-interface CodexWakerParts extends Pick<Parts, 'store' | 'feed' | 'machine' | 'log'> {
-  wakes: WakeService;
-  codex: Pick<CodexControl, 'queue'>;
-}
-
 export function createCodexWaker(
-  { store, feed, wakes, codex, machine, log }: CodexWakerParts,
+  {
+    store,
+    feed,
+    wakes,
+    codex,
+    machine,
+    log,
+  }: Pick<Parts, 'store' | 'feed' | 'machine' | 'log'> & {
+    wakes: WakeService;
+    codex: () => Promise<Pick<CodexControl, 'queue'>>;
+  },
   { seat }: Pick<WakeWait, 'seat'>,
 ) {
   const stop = new AbortController();
@@ -279,7 +284,7 @@ export function createCodexWaker(
     // woken by that process.
     const deliver = async (text: string): Promise<boolean> => {
       const message = `<task-notification>Hive: ${text}</task-notification>`;
-      return !stop.signal.aborted && codex.queue({ thread_id: threadOf(session), message });
+      return !stop.signal.aborted && (await codex()).queue({ thread_id: threadOf(session), message });
     };
     const waiting = { session_id, seat, deliver, shared: true, signal: stop.signal };
     while (!stop.signal.aborted && (await wakes.untilWanted(waiting)) !== null);

@@ -395,7 +395,7 @@ describe('an idle Codex', () => {
     };
     const wakes = createWakes({ store, feed, ids: randomIds, processes });
     const waker = createCodexWaker(
-      { store, feed, wakes, codex, machine: 'test', log: recordingLog() },
+      { store, feed, wakes, codex: async () => codex, machine: 'test', log: recordingLog() },
       { seat: SEAT },
     );
     onTestFinished(() => waker.close());
