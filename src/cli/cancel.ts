@@ -7,23 +7,23 @@ import { promptNamed } from './named.ts';
 import { type Format, hasState, print, printJson, remark } from './output.ts';
 import { perform } from './program.ts';
 
-interface CancelOptions extends Format {
-  asAgent?: boolean;
-}
-
 export function defineCancel(command: Command): void {
   perform(command, cancel)
     .argument('<id>', 'the ask_id of the question, or how it begins')
     .option('--as-agent', "an agent cancels another session's question, which is recorded");
 }
 
-async function cancel(hive: Hive, id: string, options: CancelOptions): Promise<ExitCode> {
+async function cancel(
+  hive: Hive,
+  id: string,
+  { asAgent, json }: Format & { asAgent?: boolean },
+): Promise<ExitCode> {
   const found = await promptNamed(hive, id, { status: 'pending' });
   const { ask_id } = found;
   const action = {
     action: "cancel another session's question",
     isOwn: ({ session_id }: Caller) => session_id === found.session_id,
-    asAgent: options.asAgent,
+    asAgent,
   };
   const actor = await findActor(hive, action);
   const { accepted, prompt } = await hive.prompts.cancel(
@@ -32,7 +32,7 @@ async function cancel(hive: Hive, id: string, options: CancelOptions): Promise<E
     actor.kind === 'agent' ? 'withdrawn' : 'human',
   );
   const { status, by, via } = prompt;
-  if (options.json === true) printJson({ ask_id, accepted, status, by, via });
+  if (json === true) printJson({ ask_id, accepted, status, by, via });
   else if (accepted) print(`Cancelled ${ask_id}.`);
   else remark(`Nothing to cancel: ${ask_id} ${hasState(prompt)}.`);
   return accepted ? EXIT.done : EXIT.notAccepted;

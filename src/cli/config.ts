@@ -21,10 +21,6 @@ import { findPhone } from './extensions.ts';
 import { doneAsJson, type Format, print, printJson, printRows, remark } from './output.ts';
 import { perform } from './program.ts';
 
-interface ConfigOptions extends Format {
-  phone?: string;
-}
-
 /** The value that restores the default, as with `hive sessions set`. */
 const DEFAULT = 'default';
 
@@ -39,7 +35,7 @@ async function config(
   hive: Hive,
   key: string | undefined,
   value: string | undefined,
-  { json = false, phone: given }: ConfigOptions,
+  { json = false, phone: given }: Format & { phone?: string },
 ): Promise<ExitCode> {
   const phone = given === undefined ? null : await findPhone(hive, given);
   if (key === undefined) return showAll(hive, { phone, json });

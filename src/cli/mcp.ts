@@ -64,12 +64,13 @@ interface McpOptions {
   deny?: boolean;
 }
 
-interface LocalOptions {
+async function runMcp({
+  role,
+  tool_timeout_ms,
+}: {
   role: Role;
   tool_timeout_ms: number | null;
-}
-
-async function runMcp({ role, tool_timeout_ms }: LocalOptions): Promise<void> {
+}): Promise<void> {
   const stop = untilAbandoned();
   // A copy: each read of `process.env` asks the system, and each call reads it ten times.
   const env = { ...process.env };

@@ -18,10 +18,6 @@ import { perform } from './program.ts';
 
 const COLUMNS = ['TITLE', 'HANDLE', 'STATE', 'SEEN', 'SOURCE', 'MENTIONS', 'ROLES', 'PROJECT', 'DOING'];
 
-interface SessionsOptions extends Format {
-  ended?: boolean;
-}
-
 const LIMIT = 500;
 
 export function defineSessions(command: Command): void {
@@ -125,7 +121,7 @@ function coordinating(ask_id: string | undefined): string[] {
   return ask_id === undefined ? [] : [`coordinator (${ask_id})`];
 }
 
-async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<ExitCode> {
+async function sessions(hive: Hive, { ended, json }: Format & { ended?: boolean }): Promise<ExitCode> {
   // Without an open desk, nothing else ends the sessions of processes that are gone.
   await hive.sessions.sweep(hostname());
   const found = await hive.sessions.list({ state: ended === true ? undefined : 'alive', limit: LIMIT });

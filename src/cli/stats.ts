@@ -32,10 +32,6 @@ const VIA = {
   library: 'a program',
 } as Readonly<Record<string, string>>;
 
-interface StatsOptions extends Format {
-  since: string;
-}
-
 export function defineStats(command: Command): void {
   perform(command, stats).option(
     '--since <duration>',
@@ -44,7 +40,7 @@ export function defineStats(command: Command): void {
   );
 }
 
-async function stats(hive: Hive, { since, json }: StatsOptions): Promise<ExitCode> {
+async function stats(hive: Hive, { since, json }: Format & { since: string }): Promise<ExitCode> {
   const found = await hive.stats.read(new Date(Date.now() - parseDuration(since)).toISOString());
   if (json === true) printJson({ stats: found });
   else show(found, await byAgent(hive, found.agents));

@@ -6,10 +6,6 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { duration, type Format, parseDuration, print, printJson, printRows, remark } from './output.ts';
 import { perform } from './program.ts';
 
-interface SetOptions extends Format {
-  escalateAfter?: string;
-}
-
 export function defineTeam(command: Command): void {
   perform(command.command('list'), list).description('List the teams');
   const define = humanCommands(command, 'change teams');
@@ -43,7 +39,7 @@ async function set(
   hive: Hive,
   name: string,
   members: string[],
-  { escalateAfter, json }: SetOptions,
+  { escalateAfter, json }: Format & { escalateAfter?: string },
 ): Promise<ExitCode> {
   const escalate_after_ms = escalateAfter === undefined ? null : parseDuration(escalateAfter);
   const team = await hive.humans.setTeam({ name, members, escalate_after_ms });

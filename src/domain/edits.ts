@@ -115,13 +115,7 @@ const WORDS = {
 
 // ---- The versions whose edits were compared with the models ----
 
-interface Measured {
-  name: string;
-  first: string;
-  last: string;
-}
-
-const MEASURED: Readonly<Record<HookClient, Measured>> = {
+const MEASURED: Readonly<Record<HookClient, { name: string; first: string; last: string }>> = {
   'claude-code': { name: 'Claude Code', first: '2.1.330', last: '2.1.332' },
   codex: { name: 'Codex', first: '0.169.0', last: '0.171.0' },
 };

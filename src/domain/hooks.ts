@@ -267,14 +267,15 @@ export function wakesSince({ wakes, human_seq }: Pick<Waker, 'wakes' | 'human_se
 
 const REMEMBERED = 1_000;
 
-/** The reasons to wake a session. */
-interface WokenFor {
-  ask_ids: readonly string[];
-  mentions: readonly Pick<Mention, 'mention_id' | 'from_session_id'>[];
-}
-
-/** The record after this wake-up. The session has no waker until a new one starts. */
-export function wokenFor(waker: Waker, { ask_ids, mentions }: WokenFor, spoke: number): Waker {
+/** The record after a wake-up for these reasons. The session has no waker until a new one starts. */
+export function wokenFor(
+  waker: Waker,
+  {
+    ask_ids,
+    mentions,
+  }: { ask_ids: readonly string[]; mentions: readonly Pick<Mention, 'mention_id' | 'from_session_id'>[] },
+  spoke: number,
+): Waker {
   const ids = mentions.map(({ mention_id }) => mention_id);
   const woken_for = [...waker.woken_for, ...ask_ids, ...ids].slice(-REMEMBERED);
   const counts = mentions.some(({ from_session_id }) => from_session_id !== null) ? 1 : 0;

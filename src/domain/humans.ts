@@ -72,12 +72,6 @@ export function createTeam(
   return { folded: foldName(name), name, members: [...members.values()], escalate_after_ms };
 }
 
-/** The things that a name may refer to. */
-interface Known {
-  human: Human | undefined;
-  team: Team | undefined;
-}
-
 /**
  * The address of a prompt `to` a human or a team; a name that is both reaches both. The members of the team are those
  * at the time of asking. The asker's own escalation time takes precedence over the team's.
@@ -86,7 +80,7 @@ interface Known {
 export function addressOf(
   to: string,
   escalate_after_ms: number | null | undefined,
-  { human, team }: Known,
+  { human, team }: { human: Human | undefined; team: Team | undefined },
   now: string,
 ): Address {
   const after = escalate_after_ms ?? team?.escalate_after_ms ?? null;

@@ -327,7 +327,9 @@ export function serverSetting(
 ): ServerSetting {
   const [command = 'hive', ...rest] = program;
   // With alwaysLoad each of our tools would cost every request of a model.
-  const { alwaysLoad: _, ...kept } = (isHiveServer(present) ? present : {}) as PresentServer;
+  const { alwaysLoad: _, ...kept } = (isHiveServer(present) ? present : {}) as Partial<ServerSetting> & {
+    alwaysLoad?: unknown;
+  };
   const server = { ...kept, command, args: [...rest, 'mcp', ...mcpOptions(present, role)] };
   if (client === 'claude-code') return { ...server, env: { ...kept.env, ...EMPTIED } };
   const others = (Array.isArray(kept.env_vars) ? kept.env_vars : []).filter(
@@ -335,8 +337,6 @@ export function serverSetting(
   );
   return { ...server, env_vars: [...CODEX_ENVIRONMENT, ...others] };
 }
-
-type PresentServer = Partial<ServerSetting> & { alwaysLoad?: unknown };
 
 /** The words after `mcp`: those of the existing entry, unless its role is another one. */
 function mcpOptions(present: unknown, role: Role): string[] {

@@ -35,12 +35,9 @@ export interface GateRecord {
   prompts_gave_up: boolean;
 }
 
-type GateOpinion = 'pass' | 'remind' | 'deny';
-
-interface GateDecision {
-  opinion: GateOpinion;
+/** The gate after a decision. `gave_up_now`: the human must be notified. */
+interface Decided {
   record: GateRecord;
-  /** The gate gave up at this call: the human must be notified. */
   gave_up_now: boolean;
 }
 
@@ -73,7 +70,7 @@ export function decideGate(
   { count, gating, urgent }: UnprocessedCount,
   record: GateRecord,
   { mode, can_clear, now }: { mode: GateMode; can_clear: boolean; now: string },
-): GateDecision {
+): Decided & { opinion: 'pass' | 'remind' | 'deny' } {
   const pass = { record, gave_up_now: false };
   if (count === 0 || mode === 'off') return { opinion: 'pass', ...pass };
   const holding = mode === 'remind' ? urgent : gating;
@@ -98,13 +95,6 @@ export function decideGate(
   };
 }
 
-interface HumanPromptDecision {
-  refused: boolean;
-  record: GateRecord;
-  /** The gate gave up at this prompt: the human must be notified. */
-  gave_up_now: boolean;
-}
-
 /** The gate lets prompts through after refusing this many in a row. */
 export const PROMPT_REFUSALS = 5;
 
@@ -113,7 +103,7 @@ export function decideHumanPrompt(
   { gating }: Pick<UnprocessedCount, 'gating'>,
   record: GateRecord,
   prompt: string,
-): HumanPromptDecision {
+): Decided & { refused: boolean } {
   if (gating === 0 || clearsMentions(prompt)) return { refused: false, record, gave_up_now: false };
   const { opinion, holds, gave_up } = holdAtMost(PROMPT_REFUSALS, {
     holds: record.prompts,

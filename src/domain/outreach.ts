@@ -14,24 +14,7 @@ import { type Source, sourceLabel } from './sources.ts';
 import { cleanText, excerpt, quoted } from './text.ts';
 
 export type OutreachKind = 'ping' | 'card' | 'report';
-/**
- * `sent`: on its way. `unseen`: nobody was there to see it, so it is kept until the human is back. `suppressed`: refused by a
- * rule. `delivered`: a report that its reader has provably read.
- */
-type OutreachStatus = 'sent' | 'shown' | 'unseen' | 'suppressed' | 'delivered';
 type CardColor = 'blue' | 'green' | 'red' | 'yellow';
-
-interface CardField {
-  name: string;
-  value: string;
-  inline: boolean;
-}
-
-interface CardAction {
-  label: string;
-  /** The task that pressing the button gives to the agent. */
-  ask: string | null;
-}
 
 /** One shape for all kinds; fields of the other kinds are null or empty. Times are ISO-8601 UTC. */
 export interface Outreach {
@@ -53,12 +36,17 @@ export interface Outreach {
   title: string | null;
   description: string | null;
   color: CardColor | null;
-  fields: CardField[];
-  actions: CardAction[];
+  fields: { name: string; value: string; inline: boolean }[];
+  /** The buttons. `ask`: the task that pressing one gives to the agent. */
+  actions: { label: string; ask: string | null }[];
   /** The prompt whose options are the card's actions. */
   ask_id: string | null;
   critical: boolean;
-  status: OutreachStatus;
+  /**
+   * `sent`: on its way. `unseen`: nobody was there to see it, so it is kept until the human is back. `suppressed`: refused by a
+   * rule. `delivered`: a report that its reader has provably read.
+   */
+  status: 'sent' | 'shown' | 'unseen' | 'suppressed' | 'delivered';
   /** Which rule suppressed it, or why it was not shown at once (an `Absence`, or a sentence); kept when it is shown later. */
   reason: string | null;
   /** The budget bucket that paid for it; null when it cost nothing or was refunded. */
@@ -318,11 +306,13 @@ export interface Refusal {
   passes_at: string | null;
 }
 
-/** `bucket` is the state after charging; null when nothing is charged. */
-type RuleOpinion = { refusal: Refusal } | { refusal: null; bucket: Bucket | null };
-
-/** Checks the rules for visible output of a background session; for other sessions it is free. */
-export function decideByRules(state: RuleState): RuleOpinion {
+/**
+ * Checks the rules for visible output of a background session; for other sessions it is free. `bucket` is the state after
+ * charging; null when nothing is charged.
+ */
+export function decideByRules(
+  state: RuleState,
+): { refusal: Refusal } | { refusal: null; bucket: Bucket | null } {
   const { kind, source, critical, settings, bucket, absence, unseen, now } = state;
   if (source !== 'bg') return { refusal: null, bucket: null };
   const refuse = (rule: OutreachRule, why: string, passes: string, passes_at: string | null = null) => ({

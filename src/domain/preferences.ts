@@ -6,12 +6,6 @@
 import { foldHandle } from './mention-parser.ts';
 import { MINUTE_MS } from './rates.ts';
 
-/**
- * `unfocused`: only while no Emacs of the seat has the focus; a focused one uses its echo area. `urgent`: only critical things,
- * whether or not an Emacs has the focus.
- */
-type NotifyWhen = 'always' | 'unfocused' | 'urgent' | 'never';
-
 /** Local times of day, `HH:MM`. If `from` is after `to`, the period includes midnight. */
 interface QuietHours {
   from: string;
@@ -26,11 +20,12 @@ interface QuietHours {
 export type GateMode = (typeof GATE_MODES)[number];
 export const GATE_MODES = ['strict', 'block', 'remind', 'off'] as const;
 
-/** How long a dialog waits at a desk before its terminal asks, at most, in seconds. `usual`: as long as its client allows. */
-export type DialogWait = 'usual' | 'on' | 'off' | number;
-
 export interface Preferences {
-  notify_when: NotifyWhen;
+  /**
+   * `unfocused`: only while no Emacs of the seat has the focus; a focused one uses its echo area. `urgent`: only critical things,
+   * whether or not an Emacs has the focus.
+   */
+  notify_when: 'always' | 'unfocused' | 'urgent' | 'never';
   /** True until it is turned off, or the time (ISO-8601 UTC) at which it ends by itself. */
   do_not_disturb: boolean | string;
   quiet_hours: QuietHours | null;
@@ -48,7 +43,8 @@ export interface Preferences {
   stop_guard: boolean;
   /** How many seconds the Stop of an unattended agent waits for an answer to its question. */
   stop_wait: number;
-  dialog_wait: DialogWait;
+  /** How long a dialog waits at a desk before its terminal asks, at most, in seconds. `usual`: as long as its client allows. */
+  dialog_wait: 'usual' | 'on' | 'off' | number;
   /** For how many hours an idle agent can be woken. */
   wake: 'off' | number;
 }

@@ -23,8 +23,6 @@ export interface RunCall {
   mode?: string;
 }
 
-export type RunStatus = 'working' | 'sleeping' | 'ended';
-
 /** The process that controls a run's agent. `started` distinguishes it from a later process with the same id. */
 export interface RunKeeper {
   machine: string;
@@ -36,7 +34,7 @@ export interface Run {
   run_id: string;
   /** The session of the agent, chosen before its first start. */
   session_id: string;
-  status: RunStatus;
+  status: 'working' | 'sleeping' | 'ended';
   /** The seat of its human: only processes of this person resume it. */
   seat: string;
   machine: string;

@@ -11,9 +11,6 @@ import type { GateMode } from './preferences.ts';
 import { decideSource, type Source } from './sources.ts';
 import { cleanText, excerpt } from './text.ts';
 
-/** `idle`: it has no current turn. `ended`: it is gone, but its questions can still be answered. */
-type SessionState = 'active' | 'idle' | 'ended';
-
 /**
  * How a session notices new messages in the room that do not mention it: not at all, by their number, or by the beginning of
  * each.
@@ -74,8 +71,8 @@ export interface Session {
   room_news: boolean;
   /** The outreach settings that the human set for this session alone. */
   outreach: OutreachOverrides;
-  /** Whether it is alive. */
-  state: SessionState;
+  /** Whether it is alive. `idle`: it has no current turn. `ended`: it is gone, but its questions can still be answered. */
+  state: 'active' | 'idle' | 'ended';
   /** When it was first registered. */
   started_at: string;
   /** When anything last came from it. */
@@ -324,16 +321,13 @@ export interface SessionPlace {
   order_key: string;
 }
 
-/** The fields of a turn that decide the place of its session. */
-interface Stretch {
-  session_id: string;
-  state: string;
-  started_at: string;
-  ended_at: string | null;
-}
-
 /** The place of a living session with this newest turn. Of those that work, the one that began first comes first. */
-export function placeOfTurn({ state, started_at, ended_at, session_id }: Stretch): SessionPlace {
+export function placeOfTurn({
+  state,
+  started_at,
+  ended_at,
+  session_id,
+}: Record<'state' | 'started_at' | 'session_id', string> & { ended_at: string | null }): SessionPlace {
   if (state === 'in_progress') return { section: 'working', order_key: `${started_at} ${session_id}` };
   return { section: 'idle', order_key: latestFirst(ended_at ?? started_at, session_id) };
 }

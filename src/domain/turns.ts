@@ -11,8 +11,6 @@ import type { Via } from './actors.ts';
 import type { Prompt } from './prompts.ts';
 import { excerpt } from './text.ts';
 
-/** A turn ends once, completed or aborted. */
-type TurnState = 'in_progress' | 'completed' | 'aborted';
 /**
  * `interrupted`: somebody stopped it. `replaced`: a new turn displaced it, according to the client's transcript or the library.
  * `ended`: its session ended. `unknown`: another turn began, and it is not known how this one ended.
@@ -42,8 +40,8 @@ export interface Turn {
   continues: string | null;
   /** The first turn of that chain, or itself if it continues none: holds are counted over the whole chain. */
   chain_id: string;
-  /** Whether it is running, and how it ended. */
-  state: TurnState;
+  /** Whether it is running, and how it ended. It ends once. */
+  state: 'in_progress' | 'completed' | 'aborted';
   /** Why it was aborted; null when it was not. */
   abort_reason: AbortReason | null;
   /** The actor that ended it; null if nobody did. */
