@@ -166,14 +166,17 @@ human typed, report that, and put TEXT into the kill ring."
 ;;;; The fate of a question
 
 (defun hive-respond-settled-since (prompt)
-  "Return how PROMPT was settled since it was opened, in words, or nil."
+  "Return what happened to PROMPT since it was opened, in words, or nil.
+It was settled, or left to the terminal of its agent."
   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
-    (when (and now (hive-prompt-pending-p prompt) (not (hive-prompt-pending-p now)))
+    (when (and now (hive-prompt-pending-p prompt)
+               (or (not (hive-prompt-pending-p now)) (hive-prompt-in-terminal-p now)))
       (hive-respond-fate now))))
 
 (defun hive-respond-lost-p (prompt)
-  "Return non-nil if PROMPT has an answer by now, so that no other is accepted."
-  (equal "responded" (plist-get (hive-model-prompt (plist-get prompt :ask_id)) :status)))
+  "Return non-nil if no answer to PROMPT is accepted from here by now."
+  (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
+    (or (equal "responded" (plist-get now :status)) (hive-prompt-in-terminal-p now))))
 
 (defun hive-respond-still (prompt)
   "Return the current state of PROMPT, as a clause.
@@ -216,8 +219,9 @@ Signal a `user-error' if it is already answered."
      (t now))))
 
 (defun hive-respond-fate (prompt)
-  "Return how PROMPT was settled, in words."
+  "Return how PROMPT was settled, or that it was left to its terminal, in words."
   (pcase (plist-get prompt :status)
+    ((guard (hive-prompt-in-terminal-p prompt)) (hive-words "left to its terminal"))
     ("responded" (hive-words "answered by %s" (hive-text-by prompt 40)))
     ("expired" (hive-words 'fate-expired))
     ("cancelled" (hive-words 'fate-cancelled))

@@ -414,10 +414,13 @@ Return what was there, newest first."
       (should (equal (plist-get (car (hive-test-answers)) :decision) "my careful answer")))))
 
 (ert-deftest hive-respond-the-minibuffer-says-at-once-that-a-question-is-settled ()
-  (dolist (case '(("responded" "  [already answered by Bob; your answer would not be accepted]")
-                  ("expired" "  [already expired; your answer would be stored as late]")))
+  (dolist (case '(((:status "responded" :by "Bob" :decision "no")
+                   "  [already answered by Bob; your answer would not be accepted]")
+                  ((:status "expired") "  [already expired; your answer would be stored as late]")
+                  ((:terminal_since "2026-01-01T00:00:00.000Z")
+                   "  [already left to its terminal; your answer would not be accepted]")))
     (dolist (options (list nil hive-respond-test-options))
-      (pcase-let ((`(,status ,text) case))
+      (pcase-let ((`(,change ,text) case))
         (hive-test-with-desk nil
           (hive-test-connect)
           (let ((id (plist-get (hive-test-call 'fake/ask (list :question "When?" :options options)) :ask_id))
@@ -431,8 +434,7 @@ Return what was there, newest first."
                 `(("When?" . ,(lambda ()
                                 (insert "to")
                                 (should-not (funcall shown))
-                                (hive-test-call 'fake/change
-                                                (list :ask_id id :status status :by "Bob" :decision "no"))
+                                (hive-test-call 'fake/change (append (list :ask_id id) change))
                                 (hive-test-wait 5 (funcall shown))
                                 (insert "morrow")
                                 (setq seen (funcall shown)))))
