@@ -141,6 +141,11 @@ describe('an answer', () => {
     expect(barOf(PERMISSION, ['Allow'], { ...free, isRead: false })).toBe(WORDS.readToEnd);
     expect(barOf(PERMISSION, ['Allow'], { mayAllowHere: false, isRead: false })).toBe(WORDS.mayNotAllow);
   });
+  test('to a dialog that its hook has left to its terminal is barred, whatever it says', () => {
+    const left = { ...PERMISSION, dialog: true, terminal_since: NOW };
+    for (const selected of [['Allow'], ['Deny'], []])
+      expect(barOf(left, selected, free)).toBe(WORDS.inTerminal);
+  });
   test('in own words may allow, where an agent asks by itself', () =>
     expect(barOf(PERMISSION, [], { ...free, mayAllowHere: false })).toBe(WORDS.mayNotAllow));
 

@@ -13,10 +13,11 @@ export interface Given {
 
 /** Why an answer with these options cannot be given here and now, as a sentence; null if it can. */
 export function barOf(
-  prompt: Pick<Prompt, 'kind' | 'dialog' | 'options'>,
+  prompt: Pick<Prompt, 'kind' | 'dialog' | 'options' | 'status' | 'terminal_since'>,
   selected: readonly string[],
   { mayAllowHere, isRead, isZoomed = false }: { mayAllowHere: boolean; isRead: boolean; isZoomed?: boolean },
 ): string | null {
+  if (prompt.status === 'pending' && prompt.terminal_since !== null) return WORDS.inTerminal;
   if (!mayAllow(prompt, { selected: [...selected] })) return null;
   if (!mayAllowHere) return WORDS.mayNotAllow;
   if (isRead) return null;

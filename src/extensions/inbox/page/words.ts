@@ -76,6 +76,7 @@ export const WORDS = {
     'It expired without an answer. You can still answer; it reaches the agent late, unless its client asked for a permission.',
   cancelled: 'It was cancelled.',
   answered: (by: string, decision: string): string => `Answered by ${by}: ${decision}`,
+  inTerminal: 'It waits in the terminal of its agent. Answer it there.',
   readToEnd: 'Read to the end to answer.',
   zoomed: 'Zoom out to answer: all of it has to be on the screen.',
   mayNotAllow:
