@@ -41,6 +41,8 @@ export interface HookSettings {
   human?: (cwd: string) => Promise<{ trust: Trust; place: Place }>;
   /** The seats whose answers may allow something; default: those in the human's file. */
   seats?: () => readonly Seat[];
+  /** The version of the connected client; null or missing where only its transcript names it. */
+  client_version?: () => string | null;
   /** Compares an edit with the files of a tool that works in `cwd`; only the few events that edit files call it. */
   editTools?: (cwd: string) => Promise<EditTools>;
   /** Whether a Codex daemon listens on this machine: only its dialogs can be answered from a desk. */

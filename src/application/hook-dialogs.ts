@@ -15,7 +15,7 @@ import {
   patchOf,
   promptsOf,
 } from '../domain/dialogs.ts';
-import { type EditTools, type ExpectedFile, expectedFiles } from '../domain/edits.ts';
+import { type EditCall, type EditTools, type ExpectedFile, expectedFiles } from '../domain/edits.ts';
 import { saysComment } from '../domain/forms.ts';
 import type { DialogAnswer, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { machineOfSeat } from '../domain/humans.ts';
@@ -77,13 +77,15 @@ export interface Asking extends Dialog {
 export async function inWords(
   found: HookDialog,
   event: HookEvent,
-  { editTools }: HookSettings,
+  { editTools, client_version }: HookSettings,
 ): Promise<Asking> {
   const files = editTools !== undefined && looksAtFiles(found) ? await editTools(event.cwd) : null;
   const directory = files === null ? event.cwd : await directoryFor(found, event, files);
   const isElsewhere = directory !== null && directory !== event.cwd;
   const tools = isElsewhere && editTools !== undefined ? await editTools(directory) : files;
-  const dialog = tools === null ? found : await compared(found, { ...event, directory }, tools);
+  const connected = client_version?.() ?? null;
+  const dialog =
+    tools === null ? found : await compared(found, { ...event, directory, version: connected }, tools);
   const claimed = dialog.kind === 'permission' ? (dialog.edit?.claimed ?? []) : [];
   return {
     dialog,
@@ -106,12 +108,12 @@ async function directoryFor(
 
 async function compared(
   found: HookDialog,
-  { client, transcript_path, directory }: HookEvent & { directory: string | null },
+  { client, transcript_path, directory, version }: HookEvent & Pick<EditCall, 'directory' | 'version'>,
   tools: EditTools,
 ): Promise<HookDialog> {
   const isEdit = found.kind !== 'plan' && dependsOnFiles(found) && transcript_path !== null;
-  const version = isEdit ? await tools.versionIn(client, transcript_path) : null;
-  return comparedDialog(found, { client, version, directory }, tools);
+  const written = isEdit && version === null ? await tools.versionIn(client, transcript_path) : version;
+  return comparedDialog(found, { client, version: written, directory }, tools);
 }
 
 async function open(

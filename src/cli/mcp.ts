@@ -104,12 +104,17 @@ async function runMcp({
       desk_id: null,
       open: null,
     });
+    const server = createMcpServer(hive, connection, role);
     const onHook = createConnectionHook(hive, {
       ...hookMachine(env),
       seat: thisSeat(),
       findProject,
+      client_version() {
+        const { name, version = null } = server.server.getClientVersion() ?? {};
+        return name === 'claude-code' ? version : null;
+      },
     });
-    await wire.serve(createMcpServer(hive, connection, role), onHook);
+    await wire.serve(server, onHook);
     endSoon();
     waker.close();
     await stopPopups();

@@ -59,7 +59,7 @@ describe('a permission that Claude Code asks for', () => {
     const { hive, claude, folder } = await run({ name: 'Write', input: { file_path: 'made.txt', content } });
     const [prompt] = await asked(hive);
     const file = join(folder, 'made.txt');
-    // Only because its transcript names a version whose edits were measured.
+    // Only because the edits of the version that it names were measured.
     expect(prompt?.context).toMatch(`--- /dev/null\n+++ ${file}\n@@ -0,0 +1,1 @@\n+one\n`);
     // The terminal says that this mode covers more than edits, and so does the desk.
     await claude.until(/switch to accept edits .*common file commands/);

@@ -6,6 +6,8 @@
  * @module-tag mcp
  * @module-tag hook
  */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
@@ -17,7 +19,7 @@ import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { ask, HUMAN, introduce, openTestHive, prefer } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { HEADLESS } from '../support/outreach.ts';
-import { tempStore } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const SESSION = '5e551000-0000-4000-8000-00000000000a';
@@ -126,6 +128,21 @@ describe('the tool of the hooks', () => {
     await hive.prompts.respond({ ask_id: String(ask_id), decision: 'a', actor: HUMAN });
     expect(await poll).toMatchObject({ decision: 'a' });
   });
+});
+
+test('an edit is claimed for the version that the client names when it connects, whatever its transcript says', async () => {
+  const { hive, agent } = await claude();
+  await openDesk(hive);
+  const transcript_path = join(tempFolder(), 'transcript.jsonl');
+  writeFileSync(transcript_path, JSON.stringify({ type: 'user', version: '2.1.330' }));
+  const file_path = join(tempFolder(), 'made.txt');
+  const tool_input = JSON.stringify({ file_path, content: 'one\n' });
+  const edit = { hook_event_name: 'PermissionRequest', tool_name: 'Write', tool_input, transcript_path };
+  const hook = fire(agent, edit);
+  const { ask_id, context } = await pending(hive);
+  expect(context).toContain('and this is 1.0.0.');
+  await answerDialog(hive, ask_id, 'Deny');
+  await hook;
 });
 
 describe('a hook over the connection that fails', () => {
