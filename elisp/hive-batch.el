@@ -64,7 +64,7 @@ of each, as `hive-read-below' returns them."
       (append begin
               (cond ((null (cdr batch)) nil)
                     ((cl-every #'null own)
-                     (list (concat "  " (propertize (hive-batch-agents batch) 'face 'bold))))
+                     (hive-batch--agents batch))
                     (t (cl-loop for name in names for lines in own
                                 append (hive-batch--own-lines name width lines))))
               end))))
@@ -76,9 +76,15 @@ of each, as `hive-read-below' returns them."
            collect (concat "  " (propertize lead 'face 'bold)
                            (make-string (- width (string-width lead)) ?\s) line)))
 
-(defun hive-batch-agents (batch &optional width)
-  "Return the names of the agents of BATCH, each once, at most WIDTH columns."
-  (hive-text-line (string-join (delete-dups (mapcar #'hive-text-agent batch)) ", ") width))
+(defun hive-batch--agents (batch)
+  "Return lines with the names of the agents of BATCH, each once, and none broken."
+  (let* ((names (delete-dups (mapcar #'hive-text-agent batch)))
+         (parts (mapcar (lambda (name)
+                          (propertize (concat name (if (eq name (car (last names))) "" ",")) 'face 'bold))
+                        names)))
+    (split-string (seq-reduce (lambda (text part) (hive-display-flow text part " " "  "))
+                              (cdr parts) (concat "  " (car parts)))
+                  "\n")))
 
 (defun hive-batch-count (batch)
   "Return how many agents ask the questions of BATCH, in words."

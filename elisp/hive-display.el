@@ -53,6 +53,17 @@ The user's `window-min-height' would keep four of each; they grow back.")
             ;; A frame of its own does not grow.
             (window-height window)))))
 
+(defun hive-display-flow (text part gap &optional indent)
+  "Return TEXT followed by PART, which is not broken over lines.
+GAP is what is between two parts on one line, INDENT begins a new line."
+  (let ((last (car (last (split-string text "\n")))))
+    (concat text
+            (cond ((string-empty-p last) "")
+                  ;; The last column may be a continuation mark.
+                  ((< (string-width (concat last gap part)) (car (hive-display-room))) gap)
+                  (t (concat "\n" indent)))
+            part)))
+
 (defun hive-display-fits-p (text)
   "Return non-nil if the echo area certainly displays all of TEXT.
 That is the number of further lines for which there is room.

@@ -160,20 +160,9 @@ With WHOLE, do not shorten it."
               (propertize (hive-text-line label (unless whole 60)) 'face (if mine 'hive-next-chosen 'default)))
             (if mine (hive-mark " ✓") ""))))
 
-(defun hive-next--flow (text part gap)
-  "Return TEXT followed by PART, which is not broken over lines.
-GAP is what is between two parts on one line."
-  (let ((last (car (last (split-string text "\n")))))
-    (concat text
-            (cond ((string-empty-p last) "")
-                  ;; The last column may be a continuation mark.
-                  ((< (string-width (concat last gap part)) (car (hive-display-room))) gap)
-                  (t "\n"))
-            part)))
-
 (defun hive-next--add-key (text key)
   "Return TEXT followed by KEY with its meaning, which is not broken over lines."
-  (hive-next--flow text (propertize key 'face 'hive-shadow) "  "))
+  (hive-display-flow text (propertize key 'face 'hive-shadow) "  "))
 
 (defun hive-next--wrapped (text)
   "Return TEXT with its lines broken at blanks, as the echo area does not.
@@ -260,7 +249,7 @@ If TIGHT, they are on one line where they fit."
                         (propertize (hive-human-label prompt) 'face 'hive-warning)
                         ;; That of a permission stays as it is.
                         (if (hive-permission-p prompt) question (hive-next--wrapped question)))))
-    (concat (if tight (hive-next--flow line asked "  ") (concat line "\n" asked)) "\n")))
+    (concat (if tight (hive-display-flow line asked "  ") (concat line "\n" asked)) "\n")))
 
 (defun hive-next--said (prompt)
   "Return a line with what the agent of PROMPT said last, or \"\"."
@@ -297,7 +286,7 @@ descriptions."
 With DESCRIBED, those that could allow something have descriptions."
   (let ((text ""))
     (dolist (choice (hive-next--choices prompt))
-      (setq text (hive-next--flow
+      (setq text (hive-display-flow
                   text
                   (if (and described
                            (hive-permission-allows-p

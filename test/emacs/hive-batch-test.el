@@ -74,6 +74,15 @@ Within BODY, `shown' are the texts that were shown, in order, and
 
 ;;;; The text of a batch
 
+(ert-deftest hive-batch-names-of-ten-agents-are-each-on-one-line ()
+  (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 30))))
+    (let* ((names (cl-loop for n from 1 to 10 collect (format "agent %d of the shop" n)))
+           (lines (hive-batch-lines (mapcar (lambda (name) (hive-test-prompt :alike "x" :agent name)) names))))
+      (should (equal (string-join names ", ") (substring-no-properties (mapconcat #'string-trim lines " "))))
+      (dolist (line lines)
+        (should (string-match-p "\\`  agent [0-9]+ .*shop,?\\'" line))
+        (should (< (string-width line) 80))))))
+
 (ert-deftest hive-batch-shows-what-is-common-once-and-each-difference-with-its-agent ()
   (should (equal '("      npm install" "  Tool: Bash"
                    "  reviewer  Directory: /home/a"
