@@ -298,19 +298,23 @@ With DESCRIBED, those that could allow something have descriptions."
 
 (defun hive-next--short-text (prompt left choices &optional beside more)
   "Return the text for PROMPT as it fits, with CHOICES; LEFT is how many follow.
-With BESIDE, a window shows the question, so it is only named.  MORE is
-as for `hive-read-below'."
-  (concat
-   (hive-next--heading prompt left
-                       (hive-text-line (plist-get prompt :question)
-                                       (if beside (- (frame-width) 12) (* 3 (frame-width)))))
-   (if beside "" (hive-read-below prompt (frame-width) more))
-   (if (and (hive-permission-p prompt) (not (hive-display-digest prompt)))
-       (propertize
-        (hive-words "Too long to show here.  Denying works at once; allowing opens it first.\n") 'face 'hive-warning)
-     "")
-   choices
-   (hive-next--help prompt (if beside (hive-words "SPC, DEL scroll")))))
+With BESIDE, a window shows the question, so it is only named, in few
+lines.  MORE is as for `hive-read-below'."
+  (let ((unread (and (hive-permission-p prompt) (not (hive-display-digest prompt))))
+        (question (hive-text-line (plist-get prompt :question)
+                                  (if beside (- (frame-width) 12) (* 3 (frame-width))))))
+    (concat
+     (hive-next--heading prompt left question beside)
+     (if beside "" (hive-read-below prompt (frame-width) more))
+     (if (and unread (not beside))
+         (propertize
+          (hive-words "Too long to show here.  Denying works at once; allowing opens it first.\n") 'face 'hive-warning)
+       "")
+     choices
+     (hive-next--help prompt (when beside
+                               (if unread (hive-words "SPC, DEL scroll (to its end before you allow it)")
+                                 (hive-words "SPC, DEL scroll")))
+                       beside))))
 
 ;;;; Several questions that are alike
 
@@ -489,12 +493,12 @@ With BACK, scroll it back.  Return nil."
         (let ((buffer (hive-prompt-buffer prompt)))
           ;; Scrolling means reading, so unfold everything.
           (with-current-buffer buffer (hive-fold-show-all))
-          (setq hive-next--side
-                (list (display-buffer
-                       buffer '((display-buffer-pop-up-window display-buffer-use-some-window)
-                                (inhibit-same-window . t)
-                                ;; The echo area will take much of it.
-                                (window-height . hive-next--heighten))))))
+          (when-let* ((window (display-buffer buffer '((display-buffer-pop-up-window display-buffer-use-some-window)
+                                                       (inhibit-same-window . t)))))
+            (setq hive-next--side (list window))
+            (hive-next--heighten window)
+            ;; The echo area has what is above it.
+            (set-window-start window (with-current-buffer buffer (hive-text-part-begin 'question)))))
       (unless (eq window (car hive-next--side))
         (setq hive-next--side (list window))
         (hive-next--note-side))
@@ -504,8 +508,10 @@ With BACK, scroll it back.  Return nil."
     nil))
 
 (defun hive-next--heighten (window)
-  "Let WINDOW have the lines that the others above and below can do without."
-  (window-resize window (window-max-delta window nil nil nil t)))
+  "Let WINDOW have the lines that the others above and below can do without.
+The echo area will take much of it."
+  (let ((window-min-height hive-display--window-lines))
+    (window-resize window (window-max-delta window nil nil nil t))))
 
 (defun hive-next--remove-window (prompt)
   "Remove the side window with PROMPT, unless the human went there."

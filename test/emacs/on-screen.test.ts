@@ -135,6 +135,51 @@ describe('in low windows', () => {
   });
 });
 
+/** The lines of what Claude Code asks before it edits three lines of a file. */
+const EDIT = `--- /home/ada/shop/delivery.ts
++++ /home/ada/shop/delivery.ts
+@@ -2,9 +2,9 @@
+ 
+ /** The first day. */
+ export function firstDay(order: Order): Day {
+-  const earliest = today();
+-  const later = tomorrow();
+-  const never = null;
++  const earliest = soon();
++  const later = late();
++  const never = undefined;
+   return order.express ? earliest : workday(earliest, 2);
+ }
+ 
+
+Tool: Edit
+Directory: /home/ada/shop`;
+
+test.each([1, 2])(
+  'an edit of three lines is allowed after two screens of 24 lines, beside %i windows, which grow back',
+  async (windows) => {
+    await layOut({ windows });
+    const id = await asked({
+      kind: 'permission',
+      question: 'Change delivery.ts?',
+      context: EDIT,
+      options: [
+        { label: 'Allow', description: 'This once' },
+        { label: 'Allow always', description: 'Claude Code writes a rule into .claude/settings.local.json' },
+        { label: 'Deny', description: 'Anything you type is sent to the agent as the reason' },
+      ],
+    });
+    await emacs.keys('F5');
+    await emacs.answer(/Too long to show here/, 'Space');
+    await emacs.answer(/today\(\)[\s\S]*to its end before you allow it/, 'Space');
+    await emacs.answer(/sent to the agent as the reason[\s\S]*SPC, DEL scroll {2}RET/, '1');
+    await emacs.answer(/RET or y gives/, 'y');
+    expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
+    await evaluate("(equal heights (mapcar 'window-height (window-list)))");
+    await emacs.until(/^t$/m);
+  },
+);
+
 test('in 80 columns, the mode lines of a question and of an answer have room for the counts', async () => {
   await layOut();
   await asked({ question: 'Which database should the shop use?', options: ['SQLite', 'PostgreSQL'] });
