@@ -32,6 +32,7 @@ export function isCommandAllowed(pattern: string, command: string, place: Place)
 function isLineAllowed(wanted: readonly ShellPart[], given: readonly ShellPart[], place: Place): boolean {
   if (wanted.length !== given.length || (hasStar(wanted) && !beginPlainly(given))) return false;
   const [commands, others] = [commandsOf(wanted), commandsOf(given)];
+  const readers = commandsWithInput(wanted);
   // A `cd` may fail, so the rest must be allowed in each directory in which it might run.
   let places: readonly Place[] = [place, ...placesOfValues(place, new Set(others))];
   return wanted.every((part, index) => {
@@ -43,7 +44,7 @@ function isLineAllowed(wanted: readonly ShellPart[], given: readonly ShellPart[]
     if (part.words.some(({ means }, at) => means === 'keyword' && other.words[at]?.means !== means))
       return false;
     const isCommand = !followsRedirection(wanted, index);
-    if (isCommand && !isTameProgram(words, other.words)) return false;
+    if (isCommand && !isTameProgram(readers[index] ?? [], other.words)) return false;
     const inside = placesAfter(places, words, CHANGES_IN_PART);
     const isAllowed = inside.every((one) => isPartAllowed(part, other, { ...one, isCommand }));
     if (isCommand) places = placesAfterCommand(places, words);
@@ -134,6 +135,19 @@ export function commandsOf(parts: readonly ShellPart[]): readonly (readonly Shel
     return command;
   });
 }
+
+/** The same, with a star for the input of each command that has one: `cat * | sh` and `sh < *` run code as `sh *` does. */
+export function commandsWithInput(parts: readonly ShellPart[]): readonly (readonly ShellWord[])[] {
+  return commandsOf(parts).map((words, index) => {
+    const hasInput =
+      parts[index]?.operator?.includes('<') === true || /^\|&?$/.test(parts[index - 1]?.operator ?? '');
+    return hasInput && !FILTERS.has(textsOf(words)[0] ?? '') ? [...words, INPUT] : words;
+  });
+}
+
+const INPUT: ShellWord = { pieces: ['', ''], means: 'name' };
+/** Programs that read code, but never from their input. */
+const FILTERS = new Set('sed gsed awk gawk mawk nawk jq yq'.split(' '));
 
 /** Whether the program of each command is its first word, with no keyword or redirection before it. */
 export function beginPlainly(parts: readonly ShellPart[]): boolean {
@@ -253,16 +267,22 @@ function movedTo({ cwd, resolve }: Place, target: string | undefined): Place {
  */
 type WordPlace = Place & { isCommand: boolean; isText?: boolean; isOfGo?: boolean };
 
-function isPartAllowed({ words: wanted }: ShellPart, { words: given }: ShellPart, place: WordPlace): boolean {
+function isPartAllowed(
+  { words: wanted, operator }: ShellPart,
+  { words: given }: ShellPart,
+  place: WordPlace,
+): boolean {
   const last = wanted.at(-1);
   const takesMore = last !== undefined && place.isCommand && goesOn(last, wanted.length === 1);
   if (given.length < wanted.length || (given.length > wanted.length && !takesMore)) return false;
   const texts = textsOf(given);
   const program = place.isCommand ? programAt(wanted) : -1;
   const isOfGo = texts[program] === 'go';
+  // What `echo` prints into a pipe are words again to the next program: `echo * | xargs rm`.
+  const mayBeText = place.isCommand && !(texts[0] === 'echo' && operator?.startsWith('|') === true);
   return texts.every((text, index) => {
     const pattern = wanted[index] ?? (isOfOptions(last) ? last : undefined);
-    const isText = place.isCommand && takesText(texts, index);
+    const isText = mayBeText && takesText(texts, index);
     if (pattern === undefined) return isPlainArgument(text, text, { ...place, isText, isOfGo });
     return isWordAllowed(pattern, text, { ...place, isText, isOfGo, isCommand: index === program });
   });
@@ -490,14 +510,18 @@ function isRunByStar(words: readonly ShellWord[], at: number, follows: readonly 
   return follows.includes(first.replace(/=.*/s, '')) || (follows.includes(before) && !isFolderNamed(first));
 }
 
-/** Where, among the words of a command, the command may begin that its program runs: `timeout 60 *`, `find src -exec *`. */
+/** Where, among the words of a command, the command may begin that its program runs: `timeout 60 *`, `find src -exec sh *`. */
 export function commandStarts(words: readonly string[]): number[] {
-  const program = programIn(words[0]);
-  const behind = words.findIndex((word) => RUNS_WHAT_FOLLOWS.get(program)?.includes(word) === true);
-  if (behind !== -1) return [behind + 1];
+  const starts: number[] = [];
+  let [start, program] = [0, programIn(words[0])];
+  for (let at = 1; at < words.length - 1; at += 1) {
+    if (RUNS_WHAT_FOLLOWS.get(program)?.includes(words[at] ?? '') !== true) continue;
+    [start, program] = [at + 1, programIn(words[at + 1])];
+    starts.push(start);
+  }
   const runs = isKnown(RUNS_A_WORD, program) || isKnown(RUNS_ANY_WORD, program);
-  const first = runs ? 1 : (behindSubcommand(program, words, 0) ?? words.length);
-  return words.map((_, at) => at).slice(first);
+  const first = runs ? start + 1 : (behindSubcommand(program, words, start) ?? words.length);
+  return [...starts, ...words.map((_, at) => at).slice(first)];
 }
 
 /** The name of a program, without its folder. */

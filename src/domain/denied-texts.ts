@@ -6,7 +6,9 @@ import { asWritten, atHome, type Place } from './places.ts';
 
 /** The texts of an input that a denying rule is compared with. */
 export function deniableTexts({ input }: HookTool, place: Place): string[] {
-  const texts = new Set([JSON.stringify(input) ?? '']);
+  const whole = JSON.stringify(input) ?? '';
+  const texts = new Set([whole]);
+  const most = Math.max(FEWEST_READINGS, Math.floor(MOST_CHARACTERS / (whole.length + 1)));
   for (const { text } of textsIn(input)) {
     // A shell joins a line that ends with a backslash and the next one.
     const line = text.replace(/\\\n/g, '');
@@ -15,20 +17,34 @@ export function deniableTexts({ input }: HookTool, place: Place): string[] {
       texts
         .add(one)
         .add(inOneLine(one))
-        .add(inOneLine(one.trimStart().replace(BEFORE_PROGRAM, '')));
-    for (const one of wholeCommands(line)) {
-      const command = one.trimStart().replace(BEFORE_PROGRAM, '');
+        .add(inOneLine(withoutBeginning(one)));
+    // Of a command with a substitution, first as a whole and then what is in it.
+    const commands = new Set([line, ...line.split(/[()`]/)].flatMap((one) => [...wholeCommands(one)]));
+    const isRead = [...commands].some((one) => READS_COMMANDS.test(withoutBeginning(withoutQuotes(one))));
+    for (const one of commands) {
       texts.add(inOneLine(withoutQuotes(one)));
-      for (const inner of [command, ...commandsIn(command)])
-        for (const reading of [inner, ...withoutFirstOptions(inner)]) {
-          const plain = inOneLine(withoutQuotes(reading));
-          texts.add(plain).add(plain.replace(/^\S*\//, ''));
-        }
+      let count = 0;
+      for (const reading of readingsOf(withoutBeginning(one), isRead)) {
+        const plain = inOneLine(withoutQuotes(reading));
+        texts.add(plain).add(plain.replace(/^\S*\//, ''));
+        count += 1;
+        if (count >= most) break;
+      }
     }
   }
   for (const path of new Set(pathsIn(input))) for (const file of filesMeant(path, place)) texts.add(file);
   return [...texts];
 }
+
+/**
+ * In characters: each reading of a command has almost its length, so a command has fewer readings in a long input, and the work
+ * is bounded.
+ */
+const MOST_CHARACTERS = 1_000_000;
+const FEWEST_READINGS = 4;
+
+/** A shell without a file or a command: it takes its commands from a pipe, or from what is behind `<<`. */
+const READS_COMMANDS = /^(?:\S*\/)?(?:ba|da|a|z|k)?sh(?:\s+-\S*)*\s*(?:$|<\s*[<(])/;
 
 /**
  * The patterns that a denying rule's `input` stands for. A relative path is tried from the agent's directory, as in an allowing
@@ -70,7 +86,17 @@ function inOneLine(text: string): string {
 }
 
 function withoutQuotes(text: string): string {
-  return text.replace(/["'\\]/g, '');
+  return text.replace(/\$(?=\\?["'])|["'\\]/g, '');
+}
+
+function withoutBeginning(command: string): string {
+  return command.trimStart().replace(BEFORE_PROGRAM, '');
+}
+
+/** The command, and the commands that its program may run, each with fewer and fewer of its options. */
+function* readingsOf(command: string, isRead: boolean): Generator<string> {
+  yield* withoutFirstOptions(command);
+  for (const inner of commandsIn(command, isRead)) yield* withoutFirstOptions(withoutBeginning(inner));
 }
 
 /**
@@ -78,47 +104,50 @@ function withoutQuotes(text: string): string {
  * the word after it as its value is not known, so there is one text for each reading.
  */
 function* withoutFirstOptions(command: string): Generator<string> {
-  if (command.length > LONGEST_COMMAND) return;
+  yield command;
   const [program = '', ...words] = command.match(WORD) ?? [];
-  for (let at = 0; at < MOST_OPTIONS && at < words.length; at += 1) {
-    const isOption = words[at]?.startsWith('-') === true;
-    if (!isOption && words[at - 1]?.startsWith('-') !== true) return;
+  for (const [at, word] of program.startsWith('-') ? [] : words.entries()) {
+    if (!word.startsWith('-') && words[at - 1]?.startsWith('-') !== true) return;
     yield [program, ...words.slice(at + 1)].join(' ');
   }
 }
 
 /**
  * The command without its redirections, and the commands that its program may run: `timeout 60 git push` runs `git push`. Which of
- * the next words begins that command is not known, so there is one text for each.
+ * the next words begins that command is not known, so there is one text for each. `isRead`: a shell may read any of its words.
  */
-function* commandsIn(command: string): Generator<string> {
-  if (command.length > LONGEST_COMMAND) return;
+function* commandsIn(command: string, isRead = false): Generator<string> {
   const all = command.match(WORD) ?? [];
-  const words = all.filter((word, at) => !REDIRECTION.test(word) && !/^\d*[<>&|]+$/.test(all[at - 1] ?? ''));
+  const words = all.filter((word, at) => !REDIRECTION.test(word) && !IS_REDIRECTION.test(all[at - 1] ?? ''));
   if (words.length < all.length) yield words.join(' ');
-  const most = Math.floor(MOST_CHARACTERS / command.length);
-  for (const start of commandStarts(words.map(withoutQuotes)).slice(0, most)) {
+  yield* commandsFrom(words, commandStarts(words.map(withoutQuotes)));
+  if (isRead)
+    yield* commandsFrom(
+      all.map((word) => word.replace(REDIRECTION, '')),
+      all.keys(),
+    );
+}
+
+function* commandsFrom(words: readonly string[], starts: Iterable<number>): Generator<string> {
+  for (const start of starts) {
     const [program = '', ...more] = words.slice(start);
-    // `bash -c "cd x && git push"`: what is in quotes are commands.
-    if (/\s/.test(program))
-      for (const one of wholeCommands(withoutQuotes(program))) {
-        const inner = one.trimStart();
+    // `bash -c "cd x && git push"`, `alias x="git push"`, `env -S"git push"`: what is in quotes are commands.
+    const quoted = /\s/.test(program) ? withoutQuotes(program) : null;
+    for (const text of quoted === null ? [] : new Set([quoted, quoted.replace(/^(?:-\w|[\w-]+=)/, '')]))
+      for (const inner of [...wholeCommands(text)].map(withoutBeginning)) {
         yield inner;
         // Its quotes are gone, so this goes no deeper.
         yield* commandsIn(inner);
       }
-    else yield [program, ...more].join(' ');
+    if (quoted === null) yield [program, ...more].join(' ');
   }
 }
 
-const REDIRECTION = /^\d*(?:&>|[<>])/;
-/** Each start makes a text of almost the length of the command, so a short command has as many as it has words. */
-const MOST_CHARACTERS = 160_000;
-
-const WORD = /(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])+/gs;
-const MOST_OPTIONS = 16;
-/** Each reading has almost the length of the command. */
-const LONGEST_COMMAND = 20_000;
+const REDIRECTION = /^(?:\d+|\{\w+\}|&)?[<>][<>&|]*/;
+const IS_REDIRECTION = new RegExp(`${REDIRECTION.source}$`);
+/** A word, or a redirection with its file if there is no blank between them. */
+const WORD =
+  /(?:(?:\d+|\{\w+\}|&)?[<>][<>&|]*)?(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\<>&])+|(?:\d+|\{\w+\}|&)?[<>][<>&|]*/gs;
 
 /** The commands of a line, each with all of its words: nothing in quotes or in a substitution ends a command. */
 function* wholeCommands(line: string): Generator<string> {
@@ -152,7 +181,7 @@ function isOfRedirection(line: string, at: number): boolean {
 
 /** Words that may stand before the program of a command: keywords and commands of a shell, variables, redirections. */
 const BEFORE_PROGRAM =
-  /^(?:(?:[!{]|if|then|elif|else|while|until|do|time(?:\s+-p)?|coproc|command|builtin|exec|env|nohup|sudo)\s+(?![-\s])|[A-Za-z_]\w*\+?=(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])*\s+|\d*(?:&?>>?|>\||[<>]&|<)\s*\S+\s+)+/s;
+  /^(?:(?:[!{-]|noglob|nocorrect|if|then|elif|else|while|until|do|time(?:\s+-p)?|coproc|command|builtin|exec|env|nohup|sudo)\s+(?![-\s])|[A-Za-z_]\w*(?:\[[^\]\s]*\])?\+?=(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])*\s+|\d*(?:&?>>?|>\||[<>]&|<)\s*\S+\s+)+/s;
 
 /**
  * The files that an input names: text that begins like a path with a folder, arguments named like a path, and files of a patch.

@@ -7,7 +7,7 @@
 
 import {
   beginPlainly,
-  commandsOf,
+  commandsWithInput,
   hasStar,
   isCommandAllowed,
   programWithOpenCode,
@@ -135,7 +135,7 @@ function whyNeverAllowing(raw: Readonly<Record<string, unknown>>): string | null
   // If the rule covers several tools, its input may be a file or an address.
   if (parts === null || (hasStar(parts) && !beginPlainly(parts)))
     return isOpen ? null : 'combines a star in its "input" with something that only a shell understands';
-  const program = commandsOf(parts)
+  const program = commandsWithInput(parts)
     .map(programWithOpenCode)
     .find((found) => found !== null);
   return program == null ? null : `has a star where ${program} may read it as a program or as code`;

@@ -11,6 +11,7 @@ import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { deniableTexts } from '../../src/domain/denied-texts.ts';
 import { decidingRule, readRules, rulesForTool } from '../../src/domain/permission-rules.ts';
 import type { Place } from '../../src/domain/places.ts';
 import { placeAt } from '../../src/infrastructure/platform/place.ts';
@@ -346,6 +347,26 @@ describe('a rule that denies a command', () => {
     'taskset 0x3 git push',
     'mise exec -- git push',
     'cross-env A=b git push',
+    "bash -c 'A=b git push'",
+    'find . -exec sh -c "git push" \\;',
+    'git>log push',
+    'git<&0 push',
+    'git {fd}>log push',
+    'git&>log push',
+    "$'git' push",
+    'git $"push"',
+    'x=$(git -C . push)',
+    'echo "$(A=b git push)"',
+    'A[0]=x git push',
+    'noglob git push',
+    'echo git push | sh',
+    'echo "git push" | sudo bash -s',
+    "printf 'git push\\n' | /bin/sh",
+    "sh <<< 'git push'",
+    "alias g='git push'\ng",
+    'env -S"git push"',
+    `git${' -c a=b'.repeat(40)} push`,
+    `timeout 60 git push ${'x'.repeat(30_000)}`,
   ])('denies it where another program runs it, and around a redirection: %s', (command) =>
     expect(isDenied(command)).toBe(true),
   );
@@ -357,7 +378,25 @@ describe('a rule that denies a command', () => {
     'git commit -m "do not git push"',
     'git log > push',
     'cat git > x push',
+    'echo git push | cat',
+    'sh src/build.sh; echo git push',
+    'bash -x < src/build.sh && grep "git push" docs',
   ])('does not deny what only names it: %s', (command) => expect(isDenied(command)).toBe(false));
+
+  test('is compared with a bounded number of texts, however many commands a line has and whatever they might run', () => {
+    for (const [count, words] of [
+      [1, 70],
+      [500, 70],
+      [50, 700],
+      [1, 50_000],
+    ] as const)
+      for (const word of [' -a', ' x', ' "a b"', ' find -exec', ' >x']) {
+        const command = Array.from({ length: count }, (_, at) => `env${word.repeat(words)} ${at}`).join(';');
+        const call = { name: 'Bash', input: { command }, use_id: null, response: null, own: null };
+        const characters = deniableTexts(call, place).reduce((sum, { length }) => sum + length, 0);
+        expect(characters).toBeLessThan(3_000_000 + 30 * command.length);
+      }
+  });
 
   test('takes time that grows with the length of the command only', () => {
     for (const text of ['env ', 'env -a ', '>x ', 'find -exec ', '"env'])
