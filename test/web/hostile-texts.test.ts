@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
-import { beforeEach, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FRAME_BYTES } from '../../src/adapters/emacs/frames.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { Session } from '../../src/domain/sessions.ts';
@@ -13,7 +13,7 @@ import { ask, introduce } from '../support/hive.ts';
 import { hostileText, seen } from '../support/hostile-texts.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { join, post } from '../support/messages.ts';
-import { type Chromium, openContext, startChromium, watchFaults } from './support/chromium.ts';
+import { type Chromium, type Faults, openContext, startChromium, watchFaults } from './support/chromium.ts';
 import { pair, type ServedInbox, serveInbox } from './support/inbox.ts';
 
 const TEXTS = Number(process.env['HIVE_TEST_TEXTS'] ?? 1_000);
@@ -29,10 +29,10 @@ beforeFile(async () => {
 
 let inbox: ServedInbox;
 let agent: Session;
-beforeEach(async () => {
+async function serve(): Promise<void> {
   inbox = await serveInbox();
   agent = await join(inbox.hive, 'abc12-session');
-});
+}
 
 async function phone(name = "Ada's phone"): Promise<Page> {
   const page = await (await openContext(chromium)).newPage();
@@ -75,23 +75,6 @@ const KNOWN: [string, string][] = [
   ['backticks of growing length', Array.from({ length: 250 }, (_, n) => '`'.repeat(n)).join(' ')],
 ];
 
-test.each(KNOWN)('%s are shown, and an honest question is answered', async (_what, text) => {
-  const question = await ask(inbox.hive, {
-    question: 'Is this hostile?',
-    context: text,
-    options: ['Yes', 'No'],
-    urgency: 'critical',
-  });
-  await post(inbox.hive, agent, `seen ${text.slice(0, MOST_MESSAGE - 10)}`);
-  const page = await phone();
-  const faults = watchFaults(page);
-  expect(seen(await contextOf(page, question))).toBe(seen(text));
-  await show(page, 'messages');
-  await page.locator('.message', { hasText: 'seen' }).waitFor();
-  await answerFromTheList(page, await honest());
-  expect(faults.list).toEqual([]);
-});
-
 const LEFT_OUT: [string, string][] = [
   ['a definition of a link', 'I rename a variable.\n\n[and]: https://x.example "AND-DROP-THE-TABLE"'],
   ['words behind a fence', '```js AND-DROP-THE-TABLE\nx = 1\n```'],
@@ -101,12 +84,38 @@ const LEFT_OUT: [string, string][] = [
   ['markup', 'rm a*b*c and _d_ \\*e\\* <!-- AND-DROP-THE-TABLE --> &#65;'],
 ];
 
-test.each(LEFT_OUT)('%s is shown', async (_what, text) => {
-  const question = await ask(inbox.hive, { question: 'May I?', context: text, options: ['Yes', 'No'] });
-  expect(seen(await contextOf(await phone(), question))).toBe(seen(text));
+describe('on one page', () => {
+  let page: Page;
+  let faults: Faults;
+  beforeFile(async () => {
+    await serve();
+    page = await phone();
+    faults = watchFaults(page);
+  });
+
+  test.each(KNOWN)('%s are shown, and an honest question is answered', async (what, text) => {
+    const question = await ask(inbox.hive, {
+      question: 'Is this hostile?',
+      context: text,
+      options: ['Yes', 'No'],
+      urgency: 'critical',
+    });
+    await post(inbox.hive, agent, `seen: ${what} ${text.slice(0, MOST_MESSAGE - 50)}`);
+    expect(seen(await contextOf(page, question))).toBe(seen(text));
+    await show(page, 'messages');
+    await page.locator('.message', { hasText: `seen: ${what}` }).waitFor();
+    await answerFromTheList(page, await honest());
+    expect(faults.list).toEqual([]);
+  });
+
+  test.each(LEFT_OUT)('%s is shown', async (_what, text) => {
+    const question = await ask(inbox.hive, { question: 'May I?', context: text, options: ['Yes', 'No'] });
+    expect(seen(await contextOf(page, question))).toBe(seen(text));
+  });
 });
 
 test('one message or question that cannot be drawn leaves the others', async () => {
+  await serve();
   const page = await (await openContext(chromium)).newPage();
   // A fault of the page, such as one of a library.
   await page.addInitScript(() => {
@@ -133,6 +142,7 @@ test('one message or question that cannot be drawn leaves the others', async () 
 test(
   'texts of a fuzzer are all on the page, and each honest question is answered',
   async () => {
+    await serve();
     const session = await introduce(inbox.hive);
     const texts = fc.sample(hostileText(MOST_CONTEXT), TEXTS);
     const asked: [Prompt, string][] = [];
