@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { runsOf } from '../../src/extensions/runs/service.ts';
 import { type Child, outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
-import { HUMAN } from '../support/hive.ts';
+import { HUMAN, untilPending } from '../support/hive.ts';
 import { eventually, FOR_EVER_MS } from '../support/wait.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { type ClaudeRun, claudeEnvironment } from './support/claude.ts';
@@ -75,9 +75,7 @@ describe('an agent of the Agent SDK', () => {
       );
       const { done } = startExample({ ...world, model }, 'agent-sdk-permissions.mjs');
       if (desk) {
-        const pending = async () => (await world.hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
-        await eventually(async () => (await pending()) !== undefined, 20_000);
-        const ask_id = (await pending())?.ask_id ?? '';
+        const [{ ask_id } = expect.fail()] = await untilPending(world.hive);
         await answerDialog(world.hive, ask_id, 'Allow');
       }
       expect(await done).toContain('all done');

@@ -5,10 +5,9 @@ import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
 import { expect, inject, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
-import type { OpenedHive } from '../../src/open-hive.ts';
 import { spawnHive } from '../support/children.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
-import { HUMAN } from '../support/hive.ts';
+import { HUMAN, untilPending } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, type ModelRequest, startModel, type ToolUse } from './support/anthropic.ts';
 import { claudeEnvironment } from './support/claude.ts';
@@ -73,15 +72,6 @@ async function run(
   return { ...world, model, turn, dialogs };
 }
 
-async function asked(hive: OpenedHive, count = 1): Promise<Prompt[]> {
-  let prompts: Prompt[] = [];
-  await eventually(async () => {
-    prompts = (await hive.prompts.list({ status: 'pending', limit: 10 })).items;
-    return prompts.length === count;
-  });
-  return prompts;
-}
-
 /** The label of the first option that matches. */
 function labelled(prompt: Prompt | undefined, pattern: RegExp): string {
   return prompt?.options.find(({ label }) => pattern.test(label))?.label ?? '';
@@ -89,7 +79,7 @@ function labelled(prompt: Prompt | undefined, pattern: RegExp): string {
 
 test('a permission is allowed at the desk, and Claude acts once', async () => {
   const { hive, folder, turn, dialogs } = await run([WRITES], 'default');
-  const [prompt] = await asked(hive);
+  const [prompt] = await untilPending(hive);
   expect(prompt).toMatchObject({ kind: 'permission', question: 'Run echo one > made.txt?' });
   await eventually(() => dialogs.length === 1);
   await answerDialog(hive, prompt?.ask_id ?? '', labelled(prompt, /^(Allow|Yes)$/));
@@ -99,7 +89,7 @@ test('a permission is allowed at the desk, and Claude acts once', async () => {
 
 test('a permission is refused in the editor, and the question at the desk is withdrawn', async () => {
   const { hive, folder, turn, dialogs } = await run([WRITES], 'default');
-  const [prompt] = await asked(hive);
+  const [prompt] = await untilPending(hive);
   await eventually(() => dialogs.length === 1);
   dialogs[0]?.('reject');
   await turn;
@@ -117,7 +107,7 @@ test('a question of the model is answered at the desk with a comment, although t
   ];
   const questions = [{ question: 'Which color?', header: 'Color', options, multiSelect: false }];
   const { hive, model, turn } = await run([{ name: 'AskUserQuestion', input: { questions } }], 'default');
-  const [prompt] = await asked(hive);
+  const [prompt] = await untilPending(hive);
   expect(prompt?.context).toContain('Blue:\n\n    like the sea');
   await answerDialog(hive, prompt?.ask_id ?? '', 'Blue', 'a dark one');
   expect(await turn).toMatchObject({ stopReason: 'end_turn' });
@@ -132,7 +122,7 @@ test('a plan is shown at the desk, and approved there', async () => {
     return { name: 'Write', input: { file_path, content: PLAN } };
   };
   const { hive, model, turn } = await run([writesPlan, { name: 'ExitPlanMode', input: {} }], 'plan');
-  const [prompt] = await asked(hive);
+  const [prompt] = await untilPending(hive);
   expect(prompt?.context).toContain('1. Do it.');
   await answerDialog(hive, prompt?.ask_id ?? '', labelled(prompt, /manually approve/));
   expect(await turn).toMatchObject({ stopReason: 'end_turn' });
@@ -141,11 +131,11 @@ test('a plan is shown at the desk, and approved there', async () => {
 
 test('an interrupt from the desk cancels the turn, and nothing is allowed', async () => {
   const { hive, folder, turn } = await run([WRITES], 'default');
-  await asked(hive);
+  await untilPending(hive);
   const [session] = await hive.sessions.list({ state: 'alive' });
   const outcome = await hive.interrupts.interrupt({ session: session?.session_id ?? '', actor: HUMAN });
   expect(outcome).toMatchObject({ outcome: 'aborted' });
   expect(await turn).toMatchObject({ stopReason: 'cancelled' });
-  await asked(hive, 0);
+  await untilPending(hive, 0);
   expect(existsSync(join(folder, 'made.txt'))).toBe(false);
 });

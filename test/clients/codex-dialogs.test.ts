@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { remainingProcesses } from '../support/children.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
-import { HUMAN } from '../support/hive.ts';
+import { HUMAN, untilPending } from '../support/hive.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
 import { eventually, within } from '../support/wait.ts';
 import { codexEnvironment, configureCodex } from './support/codex.ts';
@@ -111,9 +111,7 @@ describe('a permission that Codex asks for', () => {
   test('is allowed at the desk where that is wanted, and left to the terminal when its time is up', async () => {
     for (const seconds of [20, 1]) {
       const { hive, codex, made } = await run(seconds);
-      const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
-      await eventually(async () => (await pending()) !== undefined, 20_000);
-      const prompt = await pending();
+      const [prompt] = await untilPending(hive);
       expect(prompt).toMatchObject({ kind: 'permission', header: 'Bash' });
       const ask_id = prompt?.ask_id ?? '';
       if (seconds === 20) await answerDialog(hive, ask_id, 'Allow');
@@ -165,9 +163,7 @@ describe('a permission that Codex asks for', () => {
 
   test('is denied with the reason of an interrupt that arrives while it waits at the desk', async () => {
     const { hive, codex, made } = await run(20);
-    const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
-    await eventually(async () => (await pending()) !== undefined, 20_000);
-    const { ask_id = '', session_id: session = '' } = (await pending()) ?? {};
+    const [{ ask_id, session_id: session } = expect.fail()] = await untilPending(hive);
     const outcome = await hive.interrupts.interrupt({ session, note: 'wrong branch', actor: HUMAN });
     expect(outcome).toMatchObject({ outcome: 'aborted', by: 'ada', cancelled_prompts: [ask_id] });
     await codex.until(/all done/, 20_000);
@@ -176,9 +172,7 @@ describe('a permission that Codex asks for', () => {
 
   test('to patch a file is a diff, and the file is what it shows', async () => {
     const { hive, codex, made } = await run(20, { cmd: PATCH.join('\n') });
-    const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
-    await eventually(async () => (await pending()) !== undefined, 20_000);
-    const prompt = await pending();
+    const [prompt] = await untilPending(hive);
     // Only because its transcript names a version whose patches were measured.
     expect(prompt?.context).toMatch('--- /dev/null\n+++ made.txt\n@@ -0,0 +1,1 @@\n+one\n');
     await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
@@ -192,9 +186,7 @@ describe('a permission that Codex asks for', () => {
       ['a/b', { cmd: `cd 'b' && ${PATCH_KNOWN}`, workdir: 'a' }, 'of b'],
     ] as const) {
       const { hive, codex, folder } = await run(20, wanted);
-      const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
-      await eventually(async () => (await pending()) !== undefined, 20_000);
-      const prompt = await pending();
+      const [prompt] = await untilPending(hive);
       expect(prompt?.context).toMatch(`@@ -1,3 +1,3 @@\n a\n-b\n+B\n ${last}\n`);
       expect(prompt?.context).toMatch(`Directory: ${join(folder, directory)}`);
       await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
@@ -206,12 +198,10 @@ describe('a permission that Codex asks for', () => {
 
   test('to patch a file in a directory that Hive cannot tell is the text of the patch', async () => {
     const { hive, codex } = await run(20, { cmd: `cd a/../a && ${PATCH_KNOWN}` });
-    const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
-    await eventually(async () => (await pending()) !== undefined, 20_000);
-    const context = (await pending())?.context;
+    const [{ ask_id, context } = expect.fail()] = await untilPending(hive);
     expect(context).toMatch(/^Codex does not say in which directory it applies this patch\./);
     expect(context).toMatch('Directory: not known');
-    await answerDialog(hive, (await pending())?.ask_id ?? '', 'Deny');
+    await answerDialog(hive, ask_id, 'Deny');
     await codex.until(/all done/, 20_000);
   });
 
@@ -232,9 +222,7 @@ describe('a permission that Codex asks for', () => {
       name: 'apply_patch',
       input: patch,
     });
-    const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
-    await eventually(async () => (await pending()) !== undefined, 20_000);
-    const prompt = await pending();
+    const [prompt] = await untilPending(hive);
     expect(offered).toContainEqual(expect.objectContaining({ type: 'custom', name: 'apply_patch' }));
     expect(prompt).toMatchObject({ kind: 'permission', header: 'apply_patch' });
     expect(prompt?.context).toMatch('--- /dev/null\n+++ made.txt\n@@ -0,0 +1,2 @@\n+one\n+\n');

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { HUMAN } from '../support/hive.ts';
+import { HUMAN, untilPending } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { runCodex } from './support/codex.ts';
 import { hive as call, shell, startResponses } from './support/responses.ts';
@@ -42,9 +42,7 @@ test('is read in the result of a tool of Hive that waits, and the question ends 
     step === 1 ? { calls: [call('hivemind_ask', { question: 'Red or blue?' })] } : { text: 'stopped' },
   );
   const run = runCodex({ ...world, model }, 'go');
-  const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
-  await eventually(async () => (await pending()) !== undefined, 20_000);
-  const { ask_id = '', session_id: session = '' } = (await pending()) ?? {};
+  const [{ ask_id, session_id: session } = expect.fail()] = await untilPending(hive);
   const outcome = await hive.interrupts.interrupt({ session, note: 'wrong branch', actor: HUMAN });
   expect(outcome).toMatchObject({
     outcome: 'aborted',

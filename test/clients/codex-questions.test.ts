@@ -1,7 +1,7 @@
 /** Client suite 5 for Codex: a question that it asks in its terminal is answered at a desk, while the dialog is up. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
-import { HUMAN } from '../support/hive.ts';
+import { HUMAN, untilPending } from '../support/hive.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { eventually } from '../support/wait.ts';
 import { codexHome } from './support/codex.ts';
@@ -36,14 +36,7 @@ describe('request_user_input of Codex', () => {
     const desk = await startSidecar(world.store, { env: { CODEX_HOME: codexHome(run) } });
     onTestFinished(async () => void (await desk.end()));
     const codex = await openCodex(run);
-    const pending = async (count: number): Promise<Prompt[]> => {
-      let found: Prompt[] = [];
-      await eventually(async () => {
-        found = (await hive.prompts.list({ status: 'pending', limit: 5 })).items;
-        return found.length === count;
-      }, 20_000);
-      return found;
-    };
+    const pending = (count: number) => untilPending(hive, count);
     // Only there it may ask.
     await codex.say('/plan first words');
     const [wall, door] = await pending(2);

@@ -2,11 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Prompt } from '../../src/domain/prompts.ts';
-import type { OpenedHive } from '../../src/open-hive.ts';
 import { type Child, childEnvironment, spawnHive } from '../support/children.ts';
 import { answerDialog } from '../support/dialogs.ts';
-import { HUMAN } from '../support/hive.ts';
+import { HUMAN, untilPending } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { eventually } from '../support/wait.ts';
 import { startModel, type ToolUse } from './support/anthropic.ts';
@@ -65,15 +63,6 @@ function attach({ store, folder }: World, url: string): Child {
   return spawnHive(['attach', 'opencode', url], childEnvironment(store, { HOME: folder }));
 }
 
-async function asked(hive: OpenedHive, count = 1): Promise<Prompt[]> {
-  let prompts: Prompt[] = [];
-  await eventually(async () => {
-    prompts = (await hive.prompts.list({ status: 'pending', limit: 10 })).items;
-    return prompts.length === count;
-  });
-  return prompts;
-}
-
 async function isDone({ model }: Run, steps: number): Promise<void> {
   await eventually(() => model.requests.length >= steps, undefined, `${steps} steps of the model`);
 }
@@ -82,7 +71,7 @@ describe('a permission that opencode asks for', () => {
   test('is allowed at the desk: the agent acts, and its turn ends', async () => {
     const ran = await run(WRITES);
     const { hive, folder } = ran;
-    const [prompt] = await asked(hive);
+    const [prompt] = await untilPending(hive);
     expect(prompt).toMatchObject({
       kind: 'permission',
       header: 'Bash',
@@ -99,7 +88,7 @@ describe('a permission that opencode asks for', () => {
   test('is answered by another client: the question is withdrawn, and the agent acts once', async () => {
     const ran = await run(WRITES);
     const { hive, project, folder } = ran;
-    const [prompt] = await asked(hive);
+    const [prompt] = await untilPending(hive);
     const [request] = (await project.get('/permission')) as { id: string }[];
     expect(await project.post(`/permission/${request?.id}/reply`, { reply: 'once' })).toMatchObject({
       status: 200,
@@ -115,7 +104,7 @@ describe('a permission that opencode asks for', () => {
     const again: ToolUse = { name: 'bash', input: { command: 'echo two >> made.txt', description: 'work' } };
     const ran = await run(WRITES, again);
     const { hive, folder } = ran;
-    const [prompt] = await asked(hive);
+    const [prompt] = await untilPending(hive);
     await answerDialog(hive, prompt?.ask_id ?? '', 'Allow always');
     await isDone(ran, 3);
     expect(readFileSync(join(folder, 'made.txt'), 'utf8')).toBe('one\ntwo\n');
@@ -124,7 +113,7 @@ describe('a permission that opencode asks for', () => {
 
   test('is refused at the desk, and the model reads why', async () => {
     const ran = await run(WRITES);
-    const [prompt] = await asked(ran.hive);
+    const [prompt] = await untilPending(ran.hive);
     await answerDialog(ran.hive, prompt?.ask_id ?? '', 'Use the script instead');
     await isDone(ran, 2);
     expect(ran.model.told()).toContain('Use the script instead');
@@ -134,7 +123,7 @@ describe('a permission that opencode asks for', () => {
   test('to write a file shows its path and its text', async () => {
     const file = { filePath: 'made.txt', content: 'three\n' };
     const ran = await run({ name: 'write', input: file });
-    const [prompt] = await asked(ran.hive);
+    const [prompt] = await untilPending(ran.hive);
     expect(prompt).toMatchObject({ header: 'Write', question: 'Write made.txt?' });
     expect(prompt?.context).toContain('+ three');
     await answerDialog(ran.hive, prompt?.ask_id ?? '', 'Allow once');
@@ -150,7 +139,7 @@ test('a question of opencode is answered at the desk, with a comment', async () 
   ];
   const questions = [{ question: 'Which color?', header: 'Color', options }];
   const ran = await run({ name: 'question', input: { questions } });
-  const [prompt] = await asked(ran.hive);
+  const [prompt] = await untilPending(ran.hive);
   expect(prompt).toMatchObject({ question: 'Color · Which color?', header: 'opencode asks' });
   await answerDialog(ran.hive, prompt?.ask_id ?? '', 'Blue', 'A dark one');
   await isDone(ran, 2);
@@ -159,11 +148,11 @@ test('a question of opencode is answered at the desk, with a comment', async () 
 
 test('an interrupt from the desk stops the turn, and its questions are withdrawn', async () => {
   const ran = await run(WRITES);
-  await asked(ran.hive);
+  await untilPending(ran.hive);
   const [session] = await ran.hive.sessions.list({ state: 'alive' });
   const outcome = await ran.hive.interrupts.interrupt({ session: session?.session_id ?? '', actor: HUMAN });
   expect(outcome).toMatchObject({ outcome: 'aborted' });
-  await asked(ran.hive, 0);
+  await untilPending(ran.hive, 0);
   expect(existsSync(join(ran.folder, 'made.txt'))).toBe(false);
   expect(ran.model.requests).toHaveLength(1);
 });
@@ -171,22 +160,22 @@ test('an interrupt from the desk stops the turn, and its questions are withdrawn
 describe('killed', () => {
   test('opencode takes its question with it, and nothing is allowed', async () => {
     const { hive, server, folder } = await runAlone(WRITES);
-    await asked(hive);
+    await untilPending(hive);
     await server.child.kill('SIGKILL');
-    await asked(hive, 0);
+    await untilPending(hive, 0);
     expect(existsSync(join(folder, 'made.txt'))).toBe(false);
   });
 
   test('hive attach leaves the question in opencode; attached again, it is asked again and can be answered', async () => {
     const ran = await runAlone(WRITES);
     const { hive, server, attached, folder } = ran;
-    await asked(hive);
+    await untilPending(hive);
     await attached.kill('SIGKILL');
     const [session] = await hive.sessions.list({ state: 'alive' });
     await hive.sessions.sweep(session?.machine ?? '');
-    await asked(hive, 0);
+    await untilPending(hive, 0);
     attach(ran, server.url);
-    const [prompt] = await asked(hive);
+    const [prompt] = await untilPending(hive);
     await answerDialog(hive, prompt?.ask_id ?? '', 'Allow once');
     await isDone(ran, 2);
     expect(readFileSync(join(folder, 'made.txt'), 'utf8')).toBe('one\n');

@@ -11,7 +11,6 @@
  * @module-tag hook
  */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Prompt } from '../../src/domain/prompts.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { CARRIERS, type DialogAgent } from '../support/dialog-carriers.ts';
 import { answerDialog, forge } from '../support/dialogs.ts';
@@ -19,9 +18,11 @@ import {
   eventsOf,
   noticesOf,
   openTestHive,
+  pendingOf,
   SEAT,
   SEAT_SECRET,
   setQuotas,
+  untilPending,
   withoutQuotas,
 } from '../support/hive.ts';
 import { withRules } from '../support/hooks.ts';
@@ -43,15 +44,10 @@ describe.each(CARRIERS)('a permission over $name', ({ begin, tool }) => {
     agent = await begin(hive);
   });
 
-  async function pending(): Promise<Prompt[]> {
-    return (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
-  }
-
   /** Lets the agent ask; resolves once a desk shows it. */
   async function asked(command = 'make'): Promise<{ ask_id: string; outcome: Promise<unknown> }> {
     const { outcome } = await agent.ask(command);
-    await eventually(async () => (await pending()).length === 1);
-    const [prompt] = await pending();
+    const [prompt] = await untilPending(hive);
     return { ask_id: prompt?.ask_id ?? '', outcome };
   }
 
@@ -68,7 +64,7 @@ describe.each(CARRIERS)('a permission over $name', ({ begin, tool }) => {
     await answerDialog(hive, ask_id, agent.labels.allow);
     expect(await outcome).toBe('allowed');
     expect((await hive.prompts.get(ask_id)).handed_at).not.toBeNull();
-    expect(await pending()).toEqual([]);
+    expect(await pendingOf(hive)).toEqual([]);
   });
 
   test('refused at a desk, it is refused', async () => {
@@ -89,7 +85,7 @@ describe.each(CARRIERS)('a permission over $name', ({ begin, tool }) => {
   test('answered where its client shows it, it is withdrawn, and a desk that comes later is refused', async () => {
     const { ask_id } = await asked();
     await agent.allowThere();
-    await eventually(async () => (await pending()).length === 0);
+    await untilPending(hive, 0);
     expect(await hive.prompts.get(ask_id)).toMatchObject({
       status: 'cancelled',
       cancel_reason: 'answered_elsewhere',
@@ -137,13 +133,13 @@ describe.each(CARRIERS)('a permission over $name', ({ begin, tool }) => {
   test('beyond a quota only its client shows it', async () => {
     await asked();
     await setQuotas(hive, true);
-    const [asking] = await pending();
+    const [asking] = await pendingOf(hive);
     await spendQuota(hive, 'quota_questions', asking?.session_id ?? '');
     await agent.ask('make more');
     await eventually(async () =>
       (await noticesOf(hive)).some((text) => /open questions|too many|quota/i.test(text)),
     );
-    expect(await pending()).toHaveLength(1);
+    expect(await pendingOf(hive)).toHaveLength(1);
   });
 
   test(`if a desk and the client answer at once, exactly one wins: ${RACES} races`, async () => {

@@ -11,10 +11,9 @@ import { HIVE, ROOT } from '../support/children.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import { lisp } from '../support/emacs.ts';
 import { type DrivenEmacs, driveEmacs, STAND_INS } from '../support/emacs-driver.ts';
-import { HUMAN, openTestHive, SEAT } from '../support/hive.ts';
+import { HUMAN, openTestHive, SEAT, untilPending } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
-import { eventually } from '../support/wait.ts';
 
 interface Contract {
   functions: Record<string, { arguments: string; since: string }>;
@@ -84,13 +83,8 @@ async function openShell(before: readonly string[] = []): Promise<Shell> {
     emacs,
     file,
     async pending(count = 1) {
-      let prompts: Prompt[] = [];
       await emacs.eval(`(progn (driver-wait (= ${count} (length (hive-prompts)))) t)`);
-      await eventually(async () => {
-        prompts = (await hive.prompts.list({ status: 'pending', limit: 5 })).items;
-        return prompts.length === count;
-      });
-      return prompts;
+      return untilPending(hive, count);
     },
   };
 }

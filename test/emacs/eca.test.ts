@@ -15,7 +15,7 @@ import { HIVE_ON } from '../support/agent-shell.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import { lisp } from '../support/emacs.ts';
 import { type DrivenEmacs, driveEmacs } from '../support/emacs-driver.ts';
-import { HUMAN, noticesOf, openTestHive, SEAT, withoutQuotas } from '../support/hive.ts';
+import { HUMAN, noticesOf, openTestHive, SEAT, untilPending, withoutQuotas } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { endsOf } from '../support/turns.ts';
@@ -37,14 +37,7 @@ const serve = (form: string): Promise<unknown> => emacs.eval(`(progn ${form} t)`
 const sent = (): Promise<unknown> => emacs.eval("(vconcat (mapcar #'vconcat stand-in-sent))");
 const untilSent = (): Promise<unknown> => emacs.eval('(progn (driver-wait stand-in-sent) t)');
 
-async function pending(count = 1): Promise<Prompt[]> {
-  let prompts: Prompt[] = [];
-  await eventually(async () => {
-    prompts = (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
-    return prompts.length === count;
-  });
-  return prompts;
-}
+const pending = (count?: number): Promise<Prompt[]> => untilPending(hive, count);
 
 test('an approval is shown at the desk under the name of its tool, and its answer goes to the chat that asked', async () => {
   await serve('(stand-in-run session "two" "t1" t)');

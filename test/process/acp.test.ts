@@ -13,7 +13,7 @@ import { describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { answerDialog } from '../support/dialogs.ts';
-import { openTestHive, SEAT } from '../support/hive.ts';
+import { openTestHive, SEAT, untilPending } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -85,14 +85,7 @@ async function openEditor(
   };
 }
 
-async function onlyPending(hive: OpenedHive): Promise<string> {
-  let found: string[] = [];
-  await eventually(async () => {
-    found = (await hive.prompts.list({ status: 'pending', limit: 5 })).items.map(({ ask_id }) => ask_id);
-    return found.length === 1;
-  });
-  return found[0] ?? '';
-}
+const onlyPending = async (hive: OpenedHive): Promise<string> => (await untilPending(hive))[0]?.ask_id ?? '';
 
 /** An editor whose agent wants to write `file` and waits for the answer. */
 async function askedToWrite() {

@@ -7,11 +7,10 @@
  * @module-tag acp
  */
 import { expect, test } from 'vitest';
-import type { OpenedHive } from '../../src/open-hive.ts';
 import { type Child, childEnvironment, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { answerDialog } from '../support/dialogs.ts';
-import { openTestHive, SEAT } from '../support/hive.ts';
+import { openTestHive, SEAT, untilPending } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { standIn } from '../support/opencode.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -20,15 +19,6 @@ import { eventually } from '../support/wait.ts';
 
 function attach(store: string, ...urls: string[]): Child {
   return spawnHive(['attach', 'opencode', ...urls], childEnvironment(store, trusting({ seats: [SEAT] })));
-}
-
-async function pending(hive: OpenedHive, count: number): Promise<string[]> {
-  let found: string[] = [];
-  await eventually(async () => {
-    found = (await hive.prompts.list({ status: 'pending', limit: 9 })).items.map(({ ask_id }) => ask_id);
-    return found.length === count;
-  });
-  return found;
 }
 
 test('it brings the questions of several servers to the desk, and the answers back, until it is stopped', async () => {
@@ -40,15 +30,15 @@ test('it brings the questions of several servers to the desk, and the answers ba
   for (const [n, server] of servers.entries()) {
     server.begin(`ses_${n}`);
     server.askPermission(`per_${n}`, { command: `make ${n}` }, { sessionID: `ses_${n}` });
-    const [ask_id = ''] = await pending(hive, 1);
+    const [{ ask_id } = expect.fail()] = await untilPending(hive);
     await answerDialog(hive, ask_id, 'Allow once');
     await eventually(() => server.replies.length === 1);
     expect(server.replies).toMatchObject([{ body: { reply: 'once' }, counted: true }]);
   }
   servers[0]?.askPermission('per_9', { command: 'make 9' }, { sessionID: 'ses_0' });
-  await pending(hive, 1);
+  await untilPending(hive);
   expect(await child.kill('SIGTERM')).toMatchObject({ code: 0 });
-  await pending(hive, 0);
+  await untilPending(hive, 0);
 });
 
 test('killed, it allows nothing: its questions are withdrawn with its sessions', async () => {
@@ -59,11 +49,11 @@ test('killed, it allows nothing: its questions are withdrawn with its sessions',
   await eventually(() => child.stderr().includes('Attached'));
   server.begin('ses_1');
   server.askPermission('per_1');
-  await pending(hive, 1);
+  await untilPending(hive);
   const [session] = await hive.sessions.list({ state: 'alive' });
   await child.kill('SIGKILL');
   await hive.sessions.sweep(session?.machine ?? '');
-  await pending(hive, 0);
+  await untilPending(hive, 0);
   expect(server.replies).toEqual([]);
 });
 
@@ -75,7 +65,7 @@ test('a sidecar starts it when it is asked to, and it ends with a sidecar that i
   const sidecar = await startSidecar(store, { env, args: ['--opencode', server.url] });
   server.begin('ses_1');
   server.askPermission('per_1');
-  const [ask_id = ''] = await pending(hive, 1);
+  const [{ ask_id } = expect.fail()] = await untilPending(hive);
   // The sidecar is not taken for the agent, whose process is below it.
   const answer = { ask_id, decision: 'Reject', by: 'Ada', response_id: 'response-1' };
   expect(await sidecar.request('hivemind-response', answer)).toMatchObject({ accepted: true });

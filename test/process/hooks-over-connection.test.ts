@@ -11,12 +11,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
-import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { outputsAge } from '../support/ageing.ts';
 import { childEnvironment, outputOf, spawnHive } from '../support/children.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
-import { ask, HUMAN, introduce, openTestHive, prefer } from '../support/hive.ts';
+import { ask, HUMAN, introduce, openTestHive, prefer, untilPending } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { HEADLESS } from '../support/outreach.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -231,7 +230,7 @@ describe('a hook whose client takes its call back (Escape)', () => {
     const permission = { ...call, hook_event_name: 'PermissionRequest' };
     const pressed = new AbortController();
     const hook = fire(agent, permission, { signal: pressed.signal });
-    const first = await pending(hive);
+    const [first = expect.fail()] = await untilPending(hive);
     pressed.abort();
     await expect(hook).rejects.toThrow();
     await eventually(async () => (await hive.prompts.get(first.ask_id)).status === 'cancelled');
@@ -241,7 +240,8 @@ describe('a hook whose client takes its call back (Escape)', () => {
       terminal_since: null,
     });
     const again = fire(agent, permission);
-    await answerDialog(hive, (await pending(hive)).ask_id, 'Deny', 'not now');
+    const [second = expect.fail()] = await untilPending(hive);
+    await answerDialog(hive, second.ask_id, 'Deny', 'not now');
     expect(JSON.stringify(said(await again))).toContain('ada says: not now');
   });
 
@@ -252,7 +252,7 @@ describe('a hook whose client takes its call back (Escape)', () => {
     const { tool_use_id: _, ...call } = bash('t-1');
     const hook = fire(agent, { ...call, hook_event_name: 'PermissionRequest' });
     hook.catch(() => undefined);
-    const { ask_id } = await pending(hive);
+    const [{ ask_id } = expect.fail()] = await untilPending(hive);
     await agent.close();
     await expect(hook).rejects.toThrow();
     await eventually(async () => (await hive.prompts.get(ask_id)).terminal_since !== null);
@@ -310,11 +310,3 @@ describe('a hook whose client takes its call back (Escape)', () => {
     expect(JSON.stringify(said(await fire(agent, { ...TURN, prompt_id: 'p-2' })))).toContain('blue');
   });
 });
-
-/** The one pending question. */
-async function pending(hive: OpenedHive): Promise<Prompt> {
-  const waits = async (): Promise<Prompt | undefined> =>
-    (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
-  await eventually(async () => (await waits()) !== undefined);
-  return (await waits()) as Prompt;
-}

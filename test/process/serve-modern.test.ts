@@ -9,7 +9,7 @@
  */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { tokensOf } from '../../src/extensions/serve/tokens.ts';
-import { HUMAN, openTestHive } from '../support/hive.ts';
+import { HUMAN, openTestHive, untilPending } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { envelope, modernHeaders, overHttp } from '../support/modern-client.ts';
 import { connectHttp, rawRequest, type Served, serve, serveHere } from '../support/serve.ts';
@@ -91,12 +91,11 @@ test('a call that waits becomes a stream, because a client may give up where no 
     headers: modernHeaders(secret, 'tools/call', params),
     body: JSON.stringify({ ...CALL, params }),
   });
-  const asked = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0]?.ask_id;
-  await eventually(async () => (await asked()) !== undefined);
+  const [{ ask_id } = expect.fail()] = await untilPending(hive);
   vi.advanceTimersByTime(30_000);
   const response = await responding;
   expect(response.headers.get('content-type')).toBe('text/event-stream');
-  await hive.prompts.respond({ ask_id: String(await asked()), decision: 'yes', actor: HUMAN });
+  await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
   expect(await response.text()).toMatch(/^: \n\nevent: message\ndata: .*"decision":"yes"/);
 });
 

@@ -12,7 +12,7 @@ import type { AddressInfo } from 'node:net';
 import { beforeEach, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { openTestHive, withoutQuotas } from '../support/hive.ts';
+import { openTestHive, untilPending, withoutQuotas } from '../support/hive.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { attach, type StandIn, standIn } from '../support/opencode.ts';
 import { turnsOf } from '../support/turns.ts';
@@ -25,14 +25,7 @@ beforeEach(async () => {
   server = await standIn();
 });
 
-async function atTheDesk(count: number): Promise<Prompt[]> {
-  let prompts: Prompt[] = [];
-  await eventually(async () => {
-    prompts = (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
-    return prompts.length === count;
-  });
-  return prompts;
-}
+const atTheDesk = (count?: number): Promise<Prompt[]> => untilPending(hive, count);
 
 test('a server asks nothing in the name of another server’s session, and ends none of its turns', async () => {
   const other = await standIn();

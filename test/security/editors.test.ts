@@ -12,9 +12,9 @@ import { hostname } from 'node:os';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
-import { beginAcp, permission } from '../support/acp.ts';
+import { beginAcp, permission, selected } from '../support/acp.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
-import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { HUMAN, introduction, openTestHive, untilPending } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { serveInProcess } from '../support/sidecar.ts';
@@ -38,16 +38,7 @@ function startProcess(): ChildProcess & { pid: number } {
   return child as ChildProcess & { pid: number };
 }
 
-async function atTheDesk(count = 1): Promise<Prompt[]> {
-  let prompts: Prompt[] = [];
-  await eventually(async () => {
-    prompts = (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
-    return prompts.length === count;
-  });
-  return prompts;
-}
-
-const selected = (optionId: string): object => ({ outcome: { outcome: 'selected', optionId } });
+const atTheDesk = (count?: number): Promise<Prompt[]> => untilPending(hive, count);
 
 describe('an agent that gives its session the id of another agent', () => {
   /** The other agent: its hooks have named its process, and it works. */

@@ -1,8 +1,9 @@
 /** Races of a desk and an editor for the same question of an agent that speaks ACP. */
 import { expect } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { beginAcp, permission, promptsAtTheDesk, selected } from './acp.ts';
+import { beginAcp, permission, selected } from './acp.ts';
 import { answerDialog } from './dialogs.ts';
+import { untilPending } from './hive.ts';
 import { lots, moment } from './wait.ts';
 
 export const RACES = 200;
@@ -14,7 +15,7 @@ export async function raceDeskAndEditor(hive: OpenedHive, seed: number): Promise
   const winners = { desk: 0, editor: 0 };
   for (let id = 100; id < 100 + RACES; id += 1) {
     agent.send(permission(id));
-    const [prompt] = await promptsAtTheDesk(hive);
+    const [prompt] = await untilPending(hive);
     const [first, second] = [draw() * 4, draw() * 4];
     const desk = moment(first).then(() => answerDialog(hive, prompt?.ask_id ?? '', 'Allow'));
     await moment(second);

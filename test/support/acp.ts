@@ -1,6 +1,5 @@
 /** An editor and an agent of the test's own, with the ACP proxy between them. */
 import { PassThrough } from 'node:stream';
-import type { Prompt } from '../../src/domain/prompts.ts';
 import { runProxy } from '../../src/extensions/editors/acp/proxy.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { whenFinished } from './lifetime.ts';
@@ -187,18 +186,4 @@ export function permission(id: number, input: object = { command: 'make' }, tool
 /** The answer of an editor that chose this option. */
 export function selected(optionId: string): object {
   return { outcome: { outcome: 'selected', optionId } };
-}
-
-export async function pendingOf(hive: OpenedHive): Promise<Prompt[]> {
-  return (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
-}
-
-/** The prompts at the desks, once there are so many. */
-export async function promptsAtTheDesk(hive: OpenedHive, count = 1): Promise<Prompt[]> {
-  let prompts: Prompt[] = [];
-  await eventually(async () => {
-    prompts = await pendingOf(hive);
-    return prompts.length === count;
-  });
-  return prompts;
 }

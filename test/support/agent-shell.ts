@@ -2,7 +2,7 @@
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import type { DrivenEmacs } from './emacs-driver.ts';
-import { eventually } from './wait.ts';
+import { untilPending } from './hive.ts';
 
 /** Turns Hive on, and waits until its desk is open. */
 export const HIVE_ON =
@@ -69,13 +69,6 @@ export function shellOf(emacs: DrivenEmacs, hive: OpenedHive): Shell {
       return answers();
     },
     settle: () => emacs.eval('(progn (driver-settled) t)'),
-    async pending(count = 1) {
-      let prompts: Prompt[] = [];
-      await eventually(async () => {
-        prompts = (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
-        return prompts.length === count;
-      });
-      return prompts;
-    },
+    pending: (count) => untilPending(hive, count),
   };
 }

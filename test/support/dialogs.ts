@@ -8,7 +8,7 @@ import { editToolsAt } from '../../src/infrastructure/platform/edits.ts';
 import { promptChecksums } from '../../src/infrastructure/store/prompts.ts';
 import type { Row } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { HUMAN } from './hive.ts';
+import { HUMAN, pendingOf } from './hive.ts';
 import { type Client, fire } from './hooks.ts';
 import { eventually } from './wait.ts';
 
@@ -46,13 +46,13 @@ export async function fireDialog(
   raw: Record<string, unknown>,
   client: Client = {},
 ): Promise<FiredDialog> {
-  const before = (await pending(hive)).map(({ ask_id }) => ask_id);
+  const before = (await pendingOf(hive)).map(({ ask_id }) => ask_id);
   const printed = fire(hive, raw, client);
   // A test may end while its hook still waits; the store is then closed below it.
   printed.catch(() => undefined);
   let prompts: Prompt[] = [];
   await eventually(async () => {
-    prompts = (await pending(hive)).filter(({ ask_id }) => !before.includes(ask_id));
+    prompts = (await pendingOf(hive)).filter(({ ask_id }) => !before.includes(ask_id));
     return prompts.length > 0;
   });
   return { prompts, printed };
@@ -86,8 +86,4 @@ export function forge(store: string, ask_id: string, column: string, text: strin
 /** The hook output for a permission, with the fields of the decision. */
 export function permissionDecision(decision: object): object {
   return { hookEventName: 'PermissionRequest', decision };
-}
-
-async function pending(hive: OpenedHive): Promise<Prompt[]> {
-  return (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
 }

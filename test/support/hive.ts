@@ -102,6 +102,21 @@ export async function ask(
   return prompt;
 }
 
+/** The pending questions, as the desks list them. */
+export async function pendingOf({ prompts }: Pick<OpenedHive, 'prompts'>): Promise<Prompt[]> {
+  return (await prompts.list({ status: 'pending', limit: 50 })).items;
+}
+
+/** The pending questions, once there are so many. */
+export async function untilPending(hive: Pick<OpenedHive, 'prompts'>, count = 1): Promise<Prompt[]> {
+  let prompts: Prompt[] = [];
+  await eventually(async () => {
+    prompts = await pendingOf(hive);
+    return prompts.length === count;
+  });
+  return prompts;
+}
+
 /**
  * Resolves when a wait of this hive that has just begun sleeps: it has armed its bell, looked once more and found nothing.
  * Anything that is stored from now on reaches it only if something wakes it.

@@ -18,20 +18,18 @@ import { HiveError } from '../../src/domain/errors.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
-import {
-  beginAcp,
-  loadAcp,
-  openProxy,
-  type Proxied,
-  pendingOf,
-  permission,
-  promptsAtTheDesk,
-  selected,
-} from '../support/acp.ts';
+import { beginAcp, loadAcp, openProxy, type Proxied, permission, selected } from '../support/acp.ts';
 import { RACES, raceDeskAndEditor } from '../support/acp-races.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { HUMAN, introduction, openTestHive, withoutQuotas } from '../support/hive.ts';
+import {
+  HUMAN,
+  introduction,
+  openTestHive,
+  pendingOf,
+  untilPending,
+  withoutQuotas,
+} from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -44,7 +42,7 @@ beforeEach(async () => {
 });
 
 const pending = (): Promise<Prompt[]> => pendingOf(hive);
-const atTheDesk = (count?: number): Promise<Prompt[]> => promptsAtTheDesk(hive, count);
+const atTheDesk = (count?: number): Promise<Prompt[]> => untilPending(hive, count);
 
 describe('a permission', () => {
   test('is shown in both places, with everything that came with it', async () => {

@@ -15,7 +15,7 @@ import {
 import { hiveCanUseTool, hiveHooks } from '../../src/extensions/runs/agent-sdk/hooks.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openDesk } from '../support/dialogs.ts';
-import { HUMAN, recordingLog } from '../support/hive.ts';
+import { HUMAN, recordingLog, untilPending } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -133,9 +133,7 @@ test('a permission is shown with the directory in which its query works, which i
   await say('PreToolUse', { ...call, session_id: 'bbbbb', tool_use_id: 'u2', cwd: '/third' });
   const stop = new AbortController();
   const answer = hiveCanUseTool(hive)('Bash', call.tool_input, { signal: stop.signal, toolUseID: 'u1' });
-  const pending = async () => (await hive.hive.prompts.list({ status: 'pending', limit: 5 })).items;
-  await eventually(async () => (await pending()).length === 1);
-  expect((await pending())[0]?.context).toContain('Directory: /elsewhere');
+  expect((await untilPending(hive.hive))[0]?.context).toContain('Directory: /elsewhere');
   stop.abort();
   expect(await answer).toMatchObject({ behavior: 'deny' });
 });

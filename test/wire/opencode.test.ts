@@ -15,7 +15,17 @@ import { parseJson } from '../../src/domain/json-numbers.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { answerDialog } from '../support/dialogs.ts';
-import { eventsOf, HUMAN, introduction, openTestHive, SEAT_SECRET, withoutQuotas } from '../support/hive.ts';
+import {
+  eventsOf,
+  HUMAN,
+  introduction,
+  noticesOf,
+  openTestHive,
+  pendingOf,
+  SEAT_SECRET,
+  untilPending,
+  withoutQuotas,
+} from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { attach, type StandIn, standIn } from '../support/opencode.ts';
@@ -30,15 +40,7 @@ beforeEach(async () => {
   server = await standIn();
 });
 
-/** The prompts at the desks, once there are so many. */
-async function atTheDesk(count = 1): Promise<Prompt[]> {
-  let prompts: Prompt[] = [];
-  await eventually(async () => {
-    prompts = (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
-    return prompts.length === count;
-  });
-  return prompts;
-}
+const atTheDesk = (count?: number): Promise<Prompt[]> => untilPending(hive, count);
 
 async function answer(prompt: Prompt | undefined, decision: string, comment?: string): Promise<void> {
   await answerDialog(hive, prompt?.ask_id ?? '', decision, comment);
@@ -48,10 +50,6 @@ async function answer(prompt: Prompt | undefined, decision: string, comment?: st
 async function replyTo(id: string): Promise<StandIn['replies'][number]['body']> {
   await eventually(() => server.replies.some((reply) => reply.id === id));
   return server.replies.find((reply) => reply.id === id)?.body ?? null;
-}
-
-async function notices(): Promise<string[]> {
-  return (await eventsOf(hive, 'desk/notice')).map(({ data }) => String(data['text']));
 }
 
 describe('a permission', () => {
@@ -98,7 +96,7 @@ describe('a permission', () => {
     expect((await now()).handed_at).not.toBeNull();
     // The server reports this reply as an event, too, which is not the answer of somebody else.
     await eventually(async () => (await now()).collected_at !== null);
-    expect(await notices()).toEqual([]);
+    expect(await noticesOf(hive)).toEqual([]);
   });
 
   test('what the human writes is the reason of a refusal', async () => {
@@ -125,7 +123,7 @@ describe('a permission', () => {
         status: 'cancelled',
         cancel_reason: 'answered_elsewhere',
       });
-    expect(await notices()).toEqual([]);
+    expect(await noticesOf(hive)).toEqual([]);
   });
 
   test('an edit is shown with the path and the texts that the tool was given', async () => {
@@ -428,9 +426,7 @@ describe('the connection', () => {
     server.askQuestion('que_x', []);
     server.askPermission('per_1', { command: 'make one' });
     await eventually(async () =>
-      (await hive.prompts.list({ status: 'pending', limit: 9 })).items.some(
-        ({ question }) => question === 'Run make one?',
-      ),
+      (await pendingOf(hive)).some(({ question }) => question === 'Run make one?'),
     );
   });
 });
@@ -442,9 +438,9 @@ test('a desk that comes too late is told what was answered', async () => {
   // As if the event of the other answer were still under way.
   server.answerUnheard('per_1');
   await answer(prompt, 'Allow once');
-  await eventually(async () => (await notices()).length === 1);
+  await eventually(async () => (await noticesOf(hive)).length === 1);
   const { title } = await hive.sessions.resolve(prompt?.session_id ?? '');
-  expect(await notices()).toEqual([
+  expect(await noticesOf(hive)).toEqual([
     `The answer "Allow once" to ${title} came too late. The agent was answered in its editor first.`,
   ]);
 });
