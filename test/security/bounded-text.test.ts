@@ -15,6 +15,7 @@ import { type HookDialog, promptsOf } from '../../src/domain/dialogs.ts';
 import { summarizeTool } from '../../src/domain/shown-calls.ts';
 import { HOOK_PATH } from '../../src/extensions/serve/remote-hook.ts';
 import { openTestHive } from '../support/hive.ts';
+import { callOf } from '../support/hooks.ts';
 import { type RawReply, rawRequest, serve } from '../support/serve.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 
@@ -39,7 +40,7 @@ describe('a call of a megabyte', () => {
   test.each(calls)('is not put into words, and cannot be allowed at a desk: %s', (what, name, input) => {
     const dialog: HookDialog = {
       kind: 'permission',
-      tool: { name, input, use_id: null, response: null, own: null },
+      tool: callOf(name, input),
       suggestions: [],
     };
     const cwd = what === 'its directory' ? `/${letters}` : '/shop';
@@ -65,7 +66,7 @@ test('a scope of "always" of a megabyte is not put into words', () => {
   const rules = Array.from({ length: MEGABYTE / 10 }, () => rule);
   const dialog: HookDialog = {
     kind: 'permission',
-    tool: { name: 'Bash', input: { command: 'ls' }, use_id: null, response: null, own: null },
+    tool: callOf('Bash', { command: 'ls' }),
     suggestions: [{ type: 'addRules', behavior: 'allow', rules }],
   };
   const [asked] = promptsOf(dialog, { client: 'claude-code', cwd: '/shop' });

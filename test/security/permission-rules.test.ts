@@ -15,6 +15,7 @@ import { deniableTexts } from '../../src/domain/denied-texts.ts';
 import { decidingRule, readRules, rulesForTool } from '../../src/domain/permission-rules.ts';
 import type { Place } from '../../src/domain/places.ts';
 import { placeAt } from '../../src/infrastructure/platform/place.ts';
+import { callOf } from '../support/hooks.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { tempFolder } from '../support/temp.ts';
 import { type CorpusCall, honestCalls, hostileCalls } from './rule-corpus.ts';
@@ -53,9 +54,18 @@ function decide({ rule, tool, input }: Pick<CorpusCall, 'rule' | 'tool' | 'input
   const written = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll('@HERE@', here)) as T;
   const { rules, problems } = readRules([written(rule)], 'trust.json');
   expect(problems).toEqual([]);
-  const call = { name: tool, input: written(input), use_id: null, response: null, own: null };
-  return decidingRule(rulesForTool(rules, call, place), SESSION, NOW)?.decision ?? null;
+  return (
+    decidingRule(rulesForTool(rules, callOf(tool, written(input)), place), SESSION, NOW)?.decision ?? null
+  );
 }
+
+/** Whether a rule for this tool, which allows unless it says otherwise, matches the call. */
+function matches(rule: object, name: string, input: Record<string, unknown>, at: Place = place): boolean {
+  const { rules } = readRules([{ decision: 'allow', tool: name, ...rule }], 'a test');
+  return rulesForTool(rules, callOf(name, input), at).length > 0;
+}
+const matchesCommand = (input: string, command: string, at?: Place): boolean =>
+  matches({ input }, 'Bash', { command }, at);
 
 describe('no hostile variant of an allowed call is allowed by its rule', () => {
   test.each([...new Set(HOSTILE.map(({ how }) => how))])('by %s', (how) => {
@@ -83,12 +93,6 @@ describe('the examples of the documentation hold', () => {
 });
 
 describe('a rule that sets a variable', () => {
-  const allowed = (input: string, command: string): boolean => {
-    const { rules } = readRules([{ decision: 'allow', tool: 'Bash', input }], 'a test');
-    const tool = { name: 'Bash', input: { command }, use_id: null, response: null, own: null };
-    return rulesForTool(rules, tool, place).length > 0;
-  };
-
   test.each([
     "'PAGER=./src' git log",
     'PAGER"="./src git log',
@@ -101,7 +105,7 @@ describe('a rule that sets a variable', () => {
     const { stdout } = spawnSync('sh', ['-c', command], { cwd: folder, encoding: 'utf8' });
     expect(stdout).toBe('ran\n');
     for (const input of ['PAGER=./src git log', 'PAGER=./src git log*'])
-      expect([input, allowed(input, command)]).toEqual([input, false]);
+      expect([input, matchesCommand(input, command)]).toEqual([input, false]);
   });
 
   test('and a keyword allows no command on which its condition has no effect', () => {
@@ -109,18 +113,18 @@ describe('a rule that sets a variable', () => {
     const command = "'if' false\n\\then\necho ran\n''fi";
     const ran = (line: string): string => spawnSync('sh', ['-c', line], { encoding: 'utf8' }).stdout;
     expect([ran(input), ran(command)]).toEqual(['', 'ran\n']);
-    expect([allowed(input, input), allowed(input, `${input} `), allowed(input, command)]).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    expect([
+      matchesCommand(input, input),
+      matchesCommand(input, `${input} `),
+      matchesCommand(input, command),
+    ]).toEqual([true, true, false]);
   });
 
   test('allows it in quotes where a shell still takes it for a variable', () => {
     for (const command of ["PAGER='./src' git log", 'PAGER=./"src" git log', 'PAGER=""./src git log'])
-      expect([command, allowed('PAGER=./src git log*', command)]).toEqual([command, true]);
-    expect(allowed("'PAGER=./src' git log *", "'PAGER=./src' git log x")).toBe(true);
-    expect(allowed("'PAGER=./src' git log *", 'PAGER=./src git log x')).toBe(false);
+      expect([command, matchesCommand('PAGER=./src git log*', command)]).toEqual([command, true]);
+    expect(matchesCommand("'PAGER=./src' git log *", "'PAGER=./src' git log x")).toBe(true);
+    expect(matchesCommand("'PAGER=./src' git log *", 'PAGER=./src git log x')).toBe(false);
   });
 
   test.each(['PAGER=./* git log', 'CC=./cc env *', 'A=b PYTHONPATH=./src python *', 'CC=/bin/cc > log sh *'])(
@@ -131,8 +135,8 @@ describe('a rule that sets a variable', () => {
   );
 
   test('allows no program that runs a word where a star stands for the program', () => {
-    expect(allowed('A=./b * run *', 'A=./b npm run x')).toBe(true);
-    expect(allowed('A=./b * run *', 'A=./b uv run x')).toBe(false);
+    expect(matchesCommand('A=./b * run *', 'A=./b npm run x')).toBe(true);
+    expect(matchesCommand('A=./b * run *', 'A=./b uv run x')).toBe(false);
   });
 });
 
@@ -140,11 +144,8 @@ test('a star after cd matches only in the directory that the rule names', () => 
   for (const one of ['docs', 'sub']) mkdirSync(join(here, 'moved', one), { recursive: true });
   symlinkSync('/etc/passwd', join(here, 'moved/docs/x'));
   symlinkSync('/', join(here, 'moved/sub/r'));
-  const allowed = (input: string, command: string): boolean => {
-    const { rules } = readRules([{ decision: 'allow', tool: 'Bash', input }], 'a test');
-    const tool = { name: 'Bash', input: { command }, use_id: null, response: null, own: null };
-    return rulesForTool(rules, tool, placeAt(join(here, 'moved'))).length > 0;
-  };
+  const allowed = (input: string, command: string): boolean =>
+    matchesCommand(input, command, placeAt(join(here, 'moved')));
   for (const [input, honest, evil] of [
     ['cd docs && cat *', 'cd docs && cat y', 'cd docs && cat x'],
     ['cd sub && rm *', 'cd sub && rm y', 'cd sub && rm r'],
@@ -183,11 +184,8 @@ test('nothing is allowed by a path that goes up behind a link, which means anoth
     mkdirSync(join(folder, one), { recursive: true });
   symlinkSync('deep/er', join(work, 'packages/app/link'));
   symlinkSync('packages/app/deep', join(work, 'link'));
-  const allowed = (tool: string, input: string, given: Record<string, unknown>): boolean => {
-    const { rules } = readRules([{ decision: 'allow', tool, input }], 'a test');
-    const call = { name: tool, input: given, use_id: null, response: null, own: null };
-    return rulesForTool(rules, call, placeAt(work)).length > 0;
-  };
+  const allowed = (tool: string, input: string, given: Record<string, unknown>): boolean =>
+    matches({ input }, tool, given, placeAt(work));
   const command = 'cd packages/app/link/../../../../packages && pwd';
   const { stdout } = spawnSync('sh', ['-c', command], { cwd: work, encoding: 'utf8' });
   expect(stdout.trim()).toBe(join(folder, 'packages'));
@@ -205,11 +203,13 @@ test('a rule that denies a link denies what it leads to, by either name', () => 
   const folder = realpathSync.native(tempFolder());
   for (const one of ['data/prod', 'work']) mkdirSync(join(folder, one), { recursive: true });
   symlinkSync('../data/prod', join(folder, 'work/live'));
-  const isDenied = (input: string, file_path: string): boolean => {
-    const { rules } = readRules([{ decision: 'deny', tool: 'Read', input: join(folder, input) }], 'a test');
-    const tool = { name: 'Read', input: { file_path }, use_id: null, response: null, own: null };
-    return rulesForTool(rules, tool, placeAt(join(folder, 'work'))).length > 0;
-  };
+  const isDenied = (input: string, file_path: string): boolean =>
+    matches(
+      { decision: 'deny', input: join(folder, input) },
+      'Read',
+      { file_path },
+      placeAt(join(folder, 'work')),
+    );
   for (const input of ['work/live/*', 'work/live/key', 'data/prod/*', 'work/live/k*'])
     for (const path of ['live/key', '../data/prod/key', join(folder, 'data/prod/key')])
       expect([input, path, isDenied(input, path)]).toEqual([input, path, true]);
@@ -221,11 +221,8 @@ test('a star matches all of a folder as Go writes it, and text that is too long 
   for (const one of ['pkg', 'cmd']) mkdirSync(join(folder, one));
   symlinkSync('/etc', join(folder, '...'));
   symlinkSync('/etc', join(folder, 'out'));
-  const allowed = (input: string, command: string): boolean => {
-    const { rules } = readRules([{ decision: 'allow', tool: 'Bash', input }], 'a test');
-    const call = { name: 'Bash', input: { command }, use_id: null, response: null, own: null };
-    return rulesForTool(rules, call, placeAt(folder)).length > 0;
-  };
+  const allowed = (input: string, command: string): boolean =>
+    matchesCommand(input, command, placeAt(folder));
   expect(allowed('go test *', 'go test ./... pkg/...')).toBe(true);
   expect(allowed('go test*', 'go test out/...')).toBe(false);
   expect(allowed('cat *', 'cat ./...')).toBe(false);
@@ -236,11 +233,11 @@ test('a star matches all of a folder as Go writes it, and text that is too long 
 
 describe('a rule that denies files', () => {
   let work = '';
-  const isDenied = (input: string, tool: string, given: object, cwd = work): boolean => {
-    const { rules } = readRules([{ decision: 'deny', tool: '*', input }], 'a test');
-    const call = { name: tool, input: given, use_id: null, response: null, own: null };
-    return rulesForTool(rules, call, { ...placeAt(cwd), home: join(work, 'home') }).length > 0;
-  };
+  const isDenied = (input: string, tool: string, given: Record<string, unknown>, cwd = work): boolean =>
+    matches({ decision: 'deny', tool: '*', input }, tool, given, {
+      ...placeAt(cwd),
+      home: join(work, 'home'),
+    });
 
   beforeEach(() => {
     work = realpathSync.native(tempFolder());
@@ -302,11 +299,8 @@ describe('a rule that denies files', () => {
 });
 
 describe('a rule that denies a command', () => {
-  const isDenied = (command: string, input = 'git push*'): boolean => {
-    const { rules } = readRules([{ decision: 'deny', tool: 'Bash', input }], 'a test');
-    const call = { name: 'Bash', input: { command }, use_id: null, response: null, own: null };
-    return rulesForTool(rules, call, place).length > 0;
-  };
+  const isDenied = (command: string): boolean =>
+    matches({ decision: 'deny', input: 'git push*' }, 'Bash', { command });
 
   test.each([
     'timeout 60 git push',
@@ -416,8 +410,7 @@ test('a rule that denies in a project denies there, whichever project the sessio
   for (const made of [join(one, '.git'), other, join(plain, 'sub')]) mkdirSync(made, { recursive: true });
   const isDenied = (project: string, cwd: string, project_dir: string): boolean => {
     const { rules } = readRules([{ decision: 'deny', tool: 'Bash', input: 'git push*', project }], 'a test');
-    const call = { name: 'Bash', input: { command: 'git push' }, use_id: null, response: null, own: null };
-    const matching = rulesForTool(rules, call, placeAt(cwd));
+    const matching = rulesForTool(rules, callOf('Bash', { command: 'git push' }), placeAt(cwd));
     return decidingRule(matching, { ...SESSION, project_dir }, NOW) !== null;
   };
   for (const project of [one, `${one}/`]) {
@@ -440,8 +433,7 @@ describe('a rule that allows in a project', () => {
   /** Whether it allows the call in this directory, of a session that the store puts into the project. */
   function allows(project: string, cwd: string): boolean {
     const rules = RULES.map((rule) => ({ ...rule, project }));
-    const tool = { name: 'Bash', input: { command: 'npm test' }, use_id: null, response: null, own: null };
-    const matching = rulesForTool(rules, tool, placeAt(cwd));
+    const matching = rulesForTool(rules, callOf('Bash', { command: 'npm test' }), placeAt(cwd));
     return (
       decidingRule(matching, { ...SESSION, project_dir: join(project, '.git') }, NOW)?.decision === 'allow'
     );
@@ -517,18 +509,16 @@ describe('a rule that allows in a project', () => {
       'cd * && git status',
       'cd src/* && git status',
       'git -C src/* status',
-    ]) {
-      const { rules } = readRules([{ decision: 'allow', tool: 'Bash', input, project: trusted }], 'a test');
+    ])
       for (const [name, expected] of [
-        ['other', 1],
-        ['own', 0],
-        ['own/deep', 0],
+        ['other', true],
+        ['own', false],
+        ['own/deep', false],
       ] as const) {
         const command = input.replace(/(?:src\/)?\*/, `src/${name}`);
-        const tool = { name: 'Bash', input: { command }, use_id: null, response: null, own: null };
-        expect([command, rulesForTool(rules, tool, placeAt(trusted)).length]).toEqual([command, expected]);
+        const isMatched = matches({ input, project: trusted }, 'Bash', { command }, placeAt(trusted));
+        expect([command, isMatched]).toEqual([command, expected]);
       }
-    }
   });
 
   test('allows nothing in a folder of the project that git takes for a worktree of a repository beside it', () => {

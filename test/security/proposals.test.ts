@@ -9,6 +9,7 @@ import { decidingRule, type PermissionRule, rulesForTool } from '../../src/domai
 import type { Place } from '../../src/domain/places.ts';
 import { type PastCall, pastCall, proposeRules, readDraft } from '../../src/domain/rules.ts';
 import { placeAt } from '../../src/infrastructure/platform/place.ts';
+import { callOf } from '../support/hooks.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { pastPermission } from '../support/past-permissions.ts';
 import { tempFolder } from '../support/temp.ts';
@@ -78,11 +79,11 @@ describe('with every proposal accepted', () => {
     for (const cwd of projects)
       for (const { tool, input, how } of hostile) {
         const given = JSON.parse(JSON.stringify(input).replaceAll('@HERE@', cwd)) as Record<string, unknown>;
-        const call = {
-          ...session(cwd),
-          tool: { name: tool, input: given, use_id: null, response: null, own: null },
-        };
-        expect([how, given, isAllowed(call)]).toEqual([how, given, false]);
+        expect([how, given, isAllowed({ ...session(cwd), tool: callOf(tool, given) })]).toEqual([
+          how,
+          given,
+          false,
+        ]);
       }
   });
 });

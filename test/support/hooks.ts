@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { HookSettings } from '../../src/application/hook-context.ts';
+import type { HookTool } from '../../src/domain/hooks.ts';
 import { readTrust } from '../../src/domain/trust.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -26,6 +27,11 @@ export function recordedSequence(file: string): Raw[] {
 /** One recorded event. */
 export function recordedEvent(file: string): Raw {
   return JSON.parse(readFileSync(join(ROOT, 'test/wire/fixtures', file), 'utf8')) as Raw;
+}
+
+/** A call of a tool, of which its client says no more. */
+export function callOf(name: string, input: Record<string, unknown>): HookTool {
+  return { name, input, use_id: null, response: null, own: null };
 }
 
 /** The replayed client; by default the recorded Claude Code, whose process has ended. */
