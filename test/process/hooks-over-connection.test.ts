@@ -138,7 +138,7 @@ test('an edit is claimed for the version that the client names when it connects,
   const tool_input = JSON.stringify({ file_path, content: 'one\n' });
   const edit = { hook_event_name: 'PermissionRequest', tool_name: 'Write', tool_input, transcript_path };
   const hook = fire(agent, edit);
-  const { ask_id, context } = await pending(hive);
+  const [{ ask_id, context } = expect.fail()] = await untilPending(hive);
   expect(context).toContain('and this is 1.0.0.');
   await answerDialog(hive, ask_id, 'Deny');
   await hook;
