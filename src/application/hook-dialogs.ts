@@ -2,6 +2,7 @@
  * The hook handler of dialogs: a dialog of an agent's client is also offered at the desks. The hook waits outside any
  * transaction, and the first answer wins. If nobody answers, the client continues as if there were no hook.
  */
+import { permissionsOfCommand } from '../domain/codex-patches.ts';
 import {
   ALLOW,
   comparedDialog,
@@ -20,6 +21,7 @@ import { saysComment } from '../domain/forms.ts';
 import type { DialogAnswer, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { machineOfSeat } from '../domain/humans.ts';
 import { interruptedBy, pleaseStop, stopPrinted } from '../domain/interrupts.ts';
+import { objectIn, textIn } from '../domain/json.ts';
 import { decidingRule, type PermissionRule, rulesForTool } from '../domain/permission-rules.ts';
 import { type Displayed, permissionDigest } from '../domain/permissions.ts';
 import { checkRequest, type Prompt } from '../domain/prompts.ts';
@@ -75,10 +77,11 @@ export interface Asking extends Dialog {
  * `invalid_input` if it cannot become a prompt.
  */
 export async function inWords(
-  found: HookDialog,
+  reported: HookDialog,
   event: HookEvent,
-  { editTools, client_version }: HookSettings,
+  { editTools, readTail, client_version }: HookSettings,
 ): Promise<Asking> {
+  const found = withPermissions(reported, event, readTail);
   const files = editTools !== undefined && looksAtFiles(found) ? await editTools(event.cwd) : null;
   const directory = files === null ? event.cwd : await directoryFor(found, event, files);
   const isElsewhere = directory !== null && directory !== event.cwd;
@@ -93,6 +96,28 @@ export async function inWords(
     requests: promptsOf(dialog, { client: event.client, cwd: directory }).map(checkRequest),
     fingerprint: dialogFingerprint(dialog),
   };
+}
+
+/** In bytes: more than Codex writes in most turns. */
+const TURN_BYTES = 4 * 1024 * 1024;
+
+/**
+ * The dialog with the permissions that a command of Codex asks for and its hook does not report. A transcript that is behind does
+ * not have them yet, so they are not displayed; then nothing is allowed, because the dialog is made again before its answer is
+ * given.
+ */
+function withPermissions(
+  dialog: HookDialog,
+  { client, transcript_path: path }: HookEvent,
+  readTail: HookSettings['readTail'],
+): HookDialog {
+  if (client !== 'codex' || dialog.kind !== 'permission' || path === null) return dialog;
+  const input = objectIn(dialog.tool.input) ?? {};
+  const command = dialog.tool.name === 'Bash' ? textIn(input, 'command') : null;
+  const tail = command === null ? null : readTail(path, TURN_BYTES);
+  const additional_permissions = tail === null ? null : permissionsOfCommand(tail.split('\n'), command);
+  if (additional_permissions === null) return dialog;
+  return { ...dialog, tool: { ...dialog.tool, input: { ...input, additional_permissions } } };
 }
 
 /** The directory in which a tool works; null if its client does not report it. */

@@ -282,3 +282,17 @@ function below(directory: string, path: string): string | null {
   if (parts.includes('..') || path.startsWith('~')) return null;
   return [path.startsWith('/') ? '' : directory, ...parts].join('/') || '/';
 }
+
+// ---- Permissions of a command ----
+
+/**
+ * The permissions that a running command asks for in addition to those of its sandbox, by the calls in the transcript of its turn;
+ * null if it asks for none. The hook that asks for permission does not report them.
+ */
+export function permissionsOfCommand(lines: readonly string[], command: string | null): unknown {
+  for (const call of openCalls(lines)) {
+    const { cmd, additional_permissions = null } = objectInText(textIn(call, 'arguments') ?? '') ?? {};
+    if (cmd === command && additional_permissions !== null) return additional_permissions;
+  }
+  return null;
+}

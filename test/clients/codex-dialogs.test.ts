@@ -78,7 +78,18 @@ async function run(
   configureCodex(set);
   // Otherwise it first asks whether to take a newer model.
   const seen = `notice.model_migrations={"${FREEFORM_MODEL}"="gpt-6-sol"}`;
-  const asking = ['-a', 'on-request', '-s', 'read-only', '--dangerously-bypass-hook-trust', '-c', seen];
+  const wider = wanted !== undefined && 'additional_permissions' in wanted;
+  const features = wider ? ['--enable', 'exec_permission_approvals'] : [];
+  const asking = [
+    ...features,
+    '-a',
+    'on-request',
+    '-s',
+    'read-only',
+    '--dangerously-bypass-hook-trust',
+    '-c',
+    seen,
+  ];
   const codex = await openTerminal(
     world.folder,
     { ...codexEnvironment(set), TERM: 'xterm-256color', TMPDIR: world.folder },
@@ -159,6 +170,18 @@ describe('a permission that Codex asks for', () => {
     }
     await codex.until(/all done/, 20_000);
     await eventually(() => existsSync(made));
+  });
+
+  test('to run a command with more permissions says which, although the hook does not report them', async () => {
+    const additional_permissions = { network: { enabled: true } };
+    const wider = { sandbox_permissions: 'with_additional_permissions', additional_permissions };
+    const { hive, codex } = await run(20, { cmd: 'true', justification: 'to see', ...wider });
+    const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
+    await eventually(async () => (await pending()) !== undefined, 20_000);
+    const prompt = await pending();
+    expect(prompt?.context).toMatch(/^additional_permissions: \{\n[\s\S]*"enabled": true/m);
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
+    await codex.until(/all done/, 20_000);
   });
 
   test('is denied with the reason of an interrupt that arrives while it waits at the desk', async () => {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { noticesOf, openTestHive, prefer } from '../support/hive.ts';
-import { fire, recordedEvent, said } from '../support/hooks.ts';
+import { fire, recordedEvent, said, withRules } from '../support/hooks.ts';
 import { eventually } from '../support/wait.ts';
 
 const CODEX = recordedEvent('codex/PermissionRequest-Bash.json');
@@ -80,6 +80,39 @@ describe('Codex', () => {
       cancel_reason: 'interrupted',
       by: 'terminal',
     });
+  });
+
+  test('permissions that a command asks for are shown, although only the transcript has them', async () => {
+    await prefer(hive, { dialog_wait: 'on' });
+    const additional_permissions = { network: { enabled: true } };
+    const item = (payload: object): string => JSON.stringify({ payload });
+    const call = (name: string, more: object): string =>
+      item({ type: 'function_call', call_id: name, name: 'exec_command', arguments: JSON.stringify(more) });
+    const other = call('call_1', { cmd: 'curl evil', additional_permissions: { file_system: {} } });
+    const own = call('call_2', { cmd: 'echo esc', additional_permissions });
+    const lines = [item({ type: 'task_started' }), other];
+    const client = { client: 'codex' as const, settings: { readTail: () => lines.join('\n') } };
+    const asked = async (): Promise<{ context: string | null; decision: unknown }> => {
+      const { prompts, printed } = await fireDialog(hive, CODEX, client);
+      lines.push(own);
+      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
+      const { decision } = said(await printed)?.hookSpecificOutput ?? {};
+      return { context: prompts[0]?.context ?? null, decision };
+    };
+    // While the transcript is behind, they are not displayed, so nothing is allowed.
+    expect(await asked()).toEqual({
+      context: expect.not.stringContaining('additional_permissions'),
+      decision: expect.objectContaining({ behavior: 'deny' }),
+    });
+    expect(await asked()).toEqual({
+      context: expect.stringMatching(/^additional_permissions: \{\n[\s\S]*"enabled": true/m),
+      decision: { behavior: 'allow' },
+    });
+    const { settings } = withRules({ decision: 'allow', tool: 'Bash', input: 'echo*' });
+    const ruled = { ...client, settings: { ...client.settings, ...settings } };
+    const { prompts, printed } = await fireDialog(hive, CODEX, ruled);
+    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
+    await printed;
   });
 
   test('a patch is shown with its files and its text', async () => {
