@@ -114,7 +114,10 @@ MORE is for how many more lines than usual there is room."
                   (concat (if width (hive-text-line note (* 3 width)) note) "\n"))
                 (hive-read-notes prompt) "")
      (mapconcat (lambda (line)
-                  (concat "  " (if width (hive-text-line line (max 20 (- width 3))) line) "\n"))
+                  ;; Indentation is a part of code.
+                  (concat "  " (if width (truncate-string-to-width line (max 20 (- width 3)) nil nil (hive-mark "…"))
+                                 line)
+                          "\n"))
                 (butlast lines (length rest)) "")
      (cond ((hive-rpc-true-p prompt :context_truncated)
             (propertize (hive-words "  … and more; SPC scrolls all of it in a side window\n") 'face 'hive-warning))

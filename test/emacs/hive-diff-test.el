@@ -112,6 +112,12 @@
     (should (eq 'diff-removed (get-text-property (string-search "-x" text) 'face text)))
     (should-not (text-property-not-all 0 (length text) 'line-prefix nil text))))
 
+(ert-deftest hive-diff-keeps-its-indentation-where-only-its-beginning-is-shown ()
+  (let ((context (concat "--- a\n+++ a\n@@ -1,2 +1,2 @@\n-    return x\n+        return x\n z\n"
+                         (make-string 20 ?\n) "Tool: Edit")))
+    (should (string-search "\n  -    return x\n  +        return x\n"
+                           (hive-read-below (hive-test-prompt :kind "permission" :context context) 80)))))
+
 ;;;; Moving and visiting
 
 (ert-deftest hive-diff-moves-from-hunk-to-hunk ()
