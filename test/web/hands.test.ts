@@ -108,6 +108,46 @@ describe('a keyboard alone', () => {
     await eventually(async () => (await eventsOf(hive, 'turn/interrupt')).length > 0);
   });
 
+  test.each(['100%', '200%'])(
+    'sees what has the focus, with letters of %s and a bar at each end',
+    async (size) => {
+      const { hive } = inbox;
+      for (let n = 0; n < 12; n += 1) await ask(hive, { question: `Question ${n}?` });
+      const page = await (await openContext(chromium, { ...PHONE, touch: false })).newPage();
+      await pair(page, inbox);
+      await page.getByText('Question 11?').waitFor();
+      await inbox.kill();
+      await page.getByText('No connection.').waitFor();
+      await page.evaluate((fontSize) => {
+        document.documentElement.style.fontSize = fontSize;
+      }, size);
+      /** What gets the focus with this key, and what of that a bar covers. */
+      const walk = async (key: string): Promise<{ seen: Set<string>; covered: string[] }> => {
+        const seen = new Set<string>();
+        const covered: string[] = [];
+        for (let presses = 0; presses < 40; presses += 1) {
+          await page.keyboard.press(key);
+          const [name = '', isCovered] = await page.evaluate(async () => {
+            for (const _ of [1, 2, 3]) await new Promise(requestAnimationFrame);
+            const at = document.activeElement ?? document.body;
+            const { left, top, right, bottom } = at.getBoundingClientRect();
+            const over = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+            const isSeen = at === document.body || at.contains(over) || over?.contains(at) === true;
+            return [at.textContent ?? '', !isSeen] as const;
+          });
+          seen.add(/Question \d+/.exec(name)?.[0] ?? '');
+          if (isCovered) covered.push(name);
+        }
+        return { seen, covered };
+      };
+      for (const key of ['Tab', 'Shift+Tab']) {
+        const { seen, covered } = await walk(key);
+        expect(seen.size, `questions with ${key}`).toBe(13);
+        expect(covered, key).toEqual([]);
+      }
+    },
+  );
+
   test('begins each screen at its heading', async () => {
     await ask(inbox.hive, { question: 'Ship?', options: ['Yes'] });
     const page = await (await openContext(chromium, DESKTOP)).newPage();
