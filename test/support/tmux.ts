@@ -1,6 +1,6 @@
 /** A real terminal for tests: a program under tmux that gets real keys and whose screen is read. */
 import { spawn } from 'node:child_process';
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually, moment, PATIENCE_MS } from './wait.ts';
 
@@ -44,6 +44,7 @@ export async function openTerminal(
   size = { columns: 100, lines: 24 },
 ): Promise<Terminal> {
   const socket = join(folder, 'tmux');
+  const drawn = join(folder, 'drawn');
   const shell = openShell(env);
   const tmux = (...args: string[]): Promise<string> => shell.run(['tmux', '-S', socket, ...args]);
   const dimensions = ['-x', String(size.columns), '-y', String(size.lines)];
@@ -54,8 +55,18 @@ export async function openTerminal(
     ...['set-option', '-g', 'remain-on-exit', 'on', ';'],
     ...['set-option', '-g', 'remain-on-exit-format', '', ';'],
     ...['set-option', '-s', 'escape-time', '0', ';'],
-    ...['new-session', '-d', ...dimensions, '--', ...command],
+    ...['new-session', '-d', ...dimensions, '--', ...command, ';'],
+    // tmux passes on what the program writes once it is on the screen.
+    ...['pipe-pane', `exec cat >'${drawn}'`],
   );
+
+  /** How much the program has written. */
+  const written = (): number => statSync(drawn, { throwIfNoEntry: false })?.size ?? 0;
+
+  /** Until the program has drawn something, or the screen may have changed in another way: by its size or a window. */
+  async function drawsMore(before: number): Promise<void> {
+    for (const until = Date.now() + 300; written() === before && Date.now() < until; ) await moment(15);
+  }
 
   /** The screen once the program has drawn it: a half-drawn one changes between two looks. */
   async function still(): Promise<string> {
@@ -88,10 +99,12 @@ export async function openTerminal(
       // A half-drawn screen also lacks what should be gone.
       const isAbsence = pattern.source.startsWith('^(?!');
       for (;;) {
+        const before = written();
         const screen = isAbsence ? (await still()).split('\n') : await terminal.screen();
         if (pattern.test(screen.join('\n'))) return screen;
         if (Date.now() > deadline) throw new Error(`${pattern} did not appear:\n${screen.join('\n')}`);
         await moment(30);
+        await drawsMore(before);
       }
     },
     async answer(dialog, key) {
