@@ -2,8 +2,6 @@
 
 ;; Tags: state-not-events
 
-;;; Code:
-
 (require 'hive-history)
 (require 'hive-list-test-help)
 (require 'hive-mentions)
@@ -111,6 +109,3 @@
             (should-not (string-match-p fails (says)))
             (hive-mode -1)
             (kill-buffer name)))))))
-
-(provide 'hive-absence-test)
-;;; hive-absence-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: not-consumed provenance
 
-;;; Code:
-
 (require 'hive-amend)
 (require 'hive-batch)
 (require 'hive-doctor)
@@ -491,5 +489,3 @@ Keep it.")
     (should (equal (mapcar (lambda (one) (cons (plist-get one :decision) (plist-get one :comment)))
                            (hive-amend-test-amendments))
                    '(("Yes" . "one, two") ("Later" . "one, two, three"))))))
-
-;;; hive-amend-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: undisturbed
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (require 'hive-attention)
@@ -357,6 +355,3 @@
   (cl-letf (((symbol-function 'hive-rpc-request) (lambda (&rest _) (ert-fail "It was sent"))))
     (should-error (hive-mute-popups :muted_projects "") :type 'user-error)
     (should-error (hive-mute-popups :muted_agents "") :type 'user-error)))
-
-(provide 'hive-attention-test)
-;;; hive-attention-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: as-displayed one-winner
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (require 'hive-batch)
@@ -267,6 +265,3 @@ Within BODY, `shown' are the texts that were shown, in order, and
   (should (equal ["no"] (plist-get (hive-batch--fitted (hive-test-prompt :options [(:label "no")]) '(:decision "no"))
                                    :selected)))
   (should (equal '(:decision "no") (hive-batch--fitted (hive-test-prompt) '(:decision "no")))))
-
-(provide 'hive-batch-test)
-;;; hive-batch-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: untrusted
 
-;;; Code:
-
 (require 'hive-outreach)
 (require 'hive-test-help)
 
@@ -26,6 +24,3 @@
             (should (eq (and (equal ask-id "p1") t)
                         (progn (goto-char (point-min)) (and (forward-button 1 nil nil t) t)))))))
     (hive-model-forget)))
-
-(provide 'hive-card-test)
-;;; hive-card-test.el ends here

@@ -1,7 +1,5 @@
 ;;; hive-detect-not-test.el --- Text that is not posted, or not at once  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-detect-test-help)
@@ -174,7 +172,3 @@
         (let ((this-command nil)) (insert "x\n"))
         (forward-line -1))
       (should (<= (length hive-detect--changes) (1+ hive-detect--changes-kept))))))
-
-(provide 'hive-detect-test)
-
-;;; hive-detect-not-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: undisturbed
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-detect-test-help)
@@ -192,5 +190,3 @@
     (hive-detect-test-settle)
     (should (equal 1 (length (hive-shared-test-stored))))
     (should (string-suffix-p "\n99" (cl-third (car (hive-shared-test-stored)))))))
-
-;;; hive-detect-test.el ends here

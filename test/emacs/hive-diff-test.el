@@ -2,8 +2,6 @@
 
 ;; Tags: as-displayed untrusted
 
-;;; Code:
-
 (require 'ediff)
 (require 'hive-prompt)
 (require 'hive-test-help)
@@ -207,6 +205,3 @@
   (hive-diff-test-shown "--- /x\tthis text\n+++ /x\tbecomes this\n@@ -1,2 +1,2 @@\n \n-b\n+c\n"
     (hive-diff-test-at "+c")
     (should (equal '("\nb" "\nc") (hive-diff-test-compared)))))
-
-(provide 'hive-diff-test)
-;;; hive-diff-test.el ends here

@@ -1,7 +1,5 @@
 ;;; hive-docs-test.el --- The manual is complete  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'hive-test-help)
 (require 'package)
@@ -153,6 +151,3 @@
 (ert-deftest hive-every-command-of-the-menu-exists ()
   (require 'hive-menu)
   (map-keymap (lambda (_ command) (should (commandp command))) hive-prefix-map))
-
-(provide 'hive-docs-test)
-;;; hive-docs-test.el ends here

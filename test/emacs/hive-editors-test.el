@@ -2,8 +2,6 @@
 
 ;; Tags: as-displayed untrusted
 
-;;; Code:
-
 (require 'ert)
 (require 'hive-agent-shell)
 (require 'hive-eca)
@@ -48,6 +46,3 @@
   (should (hash-table-empty-p (plist-get (hive-agent-shell--params nil nil) :input)))
   (should (equal "ls" (gethash "command" (plist-get (hive-agent-shell--params '((:command . "ls")) nil)
                                                     :input)))))
-
-(provide 'hive-editors-test)
-;;; hive-editors-test.el ends here

@@ -6,8 +6,6 @@
 ;; Emacs itself and of the Modus themes.  Batch Emacs has no colours, so it
 ;; is told that its frame had those of a graphical one.
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'hive-mode)
 (require 'hive-menu)
@@ -104,6 +102,3 @@ INK and PAPER are the default colours."
 (ert-deftest hive-faces-of-code-keep-their-columns-with-variable-pitch ()
   (dolist (face '(hive-prompt-code hive-prompt-table))
     (should (memq 'fixed-pitch (ensure-list (face-attribute face :inherit))))))
-
-(provide 'hive-faces-test)
-;;; hive-faces-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: state-not-events
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-model)
@@ -63,5 +61,3 @@
   (hive-feed-test-with (lambda (_success error) (funcall error '(:code -1 :name disconnected :text "")))
     (hive-model-refresh)
     (should-not delays)))
-
-;;; hive-feed-test.el ends here

@@ -1,7 +1,5 @@
 ;;; hive-files-test.el --- Opening files with text from agents  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (require 'hive-history)
@@ -162,6 +160,3 @@ Unlike a form, a command runs also behind a space: \"elisp: NAME\"."
                   (insert-file-contents file)
                   (should (search-forward "fill-column: 3" nil t))))
             (ignore-errors (delete-file file))))))))
-
-(provide 'hive-files-test)
-;;; hive-files-test.el ends here

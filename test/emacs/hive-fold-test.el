@@ -2,8 +2,6 @@
 
 ;; Tags: untrusted
 
-;;; Code:
-
 (require 'hive-prompt)
 (require 'hive-test-help)
 
@@ -113,6 +111,3 @@
     ;; Nor is a heading of Hive, which has the same face.
     (re-search-forward "^What happened")
     (should-not (hive-fold-here-p))))
-
-(provide 'hive-fold-test)
-;;; hive-fold-test.el ends here

@@ -1,7 +1,5 @@
 ;;; hive-history-test.el --- Searching the history, and exporting it  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (require 'hive-history)
@@ -259,6 +257,3 @@
       (with-temp-buffer
         (hive-doctor--install-done (current-buffer) "exited abnormally with code 1\n")))
     (should (string-match-p "was not installed" (car said)))))
-
-(provide 'hive-history-test)
-;;; hive-history-test.el ends here

@@ -1,7 +1,5 @@
 ;;; hive-human-test.el --- Several humans, seen from one desk  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (require 'hive-list)
@@ -105,6 +103,3 @@
     (should (equal (hive-human-label (car (hive-prompts))) "[Bob is answering] "))
     (should (string-match-p "Bob is answering" (hive-next--text (list (car (hive-prompts))) nil 0)))
     (should (equal (hive-human-label '(:claimed_by "Ada")) ""))))
-
-(provide 'hive-human-test)
-;;; hive-human-test.el ends here

@@ -5,8 +5,6 @@
 ;; Integrations with Emacs itself.  Packages of others are tried with real keys,
 ;; in test/editors.
 
-;;; Code:
-
 (require 'bookmark)
 (require 'desktop)
 (require 'hive-integrations)
@@ -193,6 +191,3 @@
           (should (equal " hive 3" (nth 2 (car (hive-mode-line-tab-bar))))))
       (hive-mode-line-remove)
       (custom-reevaluate-setting 'hive-indicator))))
-
-(provide 'hive-integrations-test)
-;;; hive-integrations-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: undisturbed provenance
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (require 'hive-interrupt)
@@ -291,6 +289,3 @@
       (hive-test-wait 5 said)
       (should (equal '("Hive could not withdraw the interrupt: The store is busy.") said))
       (should (equal "Codex-c" (gethash "i-2" hive-interrupt--requests))))))
-
-(provide 'hive-interrupt-test)
-;;; hive-interrupt-test.el ends here

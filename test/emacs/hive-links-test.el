@@ -2,8 +2,6 @@
 
 ;; Tags: untrusted
 
-;;; Code:
-
 (require 'hive-links)
 (require 'hive-prompt)
 (require 'hive-test-help)
@@ -107,6 +105,3 @@
     (should (= hive-links--most (length found))))
   (let ((found (hive-links-test-found (apply #'concat (make-list 500 "https://\u0436\u0436.example ")))))
     (should (= hive-links--most-odd (length found)))))
-
-(provide 'hive-links-test)
-;;; hive-links-test.el ends here

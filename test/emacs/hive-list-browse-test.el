@@ -1,7 +1,5 @@
 ;;; hive-list-browse-test.el --- Views, filters, marks and pages of the list  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'hive-list)
 (require 'hive-list-test-help)
 (require 'hive-test-help)
@@ -203,5 +201,3 @@
     (hive-list-test-key "RET")
     (should (derived-mode-p 'hive-prompt-mode))
     (kill-buffer)))
-
-;;; hive-list-browse-test.el ends here

@@ -1,7 +1,5 @@
 ;;; hive-list-sections-test.el --- Sections, marks, the region and the preview  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'hive-list)
 (require 'hive-list-test-help)
 (require 'hive-test-help)
@@ -374,6 +372,3 @@
     (hive-list)
     (hive-list-test-key "=")
     (should (equal '("a" "c") (mapcar (lambda (prompt) (plist-get prompt :ask_id)) (hive-list-selected))))))
-
-(provide 'hive-list-sections-test)
-;;; hive-list-sections-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: undisturbed
 
-;;; Code:
-
 (require 'hive-list)
 (require 'hive-list-test-help)
 (require 'hive-test-help)
@@ -241,5 +239,3 @@
       (hive-list--resized (selected-window))
       (should-not tabulated-list-sort-key)
       (should (= 2 (length (hive-list-test-lines)))))))
-
-;;; hive-list-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: guards-end
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-mentions)
@@ -310,6 +308,3 @@
 (ert-deftest hive-mentions/say-so-without-a-sidecar ()
   (hive-test-with-desk nil
     (should-error (hive-check-mentions) :type 'user-error)))
-
-(provide 'hive-mentions-test)
-;;; hive-mentions-test.el ends here

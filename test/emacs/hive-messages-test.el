@@ -1,7 +1,5 @@
 ;;; hive-messages-test.el --- The table of sentences  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'bytecomp)
 (require 'ert)
 (require 'hive-messages)
@@ -154,6 +152,3 @@
   (should (equal '("0 questions" "1 question" "2 questions" "1 entry" "2 entries")
                  (list (hive-count 0 "question") (hive-count 1 "question") (hive-count 2 "question")
                        (hive-count 1 "entry" "entries") (hive-count 2 "entry" "entries")))))
-
-(provide 'hive-messages-test)
-;;; hive-messages-test.el ends here

@@ -1,7 +1,5 @@
 ;;; hive-mode-test.el --- The mode, its mode line, its sentences and its doctor  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (ert-deftest hive-mode-line-counts-and-is-nothing-without-questions ()
@@ -293,5 +291,3 @@
         (dolist (line '("^FAIL  Program +the program .hive. was not found; install it with M-x hive-install-sidecar"
                         "^FAIL  Sidecar +failed: " "^FAIL  Node.js +not found\n +→ Hive needs Node.js 24\\.15\\.0 or newer"))
           (should (string-match-p line (buffer-string))))))))
-
-;;; hive-mode-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: state-not-events
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (defmacro hive-model-test (&rest body)
@@ -244,5 +242,3 @@ or with the error that follows the list."
     (funcall answer nil '(:name invalid_input :text "no"))
     (should-not (hive-rpc-fetching 'session/list))
     (should (hive-model-session "s-1"))))
-
-;;; hive-model-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: as-displayed undisturbed
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (require 'hive-next)
@@ -659,6 +657,3 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (should-not (cl-set-difference
                    (cl-loop for (property) on (text-properties-at n coloured) by #'cddr collect property)
                    '(face))))))
-
-(provide 'hive-next-test)
-;;; hive-next-test.el ends here

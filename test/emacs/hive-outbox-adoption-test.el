@@ -2,8 +2,6 @@
 
 ;; Tags: durable at-least-once
 
-;;; Code:
-
 (require 'hive-outbox)
 (require 'hive-outbox-test-help)
 (require 'hive-test-help)
@@ -143,5 +141,3 @@
     ;; Each is sent only once.
     (hive-outbox-open)
     (should (equal (hive-outbox-test-ids 'pending) '("a")))))
-
-;;; hive-outbox-adoption-test.el ends here

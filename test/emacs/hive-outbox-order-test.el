@@ -8,8 +8,6 @@
 
 ;; Tags: durable one-winner
 
-;;; Code:
-
 (require 'hive-outbox)
 (require 'hive-outbox-test-help)
 (require 'hive-test-help)
@@ -125,5 +123,3 @@ Whoever has to be tried again waits until all others went."
         (hive-test-wait 5 (null (hive-outbox-entries 'pending))))
       (should (equal (mapcar (lambda (answer) (plist-get answer :response_id)) (hive-test-answers))
                      '("other-1" "one-1" "one-2"))))))
-
-;;; hive-outbox-order-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: no-authority
 
-;;; Code:
-
 (require 'hive-outbox)
 (require 'hive-outbox-test-help)
 (require 'hive-test-help)
@@ -166,6 +164,3 @@
     (hive-outbox-open)
     (should-not (hive-outbox-entries 'pending))
     (should (equal '("b") (hive-outbox-test-ids 'unverified)))))
-
-(provide 'hive-outbox-planted-test)
-;;; hive-outbox-planted-test.el ends here

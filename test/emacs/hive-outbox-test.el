@@ -2,8 +2,6 @@
 
 ;; Tags: durable
 
-;;; Code:
-
 (require 'hive-outbox)
 (require 'hive-outbox-test-help)
 (require 'hive-test-help)
@@ -227,5 +225,3 @@
       (hive-test-wait 5 (equal (hive-outbox-test-ids 'pending) '("elsewhere")))
       (should-not (hive-outbox-entries 'rejected))
       (should (hive-outbox-test-files)))))
-
-;;; hive-outbox-test.el ends here

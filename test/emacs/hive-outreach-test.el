@@ -2,8 +2,6 @@
 
 ;; Tags: undisturbed untrusted
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (require 'hive-notify)
@@ -293,6 +291,3 @@
       (set-window-start nil (line-beginning-position) t)
       (hive-rpc-handle 'desk/notice (list :notice_id 5 :text "Five" :at (hive-text-now)))
       (should (= (window-start) (line-beginning-position))))))
-
-(provide 'hive-outreach-test)
-;;; hive-outreach-test.el ends here

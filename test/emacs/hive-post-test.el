@@ -2,8 +2,6 @@
 
 ;; Tags: durable
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-shared)
@@ -480,6 +478,3 @@
     (dolist (name '("/ssh:elsewhere:/home/" "/ssh:elsewhere:~/" "/ssh:elsewhere:"))
       (should-not (hive-place-of name))
       (let ((default-directory name)) (should-not (hive-place-of))))))
-
-(provide 'hive-post-test)
-;;; hive-post-test.el ends here

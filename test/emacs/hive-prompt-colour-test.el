@@ -2,8 +2,6 @@
 
 ;; Tags: untrusted
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-compose)
@@ -157,6 +155,3 @@
       (should (member (cl-loop for (key _) on (text-properties-at position text) by #'cddr
                                collect key)
                       '(nil (face)))))))
-
-(provide 'hive-prompt-colour-test)
-;;; hive-prompt-colour-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: as-displayed untrusted
 
-;;; Code:
-
 (require 'hive-next)
 (require 'hive-prompt)
 (require 'hive-test-help)
@@ -418,6 +416,3 @@ right to left 20 s."
       (setq isdaemon nil)
       (hive-rpc-handle 'desk/open_prompt '(:ask_id "ask-3"))
       (should (equal '("ask-3" "ask-2") shown)))))
-
-(provide 'hive-prompt-test)
-;;; hive-prompt-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: undisturbed
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'hive-attention)
 (require 'hive-notify)
@@ -229,6 +227,3 @@
         (should-not (hive-quiet-text))
         (hive-quiet-test-ask :question "Go on?")
         (hive-test-wait 5 told)))))
-
-(provide 'hive-quiet-test)
-;;; hive-quiet-test.el ends here

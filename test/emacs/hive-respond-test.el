@@ -2,8 +2,6 @@
 
 ;; Tags: one-winner as-displayed
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (require 'hive-compose)
@@ -966,5 +964,3 @@ Return what was there, newest first."
                                buffer)
               (should (= 1 (window-point window)))))
         (kill-buffer buffer)))))
-
-;;; hive-respond-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: undisturbed
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (require 'hive-rpc)
@@ -196,5 +194,3 @@
       (hive-test-wait 5 (null (cl-set-difference (mapcar #'buffer-name (cl-set-difference (buffer-list) buffers))
                                                  '("*hive log*" " *code-conversion-work*")
                                                  :test #'equal))))))
-
-;;; hive-rpc-test.el ends here

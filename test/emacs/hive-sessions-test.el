@@ -1,7 +1,5 @@
 ;;; hive-sessions-test.el --- The list of sessions  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-list)
@@ -215,6 +213,3 @@
         (should (equal '("Interrupt demo 2? ") asked))
         (hive-test-wait 10 said)
         (should (string-prefix-p "Hive: demo 2 is idle" (car said)))))))
-
-(provide 'hive-sessions-test)
-;;; hive-sessions-test.el ends here

@@ -1,7 +1,5 @@
 ;;; hive-shared-appear-test.el --- Showing the shared buffer at a mention  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-notify)
@@ -199,6 +197,3 @@
         (hive-shared-buffer '(:confirmed t :project "other" :project_dir "/other/.git"))
         (hive-shared-test-do "post" :from "Claude-zzz99" :body "@Claude-abc12 again")
         (hive-test-wait 5 (get-buffer-window "*hive-shared: other*"))))))
-
-(provide 'hive-shared-appear-test)
-;;; hive-shared-appear-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: undisturbed
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-shared)
@@ -70,6 +68,3 @@
       (hive-shared-test-ready)
       (hive-shared-test-wait-for "news 29")
       (hive-test-wait 10 (= 10 (hive-shared-count))))))
-
-(provide 'hive-shared-bounded-test)
-;;; hive-shared-bounded-test.el ends here

@@ -1,7 +1,5 @@
 ;;; hive-shared-format-test.el --- Messages as text  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-shared-text)
@@ -80,6 +78,3 @@
                       (cons (lambda (size) (make-string size ?\n)) "")))
     (should (equal (hive-format-normalize (funcall (car case) 30000)) (cdr case)))
     (hive-test-linear (lambda (size) (hive-format-normalize (funcall (car case) size))) 1000)))
-
-(provide 'hive-shared-format-test)
-;;; hive-shared-format-test.el ends here

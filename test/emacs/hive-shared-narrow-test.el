@@ -1,7 +1,5 @@
 ;;; hive-shared-narrow-test.el --- A shared buffer in a narrow window  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-shared)
@@ -52,6 +50,3 @@
     (should-not (or truncate-lines truncate-partial-width-windows))
     ;; A key that kills a line kills the whole line of the draft.
     (should (eq 'kill-line (key-binding (kbd "C-k"))))))
-
-(provide 'hive-shared-narrow-test)
-;;; hive-shared-narrow-test.el ends here

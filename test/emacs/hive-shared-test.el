@@ -2,8 +2,6 @@
 
 ;; Tags: undisturbed
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-mode-line)
@@ -591,7 +589,3 @@
                               text))
         (should (equal (mapcar (lambda (block) (plist-get block :body)) (hive-format-parse text))
                        '("one\n## 2026-01-11 18:00:00 Claude-abc12\ntwo" "three")))))))
-
-(provide 'hive-shared-test)
-
-;;; hive-shared-test.el ends here

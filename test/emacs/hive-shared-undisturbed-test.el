@@ -2,8 +2,6 @@
 
 ;; Tags: undisturbed
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-shared)
@@ -201,5 +199,3 @@
          (this-command (key-binding keys)))
     (run-hooks 'pre-command-hook)
     (call-interactively this-command)))
-
-;;; hive-shared-undisturbed-test.el ends here

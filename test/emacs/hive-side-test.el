@@ -1,7 +1,5 @@
 ;;; hive-side-test.el --- The list at the side of a frame  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'hive-list-test-help)
 (require 'hive-mode-line)
 (require 'hive-test-help)
@@ -37,6 +35,3 @@
           (goto-char (window-start hive-mode-line--window))
           (should (search-forward "Here?" nil t)))
         (delete-window hive-mode-line--window)))))
-
-(provide 'hive-side-test)
-;;; hive-side-test.el ends here

@@ -2,8 +2,6 @@
 
 ;; Tags: undisturbed state-not-events
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (require 'hive-rpc)
@@ -201,5 +199,3 @@
   (hive-test-with-process nil
     (let ((default-directory (expand-file-name "gone/" hive-test-temp)))
       (hive-test-connect))))
-
-;;; hive-sidecar-test.el ends here

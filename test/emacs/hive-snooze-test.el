@@ -2,8 +2,6 @@
 
 ;; Tags: silence
 
-;;; Code:
-
 (require 'hive-list-test-help)
 (require 'hive-prompt)
 (require 'hive-respond)
@@ -54,6 +52,3 @@
         (hive-test-wait 5 (= 1 (hive-prompts-awake)))
         (should (eq buffer (window-buffer)))
         (kill-buffer buffer)))))
-
-(provide 'hive-snooze-test)
-;;; hive-snooze-test.el ends here

@@ -1,7 +1,5 @@
 ;;; hive-stats-test.el --- The statistics in Emacs  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (require 'hive-stats)
@@ -66,6 +64,3 @@
              (lambda () (float-time (encode-time (list 0 30 15 3 3 2026 nil -1 nil))))))
     (should (equal "2026-03-03 00:00" (format-time-string "%F %R" (hive-stats--beginning 1))))
     (should (equal "2026-02-25 00:00" (format-time-string "%F %R" (hive-stats--beginning 7))))))
-
-(provide 'hive-stats-test)
-;;; hive-stats-test.el ends here

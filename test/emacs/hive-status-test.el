@@ -2,8 +2,6 @@
 
 ;; Tags: undisturbed
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-list)
@@ -419,6 +417,3 @@
       (deactivate-mark)
       (hive-test-run-timers 1)
       (should (string-search "New?" (hive-status-test-text))))))
-
-(provide 'hive-status-test)
-;;; hive-status-test.el ends here

@@ -1,7 +1,5 @@
 ;;; hive-terminal-test.el --- The terminal in which an agent runs  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'hive-terminal)
 (require 'hive-test-help)
@@ -154,6 +152,3 @@ is what was announced, and `log' what programs were called."
     (hive-test-wait 5 said)
     (pcase-let ((`(("%s runs %s, where Hive cannot take you" "shop" ,words)) said))
       (should (string-match-p "\\`at /dev/\\|\\`without a terminal\\'" words)))))
-
-(provide 'hive-terminal-test)
-;;; hive-terminal-test.el ends here

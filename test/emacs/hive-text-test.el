@@ -2,8 +2,6 @@
 
 ;; Tags: untrusted
 
-;;; Code:
-
 (require 'hive-test-help)
 
 (ert-deftest hive-text-hidden-characters-become-visible ()
@@ -139,5 +137,3 @@
       (search-forward "10m")
       (hive-text-reprint #'hive-text-test-print)
       (should (= 4 (point))))))
-
-;;; hive-text-test.el ends here

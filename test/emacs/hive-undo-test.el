@@ -1,7 +1,5 @@
 ;;; hive-undo-test.el --- Undo beside text from elsewhere  -*- lexical-binding: t; -*-
 
-;;; Code:
-
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-shared-text)
@@ -146,6 +144,3 @@
             (should (equal (buffer-string) without))))
         (hive-undo-test-all)
         (should (equal (buffer-string) ""))))))
-
-(provide 'hive-undo-test)
-;;; hive-undo-test.el ends here
