@@ -173,7 +173,7 @@ LINE is a function that makes it for a text of a given width, at least 20."
 
 ;;;; Announcing questions and problems
 
-(defun hive-notify--arrived (prompt)
+(defun hive-notify--announce (prompt)
   "Announce PROMPT, which is newly pending."
   (when (and hive-notify-echo (not (hive-notify-suppressed-p prompt)))
     (push prompt hive-notify--arrived)
@@ -222,7 +222,7 @@ human has snoozed or opened in the meantime."
                    (hive-outbox-entry-agent entry 60)
                    (hive-text-line (hive-outbox-entry-text entry) 200))))
 
-(add-hook 'hive-arrived-functions #'hive-notify--arrived)
+(add-hook 'hive-arrived-functions #'hive-notify--announce)
 (add-hook 'hive-sidecar-state-hook #'hive-notify--sidecar)
 (add-hook 'hive-outbox-rejected-functions #'hive-notify--rejected)
 

@@ -227,14 +227,20 @@ Signal a `user-error' if it is already answered."
     ("cancelled" (hive-words 'fate-cancelled))
     (_ (hive-words "closed"))))
 
+(defun hive-respond--stored (entry result)
+  "Take RESULT of the answer in ENTRY: note it in the model, and report it."
+  (when (equal (hive-outbox-entry-method entry) "hivemind-response")
+    (when (hive-rpc-true-p result :accepted) (hive-respond--settled entry result))
+    (unless (hive-outbox-entry-report entry) (hive-respond--report result))))
+
+(add-hook 'hive-outbox-stored-functions #'hive-respond--stored)
+
 (defun hive-respond--settled (entry result)
   "Note in the model that the answer in ENTRY settled its question, with RESULT.
 The notification comes a moment later; `hive-amend' may be quicker."
   (let ((prompt (hive-model-prompt (hive-outbox-entry-ask-id entry)))
         (params (hive-outbox-entry-params entry)))
-    (when (and prompt (hive-prompt-pending-p prompt)
-               (equal (hive-outbox-entry-method entry) "hivemind-response")
-               (hive-rpc-true-p result :accepted))
+    (when (and prompt (hive-prompt-pending-p prompt))
       (hive-model-put-prompt
        (append (list :status "responded" :decision (plist-get result :decision)
                      :selected (plist-get params :selected) :comment (plist-get params :comment)
@@ -243,15 +249,11 @@ The notification comes a moment later; `hive-amend' may be quicker."
                      :responded_at (plist-get result :responded_at))
                prompt)))))
 
-(add-hook 'hive-outbox-stored-functions #'hive-respond--settled)
-
-(defun hive-respond--stored (entry result)
-  "Report what happened to the answer in ENTRY, with RESULT."
+(defun hive-respond--report (result)
+  "Report RESULT, what happened to an answer."
   (let ((agent (hive-text-title result 40))
         (decision (hive-text-line (plist-get result :decision) 60)))
     (cond
-     ((not (equal (hive-outbox-entry-method entry) "hivemind-response"))) ; not an answer
-     ((hive-outbox-entry-report entry))
      ((hive-rpc-true-p result :accepted)
       (hive-notify-answered (hive-words 'answered agent decision)))
      ((hive-rpc-true-p result :late)
@@ -263,8 +265,6 @@ The notification comes a moment later; `hive-amend' may be quicker."
       (hive-announce
        "Your answer to %s was not accepted; %s answered first: %s" agent (hive-text-by result 40)
        decision)))))
-
-(add-hook 'hive-outbox-stored-functions #'hive-respond--stored)
 
 ;;;; Commands
 
