@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readHook } from '../src/adapters/hooks/hook.ts';
+import { parseEvent } from '../src/adapters/hooks/hook.ts';
 import { openHive } from '../src/open-hive.ts';
 import { openTerminal } from '../test/support/tmux.ts';
 import { DARK, drawPicture } from './terminal-picture.mjs';
@@ -127,7 +127,7 @@ function permission(agent, tool_name, tool_input) {
     findProject: () => place,
     readTail: () => null,
   };
-  const event = readHook(JSON.stringify(raw), own, 'claude-code');
+  const event = parseEvent(JSON.stringify(raw), own, 'claude-code');
   // The hook waits until the person has answered.
   hive.hooks.handle(event, { env: own, seats: () => [], ...host }).catch(() => undefined);
 }

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readHook } from '../../src/adapters/hooks/hook.ts';
+import { parseEvent } from '../../src/adapters/hooks/hook.ts';
 import { dialogFingerprint, dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
 import { excessOf } from '../../src/domain/json.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';
@@ -216,7 +216,7 @@ function promptOfMegabyte(rounds: number): Measurement {
     const before = process.cpuUsage();
     // As hive serve does.
     if (excessOf(given) === null) {
-      const read = readHook(given, {}, 'claude-code');
+      const read = parseEvent(given, {}, 'claude-code');
       const dialog = dialogOf(read);
       if (dialog === null) throw new Error('This is no permission.');
       promptsOf(dialog, read).map(checkRequest);

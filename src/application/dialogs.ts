@@ -125,7 +125,7 @@ export async function withdraw(
 }
 
 /** Why an answer that would allow something is not sent. */
-export type Held =
+export type Withheld =
   /** The call that is about to run is not the one that the human was shown: somebody changed the stored prompt (invariant 13). */
   | 'not_displayed'
   /** The call is the one that was shown, but the diff of its files, or the plan in its file, has changed. */
@@ -147,7 +147,7 @@ export interface Leaving<Answer> {
   store: Pick<Store, 'store_id' | 'name'>;
   seats: readonly Seat[];
   /** The answer that the agent gets instead of one that may not be sent. */
-  refusal: (why: Held) => Answer;
+  refusal: (why: Withheld) => Answer;
   /** Whether the answer contains everything that the human said. Anything else comes with the agent's next hook or poll. */
   isWhole: (answer: Answer, prompt: Prompt) => boolean;
 }
@@ -160,10 +160,10 @@ export async function conclude<Answer>(
 ): Promise<Answer | null> {
   const decided = leaving.decide(prompts);
   if (decided === null) return null;
-  const why = leaving.allows(decided) ? await heldBecause(tx, prompts[0], leaving) : null;
+  const why = leaving.allows(decided) ? await withheldBecause(tx, prompts[0], leaving) : null;
   const [first] = prompts;
   if (why !== null && first !== undefined)
-    await giveNotice(tx, { severity: 'warning', session_id: first.session_id, text: HELD[why](first) });
+    await giveNotice(tx, { severity: 'warning', session_id: first.session_id, text: WITHHELD[why](first) });
   const answer = why === null ? decided : leaving.refusal(why);
   for (const prompt of prompts)
     if (leaving.isWhole(answer, prompt)) await handPrompt(tx, prompt, leaving.carrier);
@@ -171,7 +171,7 @@ export async function conclude<Answer>(
 }
 
 /** The gate before an allow: null if the answer was given to exactly this call and a registered seat signed it. */
-async function heldBecause(
+async function withheldBecause(
   tx: ReadTx,
   answered: Prompt | undefined,
   {
@@ -180,7 +180,7 @@ async function heldBecause(
     store,
     seats,
   }: Pick<Leaving<unknown>, 'asked' | 'isChangedFile' | 'store' | 'seats'>,
-): Promise<Held | null> {
+): Promise<Withheld | null> {
   if (asked === null || answered === undefined) return 'not_displayed';
   // Notes that its asker added later were displayed as well, and do not run.
   const displayed_digest = permissionDigest({ ...asked, notes: answered.notes });
@@ -191,7 +191,7 @@ async function heldBecause(
 }
 
 /** The notice to the human. */
-const HELD: Readonly<Record<Held, (prompt: Prompt) => string>> = {
+const WITHHELD: Readonly<Record<Withheld, (prompt: Prompt) => string>> = {
   not_displayed: (prompt) =>
     `${labelled(prompt)} was not allowed what you allowed: ${prompt.ask_id} does not show what was about to run. If you did not change the store, something else wrote into it.`,
   file_changed: (prompt) =>

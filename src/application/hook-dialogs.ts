@@ -32,13 +32,13 @@ import {
   type Dialog,
   displayedOf,
   draft,
-  type Held,
   isAnswered,
   type Meant,
   meantFor,
   offer,
   promptsNow,
   settleByRule,
+  type Withheld,
   withdraw,
 } from './dialogs.ts';
 import { rememberAllowedEdit } from './edits.ts';
@@ -53,19 +53,19 @@ import { leaveToTerminal } from './waits.ts';
 export async function dialogHandler(event: HookEvent, settings: HookSettings): Promise<HookHandler> {
   const found = dialogOf(event);
   if (found === null) return async () => null;
-  const asking = await inWords(found, event, settings);
-  const rules = await applicableRules(asking.dialog, event, settings);
+  const worded = await inWords(found, event, settings);
+  const rules = await applicableRules(worded.dialog, event, settings);
   return async (hook) => {
     const { verdict, waited } = hook;
-    if (waited !== null) return concludeWait(hook, asking, waited, rules);
+    if (waited !== null) return concludeWait(hook, worded, waited, rules);
     if (rules.file !== null && settings.seat !== undefined)
       await recordTrust(hook.tx, { seat: settings.seat, via: 'hook' }, rules.file);
-    return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, asking, rules);
+    return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, worded, rules);
   };
 }
 
 /** A rendered dialog of a client with hooks. */
-export interface Asking extends Dialog {
+export interface WordedDialog extends Dialog {
   dialog: HookDialog;
   /** The files before and after, as its diffs claim them. */
   expected: readonly ExpectedFile[];
@@ -80,7 +80,7 @@ export async function inWords(
   reported: HookDialog,
   event: HookEvent,
   { editTools, readTail, client_version }: HookSettings,
-): Promise<Asking> {
+): Promise<WordedDialog> {
   const found = withPermissions(reported, event, readTail);
   const files = editTools !== undefined && looksAtFiles(found) ? await editTools(event.cwd) : null;
   const directory = files === null ? event.cwd : await directoryFor(found, event, files);
@@ -143,13 +143,13 @@ async function compared(
 
 async function open(
   hook: HookContext,
-  asking: Asking,
+  worded: WordedDialog,
   { matching }: Pick<ApplicableRules, 'matching'>,
 ): Promise<Partial<Verdict> | null> {
   const { tx } = hook;
-  const decided = await openByRule(hook, asking, { matching });
+  const decided = await openByRule(hook, worded, { matching });
   if (decided !== null) return decided;
-  if (hook.event.client === 'codex' && asking.dialog.kind === 'questions') return offerBeside(hook, asking);
+  if (hook.event.client === 'codex' && worded.dialog.kind === 'questions') return offerBeside(hook, worded);
   const limit = await waitLimitFor(hook);
   // No desk is open, so only the terminal asks, at once.
   if (limit === null || (await tx.desks.online(tx.now)).length === 0) return null;
@@ -157,7 +157,7 @@ async function open(
   // A dialog that its terminal shows has no time limit. After the hook has ended, only the terminal waits.
   const { ids, session } = hook;
   const timeout_ms = unattended ? wait_ms : null;
-  const ask_ids = await offer(tx, session, await draft(tx, ids, session, asking, timeout_ms));
+  const ask_ids = await offer(tx, session, await draft(tx, ids, session, worded, timeout_ms));
   const needs_desk = unattended || shown_after;
   return ask_ids.length === 0
     ? null
@@ -167,12 +167,12 @@ async function open(
 /** Answers by the human's rules; null if none decides. */
 export async function openByRule(
   hook: HookContext,
-  asking: Asking,
+  worded: WordedDialog,
   { matching }: Pick<ApplicableRules, 'matching'>,
 ): Promise<Partial<Verdict> | null> {
   const { tx, ids, session } = hook;
   const rule = decidingRule(matching, session, tx.now);
-  const [asked] = rule === null ? [] : await draft(tx, ids, session, asking);
+  const [asked] = rule === null ? [] : await draft(tx, ids, session, worded);
   if (rule === null || asked === undefined) return null;
   const label = rule.decision === 'allow' ? ALLOW : DENY;
   const settled = await settleByRule(tx, ids, asked, {
@@ -180,11 +180,11 @@ export async function openByRule(
     label,
     carrier: hookCarrier(session.session_id),
   });
-  return { decision: decideDialog(asking.dialog, [settled]), carries: true };
+  return { decision: decideDialog(worded.dialog, [settled]), carries: true };
 }
 
 /** Offers a dialog that Codex shows once this hook has ended; the answer goes through the control socket (codex-dialogs.ts). */
-async function offerBeside(hook: HookContext, asking: Asking): Promise<null> {
+async function offerBeside(hook: HookContext, worded: WordedDialog): Promise<null> {
   const { tx, ids, event, session, settings } = hook;
   const { dialog_wait: given } = await hook.preferences();
   // Its subagents may not ask.
@@ -192,7 +192,7 @@ async function offerBeside(hook: HookContext, asking: Asking): Promise<null> {
   const desks = await tx.desks.online(tx.now);
   if (!desks.some(({ seat }) => machineOfSeat(seat) === settings.machine)) return null;
   const timeout_ms = typeof given === 'number' ? Math.max(1, given) * 1_000 : null;
-  await offer(tx, session, await draft(tx, ids, session, asking, timeout_ms));
+  await offer(tx, session, await draft(tx, ids, session, worded, timeout_ms));
   return null;
 }
 
@@ -200,7 +200,7 @@ const THIS_DIALOG: Meant = { warning: null, call: null };
 
 async function concludeWait(
   hook: HookContext,
-  asking: Asking,
+  worded: WordedDialog,
   waited: Waited,
   { file }: ApplicableRules,
 ): Promise<Partial<Verdict> | null> {
@@ -209,7 +209,7 @@ async function concludeWait(
   const stop = await interruptAnswer(hook);
   if (stop !== null) return { decision: stop };
   if (isAnswered(prompts) && !waited.abandoned && verdict.deny === null)
-    return concludePrompts(hook, asking, prompts, { file, meant: THIS_DIALOG });
+    return concludePrompts(hook, worded, prompts, { file, meant: THIS_DIALOG });
   const isWithdrawn = waited.abandoned && !waited.cut_off;
   const shows = waited.in_terminal === true && !isWithdrawn && verdict.deny === null;
   // Some may be answered. The terminal asks all of them again.
@@ -229,17 +229,17 @@ interface Against {
 /** Gives the answers of a dialog to the call that waits for them. */
 export async function concludePrompts(
   hook: HookContext,
-  asking: Asking,
+  worded: WordedDialog,
   prompts: readonly Prompt[],
   { file, meant }: Against = { file: null, meant: THIS_DIALOG },
 ): Promise<Partial<Verdict> | null> {
   const { tx, session, store, settings } = hook;
-  const { dialog, expected } = asking;
+  const { dialog, expected } = worded;
   const decision = await conclude<DialogAnswer>(tx, prompts, {
     carrier: hookCarrier(session.session_id),
     decide: (answered) => decideDialog(dialog, answered),
     allows: ({ kind }) => kind === 'allow' && isPermission(dialog),
-    asked: displayedOf(meantFor(asking, meant)),
+    asked: displayedOf(meantFor(worded, meant)),
     isChangedFile: (asked, shown) => isChangedFile(dialog, asked, shown),
     store,
     seats: settings.seats?.() ?? file?.seats ?? [],
@@ -259,7 +259,7 @@ export async function concludePrompts(
   return { decision, carries: true };
 }
 
-const DENIED: Readonly<Record<Held, string>> = {
+const DENIED: Readonly<Record<Withheld, string>> = {
   not_displayed:
     'Denied by Hive: what the human was shown is not what is about to run. Nothing was allowed. Tell the human.',
   file_changed:

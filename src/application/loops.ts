@@ -109,15 +109,8 @@ export async function guardRoom(
   return news.filter(({ session_id }) => session_id === null || !stopped.has(session_id));
 }
 
-/** The `seq` of the newest message when a human last wrote to this session, to its project or to everyone. */
-export function humanSpokeTo(
-  tx: ReadTx,
-  { session_id, project_dir }: { session_id: string; project_dir: string | null },
-): Promise<number> {
-  return humanSpokeAt(tx, [session_id, project_dir]);
-}
-
-function humanSpokeAt(tx: ReadTx, subjects: readonly (string | null)[]): Promise<number> {
+/** The `seq` of the newest message when a human last wrote to one of these sessions, in one of these projects or to everyone. */
+export function humanSpokeAt(tx: ReadTx, subjects: readonly (string | null)[]): Promise<number> {
   return tx.loops.humanSpokeAt([...subjects.filter((subject) => subject !== null), EVERYWHERE]);
 }
 

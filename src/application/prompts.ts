@@ -277,23 +277,26 @@ export function createPrompts(
   return service;
 }
 
-/** A question, and who asks it; `turn_id` as in `ask` above. */
-interface Asking {
-  request: CheckedRequest;
-  session: Session;
-  turn_id?: string | null | undefined;
-}
-
-/** Asks inside a transaction; the refusal of a quota is returned. @throws HiveError as `ask` above does. */
+/**
+ * Asks inside a transaction; the refusal of a quota is returned. `turn_id` as in `ask` above. @throws HiveError as `ask` above does.
+ */
 export async function askIn(
   tx: WriteTx,
   ids: Ids,
-  { request, session, turn_id }: Asking,
+  {
+    request,
+    session,
+    turn_id,
+  }: { request: CheckedRequest; session: Session; turn_id?: string | null | undefined },
 ): Promise<Asked | QuotaRefusal> {
   const { session_id } = session;
   const demand = demandOf([request]);
   const [turn, desks, address, readings] = await Promise.all([
-    turnOfAsk(tx, session_id, turn_id),
+    turn_id === undefined
+      ? tx.turns.current(session_id)
+      : turn_id === null
+        ? undefined
+        : tx.turns.get(turn_id),
     tx.desks.online(tx.now),
     findAddress(tx, request),
     readQuotas(tx, session, demand),
@@ -322,15 +325,6 @@ export async function askIn(
   // In parallel: on PostgreSQL, each statement is a round trip under the lock of the hive.
   await Promise.all([storeCharge(tx, opinion.buckets), insertPrompt(tx, prompt)]);
   return { prompt, existing: false, desks_online };
-}
-
-async function turnOfAsk(
-  tx: ReadTx,
-  session_id: string,
-  turn_id: string | null | undefined,
-): Promise<Turn | undefined> {
-  if (turn_id === null) return undefined;
-  return turn_id === undefined ? tx.turns.current(session_id) : tx.turns.get(turn_id);
 }
 
 // ---- Refusals, as sentences that say what to do ----

@@ -25,7 +25,7 @@ import { timeAfter } from '../domain/times.ts';
 import { beside } from './background.ts';
 import type { UntilOptions } from './feed.ts';
 import { refusalToSpeak, type Speaker } from './identity.ts';
-import { humanSpokeTo } from './loops.ts';
+import { humanSpokeAt } from './loops.ts';
 import { giveNotice } from './notices.ts';
 import type { Parts } from './parts.ts';
 import type { ReadTx, WriteTx } from './ports.ts';
@@ -198,7 +198,7 @@ async function findReasons(
   const gate = session.gate ?? preferred.gate;
   const worth = undelivered.filter((mention) => isMentionWorthWaking(mention, waker, gate));
   if (ask_ids.length === 0 && worth.length === 0) return undefined;
-  const spoke = await humanSpokeTo(tx, session);
+  const spoke = await humanSpokeAt(tx, [session_id, session.project_dir]);
   const mayWake = wakesSince(waker, spoke) < MOST_WAKES;
   const mentions = worth.filter(({ from_session_id }) => from_session_id === null || mayWake);
   if (ask_ids.length === 0 && mentions.length === 0) return undefined;

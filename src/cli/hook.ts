@@ -4,7 +4,7 @@
  * with 0 unless it fails closed.
  */
 import { writeSync } from 'node:fs';
-import { readHook, sayVerdict } from '../adapters/hooks/hook.ts';
+import { parseEvent, sayVerdict } from '../adapters/hooks/hook.ts';
 import { type HookClient, hookClient } from '../domain/hooks.ts';
 import { otherMachine } from '../extensions.ts';
 import { thisSeat } from '../infrastructure/platform/paths.ts';
@@ -56,7 +56,7 @@ async function main(
       );
       process.exit(0);
     }
-    const event = readHook(text, env, clientOf(args));
+    const event = parseEvent(text, env, clientOf(args));
     name = event.name;
     if (args.includes('--url')) {
       const sent = { text, client: clientOf(args), env, cwd: env['CLAUDE_PROJECT_DIR'] ?? event.cwd };

@@ -3,7 +3,7 @@
  * or a mention has arrived, it wakes the session: exit code 2 and a sentence on stderr. Otherwise it ends silently.
  */
 import { hostname } from 'node:os';
-import { readHook } from '../adapters/hooks/hook.ts';
+import { parseEvent } from '../adapters/hooks/hook.ts';
 import type { WakeWait } from '../application/wakes.ts';
 import { editorIn, idlesUnwatched } from '../domain/sources.ts';
 import { otherMachine } from '../extensions.ts';
@@ -15,7 +15,7 @@ import { openWakes } from '../open-hive.ts';
 const LOOK_MS = 15_000;
 
 export async function wake(stdin: string, env: NodeJS.ProcessEnv, args: readonly string[]): Promise<void> {
-  const event = readHook(stdin, env, 'claude-code');
+  const event = parseEvent(stdin, env, 'claude-code');
   // `claude -p` would wait for this hook before it ends, and it is never idle. An editor begins turns itself.
   const idles = event.attended === true || idlesUnwatched(env);
   if (!idles || editorIn(env) !== null || event.agent_id !== null) return;

@@ -10,7 +10,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { readHook } from '../../src/adapters/hooks/hook.ts';
+import { parseEvent } from '../../src/adapters/hooks/hook.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { ROOT } from '../support/children.ts';
 import { prefer } from '../support/hive.ts';
@@ -82,7 +82,7 @@ fuzz('hook events: any text', 500, () =>
     (text) => {
       for (const client of ['claude-code', 'codex', null] as const) {
         try {
-          readHook(text, {}, client);
+          parseEvent(text, {}, client);
         } catch (error) {
           if (!(error instanceof HiveError)) throw error;
         }

@@ -10,7 +10,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { readHook } from '../../src/adapters/hooks/hook.ts';
+import { parseEvent } from '../../src/adapters/hooks/hook.ts';
 import { RUN_VARIABLE } from '../../src/domain/runs.ts';
 import {
   type Child,
@@ -75,7 +75,7 @@ describe('an invalid event', () => {
     ['no session', JSON.stringify({ hook_event_name: 'PreToolUse' })],
     ['a session that is no text', JSON.stringify({ ...EVENT, session_id: 5 })],
   ])('%s is refused with a sentence', (_what, stdin) => {
-    expect(() => readHook(stdin, {}, 'claude-code')).toThrow(/^.+\.$/);
+    expect(() => parseEvent(stdin, {}, 'claude-code')).toThrow(/^.+\.$/);
   });
 
   test('wakes no session, and stderr says why', async () => {

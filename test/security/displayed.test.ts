@@ -13,7 +13,7 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { eventIn } from '../../src/adapters/hooks/connection-hook.ts';
-import { readEvent, readHook } from '../../src/adapters/hooks/hook.ts';
+import { parseEvent, readEvent } from '../../src/adapters/hooks/hook.ts';
 import { screensOf } from '../../src/cli/output.ts';
 import { dialogFingerprint, dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
 import { editShown } from '../../src/domain/edits.ts';
@@ -294,7 +294,7 @@ describe('the arguments of a call', () => {
     );
     const event =
       by === 'process'
-        ? readHook(text, {}, null)
+        ? parseEvent(text, {}, null)
         : readEvent(eventIn({ args: { ...fields, tool_input }, thread_id: null }), {}, null);
     const dialog = dialogOf(event);
     if (dialog === null) throw new Error('Nothing was asked.');

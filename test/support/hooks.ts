@@ -1,7 +1,7 @@
 /** Recorded hook events of the real clients, replayed into a hive as `hive hook` would. */
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
+import { parseEvent, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { HookSettings } from '../../src/application/hook-context.ts';
 import type { HookTool } from '../../src/domain/hooks.ts';
 import { readTrust } from '../../src/domain/trust.ts';
@@ -66,7 +66,7 @@ export async function fire(
   { client = 'claude-code', env = {}, settings = {} }: Client = {},
 ): Promise<string> {
   const environment = client === 'claude-code' ? { CLAUDE_PID: String(ENDED), ...env } : env;
-  const event = readHook(JSON.stringify(raw), environment, client);
+  const event = parseEvent(JSON.stringify(raw), environment, client);
   const verdict = await hive.hooks.handle(event, {
     env: environment,
     machine: 'test',

@@ -10,7 +10,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readHook } from '../../src/adapters/hooks/hook.ts';
+import { parseEvent } from '../../src/adapters/hooks/hook.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { outputsAge } from '../support/ageing.ts';
@@ -260,7 +260,7 @@ test('what a hook should have printed is printed with the next prompt', async ()
     prompt_id: 'p2',
     prompt: 'go',
   };
-  const event = readHook(JSON.stringify(unprinted), { CLAUDE_PID: String(ENDED) }, 'claude-code');
+  const event = parseEvent(JSON.stringify(unprinted), { CLAUDE_PID: String(ENDED) }, 'claude-code');
   const settings = { env: {}, machine: 'test', pid: process.pid, readTail: () => null };
   const place = () => ({ project: 'demo', project_dir: '/demo/.git', branch: null });
   // The hook is killed here: nothing reached the client.

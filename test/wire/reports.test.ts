@@ -8,7 +8,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
+import { parseEvent, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { outputsAge } from '../support/ageing.ts';
 import { ENDED } from '../support/ended-process.ts';
@@ -41,7 +41,11 @@ const statusOf = async (hive: OpenedHive, id: string): Promise<string | undefine
 /** An event whose hook is killed after it has committed, and never prints. */
 async function killedHook(hive: OpenedHive, raw: Record<string, unknown>): Promise<string> {
   const env = { CLAUDE_PID: String(ENDED) };
-  const event = readHook(JSON.stringify({ session_id: 'main-1', cwd: '/demo', ...raw }), env, 'claude-code');
+  const event = parseEvent(
+    JSON.stringify({ session_id: 'main-1', cwd: '/demo', ...raw }),
+    env,
+    'claude-code',
+  );
   const verdict = await hive.hooks.handle(event, {
     env,
     machine: 'test',

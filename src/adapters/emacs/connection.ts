@@ -115,14 +115,14 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     sift: (content) =>
       sift(content, traffic, (refusal) => {
         if (refusal !== 'ignore') refuse(refusal);
-        if (isAnswer(content)) traffic.follow(keepRefused(content, refusal, desk, over.signal));
+        if (isAnswer(content)) traffic.follow(keepRefused(content, refusal, connection, over.signal));
       }),
   });
   const messageStrategy = { handleMessage: counted(traffic) };
-  const connection = createMessageConnection(reader, writer, undefined, { messageStrategy });
+  const rpc = createMessageConnection(reader, writer, undefined, { messageStrategy });
   const { seat, human, pid, check } = options;
-  const notify: Notify = (method, params) => connection.sendNotification(method, fitted(cleanDeep(params)));
-  const desk: DeskConnection = {
+  const notify: Notify = (method, params) => rpc.sendNotification(method, fitted(cleanDeep(params)));
+  const connection: DeskConnection = {
     hive,
     seat,
     human,
@@ -141,8 +141,8 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   let announced = false;
 
   const ended = new Promise<void>((resolve) => {
-    connection.onNotification('exit', resolve);
-    connection.onClose(resolve);
+    rpc.onNotification('exit', resolve);
+    rpc.onClose(resolve);
     // Emacs may have sent an answer and died: messages from before the end are still handled.
     const atEnd = (): void => {
       options.ending();
@@ -155,53 +155,53 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   });
 
   const reportIgnored = createIgnoredReport(hive);
-  connection.onRequest('initialize', (params: unknown) =>
-    answer(hive, async () => reportIgnored('initialize', await initializeDesk(params, desk))),
+  rpc.onRequest('initialize', (params: unknown) =>
+    answer(hive, async () => reportIgnored('initialize', await initializeDesk(params, connection))),
   );
-  connection.onNotification('initialized', () => {
-    if (desk.desk === null) return;
-    desk.following ??= startEvents(desk, notify, extensions);
-    stopPopups ??= startDeskPopups(desk, notify);
-    stopHeld ??= hive.startHeldNotices(desk.seat);
+  rpc.onNotification('initialized', () => {
+    if (connection.desk === null) return;
+    connection.following ??= startEvents(connection, notify, extensions);
+    stopPopups ??= startDeskPopups(connection, notify);
+    stopHeld ??= hive.startHeldNotices(connection.seat);
     if (!announced) {
       options.opened?.();
-      const show = (): Promise<void> => notifyUnseen(desk, notify);
+      const show = (): Promise<void> => notifyUnseen(connection, notify);
       void beside(hive.log, 'Pings and cards kept for the human could not be shown.', show);
     }
     announced = true;
   });
-  connection.onRequest('shutdown', () => null);
+  rpc.onRequest('shutdown', () => null);
   for (const [name, method] of Object.entries(methodsWith(extensions))) {
-    connection.onRequest(name, (params: unknown) =>
-      answer(hive, async () => reportIgnored(name, await method(params, desk))),
+    rpc.onRequest(name, (params: unknown) =>
+      answer(hive, async () => reportIgnored(name, await method(params, connection))),
     );
   }
   // Emacs may send it as a notification (docs/internals/protocol.md): it is stored, too, but without a reply.
-  connection.onNotification('hivemind-response', (params: unknown) =>
-    receiveResponse(params, desk, over.signal),
+  rpc.onNotification('hivemind-response', (params: unknown) =>
+    receiveResponse(params, connection, over.signal),
   );
-  connection.onRequest((method: string) => {
+  rpc.onRequest((method: string) => {
     throw new ResponseError(
       RPC_CODES.methodNotFound,
       `invalid_input: There is no method "${excerpt(cleanDeep(method), 100)}".`,
     );
   });
-  connection.onError(([error]) => hive.log.warn('A message failed.', { error: error.message }));
-  connection.listen();
+  rpc.onError(([error]) => hive.log.warn('A message failed.', { error: error.message }));
+  rpc.listen();
 
   await ended;
   options.ending();
   over.abort();
-  connection.dispose();
+  rpc.dispose();
   (stopHeld as (() => void) | null)?.();
-  const stops = [desk.following, stopPopups] as ((() => Promise<void>) | null)[];
+  const stops = [connection.following, stopPopups] as ((() => Promise<void>) | null)[];
   // An Emacs that hangs reads no more bytes, and a write to it would wait for ever.
   await within(
     CLOSING_MS,
     Promise.all([
       ...stops.map((end) => end?.()),
-      ...extensions.map(({ close }) => close?.(desk)),
-      desk.desk?.close(),
+      ...extensions.map(({ close }) => close?.(connection)),
+      connection.desk?.close(),
     ]),
   );
 }
@@ -241,14 +241,14 @@ function sift(
 function keepRefused(
   content: { params?: unknown },
   refusal: Refusal | 'ignore',
-  desk: DeskConnection,
+  connection: DeskConnection,
   ended: AbortSignal,
 ): Promise<void> {
   const [reason, sender_told] =
     refusal === 'ignore'
       ? ['It is not written as {ask_id, decision, by}.', false]
       : [sentenceOf(refusal.message), true];
-  return keepMalformed(content.params ?? content, desk, { reason, sender_told, ended });
+  return keepMalformed(content.params ?? content, connection, { reason, sender_told, ended });
 }
 
 function isAnswer(content: unknown): content is { params?: unknown } {

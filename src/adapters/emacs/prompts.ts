@@ -56,12 +56,12 @@ function originOf({ desk, seat, pid }: DeskConnection): string {
 }
 
 /** `mine`: whether the prompt concerns the human of this desk. */
-function at(connection: Pick<DeskConnection, 'human' | 'seat'>, prompt: Prompt): { mine: boolean } {
+function mineAt(connection: Pick<DeskConnection, 'human' | 'seat'>, prompt: Prompt): { mine: boolean } {
   return { mine: isFor(prompt, namesOf(connection)) };
 }
 
 /** Settles a prompt with an answer, which was sent as a request or as a notification. */
-const settle = acts(
+const respond = acts(
   responseParams,
   `Answers a question. \`selected\` wins over \`decision\`, which has at most ${PROMPT_LIMITS.decision} characters; one of them is required. A second answer gets \`accepted: false\` and the winner. A frame sent again under its \`response_id\` is the same answer. Without a \`response_id\` the sidecar makes one from this desk and the content, so a repeated frame is one answer too. \`by\` defaults to the human of this desk. Accepted as a notification too. An answer that cannot be accepted is refused, kept, and announced by \`desk/notice\` with \`notice: "unread_answer"\` and what was \`sent\`.`,
   async ({ by: given, responded_at, signature, ...answer }, connection) => {
@@ -105,7 +105,7 @@ function signedBy(
  */
 async function handleResponse(params: unknown, connection: DeskConnection): Promise<object | null> {
   try {
-    return await settle(params, connection);
+    return await respond(params, connection);
   } catch (error) {
     // When it cannot be kept either, the sender still gets the first error.
     if (connection.device === null && !isTransient(error))
@@ -115,7 +115,7 @@ async function handleResponse(params: unknown, connection: DeskConnection): Prom
 }
 
 export const promptMethods = {
-  'hivemind-response': described(settle.params, settle.says, handleResponse),
+  'hivemind-response': described(respond.params, respond.says, handleResponse),
 
   'prompt/list': takes(
     listParams,
@@ -124,7 +124,7 @@ export const promptMethods = {
       const { hive } = connection;
       const page = await fitPage(
         (size, from) => hive.prompts.list({ ...filter, limit: size, cursor: from }),
-        (prompt) => ({ ...listed(prompt), ...at(connection, prompt) }),
+        (prompt) => ({ ...listed(prompt), ...mineAt(connection, prompt) }),
         limit,
         cursor,
       );
@@ -149,7 +149,7 @@ export const promptMethods = {
       );
       const shown = {
         ...fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES),
-        ...at(connection, prompt),
+        ...mineAt(connection, prompt),
         // A device computes the digest of what it displays itself, so it need not trust the server.
         ...(connection.device !== null && { fingerprint: prompt.fingerprint }),
       };
@@ -164,7 +164,7 @@ export const promptMethods = {
     async ({ ask_id, by }, connection) => {
       const actor = humanAt(connection, by);
       const { accepted, prompt } = await connection.hive.prompts.cancel(ask_id, actor, 'human');
-      return { accepted, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
+      return { accepted, prompt: { ...fitFrame(prompt), ...mineAt(connection, prompt) } };
     },
   ),
 
@@ -175,7 +175,7 @@ export const promptMethods = {
       const actor = humanAt(connection, by);
       const signed = signedBy(connection, { responded_at, signature });
       const prompt = await connection.hive.prompts.amend({ ...answer, actor, ...signed });
-      return { accepted: true, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
+      return { accepted: true, prompt: { ...fitFrame(prompt), ...mineAt(connection, prompt) } };
     },
   ),
 
@@ -193,7 +193,7 @@ export const promptMethods = {
     'Snoozes the question until the given time; null ends the snooze.',
     async ({ ask_id, until }, connection) => {
       const prompt = await connection.hive.prompts.snooze(ask_id, until);
-      return { prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
+      return { prompt: { ...fitFrame(prompt), ...mineAt(connection, prompt) } };
     },
   ),
 
@@ -235,7 +235,7 @@ export const notifyPrompts: EventNotifier = async (events, { hive, desk, ...iden
       (isNew || escalated.has(ask_id)) && desk !== null && concerns(prompt, namesOf(identity), now);
     notify(
       isNew ? 'hivemind-ask' : 'prompt/changed',
-      { ...listed(prompt), ...at(identity, prompt) },
+      { ...listed(prompt), ...mineAt(identity, prompt) },
       offers ? () => hive.prompts.mark(ask_id, 'offered') : undefined,
     );
   }
@@ -252,7 +252,7 @@ export async function receiveResponse(
 ): Promise<void> {
   await untilStored(connection, ended, async () => {
     try {
-      const ignored = ignoredIn(await settle(params, connection));
+      const ignored = ignoredIn(await respond(params, connection));
       if (ignored.length > 0) await keepPart(params, connection, ignored);
     } catch (error) {
       if (isTransient(error)) throw error;

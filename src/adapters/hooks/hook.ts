@@ -10,13 +10,13 @@ import { attendedIn, decideSource, type Environment, sourceEvidence } from '../.
 import { cleanText, isTooDeep, TOO_DEEP } from '../../domain/text.ts';
 
 /** Parses an event. @throws HiveError `invalid_input` when it is not a hook event. */
-export function readHook(stdin: string, env: Environment, client: HookClient | null): HookEvent {
+export function parseEvent(stdin: string, env: Environment, client: HookClient | null): HookEvent {
   return readEvent(readRaw(stdin), env, client);
 }
 
 /** The same for an event that is parsed already. @throws HiveError `invalid_input` when it is not a hook event. */
 export function readEvent(given: Raw, env: Environment, client: HookClient | null): HookEvent {
-  const raw = takenEvent(given, (event) => (isTooDeep(event) ? TOO_DEEP : null));
+  const raw = acceptedEvent(given, (event) => (isTooDeep(event) ? TOO_DEEP : null));
   return (client ?? guessClient(raw)) === 'codex' ? readCodex(raw, env) : readClaudeCode(raw, env);
 }
 
@@ -25,7 +25,7 @@ export function readEvent(given: Raw, env: Environment, client: HookClient | nul
  * writes them, passes no gate and no interrupt that way. A dialog of such a call is left to the client, because a desk could not
  * display it. @throws HiveError `invalid_input` for a dialog, and if the rest cannot be taken either.
  */
-export function takenEvent(given: Raw, refusalOf: (event: Raw) => string | null): Raw {
+export function acceptedEvent(given: Raw, refusalOf: (event: Raw) => string | null): Raw {
   const why = refusalOf(given);
   if (why === null) return given;
   const raw = withoutTexts(given);

@@ -191,8 +191,12 @@ export class LineTransport implements Transport {
     this.#input.on('error', this.#fail);
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
-    return this.#write(message);
+  async send(message: JSONRPCMessage | Refusal): Promise<void> {
+    if (this.#output.write(`${JSON.stringify(message)}\n`)) return;
+    this.#drained ??= new Promise<void>((resolve) => this.#output.once('drain', resolve)).finally(() => {
+      this.#drained = null;
+    });
+    await this.#drained;
   }
 
   async close(): Promise<void> {
@@ -250,14 +254,6 @@ export class LineTransport implements Transport {
 
   #refuse(refusal: Refusal): void {
     // A client that is gone needs no answer.
-    this.#write(refusal).catch(() => undefined);
-  }
-
-  async #write(message: unknown): Promise<void> {
-    if (this.#output.write(`${JSON.stringify(message)}\n`)) return;
-    this.#drained ??= new Promise<void>((resolve) => this.#output.once('drain', resolve)).finally(() => {
-      this.#drained = null;
-    });
-    await this.#drained;
+    this.send(refusal).catch(() => undefined);
   }
 }

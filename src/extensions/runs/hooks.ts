@@ -6,13 +6,13 @@
 import { displayedOf, draft, meantFor } from '../../application/dialogs.ts';
 import type { HookContext, HookHandler, HookSettings } from '../../application/hook-context.ts';
 import {
-  type Asking,
   applicableRules,
   concludePrompts,
   dialogHandler,
   inWords,
   isChangedFile,
   openByRule,
+  type WordedDialog,
 } from '../../application/hook-dialogs.ts';
 import { insertPrompt, recordCancel } from '../../application/prompts.ts';
 import { dialogOf, type HookDialog } from '../../domain/dialogs.ts';
@@ -56,8 +56,8 @@ export async function runHandler(
   own: RunStart,
 ): Promise<HookHandler> {
   const found = permissionIn(event, settings);
-  const asking = found === null ? null : await inWords(found, event, settings);
-  const rules = asking === null ? null : await applicableRules(asking.dialog, event, settings);
+  const worded = found === null ? null : await inWords(found, event, settings);
+  const rules = worded === null ? null : await applicableRules(worded.dialog, event, settings);
   const question = await questionIn(event, settings);
   const otherwise = dialogOf(event) === null ? null : await dialogHandler(event, settings);
   const ofRun = async (hook: HookContext, stored: Run): Promise<Partial<Verdict> | null> => {
@@ -74,10 +74,10 @@ export async function runHandler(
       if (verdict.deny !== null || verdict.end_turn !== null) return null;
       return (await openQuestion(hook, run, question)) ?? otherwise?.(hook) ?? null;
     }
-    if (asking === null || rules === null) return otherwise?.(hook) ?? null;
-    if (waited !== null) return conclude(hook, run, asking, { ...waited, file: rules.file });
+    if (worded === null || rules === null) return otherwise?.(hook) ?? null;
+    if (waited !== null) return conclude(hook, run, worded, { ...waited, file: rules.file });
     if (verdict.deny !== null || verdict.end_turn !== null) return null;
-    return (await openByRule(hook, asking, rules)) ?? open(hook, run, asking, otherwise);
+    return (await openByRule(hook, worded, rules)) ?? open(hook, run, worded, otherwise);
   };
   return async (hook) => {
     const found = await hook.tx.runs.get(own.run_id);
@@ -150,12 +150,12 @@ async function heard({ tx, event }: HookContext, run: Run): Promise<Run> {
 async function open(
   hook: HookContext,
   run: Run,
-  asking: Asking,
+  worded: WordedDialog,
   otherwise: HookHandler | null,
 ): Promise<Partial<Verdict> | null> {
   const { tx, event } = hook;
   const use_id = event.tool?.use_id ?? null;
-  const known = await knownCall(hook, run, asking);
+  const known = await knownCall(hook, run, worded);
   if (known !== null) {
     const { call, prompt } = known;
     const isAsked = event.name === 'PermissionRequest';
@@ -165,10 +165,10 @@ async function open(
   }
   // Without an id no later call could be recognized; the client's own question waits as it does outside of runs.
   if (use_id === null) return otherwise?.(hook) ?? null;
-  const { calls, warning } = await withoutLost(hook, run, asking);
+  const { calls, warning } = await withoutLost(hook, run, worded);
   const { ids, session } = hook;
   const meant = { warning, call: nameOf(run, use_id) };
-  const [asked] = await draft(tx, ids, session, meantFor(asking, meant));
+  const [asked] = await draft(tx, ids, session, meantFor(worded, meant));
   if (asked === undefined) return null;
   // The prompt outlives the turn of the agent that died: the next agent repeats the same call.
   await insertPrompt(tx, { ...asked, when_turn_aborted: 'cancelled_if_interrupted' });
@@ -199,14 +199,14 @@ function nameOf({ run_id }: Run, call_id: string | null): string {
 async function knownCall(
   hook: HookContext,
   run: Run,
-  asking: Asking,
+  worded: WordedDialog,
 ): Promise<{ call: RunCall; prompt: Prompt } | null> {
   const use_id = hook.event.tool?.use_id ?? null;
   for (const call of run.calls) {
     if (call.given || (use_id === null ? isAnother(hook, call) : call.call_id !== use_id)) continue;
     const prompt = await hook.tx.prompts.get(call.ask_id);
     if (prompt === undefined || (prompt.status !== 'pending' && prompt.status !== 'responded')) continue;
-    if (asksThis(asking, prompt, nameOf(run, call.call_id))) return { call, prompt };
+    if (asksThis(worded, prompt, nameOf(run, call.call_id))) return { call, prompt };
   }
   return null;
 }
@@ -225,7 +225,7 @@ function isAnother({ event, settings }: HookContext, { call_id }: RunCall): bool
 async function withoutLost(
   hook: HookContext,
   run: Run,
-  asking: Asking,
+  worded: WordedDialog,
 ): Promise<{ calls: RunCall[]; warning: string | null }> {
   const calls: RunCall[] = [];
   let warning: string | null = null;
@@ -236,7 +236,7 @@ async function withoutLost(
       call.start !== run.start &&
       !call.deferred &&
       prompt !== undefined &&
-      asksThis(asking, prompt, nameOf(run, call.call_id));
+      asksThis(worded, prompt, nameOf(run, call.call_id));
     if (!isLost) calls.push(call);
     else if (call.given) warning = MAY_HAVE_RUN;
     else if (prompt.status === 'responded') warning ??= ANSWERED_BEFORE;
@@ -246,14 +246,14 @@ async function withoutLost(
 }
 
 /** Whether a prompt is the question of this dialog for one call. */
-function asksThis(asking: Asking, prompt: Prompt, call: string): boolean {
+function asksThis(worded: WordedDialog, prompt: Prompt, call: string): boolean {
   return WARNINGS.some((warning) => {
-    const asked = displayedOf(meantFor(asking, { warning, call }));
+    const asked = displayedOf(meantFor(worded, { warning, call }));
     if (asked === null) return false;
     // A call stays the same call if its file changes; but an answer to the old diff does not allow the new one.
     return (
       permissionDigest({ ...asked, notes: prompt.notes }) === permissionDigest(prompt) ||
-      isChangedFile(asking.dialog, asked, prompt)
+      isChangedFile(worded.dialog, asked, prompt)
     );
   });
 }
@@ -261,7 +261,7 @@ function asksThis(asking: Asking, prompt: Prompt, call: string): boolean {
 async function conclude(
   hook: HookContext,
   run: Run,
-  asking: Asking,
+  worded: WordedDialog,
   { ask_ids, abandoned, file }: Waited & { file: Trust | null },
 ): Promise<Partial<Verdict> | null> {
   const { tx, event, session, settings, verdict } = hook;
@@ -278,7 +278,7 @@ async function conclude(
   if (prompt.status === 'responded') {
     const warning = WARNINGS.find((one) => one !== null && prompt.context?.startsWith(one)) ?? null;
     const meant = { warning, call: nameOf(run, call.call_id) };
-    const decided = await concludePrompts(hook, asking, [prompt], { file, meant });
+    const decided = await concludePrompts(hook, worded, [prompt], { file, meant });
     if (decided !== null) await putCalls(hook, run, [call], [{ ...call, deferred: false, given: true }]);
     return decided;
   }

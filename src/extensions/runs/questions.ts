@@ -6,7 +6,7 @@
 
 import { draft, promptsNow, withdraw } from '../../application/dialogs.ts';
 import type { HookContext, HookSettings } from '../../application/hook-context.ts';
-import { type Asking, concludePrompts, inWords } from '../../application/hook-dialogs.ts';
+import { concludePrompts, inWords, type WordedDialog } from '../../application/hook-dialogs.ts';
 import { giveNotice } from '../../application/notices.ts';
 import { askIn, insertPrompt } from '../../application/prompts.ts';
 import { dialogOf } from '../../domain/dialogs.ts';
@@ -36,7 +36,7 @@ export function modeOf({ raw }: HookEvent): Pick<RunCall, 'mode'> {
 }
 
 /** The question that a call asks the human: a dialog of the client, or a blocking ask, with how long it may wait. */
-export type RunQuestion = { asking: Asking } | { request: CheckedRequest; wait_ms: number };
+export type RunQuestion = { worded: WordedDialog } | { request: CheckedRequest; wait_ms: number };
 
 /** The question in an event of the main agent; null if it asks none. */
 export async function questionIn(event: HookEvent, settings: HookSettings): Promise<RunQuestion | null> {
@@ -49,7 +49,7 @@ export async function questionIn(event: HookEvent, settings: HookSettings): Prom
     return request === null ? null : { request, wait_ms: blocking.wait_ms };
   }
   const dialog = dialogOf({ ...event, name: 'PermissionRequest' });
-  return dialog?.kind === 'questions' ? { asking: await inWords(dialog, event, settings) } : null;
+  return dialog?.kind === 'questions' ? { worded: await inWords(dialog, event, settings) } : null;
 }
 
 /** Null for a request that is refused: its tool then refuses it, too, and its model reads why. */
@@ -64,7 +64,7 @@ function acceptable(request: AskRequest): CheckedRequest | null {
 
 /** Whether a run defers a question, because the question may wait for longer than the agent does. */
 export function waitsForIt(question: RunQuestion, { patience_ms }: Run): boolean {
-  return 'asking' in question || question.wait_ms >= patience_ms;
+  return 'worded' in question || question.wait_ms >= patience_ms;
 }
 
 /** Asks, or finds what was asked before, and waits; null if nothing is asked, and the client continues without Hive. */
@@ -159,7 +159,7 @@ async function answer(
   // The tool returns the answer, or the reason why there is none.
   if ('request' in question) return null;
   const without = prompts.find(({ status }) => status !== 'responded');
-  if (without === undefined) return concludePrompts(hook, question.asking, prompts);
+  if (without === undefined) return concludePrompts(hook, question.worded, prompts);
   const message = `No answer: ${without.ask_id} was ${without.status}. That is no decision.`;
   return { decision: { kind: 'deny', message, interrupt: false } };
 }
@@ -171,7 +171,7 @@ async function ask(hook: HookContext, question: RunQuestion): Promise<string[]> 
     const asked = await askIn(tx, ids, { request: question.request, session });
     return 'quota' in asked ? [] : [asked.prompt.ask_id];
   }
-  const prompts = await draft(tx, ids, session, question.asking);
+  const prompts = await draft(tx, ids, session, question.worded);
   // The prompts outlive the turn of an agent that died: the next agent repeats the same call.
   for (const prompt of prompts)
     await insertPrompt(tx, { ...prompt, when_turn_aborted: 'cancelled_if_interrupted' });
@@ -209,7 +209,7 @@ const plainDigest = (prompt: Prompt): string => permissionDigest({ ...prompt, no
 /** The prompts that would be asked now. */
 async function drafts(hook: HookContext, question: RunQuestion): Promise<Prompt[]> {
   const { tx, ids, session } = hook;
-  if ('asking' in question) return draft(tx, ids, session, question.asking);
+  if ('worded' in question) return draft(tx, ids, session, question.worded);
   // The digest covers what is displayed.
   return [createPrompt(question.request, askerOf(session, null), '', tx.now)];
 }

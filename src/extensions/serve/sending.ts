@@ -2,7 +2,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readRaw, takenEvent } from '../../adapters/hooks/hook.ts';
+import { acceptedEvent, readRaw } from '../../adapters/hooks/hook.ts';
 import type { RemoteReply, SentHook } from '../../application/hook-context.ts';
 import { HiveError, invalidInput, TRANSIENT } from '../../domain/errors.ts';
 import type { HookClient } from '../../domain/hooks.ts';
@@ -93,7 +93,7 @@ export async function sendHook(
   // The other side cannot read the files of this machine. The title is left out of the JSON if they contain none.
   const client_title = titleOf(given, client);
   const about = { client, env: variables, project: findProject(cwd), client_title };
-  const body = { event: takenEvent(given, (event) => refusalOf({ event, ...about })), ...about };
+  const body = { event: acceptedEvent(given, (event) => refusalOf({ event, ...about })), ...about };
   const send = (): ReturnType<typeof post> =>
     post(remote, body, onWait, signal === undefined ? {} : { signal });
   const { stdout, output_id } = await send().catch(async (error: unknown) => {

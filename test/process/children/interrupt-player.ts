@@ -3,7 +3,7 @@
  * `asker` asks for interrupts and prints each answer it gets. Both draw their steps from a seed.
  */
 
-import { readHook } from '../../../src/adapters/hooks/hook.ts';
+import { parseEvent } from '../../../src/adapters/hooks/hook.ts';
 import { HiveError } from '../../../src/domain/errors.ts';
 import { WHEN_TURN_ABORTED } from '../../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../../src/open-hive.ts';
@@ -33,7 +33,7 @@ async function fire(
   hook_event_name: string,
   fields: object,
 ): Promise<void> {
-  const event = readHook(
+  const event = parseEvent(
     JSON.stringify({ session_id, hook_event_name, cwd: '/', ...fields }),
     {},
     'claude-code',

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readHook } from '../../../adapters/hooks/hook.ts';
+import { parseEvent } from '../../../adapters/hooks/hook.ts';
 import type { Hive } from '../../../application/hive.ts';
 import type { HookSettings } from '../../../application/hook-context.ts';
 import type { StopRequest } from '../../../application/interrupts.ts';
@@ -75,7 +75,7 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
     closing: closing.signal,
     fails_closed: env['HIVE_GATE_FAIL'] === 'closed',
     read(input) {
-      const event = readHook(JSON.stringify(input), env, 'claude-code');
+      const event = parseEvent(JSON.stringify(input), env, 'claude-code');
       const { session_id, agent_id, tool, cwd } = event;
       last = { session_id, agent_id: null, cwd };
       if (event.name === 'PreToolUse' && tool?.use_id != null) {
