@@ -531,7 +531,7 @@ export function mayHaveReturned(
  * otherwise its fingerprint. The texts of an edit and the agent's description of a call may have changed by then, so for those
  * only the tool is compared.
  */
-function isAbout(prompt: Prompt, tool: HookTool): boolean {
+export function isAbout(prompt: Prompt, tool: HookTool): boolean {
   const shown = shownCall(prompt)?.tool;
   if (shown !== undefined) return isCall(shown, tool);
   const { description } = describeCall(tool.name, objectIn(tool.input) ?? {}, undefined);

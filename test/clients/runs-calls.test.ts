@@ -1,6 +1,8 @@
 /** Client suite 12: what the real Claude Code asks under `hive run`, from a question to its plan. It is resumed with the answer. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { HUMAN } from '../support/hive.ts';
+import { HUMAN, noticesOf } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, type Script } from './support/anthropic.ts';
 import { answer, effects, ended, LINE, pending, runOf, start, thenDone, watching } from './support/runs.ts';
@@ -15,6 +17,34 @@ describe('a run of Claude Code', () => {
     expect(JSON.parse(output())).toMatchObject({ result: 'all done', is_error: false });
     expect(await runOf(hive)).toMatchObject({ status: 'ended', start: 1 });
     expect(effects(folder)).toBe('one\n');
+  });
+
+  test('runs a call as it was displayed, although another hook changes it; if that one answers later, its human is told', async () => {
+    const changing = (until: string): string[] => {
+      const changed = { hookEventName: 'PreToolUse', updatedInput: bash('echo other >> effects.txt').input };
+      const command = `${until} echo '${JSON.stringify({ hookSpecificOutput: changed })}'`;
+      const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command }] }] };
+      return ['--settings', JSON.stringify({ hooks })];
+    };
+    const first = await start({ patience: null, more: changing('') });
+    await answer(first.hive, await pending(first.hive), 'Allow');
+    expect(await first.child.exited).toMatchObject({ code: 0 });
+    expect(effects(first.folder)).toBe('one\n');
+    expect(await noticesOf(first.hive)).toEqual([]);
+
+    const { hive, child, folder } = await start({
+      patience: null,
+      more: changing('until [ -e go ]; do sleep 0.1; done;'),
+    });
+    const prompt = await pending(hive);
+    await answer(hive, prompt, 'Allow');
+    await eventually(async () => (await hive.prompts.get(prompt.ask_id)).handed_at !== null, 20_000);
+    writeFileSync(join(folder, 'go'), '');
+    expect(await child.exited).toMatchObject({ code: 0 });
+    expect(effects(folder)).toBe('other\n');
+    expect(await noticesOf(hive)).toEqual([
+      expect.stringMatching(/You were asked: Run echo one .*you would have been asked: Run echo other /),
+    ]);
   });
 
   test('waits instead where one step has several calls, and says so', async () => {

@@ -254,6 +254,24 @@ describe('an answer', () => {
     return { ...world, ask_id, forged };
   }
 
+  test.each([
+    ['make clean', []],
+    ['make all', [expect.stringMatching(/You were asked: Run make clean\? .*: Run make all\?$/)]],
+  ])(
+    'carries the call that was displayed, and its human is told if another one has run: %s',
+    async (command, told) => {
+      const { hive, put, as } = await working();
+      await put({ patience_ms: 60_000 });
+      const { prompts, printed } = await fireDialog(hive, call('toolu_1'), as(1));
+      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
+      const updatedInput = { command: 'make clean' };
+      expect(said(await printed)?.hookSpecificOutput).toMatchObject({ ...ALLOWED, updatedInput });
+      const after = { ...call('toolu_1'), hook_event_name: 'PostToolUse', tool_input: { command } };
+      await fire(hive, after, as(1));
+      expect(await noticesOf(hive)).toEqual(told);
+    },
+  );
+
   test.each(['toolu_1', 'toolu_2'])(
     'that was given to one call is not given to another one by a row that says it is for %s',
     async (call_id) => {

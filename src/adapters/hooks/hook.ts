@@ -239,7 +239,7 @@ const CLAUDE_ACCEPTS_CONTEXT: ReadonlySet<string> = new Set([
 const CLAUDE_STOPS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop']);
 
 /** The output for Claude Code; null prints nothing, which leaves the decision to the client. */
-function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | null {
+function sayClaudeCode({ name, tool }: HookEvent, verdict: Verdict): object | null {
   const output: Record<string, unknown> = {};
   const specific: Record<string, unknown> = {};
   if (name === 'PreToolUse' && verdict.deny !== null) {
@@ -249,7 +249,7 @@ function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | null {
     specific['permissionDecision'] = 'defer';
     specific['permissionDecisionReason'] = verdict.defer;
   } else if (verdict.decision !== null) {
-    Object.assign(specific, sayClaudeDecision(name, verdict.decision));
+    Object.assign(specific, sayClaudeDecision({ name, tool }, verdict.decision));
   }
   const context = joinContext(verdict.context);
   if (context !== null && CLAUDE_ACCEPTS_CONTEXT.has(name)) specific['additionalContext'] = context;
@@ -269,12 +269,13 @@ function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | null {
 }
 
 /** The answer to a dialog. PermissionRequest, PreToolUse and Elicitation each take a shape of their own. */
-function sayClaudeDecision(name: string, decision: DialogAnswer): object {
+function sayClaudeDecision({ name, tool }: Pick<HookEvent, 'name' | 'tool'>, decision: DialogAnswer): object {
   if (decision.kind === 'form') return { action: decision.action, content: decision.content };
   if (name === 'PreToolUse') {
     return decision.kind === 'deny'
       ? { permissionDecision: 'deny', permissionDecisionReason: decision.message }
-      : { permissionDecision: 'allow', ...(decision.input === null ? {} : { updatedInput: decision.input }) };
+      : // What was displayed, because another hook may have changed the call: the last one to answer decides.
+        { permissionDecision: 'allow', updatedInput: decision.input ?? objectIn(tool?.input) ?? undefined };
   }
   if (decision.kind === 'deny') {
     const { message, interrupt } = decision;

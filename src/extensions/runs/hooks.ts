@@ -14,12 +14,16 @@ import {
   openByRule,
   type WordedDialog,
 } from '../../application/hook-dialogs.ts';
+import { giveNotice } from '../../application/notices.ts';
 import { insertPrompt, recordCancel } from '../../application/prompts.ts';
-import { dialogOf, type HookDialog } from '../../domain/dialogs.ts';
+import { dialogOf, type HookDialog, isAbout } from '../../domain/dialogs.ts';
 import type { HookEvent, Verdict, Waited } from '../../domain/hooks.ts';
+import { objectIn } from '../../domain/json.ts';
 import { permissionDigest } from '../../domain/permissions.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 import type { Run, RunCall, RunStart } from '../../domain/runs.ts';
+import { describeCall, questionOf } from '../../domain/shown-calls.ts';
+import { labelled } from '../../domain/sources.ts';
 import type { Trust } from '../../domain/trust.ts';
 import {
   concludeQuestion,
@@ -62,6 +66,7 @@ export async function runHandler(
   const otherwise = dialogOf(event) === null ? null : await dialogHandler(event, settings);
   const ofRun = async (hook: HookContext, stored: Run): Promise<Partial<Verdict> | null> => {
     const { verdict, waited } = hook;
+    await noticeChanged(hook, stored);
     const run = await heard(hook, stored);
     if (event.name === 'Stop' && event.agent_id === null) return keepOpen(hook, run);
     // The texts of the call were left out of the event (adapters/hooks/hook.ts).
@@ -145,6 +150,23 @@ async function heard({ tx, event }: HookContext, run: Run): Promise<Run> {
   };
   await tx.runs.put(now);
   return now;
+}
+
+/**
+ * Notifies the human of a call that ran in another form than they allowed: of several hooks that change a call, the client takes
+ * the change of the one that answers last, and then asks nobody.
+ */
+async function noticeChanged({ tx, event, session }: HookContext, { calls }: Run): Promise<void> {
+  const { name, tool, cwd } = event;
+  const call = calls.find(({ given, call_id }) => given && call_id === tool?.use_id);
+  if (!CALL_IS_OVER.has(name) || tool === null || call === undefined) return;
+  const prompt = await tx.prompts.get(call.ask_id);
+  const dialog = dialogOf({ ...event, name: 'PermissionRequest' });
+  if (prompt === undefined || dialog?.kind !== 'permission' || isAbout(prompt, tool)) return;
+  const { session_id } = session;
+  const ran = questionOf(describeCall(tool.name, objectIn(tool.input) ?? {}, cwd));
+  const text = `Another hook of ${labelled(session)} changed a call after you had allowed it. You were asked: ${prompt.question} The changed call has run; you would have been asked: ${ran}`;
+  await giveNotice(tx, { severity: 'warning', session_id, text, data: { ask_id: prompt.ask_id } });
 }
 
 async function open(
