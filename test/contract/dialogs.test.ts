@@ -17,10 +17,9 @@ import { answerDialog, forge } from '../support/dialogs.ts';
 import {
   eventsOf,
   noticesOf,
+  openRuledHive,
   openTestHive,
   pendingOf,
-  SEAT,
-  SEAT_SECRET,
   setQuotas,
   untilPending,
   withoutQuotas,
@@ -117,12 +116,7 @@ describe.each(CARRIERS)('a permission over $name', ({ begin, tool }) => {
 
   test('that a rule of the human refuses is refused at once, and the rule is its author', async () => {
     const rule = { decision: 'deny', tool, input: '*rm -rf*', note: 'Never.', name: 'mine' };
-    const own = await openHive({
-      store: tempStore(),
-      env: trusting({ permission_rules: [rule], seats: [SEAT] }),
-    });
-    whenFinished(() => own.close());
-    own.seats.useKey(SEAT_SECRET);
+    const own = await openRuledHive(rule);
     const ruled = await begin(own, withRules(rule));
     const { outcome } = await ruled.ask('rm -rf build');
     expect(await outcome).toBe('refused');

@@ -11,14 +11,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { hostname } from 'node:os';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
-import { type OpenedHive, openHive } from '../../src/open-hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { beginAcp, permission, selected } from '../support/acp.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
-import { HUMAN, introduction, openTestHive, untilPending } from '../support/hive.ts';
-import { trusting } from '../support/human-file.ts';
+import { HUMAN, introduction, openRuledHive, openTestHive, untilPending } from '../support/hive.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { serveInProcess } from '../support/sidecar.ts';
-import { tempStore } from '../support/temp.ts';
 import { turnsOf } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -178,12 +176,10 @@ test('no name that an agent gives begins a new line', async () => {
 
 describe('a rule that allows', () => {
   beforeEach(async () => {
-    const rules = [
+    hive = await openRuledHive(
       { decision: 'allow', tool: 'execute', input: 'make' },
       { decision: 'allow', tool: 'Write', input: '/demo/*' },
-    ];
-    hive = await openHive({ store: tempStore(), env: trusting({ permission_rules: rules }) });
-    whenFinished(() => hive.close());
+    );
   });
 
   test.each([
@@ -226,9 +222,7 @@ test.each([
   ],
   ['another argument', { file: 'prod/x' }],
 ])('a rule that denies is compared with what comes beside the input: %s', async (_, more) => {
-  const rules = [{ decision: 'deny', tool: '*', input: '/demo/prod/*' }];
-  hive = await openHive({ store: tempStore(), env: trusting({ permission_rules: rules }) });
-  whenFinished(() => hive.close());
+  hive = await openRuledHive({ decision: 'deny', tool: '*', input: '/demo/prod/*' });
   const { agent } = await beginAcp(hive);
   agent.send(permission(100, { command: 'make' }, more));
   expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('no') });

@@ -166,19 +166,32 @@ export async function loadAcp(hive: OpenedHive, options: ProxyOptions, cwd = '/d
   return proxied;
 }
 
+const OPTIONS: readonly object[] = [
+  { optionId: 'always', name: 'Always Allow', kind: 'allow_always' },
+  { optionId: 'once', name: 'Allow', kind: 'allow_once' },
+  { optionId: 'no', name: 'Reject', kind: 'reject_once' },
+];
+
+/** A report of the agent about its session `s1`, such as a change of a call. */
+export const updated = (update: object): object => ({
+  method: 'session/update',
+  params: { sessionId: 's1', update },
+});
+
 /** A permission that the agent asks for under this id. */
-export function permission(id: number, input: object = { command: 'make' }, toolCall: object = {}): object {
+export function permission(
+  id: number,
+  input: object = { command: 'make' },
+  toolCall: object = {},
+  options: readonly object[] = OPTIONS,
+): object {
   return {
     id,
     method: 'session/request_permission',
     params: {
       sessionId: 's1',
       toolCall: { toolCallId: `call-${id}`, title: '`make`', kind: 'execute', rawInput: input, ...toolCall },
-      options: [
-        { optionId: 'always', name: 'Always Allow', kind: 'allow_always' },
-        { optionId: 'once', name: 'Allow', kind: 'allow_once' },
-        { optionId: 'no', name: 'Reject', kind: 'reject_once' },
-      ],
+      options,
     },
   };
 }

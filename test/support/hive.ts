@@ -42,13 +42,18 @@ export function recordingLog(): RecordedLog {
 export async function openTestHive(
   store: string = tempStore(),
   log: Logger = recordingLog(),
+  trust: object = {},
 ): Promise<OpenedHive> {
   await copyNewStore(store);
-  const hive = await openHive({ store, env: trusting({ seats: [SEAT] }), log });
+  const hive = await openHive({ store, env: trusting({ seats: [SEAT], ...trust }), log });
   whenFinished(() => hive.close());
   hive.seats.useKey(SEAT_SECRET);
   return hive;
 }
+
+/** The same, for a human whose file has these permission rules. */
+export const openRuledHive = (...permission_rules: object[]): Promise<OpenedHive> =>
+  openTestHive(undefined, undefined, { permission_rules });
 
 /** Sets the human's preferences at their seat of these tests and at the one that a program of this machine has. */
 export async function prefer(hive: OpenedHive, settings: Readonly<Record<string, unknown>>): Promise<void> {

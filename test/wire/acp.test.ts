@@ -17,22 +17,20 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { HiveError } from '../../src/domain/errors.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { openHive } from '../../src/open-hive.ts';
-import { beginAcp, loadAcp, openProxy, type Proxied, permission, selected } from '../support/acp.ts';
+import { beginAcp, loadAcp, openProxy, type Proxied, permission, selected, updated } from '../support/acp.ts';
 import { RACES, raceDeskAndEditor } from '../support/acp-races.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
 import {
   HUMAN,
   introduction,
+  openRuledHive,
   openTestHive,
   pendingOf,
   untilPending,
   withoutQuotas,
 } from '../support/hive.ts';
-import { trusting } from '../support/human-file.ts';
-import { whenFinished } from '../support/lifetime.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { tempFolder } from '../support/temp.ts';
 import { turnsOf } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -43,6 +41,19 @@ beforeEach(async () => {
 
 const pending = (): Promise<Prompt[]> => pendingOf(hive);
 const atTheDesk = (count?: number): Promise<Prompt[]> => untilPending(hive, count);
+
+const FORM = {
+  method: 'elicitation/create',
+  params: {
+    mode: 'form',
+    sessionId: 's1',
+    message: 'How?',
+    requestedSchema: {
+      type: 'object',
+      properties: { how: { type: 'string', oneOf: [{ const: 'x', title: 'Safe' }] } },
+    },
+  },
+};
 
 describe('a permission', () => {
   test('is shown in both places, with everything that came with it', async () => {
@@ -95,7 +106,7 @@ describe('a permission', () => {
       kind: 'edit',
       rawInput: { file_path: '/demo/x', content: 'new' },
     };
-    agent.send({ method: 'session/update', params: { sessionId: 's1', update } });
+    agent.send(updated(update));
     await client.until(({ method }) => method === 'session/update');
     const bare = permission(100) as { params: { toolCall: object } };
     bare.params.toolCall = { toolCallId: 'call-100' };
@@ -108,13 +119,7 @@ describe('a permission', () => {
   test('whose call the agent describes anew is asked again: no answer to what was shown before reaches the agent', async () => {
     const { client, agent } = await beginAcp(hive);
     const describe = (update: object): void =>
-      agent.send({
-        method: 'session/update',
-        params: {
-          sessionId: 's1',
-          update: { sessionUpdate: 'tool_call_update', toolCallId: 'call-100', ...update },
-        },
-      });
+      agent.send(updated({ sessionUpdate: 'tool_call_update', toolCallId: 'call-100', ...update }));
     agent.send(permission(100));
     const [before] = await atTheDesk();
     // The status changes nothing that the desks show.
@@ -160,7 +165,7 @@ describe('a permission', () => {
       rawInput,
       locations: [{ path: '/x' }],
     };
-    agent.send({ method: 'session/update', params: { sessionId: 's1', update } });
+    agent.send(updated(update));
     agent.send(permission(100, { command: 'make' }, { locations: [] }));
     const [prompt] = await atTheDesk();
     for (const text of ['/elsewhere', '/x']) expect(prompt?.context).toContain(text);
@@ -170,13 +175,7 @@ describe('a permission', () => {
     const { agent } = await beginAcp(hive);
     const rawInput = { command: 'make', description: 'Build it' };
     agent.send(permission(100, { command: 'make' }));
-    agent.send({
-      method: 'session/update',
-      params: {
-        sessionId: 's1',
-        update: { sessionUpdate: 'tool_call_update', toolCallId: 'call-100', rawInput },
-      },
-    });
+    agent.send(updated({ sessionUpdate: 'tool_call_update', toolCallId: 'call-100', rawInput }));
     const [prompt] = await atTheDesk();
     expect(prompt?.context).toContain('Build it');
     expect((await hive.prompts.list({ limit: 10 })).items).toHaveLength(1);
@@ -188,7 +187,7 @@ describe('a permission', () => {
     const [before] = await atTheDesk();
     const update = { sessionUpdate: 'tool_call_update', toolCallId: 'call-100', rawInput: { command: 'ls' } };
     const answered = answerDialog(hive, before?.ask_id ?? '', 'Allow');
-    agent.send({ method: 'session/update', params: { sessionId: 's1', update } });
+    agent.send(updated(update));
     client.send({ id: 100, result: selected('no') });
     await answered.catch(() => undefined);
     await agent.until(({ id }) => id === 100);
@@ -217,11 +216,8 @@ describe('a permission', () => {
 
   test('characters that cannot be stored are replaced, and the agent gets the id of its option as it was', async () => {
     const { agent } = await beginAcp(hive);
-    const odd = permission(100, { command: 'make\0 \ud800' }, { name: 'sh\0' }) as {
-      params: { options: object[] };
-    };
-    odd.params.options = [{ optionId: 'n\0o', name: 'N\0o', kind: 'reject_once' }];
-    agent.send(odd);
+    const options = [{ optionId: 'n\0o', name: 'N\0o', kind: 'reject_once' }];
+    agent.send(permission(100, { command: 'make\0 \ud800' }, { name: 'sh\0' }, options));
     const [prompt] = await atTheDesk();
     expect(prompt).toMatchObject({
       question: 'Run make<U+FFFD> <U+FFFD>?',
@@ -234,12 +230,11 @@ describe('a permission', () => {
 
   test('a kind of option that every object has a field for is an unknown one', async () => {
     const { agent } = await beginAcp(hive);
-    const odd = permission(100) as { params: { options: object[] } };
-    odd.params.options = [
+    const options = [
       { optionId: 'a', name: 'Do', kind: 'constructor' },
       { optionId: 'b', name: 'Not', kind: '__proto__' },
     ];
-    agent.send(odd);
+    agent.send(permission(100, undefined, {}, options));
     const [prompt] = await atTheDesk();
     const description = 'The agent does not say what this means';
     expect(prompt?.options).toMatchObject([{ description }, { description }]);
@@ -247,12 +242,11 @@ describe('a permission', () => {
 
   test('options that look alike are left to the editor', async () => {
     const { client, agent } = await beginAcp(hive);
-    const twins = permission(100) as { params: { options: object[] } };
-    twins.params.options = [
+    const twins = [
       { optionId: 'a', name: 'Allow', kind: 'allow_once' },
       { optionId: 'b', name: 'Аllow', kind: 'reject_once' },
     ];
-    agent.send(twins);
+    agent.send(permission(100, undefined, {}, twins));
     await client.until(({ id }) => id === 100);
     agent.send(permission(101));
     expect(await atTheDesk()).toMatchObject([{ question: 'Run make?' }]);
@@ -260,13 +254,8 @@ describe('a permission', () => {
 });
 
 describe('the human’s rules', () => {
-  async function withRules(...rules: object[]): Promise<void> {
-    hive = await openHive({ store: tempStore(), env: trusting({ permission_rules: rules }) });
-    whenFinished(() => hive.close());
-  }
-
   test('match the kind of a call if the agent names no tool, and choose the option for this once', async () => {
-    await withRules({ decision: 'allow', tool: 'execute', input: 'make' });
+    hive = await openRuledHive({ decision: 'allow', tool: 'execute', input: 'make' });
     const { client, agent } = await beginAcp(hive);
     agent.send(permission(100));
     expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('once') });
@@ -274,7 +263,7 @@ describe('the human’s rules', () => {
   });
 
   test('are not put off by what only repeats the directory, or by where the output will be shown', async () => {
-    await withRules({ decision: 'allow', tool: 'execute', input: 'make' });
+    hive = await openRuledHive({ decision: 'allow', tool: 'execute', input: 'make' });
     const { agent } = await beginAcp(hive);
     const content = [{ type: 'terminal', terminalId: 'call-100' }];
     agent.send(permission(100, { command: 'make', cwd: '/demo' }, { content, locations: [] }));
@@ -284,14 +273,14 @@ describe('the human’s rules', () => {
   });
 
   test('match a tool that the agent names', async () => {
-    await withRules({ decision: 'deny', tool: 'Bash', input: '*rm -rf*' });
+    hive = await openRuledHive({ decision: 'deny', tool: 'Bash', input: '*rm -rf*' });
     const { agent } = await beginAcp(hive);
     agent.send(permission(100, { command: 'rm -rf build' }, { name: 'Bash' }));
     expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('no') });
   });
 
   test('deny what an editor allows by itself in the same moment', async () => {
-    await withRules({ decision: 'deny', tool: 'execute', input: 'make' });
+    hive = await openRuledHive({ decision: 'deny', tool: 'execute', input: 'make' });
     const { client, agent } = await beginAcp(hive);
     agent.send(permission(100));
     // Sooner than the store can say what the rule decides.
@@ -304,7 +293,7 @@ describe('the human’s rules', () => {
   });
 
   test('never match a title', async () => {
-    await withRules(
+    hive = await openRuledHive(
       { decision: 'allow', tool: 'execute', input: 'make' },
       { decision: 'allow', tool: '`make`' },
     );
@@ -314,32 +303,18 @@ describe('the human’s rules', () => {
   });
 
   test('a rule never chooses an option that covers more than this once', async () => {
-    await withRules({ decision: 'allow', tool: 'execute', input: 'make' });
+    hive = await openRuledHive({ decision: 'allow', tool: 'execute', input: 'make' });
     const { agent } = await beginAcp(hive);
-    const always = permission(100) as { params: { options: object[] } };
-    always.params.options = [
+    const options = [
       { optionId: 'always', name: 'Always', kind: 'allow_always' },
       { optionId: 'no', name: 'No', kind: 'reject_once' },
     ];
-    agent.send(always);
+    agent.send(permission(100, undefined, {}, options));
     await atTheDesk();
   });
 });
 
 describe('a form', () => {
-  const FORM = {
-    method: 'elicitation/create',
-    params: {
-      mode: 'form',
-      sessionId: 's1',
-      message: 'How?',
-      requestedSchema: {
-        type: 'object',
-        properties: { how: { type: 'string', oneOf: [{ const: 'x', title: 'Safe' }] } },
-      },
-    },
-  };
-
   test('if the editor shows none, only the desk does, and the agent gets its answer', async () => {
     await openDesk(hive);
     const { client, agent } = await beginAcp(hive);
@@ -755,17 +730,7 @@ describe('sessions and turns', () => {
   );
 
   test('if hooks of Hive serve the session, its permissions are left to them', async () => {
-    await hive.sessions.introduce({
-      session_id: 's1',
-      client: 'claude-code',
-      source: 'main',
-      project: 'demo',
-      project_dir: '/demo/.git',
-      branch: null,
-      parent_session_id: null,
-      machine: 'test',
-      pid: null,
-    });
+    await hive.sessions.introduce(introduction({ session_id: 's1' }));
     await hive.store.write((tx) => tx.sessions.touchByHook('s1', tx.now));
     const { client, agent } = await beginAcp(hive, { pid: process.pid });
     agent.send(permission(100));
@@ -781,27 +746,14 @@ describe('sessions and turns', () => {
     const { client, agent } = await beginAcp(hive, { package_session: 'editor-package' });
     agent.send(permission(100));
     await client.until(({ id }) => id === 100);
-    agent.send({
-      id: 101,
-      method: 'elicitation/create',
-      params: {
-        mode: 'form',
-        sessionId: 's1',
-        message: 'How?',
-        requestedSchema: { type: 'object', properties: { how: { type: 'string' } } },
-      },
-    });
+    agent.send({ id: 101, ...FORM });
     expect(await atTheDesk()).toMatchObject([{ kind: 'question', session_id: 'editor-package' }]);
     expect(await turnsOf(hive, 'editor-package')).toEqual([]);
   });
 
   test('in version 2 a turn begins and ends by its state, and a permission has a subject', async () => {
     const { agent } = await beginAcp(hive, { version: 2 });
-    const state = (update: object): void =>
-      agent.send({
-        method: 'session/update',
-        params: { sessionId: 's1', update: { sessionUpdate: 'state_update', ...update } },
-      });
+    const state = (update: object): void => agent.send(updated({ sessionUpdate: 'state_update', ...update }));
     state({ state: 'running' });
     await eventually(async () => (await turnsOf(hive, 'editor-1'))[0]?.state === 'in_progress');
     const { params } = permission(100) as { params: { options: object[] } };

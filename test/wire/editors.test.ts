@@ -17,22 +17,18 @@ import { createEditors } from '../../src/extensions/editors/dialogs.ts';
 import { DialogRace } from '../../src/extensions/editors/race.ts';
 import { attachAgent } from '../../src/extensions/editors/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { openHive } from '../../src/open-hive.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import {
   ask,
   eventsOf,
   HUMAN,
   introduction,
+  openRuledHive,
   openTestHive,
-  SEAT,
-  SEAT_SECRET,
+  pendingOf,
   withoutQuotas,
 } from '../support/hive.ts';
-import { trusting } from '../support/human-file.ts';
-import { whenFinished } from '../support/lifetime.ts';
 import { INITIALIZE, type Loose, type RpcClient, serveInProcess } from '../support/sidecar.ts';
-import { tempStore } from '../support/temp.ts';
 import { turnsOf } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -79,7 +75,7 @@ async function answered(key: string, client = emacs): Promise<Loose> {
 }
 
 async function pending(): Promise<string[]> {
-  return (await hive.prompts.list({ status: 'pending', limit: 50 })).items.map(({ ask_id }) => ask_id);
+  return (await pendingOf(hive)).map(({ ask_id }) => ask_id);
 }
 
 describe('a permission', () => {
@@ -324,10 +320,7 @@ test('a sidecar that starts again learns it again: what is pending is asked agai
 
 describe('the human’s rules', () => {
   async function withRules(...permission_rules: object[]): Promise<void> {
-    const env = trusting({ permission_rules, seats: [SEAT] });
-    hive = await openHive({ store: tempStore(), env });
-    whenFinished(() => hive.close());
-    hive.seats.useKey(SEAT_SECRET);
+    hive = await openRuledHive(...permission_rules);
     emacs = await serveInProcess(hive);
     await emacs.request('session/introduce', AGENT);
   }

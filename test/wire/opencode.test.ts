@@ -13,23 +13,21 @@ import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseJson } from '../../src/domain/json-numbers.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
-import { type OpenedHive, openHive } from '../../src/open-hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import {
   eventsOf,
   HUMAN,
   introduction,
   noticesOf,
+  openRuledHive,
   openTestHive,
   pendingOf,
-  SEAT_SECRET,
   untilPending,
   withoutQuotas,
 } from '../support/hive.ts';
-import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { attach, type StandIn, standIn } from '../support/opencode.ts';
-import { tempStore } from '../support/temp.ts';
 import { turnsOf } from '../support/turns.ts';
 import { eventually, lots, moment } from '../support/wait.ts';
 
@@ -182,9 +180,7 @@ describe('a permission', () => {
 
 describe('the human’s rules', () => {
   async function withRules(...permission_rules: object[]): Promise<void> {
-    hive = await openHive({ store: tempStore(), env: trusting({ permission_rules }) });
-    whenFinished(() => hive.close());
-    hive.seats.useKey(SEAT_SECRET);
+    hive = await openRuledHive(...permission_rules);
     await attach(hive, server.url);
   }
 
