@@ -56,17 +56,12 @@ export interface PopupParty {
   cursor?: number | undefined;
   /** The seat whose preferences apply where this one has none of its own. */
   inherits?: string | null | undefined;
-  /** Missing: this party is not a phone. */
-  phone?: PhoneParty | undefined;
-}
-
-/**
- * The part of a party that makes it a phone. Prompts and mentions that are already pending are due there as well, because nothing
- * else shows them. It is unknown whether a phone showed a push, so being pushed does not count as being seen.
- */
-interface PhoneParty {
-  /** How long to wait before this is pushed, in ms; null: never, because a desk has announced it. */
-  wait(subject: PopupSubject, now: PhoneMoment): number | null;
+  /**
+   * The part of a party that makes it a phone; missing: it is none. Prompts and mentions that are already pending are due there as
+   * well, because nothing else shows them. It is unknown whether a phone showed a push, so being pushed does not count as being
+   * seen. `wait`: how long to wait before this is pushed, in ms; null: never, because a desk has announced it.
+   */
+  phone?: { wait(subject: PopupSubject, now: PhoneMoment): number | null } | undefined;
 }
 
 /** The state on which a phone's waiting time depends. */

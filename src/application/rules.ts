@@ -48,16 +48,6 @@ export interface ListedRule extends Omit<PermissionRule, 'index'> {
   last_used_at: string | null;
 }
 
-export interface RuleList {
-  /** The file that they are in. */
-  path: string;
-  /** Why nothing in that file permits anything; empty if all of it counts. */
-  problems: readonly string[];
-  rules: ListedRule[];
-  /** The rules that the history suggests and the human has neither written nor dismissed. */
-  proposals: MadeProposal[];
-}
-
 /** A proposal that was made to the human, and when. */
 export interface MadeProposal extends Proposal {
   at: string;
@@ -78,15 +68,6 @@ export interface RuleTrial extends Omit<Trial, 'examples' | 'counter_examples'> 
   days: number;
   examples: ShownExample[];
   counter_examples: ShownExample[];
-}
-
-/** A rule that a permission suggests. */
-export interface SuggestedRule {
-  /** The rule that is shown first, complete with a name and the day on which it expires. */
-  rule: RuleDraft;
-  /** Other patterns for its `input`, the narrowest first. */
-  inputs: (string | null)[];
-  trial: RuleTrial;
 }
 
 type RuleParts = Pick<Parts, 'store' | 'seat' | 'trust' | 'ruleFile' | 'placeAt'> & {
@@ -175,7 +156,11 @@ export function createRules(parts: RuleParts) {
   }
 
   return {
-    async list(): Promise<RuleList> {
+    /**
+     * The rules in the file at `path`. `problems`: why nothing in that file permits anything; empty if all of it counts.
+     * `proposals`: the rules that the history suggests and the human has neither written nor dismissed.
+     */
+    async list() {
       const { path, problems, permission_rules } = trust();
       const { open, now } = await store.read(async (tx) => ({
         ...madeIn(await tx.desks.preferences(seat)),
@@ -186,8 +171,11 @@ export function createRules(parts: RuleParts) {
       return { path, problems, rules: await listed(permission_rules), proposals };
     },
 
-    /** The rule for a permission. @throws HiveError `invalid_input` if no rule could allow it. */
-    async suggest(ask_id: string): Promise<SuggestedRule> {
+    /**
+     * The rule that a permission suggests, complete with a name and the day on which it expires. `inputs`: other patterns for its
+     * `input`, the narrowest first. @throws HiveError `invalid_input` if no rule could allow it.
+     */
+    async suggest(ask_id: string) {
       const { prompt, machine, now } = await store.read(async (tx) => {
         const found = await findPrompt(tx, ask_id);
         return { prompt: found, machine: (await tx.sessions.get(found.session_id))?.machine, now: tx.now };

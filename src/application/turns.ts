@@ -50,13 +50,6 @@ import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
 import type { Files, Ids } from './world.ts';
 
-export interface ProgramTurn {
-  session_id: string;
-  client_turn_id?: string | null | undefined;
-  /** The actor who replaces the running turn. */
-  by?: string | null | undefined;
-}
-
 /** How a program reports that its turn has ended. */
 export interface ProgramEnd {
   /** Why it did not complete; missing: it completed. */
@@ -84,8 +77,16 @@ const RUNNING_LIMIT = 1_000;
 
 export function createTurns(store: Store, ids: Ids, words: LastWords) {
   return {
-    /** Begins a turn of a program that reports its own turns. A running one is replaced, unless it has the same id. */
-    start: ({ session_id, client_turn_id = null, by = null }: ProgramTurn): Promise<Turn> =>
+    /** Begins a turn of a program that reports its own turns. A running one is replaced by `by`, unless it has the same id. */
+    start: ({
+      session_id,
+      client_turn_id = null,
+      by = null,
+    }: {
+      session_id: string;
+      client_turn_id?: string | null | undefined;
+      by?: string | null | undefined;
+    }): Promise<Turn> =>
       store.write(async (tx) => {
         const current = await tx.turns.current(session_id);
         if (current !== undefined && client_turn_id !== null && current.client_turn_id === client_turn_id)

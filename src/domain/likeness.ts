@@ -7,21 +7,6 @@ import { callOf } from './dialogs.ts';
 import { digestOf } from './permissions.ts';
 import type { Prompt } from './prompts.ts';
 
-/** The fields that make two prompts alike. */
-type Compared = Pick<
-  Prompt,
-  | 'kind'
-  | 'dialog'
-  | 'header'
-  | 'question'
-  | 'context'
-  | 'options'
-  | 'multi_select'
-  | 'allow_free_text'
-  | 'status'
-  | 'orphaned'
->;
-
 /** Enough hexadecimal digits of a digest to tell the prompts of one store apart. */
 const LENGTH = 32;
 
@@ -31,22 +16,11 @@ const LENGTH = 32;
  * equal, so that one rule that names this call would answer them; the directory, and what the agent itself says of the
  * call, may differ. A question of an ended session is never like one of a living session. Null for a settled prompt.
  */
-export function likenessOf(prompt: Compared): string | null {
-  const {
-    kind,
-    dialog,
-    header,
-    question,
-    context,
-    options,
-    multi_select,
-    allow_free_text,
-    status,
-    orphaned,
-  } = prompt;
-  if (status !== 'pending') return null;
+export function likenessOf(prompt: Prompt): string | null {
+  const { kind, dialog, header, question, context, options, multi_select, allow_free_text } = prompt;
+  if (prompt.status !== 'pending') return null;
   const asked = dialog && kind === 'permission' && context !== null ? callOf(question, context) : context;
-  const ended = orphaned ? ['ended'] : [];
+  const ended = prompt.orphaned ? ['ended'] : [];
   const compared = [kind, dialog, header, question, asked, options, multi_select, allow_free_text, ...ended];
   return digestOf(compared).slice(0, LENGTH);
 }

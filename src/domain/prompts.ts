@@ -611,17 +611,16 @@ export function isPlainRefusal(label: string): boolean {
 /** The options of a permission whose asker names none. */
 const ALLOW_OR_DENY: readonly AskedOption[] = [{ label: 'Allow' }, { label: 'Deny' }];
 
-function normalizeOptions({ options, kind }: Pick<AskRequest, 'options' | 'kind'>): PromptOption[] {
-  const isBare = kind === 'permission' && (options ?? []).length === 0;
-  return normalized(isBare ? ALLOW_OR_DENY : (options ?? []), kind);
-}
-
 /** The label of an option as it is stored, and as an answer names it. */
 export function keptLabel(label: string): string {
   return cleanText(label).trim();
 }
 
-function normalized(given: NonNullable<AskRequest['options']>, kind: AskRequest['kind']): PromptOption[] {
+function normalizeOptions({
+  options: asked = [],
+  kind,
+}: Pick<AskRequest, 'options' | 'kind'>): PromptOption[] {
+  const given = kind === 'permission' && asked.length === 0 ? ALLOW_OR_DENY : asked;
   const options = atMost('options', given, PROMPT_LIMITS.options).map((option): PromptOption => {
     const { label, description, refuses }: AskedOption =
       typeof option === 'string' ? { label: option } : option;
@@ -725,7 +724,7 @@ export function canBePrompt(request: AskRequest): boolean {
 
 /** Whether a prompt can have these options: none is too long or empty, and all of them can be told apart. */
 export function canBeOptions(options: NonNullable<AskRequest['options']>): boolean {
-  return passes(() => normalized(options, 'question'));
+  return passes(() => normalizeOptions({ options }));
 }
 
 function passes(check: () => unknown): boolean {

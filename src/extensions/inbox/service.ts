@@ -14,13 +14,6 @@ import { type ConfirmedKeys, confirmedKeys } from './confirmed-file.ts';
 import { cleanCode, codeFrom, createDevice, createPairing, isAdmitted, isUsable } from './device.ts';
 import { type InboxPlace, inboxPlace } from './inbox-file.ts';
 
-/** A new invitation, with its code. */
-export interface Invitation {
-  /** Shown now and never again: 8 characters (device.ts has how they are shown). */
-  code: string;
-  expires_at: string;
-}
-
 export interface DeviceParts {
   ids: Ids;
   secrets: Secrets;
@@ -91,8 +84,11 @@ export function createDevices(
   }
 
   return {
-    /** Makes a pairing code for a device of this human, at this seat; null if another human asks for it. */
-    async invite(human: string, seat: string | null = null): Promise<Invitation> {
+    /**
+     * Makes a pairing code for a device of this human, at this seat; null if another human asks for it. It is shown now and never
+     * again: 8 characters (device.ts has how they are shown).
+     */
+    async invite(human: string, seat: string | null = null) {
       // Not from an id, because the ids of one process grow.
       const code = codeFrom(secrets.digest(secrets.make()));
       const pairing = await store.write(async (tx) => {

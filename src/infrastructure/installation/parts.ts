@@ -139,28 +139,13 @@ function hashOf(text: string): string {
 /** For one person everywhere, or for everybody who works on one project. */
 export type Scope = 'user' | 'project';
 
-/** Claude Code keeps servers and hooks in separate files. */
-interface ClaudePaths {
-  servers: string;
-  settings: string;
-  /** The folder of the commands that a person has made. */
-  commands: string;
-}
-
-/** Claude Code's files. */
-export function claudePaths(env: Environment, scope: Scope, folder: string): ClaudePaths {
-  if (scope === 'project') {
-    const config = join(folder, '.claude');
-    return {
-      servers: join(folder, '.mcp.json'),
-      settings: join(config, 'settings.json'),
-      commands: join(config, 'commands'),
-    };
-  }
+/** Claude Code's files: it keeps servers and hooks apart. `commands`: the folder of the commands that a person has made. */
+export function claudePaths(env: Environment, scope: Scope, folder: string) {
+  const isProject = scope === 'project';
   const moved = env['CLAUDE_CONFIG_DIR'];
-  const config = moved ?? join(homeOf(env), '.claude');
+  const config = isProject ? join(folder, '.claude') : (moved ?? join(homeOf(env), '.claude'));
   return {
-    servers: join(moved ?? homeOf(env), '.claude.json'),
+    servers: isProject ? join(folder, '.mcp.json') : join(moved ?? homeOf(env), '.claude.json'),
     settings: join(config, 'settings.json'),
     commands: join(config, 'commands'),
   };
@@ -176,13 +161,8 @@ export function claudeSettings(env: Environment, folder: string): { own: string[
   return { own: [...new Set(own)], managed: join(managed, 'managed-settings.json') };
 }
 
-interface CodexPaths {
-  config: string;
-  hooks: string;
-}
-
 /** Codex' files. */
-export function codexPaths(env: Environment): CodexPaths {
+export function codexPaths(env: Environment) {
   // Empty counts as not set, as for Codex.
   const home = env['CODEX_HOME'] || join(homeOf(env), '.codex');
   return { config: join(home, 'config.toml'), hooks: join(home, 'hooks.json') };

@@ -2,7 +2,7 @@
  * The one file that lists what the human allows without being asked (domain/trust.ts). It has to be as safe as a
  * private key: the human owns it, and nobody else can read, write or replace it.
  */
-import { closeSync, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Environment } from '../../domain/sources.ts';
 import { readTrust, type Trust } from '../../domain/trust.ts';
@@ -43,12 +43,7 @@ export function readPrivately(path: string): { text: string | null; problems: st
   }
 }
 
-interface Owned {
-  mode: number;
-  uid: number;
-}
-
-function strangersIn(path: string, { mode, uid }: Owned): string[] {
+function strangersIn(path: string, { mode, uid }: Pick<Stats, 'mode' | 'uid'>): string[] {
   const me = process.getuid?.();
   if (me === undefined) return [];
   const problems: string[] = [];
