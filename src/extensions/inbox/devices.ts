@@ -50,24 +50,15 @@ export function phoneOf({ seats }: Pick<Hive, 'seats'>, device: Device): Phone {
   };
 }
 
-/** An open pairing code, as its human sees it. */
-interface Invited {
-  /** The form that people type: 7K3M-9Q2X. */
-  code: string;
-  expires_at: string;
-  /** The address of the inbox. */
-  url: string;
-  /** The address in the QR code: the inbox, with the code in the part that no server gets. */
-  address: string;
-  /** Why a phone cannot use that address, as a sentence; null if it can. */
-  warning: string | null;
-}
-
-/** Makes a pairing code. `url`: the inbox, if its address is not recorded. @throws HiveError `invalid_input` if it is unknown. */
+/**
+ * Makes a pairing code, in the form that people type: 7K3M-9Q2X. `url`: the inbox, if its address is not recorded. `address` is
+ * that in the QR code: the inbox, with the code in the part that no server gets. `warning`: why a phone cannot use that address,
+ * as a sentence; null if it can. @throws HiveError `invalid_input` if the address is unknown.
+ */
 export async function invite(
   hive: Hive,
   { human, seat, url: given }: { human: string; seat: string | null; url: string | null },
-): Promise<Invited> {
+): Promise<Record<'code' | 'expires_at' | 'url' | 'address', string> & { warning: string | null }> {
   const url = given === null ? devicesOf(hive).served() : inboxAddress(given);
   if (url === null)
     throw invalidInput(

@@ -44,15 +44,6 @@ export interface PushSender {
   send(target: PushTarget, message: PushMessage, signal: AbortSignal): Promise<PushReply>;
 }
 
-/** How a push service treats a push. */
-export interface PushDelivery {
-  /** For how many seconds the service keeps it while the phone cannot be reached. */
-  ttl_s: number;
-  urgency: 'normal' | 'high';
-  /** A later push with the same topic replaces one that was not delivered yet; null if none does. */
-  topic: string | null;
-}
-
 /** The most buttons that phones show. */
 const MOST_BUTTONS = 2;
 const LONGEST_BUTTON = 60;
@@ -125,12 +116,15 @@ function bytesOf(message: PushMessage): number {
   return new TextEncoder().encode(JSON.stringify(message)).length;
 }
 
-/** How a push is to be delivered. Taking something back replaces a push that has not reached the phone yet. */
-export function deliveryOf({ show, close }: PushMessage): PushDelivery {
+/**
+ * How a push service treats a push. `ttl_s`: for how many seconds it keeps the push while the phone cannot be reached. A later push
+ * with the same `topic` replaces one that was not delivered yet, so taking something back replaces a push that has not arrived.
+ */
+export function deliveryOf({ show, close }: PushMessage) {
   const tag = show?.tag ?? (close.length === 1 ? (close[0] ?? '') : '');
   return {
     ttl_s: DAY_S,
-    urgency: show?.critical === true ? 'high' : 'normal',
+    urgency: show?.critical === true ? ('high' as const) : ('normal' as const),
     topic: /^[A-Za-z0-9_-]{1,32}$/.test(tag) ? tag : null,
   };
 }

@@ -8,12 +8,12 @@ import { beside } from '../../application/background.ts';
 import { debounced } from '../../application/feed.ts';
 import { type Hive, oncePerHive } from '../../application/hive.ts';
 import { giveNotice } from '../../application/notices.ts';
-import type { ReadTx, Store, WriteTx } from '../../application/ports.ts';
+import type { Parts } from '../../application/parts.ts';
+import type { ReadTx, WriteTx } from '../../application/ports.ts';
 import { recordCancel } from '../../application/prompts.ts';
 import { createRetries } from '../../application/retries.ts';
 import { markOrphaned } from '../../application/sessions.ts';
 import { blockUntilSettled, endWait } from '../../application/waits.ts';
-import type { Ids, Logger, Processes } from '../../application/world.ts';
 import { HiveError, isTransient } from '../../domain/errors.ts';
 import { RUN_VARIABLE, type Run, type RunKeeper, writeStart } from '../../domain/runs.ts';
 import { createRunFiles, type RunFiles } from './files.ts';
@@ -38,17 +38,10 @@ export interface NewRun {
   stop?: AbortSignal;
 }
 
-interface RunParts {
-  store: Store;
-  ids: Ids;
-  processes: Processes;
+interface RunParts extends Pick<Parts, 'store' | 'ids' | 'processes' | 'seat' | 'machine' | 'pid' | 'log'> {
   files: RunFiles;
   /** Makes the id of a conversation, in the client's format. */
   conversationId: () => string;
-  seat: string;
-  machine: string;
-  pid: number;
-  log: Logger;
 }
 
 /** In ms: how often a process looks for runs that another one has left behind. */

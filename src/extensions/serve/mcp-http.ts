@@ -36,11 +36,6 @@ interface Session {
   close(): Promise<void>;
 }
 
-/** Begun by `initialize`. */
-interface HttpSession extends Session {
-  transport: StreamableHTTPServerTransport;
-}
-
 /** The requests of one token and one client, which have no session and share a server. */
 interface ClientOfToken extends Session {
   endpoint: ModernEndpoint;
@@ -53,7 +48,8 @@ const DRAIN_MS = 700;
 export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp {
   const { tokens } = options;
   const guard = createHttpGuard(options);
-  const sessions = new Map<string, HttpSession>();
+  /** Begun by `initialize`. */
+  const sessions = new Map<string, Session & { transport: StreamableHTTPServerTransport }>();
   const clients = new Map<string, ClientOfToken>();
   const routes = new Map(Object.entries(options.routes ?? {}));
   const stopping = new AbortController();

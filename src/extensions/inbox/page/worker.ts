@@ -11,27 +11,18 @@ declare const SHELL: { name: string; files: Readonly<Record<string, string>> };
 interface ExtendableEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
 }
-interface FetchEvent extends ExtendableEvent {
-  request: Request;
-  respondWith(response: Promise<Response>): void;
-}
-interface PushEvent extends ExtendableEvent {
-  data: { text(): string } | null;
-}
-interface NotificationEvent extends ExtendableEvent {
-  notification: Notification;
-  action: string;
-}
-interface SyncEvent extends ExtendableEvent {
-  tag: string;
+/** The events of a service worker that this one handles, with the fields that it reads. */
+interface Events {
+  install: ExtendableEvent;
+  activate: ExtendableEvent;
+  fetch: ExtendableEvent & { request: Request; respondWith(response: Promise<Response>): void };
+  push: ExtendableEvent & { data: { text(): string } | null };
+  pushsubscriptionchange: ExtendableEvent;
+  notificationclick: ExtendableEvent & { notification: Notification; action: string };
+  sync: ExtendableEvent & { tag: string };
 }
 interface Worker {
-  addEventListener(type: 'push', listener: (event: PushEvent) => void): void;
-  addEventListener(type: 'notificationclick', listener: (event: NotificationEvent) => void): void;
-  addEventListener(type: 'sync', listener: (event: SyncEvent) => void): void;
-  addEventListener(type: 'pushsubscriptionchange', listener: (event: ExtendableEvent) => void): void;
-  addEventListener(type: 'install' | 'activate', listener: (event: ExtendableEvent) => void): void;
-  addEventListener(type: 'fetch', listener: (event: FetchEvent) => void): void;
+  addEventListener<Type extends keyof Events>(type: Type, listener: (event: Events[Type]) => void): void;
   skipWaiting(): Promise<void>;
   clients: { claim(): Promise<void> };
 }
