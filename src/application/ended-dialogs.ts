@@ -42,8 +42,9 @@ export async function withReturnedCalls<T>(
 
 /** Cancels pending dialogs that were answered in their client's terminal, or ended with the client. */
 export const cancelEndedDialogs: HookHandler = async (hook) => {
-  const { tx, event, session, returned } = hook;
-  if (!mayEndDialogs(event)) return null;
+  const { tx, event, session, returned, waited } = hook;
+  // After its wait, an event closes nothing more, and least of all the dialog for which it has waited.
+  if (waited !== null || !mayEndDialogs(event)) return null;
   const own = (await tx.prompts.openOf(session.session_id, OPEN_LIMIT)).filter(({ dialog }) => dialog);
   const waiting = own.filter(({ status }) => status === 'pending');
   const refused = hasRun(event) ? own.filter(isRefused) : [];

@@ -159,8 +159,14 @@ const CLOSING: ReadonlySet<string> = new Set([
 const TOOL_IS_OVER: ReadonlySet<string> = new Set(['PostToolUse', 'PostToolUseFailure', 'PermissionDenied']);
 
 /** Whether an event may show that a dialog is over. Most cannot, and then nothing is read. */
-export function mayEndDialogs({ name }: HookEvent): boolean {
-  return CLOSING.has(name) || TOOL_IS_OVER.has(name) || name === 'PreToolUse' || name === 'ElicitationResult';
+export function mayEndDialogs(event: HookEvent): boolean {
+  const { name } = event;
+  return CLOSING.has(name) || TOOL_IS_OVER.has(name) || beginsCall(event) || name === 'ElicitationResult';
+}
+
+/** Whether a call begins with this event. For typing into a running command, Codex has no other one. */
+function beginsCall({ name, client }: Pick<HookEvent, 'name' | 'client'>): boolean {
+  return name === 'PreToolUse' || (name === 'PermissionRequest' && client === 'codex');
 }
 
 // ---- Permissions and plans ----
@@ -515,11 +521,11 @@ function isOfQuietTool({ fingerprint }: Prompt): boolean {
  * terminal, which may have refused them. Another call of the same step may begin only once its model has written it.
  */
 export function mayHaveReturned(
-  { name }: HookEvent,
+  event: HookEvent,
   waiting: readonly Prompt[],
   now: string,
 ): readonly Prompt[] {
-  if (name !== 'PreToolUse') return [];
+  if (!beginsCall(event)) return [];
   const before = timeAfter(now, -SAME_STEP_MS);
   return waiting.filter(
     (prompt) => prompt.created_at < before && (prompt.terminal_since !== null || isOfQuietTool(prompt)),
@@ -555,7 +561,7 @@ export function dialogsEndedBy(
   { now, returned }: { now: string; returned: ReturnedCalls },
 ): readonly Prompt[] {
   const { name, tool, raw } = event;
-  if (name === 'PreToolUse')
+  if (beginsCall(event))
     return mayHaveReturned(event, waiting, now).filter(
       (prompt) => returned?.some(({ tool, at }) => at > prompt.created_at && isAbout(prompt, tool)) ?? true,
     );

@@ -62,6 +62,19 @@ describe('Codex', () => {
       expect(await noticesOf(hive)).toEqual([]);
     });
 
+    test('until its model types into a running command, which only a permission reports', async () => {
+      const ask_id = await left();
+      const tool_input = { session_id: 1, chars: 'exit\n' };
+      const typing = { ...CODEX, tool_name: 'write_stdin', tool_input };
+      await eventually(
+        async () => Date.now() > Date.parse((await hive.prompts.get(ask_id)).created_at) + 1_000,
+      );
+      const { prompts, printed } = await fireDialog(hive, typing, { client: 'codex' });
+      expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+      await printed;
+      expect(await hive.prompts.get(prompts[0]?.ask_id ?? '')).toMatchObject({ status: 'pending' });
+    });
+
     test.each(['PostToolUse', 'PreToolUse'])('until %s shows that it was answered there', async (name) => {
       const ask_id = await left();
       const { command } = CODEX['tool_input'] as { command: string };
