@@ -65,8 +65,8 @@ const PROMPT_LAG_MS = 500;
  * machine writes late. Shorter than the time limit of a hook.
  */
 const TRANSCRIPT_LAG_MS = 1_200;
-/** In ms: how long a conversation that is opened waits for the client in which it is just ending. */
-const HANDOVER_MS = 2_000;
+/** In ms: how long a conversation that is opened waits for the client in which it is just ending. Shorter than that limit, too. */
+const HANDOVER_MS = 1_000;
 const RETRY_MS = 20;
 const READ_AGAIN = Symbol('the transcript is behind, or another client is ending');
 
