@@ -35,7 +35,7 @@
 
 ;;;; The echo area
 
-(defconst hive-display--window-lines 1
+(defconst hive-display-window-lines 1
   "To how many lines the other windows may shrink for what is drawn.
 The user's `window-min-height' would keep four of each; they grow back.")
 
@@ -44,7 +44,7 @@ The user's `window-min-height' would keep four of each; they grow back.")
   (let* ((window (minibuffer-window))
          (frame (window-frame window))
          (others (frame-root-window frame))
-         (window-min-height hive-display--window-lines))
+         (window-min-height hive-display-window-lines))
     (cons (frame-width frame)
           (if (eq frame (selected-frame))
               ;; The other windows shrink to their minimum heights only.
@@ -135,7 +135,7 @@ No echo area has room for more.")
   "Show TEXT in the echo area; return nil if not all of it is on the screen.
 Otherwise return a function that returns non-nil as long as it is."
   (let ((message-log-max nil)
-        (window-min-height hive-display--window-lines)
+        (window-min-height hive-display-window-lines)
         ;; Otherwise an active minibuffer shows it after its own text, in one line.
         (set-message-function nil))
     (dolist (name hive-display--echo)

@@ -510,7 +510,7 @@ With BACK, scroll it back.  Return nil."
 (defun hive-next--heighten (window)
   "Let WINDOW have the lines that the others above and below can do without.
 The echo area will take much of it."
-  (let ((window-min-height hive-display--window-lines))
+  (let ((window-min-height hive-display-window-lines))
     (window-resize window (window-max-delta window nil nil nil t))))
 
 (defun hive-next--remove-window (prompt)

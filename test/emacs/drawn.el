@@ -45,7 +45,7 @@
   (let* ((text (hive-text-inert (pop drawn-texts)))
          (fits (hive-display-fits-p text))
          (resize-mini-windows t) (max-mini-window-height 1.0) (message-log-max nil)
-         (window-min-height hive-display--window-lines))
+         (window-min-height hive-display-window-lines))
     (erase-buffer)
     (insert (format "text %d %s" (setq drawn-page (1+ drawn-page)) (if fits "fits" "is too long")))
     (redraw-display)
