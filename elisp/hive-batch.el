@@ -322,10 +322,12 @@ A decision that may grant a permission is confirmed first."
     (when-let* ((permissions (cl-remove-if-not #'hive-permission-p batch)))
       (hive-display-track (car permissions) begin (point) (cdr permissions)))))
 
+(defconst hive-batch-keys
+  '(((menu-answer ("a" "answer all of them" hive-batch-answer-shown))))
+  "The keys of the buffer of a batch, see `hive-keys-map'.")
+
 (defvar hive-batch-mode-map
-  (hive-keymap :mode 'hive-batch-mode
-               "a" #'hive-batch-answer-shown
-               "RET" #'hive-batch-answer-shown)
+  (hive-keys-map 'hive-batch-mode hive-batch-keys "RET" #'hive-batch-answer-shown)
   "Keymap of `hive-batch-mode'.")
 
 (define-derived-mode hive-batch-mode special-mode "Hive-Batch"

@@ -145,26 +145,28 @@ That is the mode line of a file, and links of Org."
 (defvar-local hive-history--cursor nil "Where older entries follow, or nil.")
 (defvar-local hive-history--nothing (hive-words 'loading) "Why no entry is shown, in words.")
 
+(defconst hive-history-keys
+  '((("History"
+      ("RET" "open" hive-history-open)
+      ("s" "search for something else" hive-history)
+      (">" "older entries" hive-history-older)
+      ("g" menu-list-refresh hive-history-again)
+      ("e" "write all to a file" hive-history-export))
+     ("Limits"
+      ("/ a" "to an agent" hive-history-by-agent)
+      ("/ p" "to a project" hive-history-by-project)
+      ("/ s" "since" hive-history-since)
+      ("/ u" "until" hive-history-until)
+      ("/ /" "none" hive-history-by-nothing))))
+  "The keys of the history, see `hive-keys-map'.")
+
 (defvar hive-history-mode-map
-  (hive-keymap :mode 'hive-history-mode
-               "RET" #'hive-history-open
-               "s" #'hive-history
-               "g" #'hive-history-again
-               ">" #'hive-history-older
-               "e" #'hive-history-export
-               "/ a" #'hive-history-by-agent
-               "/ p" #'hive-history-by-project
-               "/ s" #'hive-history-since
-               "/ u" #'hive-history-until
-               "/ /" #'hive-history-by-nothing)
+  (hive-keys-map 'hive-history-mode hive-history-keys)
   "Keymap of `hive-history-mode'.")
 
 (define-derived-mode hive-history-mode tabulated-list-mode "Hive-History"
   "Major mode of what was found in the history.
-\\<hive-history-mode-map>\\[hive-history-open] opens an entry, \\[hive-history] searches for something else, \\[hive-history-older] shows
-older entries.  \\[hive-history-by-agent], \\[hive-history-by-project], \\[hive-history-since] and \\[hive-history-until] narrow the search to an
-agent, a project or a time, \\[hive-history-by-nothing] widens it again.  \\[hive-history-export] writes all that
-was found into a file, as Org or Markdown.
+\\<hive-history-mode-map>\\[hive-keys] is a menu of its keys.
 \\{hive-history-mode-map}"
   :interactive nil
   (hive-text-set-up #'hive-history-again t)

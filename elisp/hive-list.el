@@ -191,7 +191,7 @@ AGENT is a title or a handle; the beginning is enough."
 See `hive-keys-map'.")
 
 (defvar hive-list-mode-map
-  (hive-keys-map 'hive-list-mode hive-list-keys "?" #'hive-list-menu "q" #'hive-list-quit)
+  (hive-keys-map 'hive-list-mode hive-list-keys "q" #'hive-list-quit)
   "Keymap of `hive-list-mode'.")
 
 (defvar-local hive-list--fetches nil "Functions that the next update calls to fetch something.")
@@ -201,12 +201,11 @@ See `hive-keys-map'.")
 (defvar hive-list--preview-window nil "The window that was made for the preview, or nil.")
 (defvar hive-list--preview-timer nil "The timer of the next preview, or nil.")
 
-(autoload 'hive-list-menu "hive-menu" "Show the keys of the status buffer." t)
 (autoload 'hive-menu "hive-menu" "Show the keys of everything that Hive does." t)
 
 (define-derived-mode hive-list-mode tabulated-list-mode "Hive"
   "Major mode of the status buffer: questions, agents and shared buffers.
-\\<hive-list-mode-map>\\[hive-list-menu] is a menu of its keys, \\[hive-menu] one of all that Hive does.
+\\<hive-list-mode-map>\\[hive-keys] is a menu of its keys, \\[hive-menu] one of all that Hive does.
 
 Commands act on the questions in the active region, or else the marked
 ones, or else the one at point; on the line of an agent, on its
@@ -324,7 +323,7 @@ How many mentions a session has is only in the list of sessions."
 (defun hive ()
   "Show what needs you, and what your agents do and have done.
 \\<hive-list-mode-map>\\[hive-list-show] opens what is at point, \\[hive-list-answer] answers it, \\[hive-list-fold] folds a section;
-\\[hive-list-menu] is a menu of all keys."
+\\[hive-keys] is a menu of all keys."
   (interactive)
   (pop-to-buffer (hive-list-buffer 'status)))
 
@@ -333,7 +332,7 @@ How many mentions a session has is only in the list of sessions."
   "Show only the questions of `hive': those that wait for you, and settled ones.
 With a prefix argument, list only those of the project that you are in
 \(see `hive-project-list'), which is PROJECT.
-\\<hive-list-mode-map>\\[hive-list-show] shows one, \\[hive-list-answer] answers it; \\[describe-mode] lists all keys."
+\\<hive-list-mode-map>\\[hive-list-show] shows one, \\[hive-list-answer] answers it; \\[hive-keys] is a menu of all keys."
   (interactive "P")
   (if project (hive-project-list)
     (pop-to-buffer (hive-list-buffer))))

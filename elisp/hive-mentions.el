@@ -305,7 +305,7 @@ A loop that is over needs no decision."
             "")
           (if (> (count :unprocessed) 0)
               (substitute-command-keys
-               (hive-words "\\<hive-check-mentions-mode-map>   \\[hive-check-mentions-reply] reply   \\[hive-check-mentions-done] done   \\[hive-mentions-menu] keys"))
+               (hive-words "\\<hive-check-mentions-mode-map>   \\[hive-check-mentions-reply] reply   \\[hive-check-mentions-done] done   \\[hive-keys] keys"))
             "")))))))
 
 ;;;; The buffer: mentions
@@ -360,8 +360,6 @@ A loop that is over needs no decision."
 (defvar-local hive-mentions--history nil "Non-nil to also show done and expired mentions.")
 (defvar-local hive-mentions--addressee nil "The session id whose mentions are shown.")
 
-(autoload 'hive-mentions-menu "hive-menu" "Show the keys in the buffer of mentions." t)
-
 (defconst hive-mentions-keys
   '(((menu-answer
       ("r" "reply" hive-check-mentions-reply)
@@ -379,18 +377,15 @@ A loop that is over needs no decision."
 See `hive-keys-map'.")
 
 (defvar hive-check-mentions-mode-map
-  (hive-keys-map 'hive-check-mentions-mode hive-mentions-keys "RET" #'hive-check-mentions-reply "?" #'hive-mentions-menu)
+  (hive-keys-map 'hive-check-mentions-mode hive-mentions-keys "RET" #'hive-check-mentions-reply)
   "Keymap of `hive-check-mentions-mode'.")
 
 (define-derived-mode hive-check-mentions-mode special-mode "Hive-Mentions"
   "Major mode of the buffer that shows mentions in full.
-\\<hive-check-mentions-mode-map>\\[hive-mentions-menu] is a menu of its keys.
+\\<hive-check-mentions-mode-map>\\[hive-keys] is a menu of its keys.
 
-\\[hive-check-mentions-done] marks the one at point done, \\[hive-check-mentions-all-done] all of them; with a prefix
-argument, they ask what was done.  \\[hive-check-mentions-reply] replies to the one at point in
-the shared buffer, which marks it done; \\[hive-check-mentions-reply-with-template] replies from here with
-one of your `hive-reply-templates'.  \\[hive-check-mentions-of] shows those of another
-session.
+With a prefix argument, \\[hive-check-mentions-done] and \\[hive-check-mentions-all-done] ask what was done.  A reply marks a
+mention done.
 \\{hive-check-mentions-mode-map}"
   :interactive nil
   (hive-text-set-up #'hive-mentions--fetch)

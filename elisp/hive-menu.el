@@ -5,9 +5,8 @@
 
 ;;; Commentary:
 
-;; In the status buffer (`hive') ? is a menu of its keys, and h one of all that
-;; Hive does; ? in the buffer of a question or of mentions is a menu of that one.
-;; They say what is pending.  `hive-prefix-map' has the keys of h everywhere:
+;; ? is a menu of the keys of the buffer that you are in, and h in the status
+;; buffer (`hive') one of all that Hive does.  They say what is pending.  `hive-prefix-map' has the keys of h everywhere:
 ;;
 ;;   (global-set-key (kbd "C-c h") hive-prefix-map)
 
@@ -18,9 +17,14 @@
 (require 'transient)
 ;; The menus have the keys of these buffers.
 (eval-when-compile
+  (require 'hive-batch)
+  (require 'hive-history)
   (require 'hive-list)
   (require 'hive-mentions)
-  (require 'hive-prompt))
+  (require 'hive-outreach)
+  (require 'hive-prompt)
+  (require 'hive-rules)
+  (require 'hive-stats))
 
 (declare-function hive "hive-list")
 (declare-function hive-prompts-awake "hive-model")
@@ -94,8 +98,10 @@
               (let ((quiet (hive-quiet-text))) (if quiet (concat "; " quiet) ""))
               (if (> loops 0) (hive-words "; %s stopped" (hive-count loops "loop")) "")))))
 
-(defmacro hive-menu--define (name docstring rows)
-  "Define NAME, a transient prefix with DOCSTRING, from the constant ROWS.
+(defmacro hive-menu--define (name docstring &rest menus)
+  "Define NAME, a transient prefix with DOCSTRING, from MENUS.
+Each of these is a list of a constant with rows, and of the mode in
+which they are shown, if it is not every one.
 Each menu has a key that scrolls it, for windows that do not show all of
 it, and q quits it.  Both are in the first row, in its shortest group."
   (cl-flet ((group (group)
@@ -103,22 +109,33 @@ it, and q quits it.  Both are in the first row, in its shortest group."
                        (mapcar (pcase-lambda (`(,key ,label ,command))
                                  (list key (hive-words label) command))
                                (cdr group)))))
-    (let* ((rows (mapcar (lambda (row) (mapcar #'group row)) (symbol-value rows)))
-           (shortest (cl-reduce (lambda (a b) (if (<= (length b) (length a)) b a)) (car rows))))
-      (setcar (memq shortest (car rows))
-              (vconcat shortest `(("C-v" ,(hive-words "scroll this menu") transient-scroll-up)
-                                  ("q" ,(hive-words "quit this menu") transient-quit-one))))
-      `(transient-define-prefix ,name ()
-         ,docstring
-         [:description hive-menu--state ,@(car rows)] ,@(mapcar #'vconcat (cdr rows))))))
+    `(transient-define-prefix ,name ()
+       ,docstring
+       ,@(cl-loop
+          for (rows mode) in menus append
+          (let* ((rows (mapcar (lambda (row) (mapcar #'group row)) (symbol-value rows)))
+                 (shortest (cl-reduce (lambda (a b) (if (<= (length b) (length a)) b a)) (car rows)))
+                 (where (and mode (list :if-mode mode))))
+            (setcar (memq shortest (car rows))
+                    (vconcat shortest `(("C-v" ,(hive-words "scroll this menu") transient-scroll-up)
+                                        ("q" ,(hive-words "quit this menu") transient-quit-one))))
+            (cons (vconcat where '(:description hive-menu--state) (car rows))
+                  (mapcar (lambda (row) (vconcat where row)) (cdr rows))))))))
 
-(hive-menu--define hive-menu "Show the keys of everything that Hive does." hive-menu--rows)
-(hive-menu--define hive-list-menu "Show the keys of the status buffer." hive-list-keys)
-(hive-menu--define hive-prompt-menu "Show the keys in the buffer of a question." hive-prompt-keys)
-(hive-menu--define hive-mentions-menu "Show the keys in the buffer of mentions." hive-mentions-keys)
+(hive-menu--define hive-menu "Show the keys of everything that Hive does." (hive-menu--rows))
+(hive-menu--define hive-keys "Show the keys of this buffer."
+  (hive-batch-keys hive-batch-mode)
+  (hive-history-keys hive-history-mode)
+  (hive-list-keys hive-list-mode)
+  (hive-mentions-keys hive-check-mentions-mode)
+  (hive-outreach-keys hive-outreach-mode)
+  (hive-prompt-keys hive-prompt-mode)
+  (hive-rule-keys hive-rule-mode)
+  (hive-rules-keys hive-rules-mode)
+  (hive-stats-keys hive-stats-mode))
 ;; M-x completes them only where they are useful.
 (function-put 'hive-menu 'command-modes '(hive-list-mode))
-(function-put 'hive-mentions-menu 'command-modes '(hive-check-mentions-mode))
+(function-put 'hive-keys 'completion-predicate #'ignore)
 
 (provide 'hive-menu)
 ;;; hive-menu.el ends here

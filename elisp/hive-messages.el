@@ -313,18 +313,31 @@ Lisp code may call it anywhere."
          (hive-fail "%s works only in a buffer in %s" this-command (car modes))))
      (advice-eval-interactive-spec spec))))
 
+(autoload 'hive-keys "hive-menu" "Show the keys of this buffer." t)
+
 (defun hive-keys-map (mode rows &rest bindings)
-  "Return a keymap for MODE with the keys of ROWS, which a menu has as well.
+  "Return a keymap for MODE with the keys of ROWS; if MODE, ? is a menu of them.
 It also has BINDINGS, which are as for `hive-keymap'.
 A row has groups, a group has a title and commands, each with its key
 and its label.  Titles and labels are as for `hive-words'."
   (apply #'hive-keymap
          :mode mode
-         (append bindings
+         (append bindings (and mode (list "?" #'hive-keys))
                  (cl-loop for groups in rows append
                           (cl-loop for (_title . commands) in groups append
                                    (cl-loop for (key _label command) in commands
                                             append (list key command)))))))
+
+(defun hive-keys-line (rows)
+  "Return a line with the keys of ROWS, as of `hive-keys-map', for the header line.
+A narrow window cuts its end off."
+  (substitute-command-keys
+   (concat " \\[hive-keys] keys"
+           (cl-loop for groups in rows concat
+                    (cl-loop for (_title . commands) in groups concat
+                             (cl-loop for (_key label command) in commands
+                                      concat (format "   \\[%s] %s" command (hive-words label)))))
+           "   \\[quit-window] " (hive-words "quit"))))
 
 (defun hive-count (number noun &optional nouns)
   "Return NUMBER and NOUN, or unless NUMBER is 1, NOUNS.

@@ -192,23 +192,27 @@
 
 ;;;; The mode
 
+(defconst hive-outreach-keys
+  '((("Cards, pings, reports"
+      ("n" "next" hive-part-next)
+      ("p" "previous" hive-part-previous)
+      ("k" "one kind" hive-outreach-choose-kind)
+      (">" "older ones" hive-outreach-older)
+      ("g" menu-list-refresh revert-buffer))))
+  "The keys of the list of pings, cards and reports, see `hive-keys-map'.")
+
 (defvar hive-outreach-mode-map
-  (hive-keymap :mode 'hive-outreach-mode
-               :parent (make-composed-keymap button-buffer-map special-mode-map)
-               "n" #'hive-part-next
-               "p" #'hive-part-previous
-               "k" #'hive-outreach-choose-kind
-               ">" #'hive-outreach-older)
+  (hive-keys-map 'hive-outreach-mode hive-outreach-keys
+                 :parent (make-composed-keymap button-buffer-map special-mode-map))
   "Keymap of `hive-outreach-mode'.")
 
 (define-derived-mode hive-outreach-mode special-mode "Hive-Outreach"
   "Major mode of the list of pings, cards and reports.
-\\<hive-outreach-mode-map>\\[hive-part-next] and \\[hive-part-previous] go from one to the other, \\[forward-button] to the next button;
-\\[push-button] presses it.  \\[hive-outreach-choose-kind] shows only pings, cards or reports, \\[hive-outreach-older] shows
-older ones, \\[revert-buffer] fetches them again.
+\\<hive-outreach-mode-map>\\[forward-button] goes to the next button, \\[push-button] presses it.
 \\{hive-outreach-mode-map}"
   :interactive nil
   (hive-text-set-up #'hive-outreach--fetch)
+  (setq header-line-format (hive-keys-line hive-outreach-keys))
   (hive-rpc-while-shown hive-ages-pause #'hive-outreach--print)
   (add-hook 'hive-changed-hook #'hive-outreach--soon))
 
@@ -243,8 +247,6 @@ older ones, \\[revert-buffer] fetches them again.
 (defun hive-outreach--print ()
   "Print the buffer; positions stay in their items."
   (hive-in-buffer hive-outreach--name
-    (setq header-line-format (substitute-command-keys
-                              (hive-words "\\<hive-outreach-mode-map>\\[hive-part-next] next   \\[hive-part-previous] previous   \\[hive-outreach-choose-kind] one kind   \\[revert-buffer] refresh   \\[quit-window] quit")))
     (hive-text-reprint #'hive-outreach--insert-all)
     (set-buffer-modified-p nil)))
 

@@ -289,8 +289,6 @@ It is below what a permission displays: nothing of it is allowed."
 
 ;;;; The mode
 
-(autoload 'hive-prompt-menu "hive-menu" "Show the keys in the buffer of a question." t)
-
 (defconst hive-prompt-keys
   '(((menu-answer
       ("a" menu-list-answer hive-prompt-answer)
@@ -320,14 +318,13 @@ See `hive-keys-map'.")
          ;; On a button, the keymap of the button is first.
          "RET" #'hive-prompt-answer
          "<backtab>" #'hive-prompt-backtab
-         "?" #'hive-prompt-menu
          (cl-loop for number from 1 to 9
                   append (list (number-to-string number) #'hive-prompt-choose)))
   "Keymap of `hive-prompt-mode'.")
 
 (define-derived-mode hive-prompt-mode special-mode "Hive-Question"
   "Major mode of the buffer that shows one question in full.
-\\<hive-prompt-mode-map>\\[hive-prompt-menu] is a menu of its keys; 1 to 9 answer with an option.
+\\<hive-prompt-mode-map>\\[hive-keys] is a menu of its keys; 1 to 9 answer with an option.
 
 On a heading of the context \\[hive-prompt-tab] folds its section, and \\[hive-prompt-backtab] all of them;
 elsewhere they go to the next and to the previous button.  \\[hive-prompt-next] goes to the

@@ -62,19 +62,21 @@
 (defvar-local hive-rule--prompt nil "The permission from which it was made, or nil.")
 (defvar-local hive-rule--written nil "Non-nil if the rule is in the file already.")
 
+(defconst hive-rule-keys
+  '((("Rule"
+      ("RET" "write" hive-rule-write)
+      ("e" "edit input" hive-rule-edit)
+      ("x" "end" hive-rule-set-end)
+      ("p" "project" hive-rule-toggle-project))))
+  "The keys of the buffer of a rule, see `hive-keys-map'.")
+
 (defvar hive-rule-mode-map
-  (hive-keymap :mode 'hive-rule-mode
-               "e" #'hive-rule-edit
-               "x" #'hive-rule-set-end
-               "p" #'hive-rule-toggle-project
-               "RET" #'hive-rule-write)
+  (hive-keys-map 'hive-rule-mode hive-rule-keys)
   "Keymap of `hive-rule-mode'.")
 
 (define-derived-mode hive-rule-mode special-mode "Hive-Rule"
   "Major mode of the buffer that shows one rule before it is written.
-\\<hive-rule-mode-map>\\[hive-rule-edit] edits its pattern, \\[hive-rule-set-end] the day on which it ends,
-\\[hive-rule-toggle-project] lets it hold in every project or in its own.
-\\[hive-rule-write] writes it.
+\\<hive-rule-mode-map>\\[hive-keys] is a menu of its keys.
 \\{hive-rule-mode-map}"
   :interactive nil
   (hive-text-set-up #'hive-rule--try))
@@ -116,9 +118,7 @@
 
 (defun hive-rule--print ()
   "Print the rule of this buffer."
-  (setq header-line-format
-        (unless hive-rule--written (substitute-command-keys
-                                    (hive-words "\\<hive-rule-mode-map>\\[hive-rule-write] write   \\[hive-rule-edit] edit input   \\[hive-rule-set-end] end   \\[hive-rule-toggle-project] project   \\[quit-window] quit"))))
+  (setq header-line-format (unless hive-rule--written (hive-keys-line hive-rule-keys)))
   (hive-text-reprint #'hive-rule--insert))
 
 (defun hive-rule--insert ()
@@ -274,23 +274,28 @@ written before you say so."
 
 (defvar-local hive-rules--list nil "The rules and proposals, as the sidecar sent them.")
 
+(defconst hive-rules-keys
+  '((("Rules"
+      ("RET" "visit" hive-rules-visit)
+      ("t" "try on the history" hive-rules-try)
+      ("k" "revoke" hive-rules-revoke)
+      ("d" "dismiss" hive-rules-dismiss)
+      ("g" menu-list-refresh revert-buffer)
+      ("n" "next" hive-part-next)
+      ("p" "previous" hive-part-previous))))
+  "The keys of the list of rules, see `hive-keys-map'.")
+
 (defvar hive-rules-mode-map
-  (hive-keymap :mode 'hive-rules-mode
-               "RET" #'hive-rules-visit
-               "n" #'hive-part-next
-               "p" #'hive-part-previous
-               "t" #'hive-rules-try
-               "k" #'hive-rules-revoke
-               "d" #'hive-rules-dismiss)
+  (hive-keys-map 'hive-rules-mode hive-rules-keys)
   "Keymap of `hive-rules-mode'.")
 
 (define-derived-mode hive-rules-mode special-mode "Hive-Rules"
   "Major mode of the list of rules.
-\\<hive-rules-mode-map>\\[hive-rules-visit] visits a rule in its file, or opens a proposal; \\[hive-rules-try] shows what a
-rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismiss] dismisses a proposal.
+\\<hive-rules-mode-map>\\[hive-keys] is a menu of its keys.
 \\{hive-rules-mode-map}"
   :interactive nil
   (hive-text-set-up #'hive-rules-refresh t)
+  (setq header-line-format (hive-keys-line hive-rules-keys))
   ;; Nothing is sent when a rule has answered.
   (hive-rpc-while-shown hive-ages-pause #'hive-rules-refresh t))
 
@@ -338,8 +343,6 @@ line in the file, are on the screen."
 
 (defun hive-rules--print ()
   "Print the list; point stays on its line."
-  (setq header-line-format (substitute-command-keys
-                            (hive-words "\\<hive-rules-mode-map>\\[hive-rules-visit] visit   \\[hive-rules-try] try on the history   \\[hive-rules-revoke] revoke   \\[hive-rules-dismiss] dismiss   \\[revert-buffer] refresh   \\[quit-window] quit")))
   (hive-text-reprint #'hive-rules--insert)
   (unless (get-text-property (point) 'hive-rule) (hive-text-part-go)))
 

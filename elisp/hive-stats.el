@@ -160,8 +160,6 @@ NAME returns what to show for the name of one."
 
 (defun hive-stats--print ()
   "Print the statistics; point stays on its line."
-  (setq header-line-format (substitute-command-keys
-                            (hive-words "\\<hive-stats-mode-map>\\[hive-stats-set-days] period   \\[revert-buffer] refresh   \\[quit-window] quit")))
   (hive-text-reprint #'hive-stats--insert))
 
 (defun hive-stats--insert ()
@@ -194,17 +192,23 @@ NAME returns what to show for the name of one."
 
 ;;;; Commands
 
+(defconst hive-stats-keys
+  '((("Statistics"
+      ("d" "period" hive-stats-set-days)
+      ("g" menu-list-refresh revert-buffer))))
+  "The keys of the statistics, see `hive-keys-map'.")
+
 (defvar hive-stats-mode-map
-  (hive-keymap :mode 'hive-stats-mode
-               "d" #'hive-stats-set-days)
+  (hive-keys-map 'hive-stats-mode hive-stats-keys)
   "Keymap of `hive-stats-mode'.")
 
 (define-derived-mode hive-stats-mode special-mode "Hive-Stats"
   "Major mode of the statistics.
-\\<hive-stats-mode-map>\\[hive-stats-set-days] changes the period.
+\\<hive-stats-mode-map>\\[hive-keys] is a menu of its keys.
 \\{hive-stats-mode-map}"
   :interactive nil
-  (hive-text-set-up #'hive-stats--fetch t))
+  (hive-text-set-up #'hive-stats--fetch t)
+  (setq header-line-format (hive-keys-line hive-stats-keys)))
 
 (defun hive-stats--beginning (days)
   "Return when the first of the last DAYS days began: today is one of them."

@@ -37,7 +37,7 @@
                                      :type 'user-error)))))
 
 (ert-deftest hive-messages-keymaps-say-in-which-mode-their-own-commands-are-offered ()
-  (dolist (command '(hive-list-mark hive-list-fold hive-list-menu hive-list-choose-view))
+  (dolist (command '(hive-list-mark hive-list-fold hive-list-choose-view))
     (should (equal '(hive-list-mode) (command-modes command))))
   (should (equal '(hive-rules-mode) (command-modes #'hive-rules-revoke)))
   (should (equal '(hive-prompt-mode) (command-modes #'hive-prompt-choose)))

@@ -195,7 +195,7 @@
                                :key (lambda (record)
                                       (plist-get (plist-get (plist-get record :called) :params) :kind))))
     (hive-outreach-test-shown "\\`No pings yet\\.\n\\'")
-    (should (equal "n next   p previous   k one kind   g refresh   q quit"
+    (should (equal " ? keys   n next   p previous   k one kind   > older ones   g refresh   q quit"
                    (substring-no-properties (buffer-local-value 'header-line-format (get-buffer hive-outreach--name)))))
     (should-error (hive-outreach-older) :type 'user-error)))
 
