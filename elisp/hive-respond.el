@@ -231,7 +231,7 @@ Signal a `user-error' if it is already answered."
   "Take RESULT of the answer in ENTRY: note it in the model, and report it."
   (when (equal (hive-outbox-entry-method entry) "hivemind-response")
     (when (hive-rpc-true-p result :accepted) (hive-respond--settled entry result))
-    (unless (hive-outbox-entry-report entry) (hive-respond--report result))))
+    (unless (hive-outbox-entry-report entry) (hive-respond--report entry result))))
 
 (add-hook 'hive-outbox-stored-functions #'hive-respond--stored)
 
@@ -249,8 +249,8 @@ The notification comes a moment later; `hive-amend' may be quicker."
                      :responded_at (plist-get result :responded_at))
                prompt)))))
 
-(defun hive-respond--report (result)
-  "Report RESULT, what happened to an answer."
+(defun hive-respond--report (entry result)
+  "Report RESULT, what happened to the answer in ENTRY."
   (let ((agent (hive-text-title result 40))
         (decision (hive-text-line (plist-get result :decision) 60)))
     (cond
