@@ -160,7 +160,7 @@
       (call-interactively #'hive-session-shared)
       (should (equal (buffer-name) "*hive-shared: demo*"))
       (hive-shared-test-ready)
-      (should (equal (hive-shared-test-bodies) '("@Claude-def34 hello"))))
+      (hive-test-wait 5 (equal (hive-shared-test-bodies) '("@Claude-def34 hello"))))
     (set-buffer "*hive*")
     (hive-sessions-test-goto "Claude-def34")
     (save-window-excursion
