@@ -28,6 +28,7 @@ import {
   hasHivePlugin,
   hookPart,
   inOneFile,
+  refusalPart,
   rulePart,
 } from '../infrastructure/installation/claude.ts';
 import { codexConfig, codexRole, isForeign, trustIn, trustOf } from '../infrastructure/installation/codex.ts';
@@ -196,7 +197,7 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
     );
   const server = byPlugin ? PLUGIN_SERVER : SERVER_NAME;
   const partsWith = byPlugin
-    ? (rules: Part | null): Part[] => (rules === null ? [] : [rules])
+    ? (rules: Part | null): Part[] => inSettings(settings, scope, rules)
     : await claudeParts(direction, scope, options);
   const [all, none] = [rulePart(settings, server), rulePart(settings, null)];
   const text = readText(settings) ?? '';
@@ -252,13 +253,24 @@ async function claudeParts(
   // The hooks are in the same file as the rules, so hooks that are there are kept complete and current.
   const there = naming({ path: paths.settings }, () => hookWayIn(readText(paths.settings)));
   if (hooks === false && there === null && direction === 'init')
-    return (rules) => (rules === null ? [server] : [server, rules]);
+    return (rules) => [server, ...inSettings(paths.settings, scope, rules)];
   const way =
     typeof hooks === 'string' ? hooks : hooks || there === null ? await wayOf('claude-code') : there;
   const commands = commandParts(paths.commands);
   const hooked = hookPart('claude-code', paths.settings, hookProgram(program, way));
   // A folder that was made for a file is removed with it, so the outermost one comes first.
-  return (rules) => [server, inOneFile(hooked, rules ?? rulePart(paths.settings, null)), ...commands];
+  return (rules) => [
+    server,
+    ...inSettings(paths.settings, scope, hooked, rules ?? rulePart(paths.settings, null)),
+    ...commands,
+  ];
+}
+
+/** These parts of the settings. What a person sets up for themselves, no project may replace. */
+function inSettings(path: string, scope: Scope, ...parts: (Part | null)[]): Part[] {
+  const own = scope === 'user' ? refusalPart(path) : null;
+  const [first, ...more] = [...parts, own].filter((part) => part !== null);
+  return first === undefined ? [] : [inOneFile(first, ...more)];
 }
 
 /** The commands, without those for which the person has a file of the same name. */
@@ -507,6 +519,7 @@ function describe({ path, before, after, part, diff }: ShownChange): void {
     ...aboutHooks(...of('hook')),
     ...aboutTrust(...of('trust')),
     ...aboutRules(...of('rule')),
+    ...aboutRefusal(...of('refusal')),
     ...aboutCommands(...of('command')),
     ...aboutLines(...of('line')),
   ];
@@ -569,6 +582,13 @@ function aboutRules(old: readonly Of<'rule'>[], now: readonly Of<'rule'>[]): str
     now.length === 0
       ? `Removes Hive's ${counted(old.length, 'permission rule')}.`
       : `Adds ${counted(now.length - old.length, 'permission rule')}, so that agents use Hive's own tools without asking you. ${WHAT_TOOLS_DO}`,
+  ];
+}
+
+function aboutRefusal([old]: readonly Of<'refusal'>[], [now]: readonly Of<'refusal'>[]): string[] {
+  if ((old === undefined) === (now === undefined)) return [];
+  return [
+    `${now === undefined ? 'No longer keeps' : 'Keeps'} a project's own server called "hive" from taking the place of this one.`,
   ];
 }
 

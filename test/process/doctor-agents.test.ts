@@ -145,6 +145,34 @@ describe('hive doctor', () => {
     });
   });
 
+  it("says when a project can put a server in the place of the person's own", async () => {
+    const at = home();
+    await at.person.hive('init', 'claude', '--hooks', '--yes');
+    change(at, '.claude/settings.json', (text) => text.replace('"disabledMcpjsonServers"', '"others"'));
+    expect((await at.doctor())['Claude Code projects']).toEqual({
+      state: 'not_set_up',
+      text: 'a server called "hive" in the .mcp.json of a project takes the place of yours',
+      advice: 'run: hive init claude',
+    });
+    await at.person.hive('init', 'claude', '--yes');
+    expect(await at.doctor()).not.toHaveProperty('Claude Code projects');
+  });
+
+  it('says when the configuration of a project has a server that Codex may use instead', async () => {
+    const { folder } = home();
+    const person = shell(join(folder, 'state/hive.db'), { HOME: folder, CODEX_HOME: join(folder, 'own') });
+    mkdirSync(join(folder, '.codex'));
+    const config = join(folder, '.codex/config.toml');
+    writeFileSync(config, '[mcp_servers.hive]\ncommand = "evil"\n');
+    const found = async (): Promise<Found | undefined> =>
+      (await person.hive('doctor', '--json'))
+        .json()
+        .checks.find(({ name }: { name: string }) => name === 'Codex projects');
+    expect(await found()).toMatchObject({ state: 'not_set_up', text: expect.stringContaining(config) });
+    writeFileSync(config, '[mcp_servers.other]\ncommand = "other"\n');
+    expect(await found()).toBeUndefined();
+  });
+
   it('says what a client has turned off', async () => {
     const at = home();
     await at.person.hive('init', 'claude', '--hooks', '--yes');

@@ -149,7 +149,7 @@ describe('hive init', () => {
     await terminal.until(/Nothing was written\./);
   });
 
-  it("writes only the permission rules for Claude Code while Hive's plugin is enabled there", async () => {
+  it("writes only into Claude Code's settings while Hive's plugin is enabled there", async () => {
     const files = { '.claude/settings.json': '{ "enabledPlugins": { "hive@hive": true } }\n' };
     const { folder, person } = home(files);
     const { code, err } = await person.hive('init', 'claude', '--hooks', '--yes');
@@ -159,6 +159,10 @@ describe('hive init', () => {
     expect(readJson(written['.claude/settings.json'] ?? '')).toEqual({
       enabledPlugins: { 'hive@hive': true },
       permissions: { allow: toolRules(PLUGIN_SERVER) },
+      disabledMcpjsonServers: [
+        'hive',
+        ...['plugin:hive:hive', 'plugin:hive_hive', 'plugin_hive:hive', 'plugin_hive_hive'],
+      ],
     });
     expect(Object.keys(written)).toEqual(['.claude/settings.json']);
     const removed = await person.hive('uninit', 'claude', '--yes');

@@ -1,6 +1,12 @@
 /** The additions of `hive init` to the files of Claude Code, for the tests that add them and take them out again. */
 import { SERVER_NAME } from '../../src/domain/installation.ts';
-import { claudeServer, hookPart, inOneFile, rulePart } from '../../src/infrastructure/installation/claude.ts';
+import {
+  claudeServer,
+  hookPart,
+  inOneFile,
+  refusalPart,
+  rulePart,
+} from '../../src/infrastructure/installation/claude.ts';
 import { type Part, planInit, type Receipt } from '../../src/infrastructure/installation/parts.ts';
 
 export const PROGRAM: string[] = ['/opt/node', '/opt/hive/bin/hive'];
@@ -14,8 +20,12 @@ export const PARTS: Readonly<Record<string, (program: string[]) => Part>> = {
   'the server': (program) => claudeServer('/home/.claude.json', program),
   'the server of a coordinator': (program) => claudeServer('/home/.claude.json', program, 'coordinator'),
   'the hooks': hooks,
-  'the hooks and the permission rules': (program) =>
-    inOneFile(hooks(program), rulePart('/home/settings.json', SERVER_NAME)),
+  'the hooks, the permission rules and what no project may replace': (program) =>
+    inOneFile(
+      hooks(program),
+      rulePart('/home/settings.json', SERVER_NAME),
+      refusalPart('/home/settings.json'),
+    ),
 };
 
 /** Adds a part to the text of a file, or of none, in which it is not there yet. */

@@ -8,6 +8,7 @@ import { toolsFor } from '../../src/adapters/mcp/server.ts';
 import { PLUGIN_SERVER, SERVER_NAME, toolRules } from '../../src/domain/installation.ts';
 import {
   claudeServer,
+  refusalPart,
   rulePart,
   type SettingsFile,
   toolPermission,
@@ -197,6 +198,23 @@ describe('the permission rules', () => {
   it('a person who wants none gets none, and keeps what is there', () => {
     const none = rulePart('/home/settings.json', null);
     expect(planInit(none, settings({ allow: ['Bash'] }), null)).toBeNull();
+  });
+});
+
+describe('the servers that Claude Code takes from no project', () => {
+  const part = refusalPart('/home/settings.json');
+  const refused = (text: string): unknown => readJson(text)['disabledMcpjsonServers'];
+
+  it('are added to those that the person refuses, and removed alone', () => {
+    const done = init(part, '{"disabledMcpjsonServers":["theirs"]}');
+    const plugin = ['plugin:hive:hive', 'plugin:hive_hive', 'plugin_hive:hive', 'plugin_hive_hive'];
+    expect(refused(done.text)).toEqual(['theirs', 'hive', ...plugin]);
+    const now = done.text.replace('{', '{"model":"opus",');
+    expect(refused(planUninit(part, now, done.receipt)?.after ?? '')).toEqual(['theirs']);
+  });
+
+  it('stay as the person wrote them, where some of ours are missing', () => {
+    expect(planUninit(part, '{"disabledMcpjsonServers":["hive"]}', null)).toBeNull();
   });
 });
 

@@ -145,6 +145,39 @@ export function rulePart(path: string, server: string | null): Part {
   };
 }
 
+// ---- Servers of projects ----
+// A server in a project's .mcp.json takes the place of the person's own of that name, and claude -p starts it unasked. Under Hive's
+// name it would get every event of the hooks, and could answer agents and permissions in the human's place.
+
+const REFUSED_PATH = ['disabledMcpjsonServers'];
+/** Hooks know the server of the plugin as the first of its names. Its tools have the same names with each of them. */
+const REFUSED_NAMES: readonly unknown[] = [
+  SERVER_NAME,
+  ...['plugin:hive:hive', 'plugin:hive_hive', 'plugin_hive:hive', PLUGIN_SERVER],
+];
+
+/** Has Claude Code take Hive's server from no project. It belongs into the person's own settings. */
+export function refusalPart(path: string): Part {
+  const names = (text: string): unknown[] => asList(valueAt(readJson(text), REFUSED_PATH));
+  const missing = (text: string): unknown[] => REFUSED_NAMES.filter((name) => !names(text).includes(name));
+  return {
+    path,
+    newFile: NEW_FILE,
+    fragment: JSON.stringify({ disabledMcpjsonServers: REFUSED_NAMES }, null, 2),
+    isRight: (text) => missing(text).length === 0,
+    entries: (text) => (missing(text).length === 0 ? [{ kind: 'refusal' }] : []),
+    isEmpty: isEmptyJson,
+    add: (text) => editsInTurn(text, missing(text), (name, now) => appendJson(now, REFUSED_PATH, name)),
+    // A person may have refused one of them, so only the whole set counts as ours.
+    remove: (text) =>
+      editsInTurn(
+        text,
+        missing(text).length === 0 ? [...names(text).entries()].reverse() : [],
+        ([n, name], now) => (REFUSED_NAMES.includes(name) ? removeJson(now, [...REFUSED_PATH, n]) : []),
+      ),
+  };
+}
+
 /** One of Claude Code's settings files. */
 export interface SettingsFile {
   path: string;

@@ -3,7 +3,7 @@
  * project's files, only exactly `hive mcp` and plain `hive` in a hook are tried, so that a folder that was merely cloned
  * cannot decide what the doctor starts, with which variables and arguments, or where it sends a token.
  */
-import { isAbsolute } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import {
   type Check,
   checkBroken,
@@ -33,6 +33,7 @@ import {
   hasHivePlugin,
   isTurnedOff,
   projectServerApproval,
+  refusalPart,
   type SettingsFile,
   type SettingsFiles,
   toolPermission,
@@ -107,6 +108,7 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
       checkOk(name, 'by the plugin'),
       ...(hooksOff === null ? [] : [notRun(`${name} hooks`, hooksOff)]),
       examineTools(env, folder, PLUGIN_SERVER, 'hive init claude'),
+      ...examineRefusal(own.settings),
     ];
   }
   if (hooked.length > 1) return [twice(name, 'your settings and the project', 'hive uninit claude')];
@@ -114,7 +116,15 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
   const served = found.find(({ server }) => isHiveServer(server));
   if (served === undefined) return checks;
   const mends = served.project === null ? 'hive init claude' : 'hive init claude --project';
-  return [...checks, examineTools(env, folder, SERVER_NAME, mends)];
+  const refusal = served.project === null ? examineRefusal(own.settings) : [];
+  return [...checks, examineTools(env, folder, SERVER_NAME, mends), ...refusal];
+}
+
+/** Nothing if no project can put a server of its own in the place of the person's. */
+function examineRefusal(path: string): Check[] {
+  if (inFile(path, '{}', (text) => refusalPart(path).isRight(text))) return [];
+  const text = 'a server called "hive" in the .mcp.json of a project takes the place of yours';
+  return [checkNotSetUp('Claude Code projects', text, 'run: hive init claude')];
 }
 
 /** Whether agents may call Hive's tools without a dialog of Claude Code before each call. */
@@ -168,6 +178,18 @@ async function examineCodex(env: Environment, folder: string): Promise<Check[]> 
     },
   ];
   const checks = await examineClient('Codex', 'codex', found, 'hive init codex', env);
+  const others = join(folder, '.codex', 'config.toml');
+  if (
+    others !== paths.config &&
+    valueAt(inFile(others, '', readToml), ['mcp_servers', SERVER_NAME]) !== undefined
+  )
+    checks.push(
+      checkNotSetUp(
+        'Codex projects',
+        `${others} has a server called "hive": if you have trusted this project, Codex uses that instead of yours`,
+        'remove it there, or do not trust the project in Codex',
+      ),
+    );
   return hooks.length > 0 ? [...checks, await examineTrust(withoutProject(env, folder), hooksText)] : checks;
 }
 

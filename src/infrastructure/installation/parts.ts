@@ -21,6 +21,8 @@ export type Entry =
   | { kind: 'command'; command: string }
   /** A permission rule of Claude Code. */
   | { kind: 'rule'; rule: string }
+  /** The names of Hive's servers that Claude Code takes from no project. */
+  | { kind: 'refusal' }
   | { kind: 'line'; text: string };
 
 /** Hive's part of one file. */
