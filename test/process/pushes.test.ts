@@ -65,6 +65,23 @@ async function world({
   };
 }
 
+/** Another phone that takes notifications; the id of its device. */
+async function addPhone({ hive, sender, service }: World, name = 'Tablet', human?: string): Promise<string> {
+  const { url } = await serveInbox(hive, sender);
+  const { device_id, session } = await pairDevice(hive, url, { name, ...(human && { human }) });
+  const reply = await postTo(url, 'push', { subscription: service.subscribe() }, await session());
+  expect(reply.status).toBe(200);
+  return device_id;
+}
+
+/** A desk of the human's, who is at it. */
+async function attend({ hive }: World): Promise<{ leave(): Promise<void> }> {
+  const desk = await hive.desks.open({ seat: SEAT, pid: process.pid, client: 'test' });
+  onTestFinished(() => desk.close());
+  await desk.setFocused(true);
+  return { leave: async () => void (await desk.setFocused(false)) };
+}
+
 /** A second question, so that everything about what was asked before has happened when its push arrives. */
 async function marker({ hive, service }: World): Promise<void> {
   const { ask_id } = await ask(hive, { question: 'The last one?', urgency: 'critical' });
@@ -116,14 +133,6 @@ describe('a question', () => {
     const taken = service.received[1];
     expect(taken?.message).toEqual({ show: null, close: [ask_id] });
     expect(taken?.headers['topic']).toBe(ask_id);
-  });
-
-  test('of low urgency is not pushed', async () => {
-    const w = await world();
-    const { ask_id } = await ask(w.hive, { urgency: 'low' });
-    expect(await recorded(w.hive, ask_id)).toMatchObject({ outcome: 'suppressed', reason: 'low_urgency' });
-    await marker(w);
-    expect(w.service.received).toHaveLength(1);
   });
 
   test('that waited before the phone took notifications, or while nobody served, is pushed', async () => {
@@ -279,9 +288,7 @@ describe('a ping, a card and a mention', () => {
 
   test('pings and cards that a desk has announced are not pushed, unless they are critical', async () => {
     const w = await world({ preferences: { phone_after: 1 }, options: { look_ms: 20 } });
-    const desk = await w.hive.desks.open({ seat: SEAT, pid: process.pid, client: 'test' });
-    onTestFinished(() => desk.close());
-    await desk.setFocused(true);
+    const { leave } = await attend(w);
     const announced = await ping(w);
     await outcomeIs('suppressed', w.hive, announced, w.device_id);
     const critical = await ping(w, true);
@@ -291,7 +298,7 @@ describe('a ping, a card and a mention', () => {
       message: { show: { tag: critical } },
     });
     const mention = await mentioned(w);
-    await desk.setFocused(false);
+    await leave();
     await w.pushes(2);
     expect(w.service.received[1]?.message.show?.tag).toBe(mention);
   });
@@ -302,9 +309,7 @@ describe('a ping, a card and a mention', () => {
     const mention = await mentioned(w);
     await w.pushes(3);
     for (const id of [...ids, mention]) await outcomeIs('sent', w.hive, id, w.device_id);
-    const desk = await w.hive.desks.open({ seat: SEAT, pid: process.pid, client: 'test' });
-    onTestFinished(() => desk.close());
-    await desk.setFocused(true);
+    await attend(w);
     await w.pushes(4);
     const { show, close } = w.service.received[3]?.message ?? {};
     expect({ show, close: close?.toSorted() }).toEqual({ show: null, close: ids.toSorted() });
@@ -313,10 +318,7 @@ describe('a ping, a card and a mention', () => {
 
 test('each phone of a human gets its own push, and what is answered is taken back from each', async () => {
   const w = await world();
-  const { url } = await serveInbox(w.hive, w.sender);
-  const tablet = await pairDevice(w.hive, url, { name: 'Tablet' });
-  const subscription = w.service.subscribe();
-  expect((await postTo(url, 'push', { subscription }, await tablet.session())).status).toBe(200);
+  await addPhone(w);
   const { ask_id } = await ask(w.hive);
   await w.pushes(2);
   await w.hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
@@ -328,20 +330,12 @@ test('each phone of a human gets its own push, and what is answered is taken bac
 describe('with two humans on one store', () => {
   const QUIET = { quiet_hours: { from: '00:00', to: '00:00' } };
 
-  async function phoneOfBob(w: World): Promise<string> {
-    const { url } = await serveInbox(w.hive, w.sender);
-    const { device_id, session } = await pairDevice(w.hive, url, { name: "Bob's phone", human: 'bob' });
-    const reply = await postTo(url, 'push', { subscription: w.service.subscribe() }, await session());
-    expect(reply.status).toBe(200);
-    return device_id;
-  }
-
   test.each([
     ['ada@test', "Bob's phone"],
     ['bob@test', "Ada's phone"],
   ])('the quiet hours of %s are not those of %s', async (seat, pushed) => {
     const w = await world();
-    const bob = await phoneOfBob(w);
+    const bob = await addPhone(w, "Bob's phone", 'bob');
     await w.hive.desks.setPreferences(seat, QUIET);
     const { ask_id } = await ask(w.hive);
     const [loud, silent] = pushed === "Bob's phone" ? [bob, w.device_id] : [w.device_id, bob];
@@ -381,13 +375,11 @@ describe('with two humans on one store', () => {
 describe('while a desk of its human is attended', () => {
   test('a phone gets what is critical, and the rest once nobody has been there for phone_after seconds', async () => {
     const w = await world({ preferences: { phone_after: 1 }, options: { look_ms: 20 } });
-    const desk = await w.hive.desks.open({ seat: SEAT, pid: process.pid, client: 'test' });
-    onTestFinished(() => desk.close());
-    await desk.setFocused(true);
+    const { leave } = await attend(w);
     const { ask_id } = await ask(w.hive);
     await marker(w);
     expect(w.service.received).toHaveLength(1);
-    await desk.setFocused(false);
+    await leave();
     await w.pushes(2);
     expect(w.service.received[1]?.message.show?.tag).toBe(ask_id);
   });
@@ -487,22 +479,11 @@ describe('a push service', () => {
     // The subscription is still good.
     expect((await devicesOf(w.hive).find(w.device_id)).push).not.toBeNull();
   });
-
-  test('that asks for more patience than a minute gets no second try', async () => {
-    const w = await world();
-    w.service.answers = [{ status: 429, retry_after: '3600' }];
-    const { ask_id } = await ask(w.hive);
-    expect(await recorded(w.hive, ask_id)).toMatchObject({ outcome: 'failed' });
-    expect(w.service.tried).toBe(1);
-  });
 });
 
 test('a phone that was revoked gets nothing more, from that moment on', async () => {
   const w = await world();
-  const { url } = await serveInbox(w.hive, w.sender);
-  const tablet = await pairDevice(w.hive, url, { name: 'Tablet' });
-  const subscription = w.service.subscribe();
-  expect((await postTo(url, 'push', { subscription }, await tablet.session())).status).toBe(200);
+  await addPhone(w);
   await devicesOf(w.hive).revoke(w.device_id, 'ada');
   expect(await devicesOf(w.hive).find(w.device_id)).toMatchObject({ push: null });
   // Each arrives on the tablet alone.
