@@ -278,7 +278,7 @@ function isPartAllowed(
   const texts = textsOf(given);
   const program = place.isCommand ? programAt(wanted) : -1;
   const isOfGo = texts[program] === 'go';
-  // What `echo` prints into a pipe are words again to the next program: `echo * | xargs rm`.
+  // The words that `echo` prints into a pipe are words again to the next program: `echo * | xargs rm`.
   const mayBeText = place.isCommand && !(texts[0] === 'echo' && operator?.startsWith('|') === true);
   return texts.every((text, index) => {
     const pattern = wanted[index] ?? (isOfOptions(last) ? last : undefined);

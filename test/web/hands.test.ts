@@ -121,7 +121,7 @@ describe('a keyboard alone', () => {
       await page.evaluate((fontSize) => {
         document.documentElement.style.fontSize = fontSize;
       }, size);
-      /** What gets the focus with this key, and what of that a bar covers. */
+      /** The parts that get the focus with this key, and those of them that a bar covers. */
       const walk = async (key: string): Promise<{ seen: Set<string>; covered: string[] }> => {
         const seen = new Set<string>();
         const covered: string[] = [];

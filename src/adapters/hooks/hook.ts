@@ -274,7 +274,7 @@ function sayClaudeDecision({ name, tool }: Pick<HookEvent, 'name' | 'tool'>, dec
   if (name === 'PreToolUse') {
     return decision.kind === 'deny'
       ? { permissionDecision: 'deny', permissionDecisionReason: decision.message }
-      : // What was displayed, because another hook may have changed the call: the last one to answer decides.
+      : // The call as displayed, because another hook may have changed it: the last one to answer decides.
         { permissionDecision: 'allow', updatedInput: decision.input ?? objectIn(tool?.input) ?? undefined };
   }
   if (decision.kind === 'deny') {
