@@ -23,19 +23,15 @@ export interface OpenDesk {
   close(): Promise<void>;
 }
 
-/** A desk to open. */
-export interface DeskIntroduction {
-  seat: string;
-  pid: number;
-  client: string;
-  /** The name of the human; default: their login name. */
-  human?: string | undefined;
-}
-
 export function createDesks(store: Store, ids: Ids, log: Logger) {
   return {
-    /** Opens a desk and keeps its lease until `close` is called. */
-    async open({ seat, pid, client, human = userOfSeat(seat) }: DeskIntroduction): Promise<OpenDesk> {
+    /** Opens a desk and keeps its lease until `close` is called. `human`: their name; default: their login name. */
+    async open({
+      seat,
+      pid,
+      client,
+      human = userOfSeat(seat),
+    }: Pick<Desk, 'seat' | 'pid' | 'client'> & { human?: string | undefined }): Promise<OpenDesk> {
       const desk_id = ids.make('desk');
       let focused = false;
       const opened = ({ now }: WriteTx): Desk => {

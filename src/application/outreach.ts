@@ -6,8 +6,8 @@
 import { HiveError } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
 import { EVERY_SEAT } from '../domain/humans.ts';
-import type { Absence } from '../domain/outreach.ts';
 import {
+  type Absence,
   applyOutreachChanges,
   BUDGET,
   BUDGET_BUCKET,
@@ -315,19 +315,14 @@ export async function appendOutreach(
   });
 }
 
-/** The things that an agent left undone when it stopped or ended, and the sentence about them for its human. */
-interface GivenUp {
-  how: 'stopped' | 'ended';
-  /** Visible output that will not be reported any more. */
-  unreported: readonly Outreach[];
-  text: string;
-}
-
-/** Lets an agent stop with something undone, and notifies its human. */
+/**
+ * Lets an agent stop with something undone, and notifies its human with `text`. `unreported`: visible output that will not be
+ * reported any more.
+ */
 export async function giveUp(
   tx: WriteTx,
   session: Session,
-  { how, unreported, text }: GivenUp,
+  { how, unreported, text }: { how: 'stopped' | 'ended'; unreported: readonly Outreach[]; text: string },
 ): Promise<void> {
   for (const item of unreported) await tx.outreach.update({ ...item, let_go_at: tx.now });
   const outreach_ids = unreported.map(({ outreach_id }) => outreach_id);

@@ -10,18 +10,16 @@ import { age, type Format, printJson, remark, say } from './output.ts';
 import { perform } from './program.ts';
 import { more } from './sentences.ts';
 
-interface OutreachOptions extends Format {
-  kind?: OutreachKind;
-  limit: number;
-}
-
 export function defineOutreach(command: Command): void {
   perform(command, outreach)
     .addOption(new Option('--kind <kind>', 'only this kind').choices(['ping', 'card', 'report']))
     .option('--limit <n>', 'the largest number to list', wholeNumber, 20);
 }
 
-async function outreach(hive: Hive, { kind, limit, json }: OutreachOptions): Promise<ExitCode> {
+async function outreach(
+  hive: Hive,
+  { kind, limit, json }: Format & { kind?: OutreachKind; limit: number },
+): Promise<ExitCode> {
   const { items, next_cursor } = await hive.outreach.list({ kind, limit });
   if (json === true) printJson({ outreach: items, more: next_cursor !== null });
   else if (items.length === 0)

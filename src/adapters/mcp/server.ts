@@ -261,9 +261,9 @@ function newMcpServer(): McpServer {
 type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 /**
- * Lists the tools of a role and runs them: `run` gets the arguments as the client wrote them. A call of another role's tool is answered with how to get that role. The SDK
- * would pass a tool only the arguments in its schema and drop the others silently, so calls are handled here as the
- * client wrote them.
+ * Lists the tools of a role and runs them: `run` gets the arguments as the client wrote them. A call of another role's tool is
+ * answered with how to get that role. The SDK would pass a tool only the arguments in its schema and drop the others silently, so
+ * calls are handled here as the client wrote them.
  */
 function offerTools(
   server: McpServer,

@@ -508,17 +508,12 @@ type Result = Record<string, unknown>;
 /** Calls that finish sooner than this are not watched: the next call notices the interrupt. */
 const WATCH_AFTER_MS = 20;
 
-interface TurnOfCall {
-  hive: Hive;
-  /** Undefined if no turn is known. */
-  turn: Turn | undefined;
-  /** Any of these ends the call. */
-  ends: readonly AbortSignal[];
-}
-
-/** Runs a tool inside its turn. `work` gets the turn, or null, and the signals that end it, including the stop of the turn. */
+/**
+ * Runs a tool inside its turn, undefined if none is known. Any of `ends` ends the call. `work` gets the turn, or null, and the
+ * signals that end it, including the stop of the turn.
+ */
 export async function runInTurn(
-  { hive, turn, ends }: TurnOfCall,
+  { hive, turn, ends }: { hive: Hive; turn: Turn | undefined; ends: readonly AbortSignal[] },
   work: (turn_id: string | null, ends: readonly AbortSignal[]) => Promise<Result>,
 ): Promise<Result> {
   if (turn === undefined) return work(null, ends);

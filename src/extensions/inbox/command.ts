@@ -28,11 +28,6 @@ import { devicesOf } from './service.ts';
 const phoneState = (state: 'unconfirmed' | 'confirmed' | 'revoked', revoked_at: string): string =>
   ({ unconfirmed: 'not confirmed', confirmed: 'paired', revoked: `revoked ${revoked_at}` })[state];
 
-interface AddOptions extends Format {
-  url?: string;
-  by?: string;
-}
-
 export function definePhone(command: Command): void {
   const define = humanCommands(command, 'pair, list or revoke phones');
   define('add', 'Pair a phone: show a QR code and wait for the phone', add)
@@ -53,7 +48,7 @@ export function definePhone(command: Command): void {
   );
 }
 
-async function add(hive: Hive, { url, by, json }: AddOptions): Promise<ExitCode> {
+async function add(hive: Hive, { url, by, json }: Format & { url?: string; by?: string }): Promise<ExitCode> {
   requireTerminal();
   const own = humanName(process.env);
   const human = by ?? own;
