@@ -30,8 +30,8 @@ test('only a receipt leaves its fsync to the next write, unless it tells somebod
   const driver = openSqlite(path);
   onTestFinished(() => driver.close());
   const [FULL, NORMAL] = [2, 1];
-  const synchronous = async (waits?: () => boolean) => {
-    const [row] = await driver.write((sql) => sql.all(statement('PRAGMA synchronous'), []), { waits });
+  const synchronous = async (acknowledges?: () => boolean) => {
+    const [row] = await driver.write((sql) => sql.all(statement('PRAGMA synchronous'), []), { acknowledges });
     return row?.['synchronous'];
   };
   expect(await synchronous(() => false), 'there is no log yet').toBe(FULL);
@@ -63,7 +63,7 @@ test('after a flush that failed, the next write flushes even if it changes nothi
 
   const note = statement('INSERT INTO notes (text) VALUES ($1)');
   setFlush(fail);
-  const lagging = driver.write((sql) => sql.run(note, ['one']), { waits: () => true });
+  const lagging = driver.write((sql) => sql.run(note, ['one']), { acknowledges: () => true });
   await expect(lagging).rejects.toThrow(/What was not acknowledged may not be written/);
   await expect(
     driver.write(async () => undefined),

@@ -100,12 +100,12 @@ export interface WriteOptions<T> {
   /** Called after the commit: whether to ring the doorbell for every process. Default: no. */
   rings?: () => boolean;
   /**
-   * Called after the commit: whether to wait for the disk before the result is returned (`Store.writeUnflushed`). Without it
+   * Called after the commit: whether the result acknowledges something and waits for the disk (`Store.writeUnflushed`). Without it
    * the commit itself waits, and nobody sees data that is not on disk. A driver may always wait.
    */
-  waits?: ((result: T) => boolean) | undefined;
+  acknowledges?: ((result: T) => boolean) | undefined;
   /**
-   * Called first in a transaction with `waits`: whether others may see its commit before it is on disk. If not, the commit
+   * Called first in a transaction with `acknowledges`: whether others may see its commit before it is on disk. If not, the commit
    * waits as others do.
    */
   mayLag?: ((sql: Sql) => Promise<boolean>) | undefined;

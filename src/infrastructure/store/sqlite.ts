@@ -98,7 +98,7 @@ export function openSqlite(
 
   async function write<T>(
     work: (sql: Sql, now: string) => Promise<T>,
-    { rings = () => false, waits, mayLag }: WriteOptions<T> = {},
+    { rings = () => false, acknowledges, mayLag }: WriteOptions<T> = {},
   ): Promise<T> {
     const queued_at = monotonic();
     return writes.run(async () => {
@@ -106,7 +106,7 @@ export function openSqlite(
       refuseOnce();
       let [begun, committed] = [false, false];
       try {
-        let lags = waits !== undefined && !isLogNew(path);
+        let lags = acknowledges !== undefined && !isLogNew(path);
         await beginWrite(lags, queued_at);
         if (lags && mayLag !== undefined && !(await mayLag(writer))) {
           lags = false;
@@ -119,7 +119,7 @@ export function openSqlite(
         const result = await work(writer, new Date().toISOString());
         writer.database.exec('COMMIT');
         committed = true;
-        const must = waits === undefined || waits(result);
+        const must = acknowledges === undefined || acknowledges(result);
         try {
           flush({ version, lags, must });
           markLog();

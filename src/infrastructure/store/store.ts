@@ -118,7 +118,7 @@ export async function openStore(driver: Driver, address: string, markRun: MarkRu
     return driver.write(run, {
       rings: () => appended,
       mayLag: lagging,
-      waits: acknowledges === null ? undefined : (result) => acknowledges(result, appended),
+      acknowledges: acknowledges === null ? undefined : (result) => acknowledges(result, appended),
     });
   }
 
