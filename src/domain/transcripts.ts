@@ -153,16 +153,19 @@ export const LONGEST_WORDS = 2_000;
  * Text of subagents does not count.
  */
 export function lastWordsIn(tail: string, client_turn_id: string | null): string | null {
+  let words = '';
   for (const line of tail.split('\n').reverse()) {
     const entry = SPOKEN.test(line) ? objectInText(line) : null;
     if (entry === null || entry['isSidechain'] === true) continue;
-    if (beginsTurn(entry, client_turn_id)) return null;
-    const words = wordsIn(entry);
-    // The cut may split a character, so the text is cleaned afterwards.
-    if (words !== '')
-      return cleanText(words.length <= LONGEST_WORDS ? words : `…${words.slice(1 - LONGEST_WORDS)}`);
+    const { promptId } = entry;
+    // The client writes the prompt of a turn only after its hook.
+    if (client_turn_id !== null && typeof promptId === 'string' && promptId !== client_turn_id) return null;
+    if (beginsTurn(entry, client_turn_id) || (words !== '' && promptId !== undefined)) break;
+    words ||= wordsIn(entry);
   }
-  return null;
+  if (words === '') return null;
+  // The cut may split a character, so the text is cleaned afterwards.
+  return cleanText(words.length <= LONGEST_WORDS ? words : `…${words.slice(1 - LONGEST_WORDS)}`);
 }
 
 /** Selects the lines to parse: parsing every line would cost more than reading the file. */

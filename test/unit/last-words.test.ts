@@ -39,6 +39,11 @@ describe('in a transcript of Claude Code', () => {
     expect(lastWordsIn(lines(prompt('p1'), said('Done.'), prompt('p2'), call), 'p2')).toBeNull();
   });
 
+  test('are not those of the turn before either while the client has not yet written the prompt of this one', () => {
+    expect(lastWordsIn(lines(prompt('p1'), said('Done.')), 'p2')).toBeNull();
+    expect(lastWordsIn(lines(prompt('p1'), said('Done.')), 'p1')).toBe('Done.');
+  });
+
   test('are never those of a subagent', () => {
     expect(
       lastWordsIn(lines(prompt('p2'), said('Mine.'), said('Not mine.', { isSidechain: true })), 'p2'),
