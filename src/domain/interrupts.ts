@@ -185,10 +185,10 @@ function endSentence(turn: Ended): string {
   return `${turnSentence(turn)}${turn.abort_reason === 'interrupted' ? sinceTool(turn) : ''}${questions}`;
 }
 
-/** How long the interrupted tool had run, as the end of a sentence. */
+/** How long ago the tool of the interrupted turn was called, as the end of a sentence: it may still have waited for a permission. */
 function sinceTool({ last_tool, last_tool_ms }: LastTool): string {
   if (last_tool === null || last_tool_ms === null) return '';
-  return `, ${seconds(last_tool_ms)} after it started ${excerpt(last_tool, 100)}`;
+  return `, ${seconds(last_tool_ms)} after it called ${excerpt(last_tool, 100)}`;
 }
 
 /** The outcome of an interrupt request; null while the turn has not ended. */

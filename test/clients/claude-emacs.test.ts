@@ -85,7 +85,7 @@ test('an interrupt is typed there: no tool of the batch runs, the turn ends, and
   await emacs.keys('Enter');
   await requested(run, handle);
   run.goOn();
-  await emacs.said(/: task interrupted by Ada, \S+ s after it started mcp__hive__hivemind_ask_async; 1 /);
+  await emacs.said(/: task interrupted by Ada, \S+ s after it called mcp__hive__hivemind_ask_async; 1 /);
   await expectStopped(run, 'Ada', 'emacs');
   // Its question is no longer pending.
   await command(emacs, 'hive-history');

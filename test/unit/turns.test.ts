@@ -187,7 +187,7 @@ describe('sentences', () => {
     const stopped = endTurn(busy, INTERRUPTED_AT_TERMINAL, [], later(42_001));
     expect(outcomeOf(stopped, null, 3)).toMatchObject({ last_tool: 'Bash', last_tool_ms: 42_000 });
     expect(outcomeSentence(outcomeOf(stopped, null, 3))).toBe(
-      'task interrupted at the terminal, 42 s after it started Bash',
+      'task interrupted at the terminal, 42 s after it called Bash',
     );
     expect(outcomeSentence(outcomeOf(completed, null, 3))).toBe(
       'task completed before the interrupt reached it',
