@@ -510,8 +510,10 @@ With BACK, scroll it back.  Return nil."
 (defun hive-next--heighten (window)
   "Let WINDOW have the lines that the others above and below can do without.
 The echo area will take much of it."
-  (let ((window-min-height hive-display-window-lines))
-    (window-resize window (window-max-delta window nil nil nil t))))
+  (let* ((window-min-height hive-display-window-lines)
+         (lines (window-max-delta window nil nil nil t)))
+    ;; The only window of a frame cannot be resized.
+    (unless (zerop lines) (window-resize window lines))))
 
 (defun hive-next--remove-window (prompt)
   "Remove the side window with PROMPT, unless the human went there."

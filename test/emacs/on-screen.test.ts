@@ -105,6 +105,19 @@ test.each([
   await emacs.until(/^M-x/m);
 });
 
+test('with a minibuffer selected, a permission that is too long is read in the only window', async () => {
+  await layOut();
+  await asked(permission(NINE.repeat(3)));
+  await emacs.keys('M-x');
+  await emacs.until(/^M-x/m);
+  await emacs.keys('F5');
+  await emacs.answer(/Too long to show here/, 'Space');
+  await emacs.answer(/echo step 1\n[\s\S]*SPC, DEL scroll/, 'q');
+  await emacs.until(/^(?![\s\S]*DEL scroll)/);
+  await emacs.keys('C-g');
+  await emacs.until(/^(?![\s\S]*^M-x)/m);
+});
+
 describe('in low windows', () => {
   test.each([
     [4, 19, 3],
