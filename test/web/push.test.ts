@@ -64,14 +64,12 @@ interface Phone {
 
 /** A phone that has turned notifications on, by the button of the page. */
 async function phone(): Promise<Phone> {
-  const folder = join(ROOT, 'dist/inbox');
-  const files = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]));
   const hive = await openTestHive();
   const service = await startPushService();
   const sender = createWebPush({ keys: vapidKeys(join(tempFolder(), 'push-key')), loopback: true });
   const stopPhones = startPhones(hive, sender, { name: 'inbox-1' });
   onTestFinished(stopPhones);
-  const { url, origin, server } = await serveInbox(hive, sender, files);
+  const { url, origin, server } = await serveInbox(hive, sender, pageFiles());
   const { kept } = await startChromium();
   await kept.grantPermissions(['notifications'], { origin });
   const page = await kept.newPage();
@@ -165,6 +163,13 @@ async function phone(): Promise<Phone> {
     },
     startServer: () => new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', resolve)),
   };
+}
+
+/** The files of the page, without this one. */
+function pageFiles(without = ''): Map<string, Buffer> {
+  const folder = join(ROOT, 'dist/inbox');
+  const names = readdirSync(folder).filter((name) => name !== without);
+  return new Map(names.map((name) => [name, readFileSync(join(folder, name))]));
 }
 
 /** In the page: a push service that the browser can reach. */
@@ -364,6 +369,18 @@ test('the page turns notifications off, and says when they no longer arrive', as
   await page.getByRole('button', { name: 'Stop notifying this phone' }).click();
   await page.getByRole('button', { name: 'Notify me on this phone' }).waitFor();
   expect((await devicesOf(hive).find(device_id)).push).toBeNull();
+});
+
+test('a browser that takes no service worker from here, as with an untrusted certificate, says so', async () => {
+  const hive = await openTestHive();
+  const sender = createWebPush({ keys: vapidKeys(join(tempFolder(), 'push-key')), loopback: true });
+  const { url, origin } = await serveInbox(hive, sender, pageFiles('worker.js'));
+  const { kept } = await startChromium();
+  await kept.grantPermissions(['notifications'], { origin });
+  const page = await kept.newPage();
+  await pair(page, { hive, url });
+  await page.getByRole('button', { name: 'Notify me on this phone' }).click();
+  await page.getByText(/Notifications could not be turned on\. .*ServiceWorker/).waitFor();
 });
 
 test('what was answered while nothing could be pushed disappears when the page opens', async () => {

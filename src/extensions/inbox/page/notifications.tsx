@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type State, update } from './model.ts';
 import { setPush, type Welcome } from './server.ts';
+import { registered } from './shell.ts';
 import type { OwnDevice } from './storage.ts';
 import { WORDS } from './words.ts';
 
@@ -10,6 +11,7 @@ import { WORDS } from './words.ts';
 async function subscriber(): Promise<ServiceWorkerRegistration | null> {
   if (!('serviceWorker' in navigator) || !('PushManager' in globalThis) || !('Notification' in globalThis))
     return null;
+  await registered();
   return navigator.serviceWorker.ready;
 }
 
@@ -23,6 +25,7 @@ function isOf(subscription: PushSubscription, key: string): boolean {
 
 async function turnOn(device: OwnDevice, key: string): Promise<string | null> {
   if ((await Notification.requestPermission()) !== 'granted') throw new Error(WORDS.notifyDenied);
+  await registered();
   const { pushManager } = await navigator.serviceWorker.ready;
   const old = await pushManager.getSubscription();
   // The server now has another key.

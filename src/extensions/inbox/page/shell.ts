@@ -19,6 +19,14 @@ function workerAddress(): string {
   return policy.createScriptURL(WORKER);
 }
 
+let registering: Promise<ServiceWorkerRegistration> | null = null;
+
+/** Registers the worker, once. @throws if the browser takes none from here, as with a certificate that it does not trust. */
+export function registered(): Promise<ServiceWorkerRegistration> {
+  registering ??= navigator.serviceWorker.register(workerAddress(), { scope: '/inbox' });
+  return registering;
+}
+
 /**
  * Keeps the shell, and checks for a new version of it whenever the page becomes visible again. An outdated page loads the new
  * version once nobody looks at it and nothing is typed into it.
@@ -27,7 +35,7 @@ export async function keepShell(): Promise<void> {
   const { serviceWorker } = navigator;
   let isOld = false;
   const wasKept = serviceWorker.controller !== null;
-  const registration = await serviceWorker.register(workerAddress(), { scope: '/inbox' });
+  const registration = await registered();
   serviceWorker.addEventListener('controllerchange', () => {
     isOld = wasKept;
     renew();
