@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { HIVE } from '../support/children.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { NPM } from '../support/npm.ts';
-import { tempFolder } from '../support/temp.ts';
+import { tempHome } from '../support/temp.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
 
 const MINE = ';; Mine.\n(setq inhibit-startup-screen t)\n';
@@ -24,7 +24,7 @@ interface Person {
 
 /** A home with an Emacs, a Claude Code and a Codex, and its shell in a terminal that somebody looks at. */
 async function person(more: { PATH?: string; SHELL?: string } = {}): Promise<Person> {
-  const home = tempFolder();
+  const home = tempHome();
   const write = (name: string, text: string, mode = 0o644): void => {
     const path = join(home, name);
     mkdirSync(dirname(path), { recursive: true });
@@ -135,7 +135,7 @@ test('it shows what it would write, asks for each program, writes what was allow
   expect(read('.emacs.d/init.el')).toBe(MINE);
   expect(read('.claude.json')).toBe(CLAUDE_JSON);
   expect(await shown(terminal)).not.toContain('Codex');
-  expect(readdirSync(home).sort()).toEqual([...before, '.local'].sort());
+  expect(readdirSync(home).sort()).toEqual(before);
   expect(readdirSync(join(home, '.local'))).toEqual(['state']);
 });
 

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, HIVE, ROOT, spawnChild } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { openTestHive } from '../support/hive.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { tempFolder, tempHome, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const CLAUDE = ['--', 'claude', '-p', 'go'];
@@ -33,7 +33,7 @@ test.each([
 
 /** A program with the name of Claude Code that does this; and the folder with what Hive keeps of runs, once they are over. */
 function claude(does: string, store = tempStore()) {
-  const [home, folder] = [tempFolder(), tempFolder()];
+  const [home, folder] = [tempHome(), tempFolder()];
   const program = join(folder, 'claude');
   if (does !== '') writeFileSync(program, `#!/bin/sh\n${does}\n`, { mode: 0o700 });
   const kept = () => readdirSync(join(home, '.local/state/hive/runs')).map((name) => name.split('.')[1]);

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { type Child, childEnvironment, spawnChild } from '../../support/children.ts';
-import { tempFolder, tempStore } from '../../support/temp.ts';
+import { tempHome, tempStore } from '../../support/temp.ts';
 import { eventually } from '../../support/wait.ts';
 import { LOOPBACK_ONLY, type World } from './world.ts';
 
@@ -68,7 +68,7 @@ export function configureOpencode({ folder, model }: OpencodeRun): void {
 }
 
 /** Starts a server in this folder, its home. That costs more than several turns of an agent. */
-export async function serveOpencode(folder: string = tempFolder()): Promise<OpencodeServe> {
+export async function serveOpencode(folder: string = tempHome()): Promise<OpencodeServe> {
   const child = spawnChild(
     opencode,
     ['serve', '--hostname', '127.0.0.1', '--port', '0'],

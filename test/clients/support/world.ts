@@ -8,7 +8,7 @@ import { openHive } from '../../../src/open-hive.ts';
 import { openDesk } from '../../support/dialogs.ts';
 import { eventsOf, introduce, prefer, SEAT, SEAT_SECRET } from '../../support/hive.ts';
 import { trusting } from '../../support/human-file.ts';
-import { tempFolder, tempStore } from '../../support/temp.ts';
+import { tempHome, tempStore } from '../../support/temp.ts';
 import type { Clients } from './install.ts';
 
 const clients: Clients = inject('clients');
@@ -30,7 +30,7 @@ export async function openWorld(
   hive.seats.useKey(SEAT_SECRET);
   await prefer(hive, settings);
   // The clients know their project by its real path.
-  const folder = realpathSync(tempFolder());
+  const folder = realpathSync(tempHome());
   // Their person has registered the seat at which this hive answers.
   addSeat({ HOME: folder }, SEAT);
   return { clients, store, folder, hive };
