@@ -46,28 +46,18 @@
       (should-not (plist-get message :project))
       (should (equal "all" (plist-get message :scope))))))
 
-(ert-deftest hive-post/mentions-a-session-where-it-is ()
+(ert-deftest hive-post/mentions-a-session-where-it-is-by-its-handle-with-its-at-or-without ()
   (hive-shared-test-with
     (hive-shared-test-do "join" :session_id "zzz99-session" :project "other"
                          :project_dir "/other/.git")
     (hive-test-wait 5 (member "Claude-zzz99" (hive-model-known-handles)))
-    (hive-mention "Claude-zzz99" "look here")
-    (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
-    (let ((message (car (hive-shared-test-do "messages"))))
-      (should (equal "@Claude-zzz99 look here" (plist-get message :body)))
-      (should (equal "/other/.git" (plist-get message :project_dir))))
-    (should (= 1 (length (hive-shared-test-do "mentions" :session "Claude-zzz99"))))))
-
-(ert-deftest hive-post/a-handle-may-be-typed-with-its-at ()
-  (hive-shared-test-with
-    (hive-shared-test-do "join" :session_id "zzz99-session" :project "other"
-                         :project_dir "/other/.git")
-    (hive-test-wait 5 (member "Claude-zzz99" (hive-model-known-handles)))
-    (hive-mention "@Claude-zzz99" "look here")
-    (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
-    (let ((message (car (hive-shared-test-do "messages"))))
-      (should (equal "@Claude-zzz99 look here" (plist-get message :body)))
-      (should (equal "/other/.git" (plist-get message :project_dir))))
+    (dolist (handle '("Claude-zzz99" "@Claude-zzz99"))
+      (hive-mention handle "look here")
+      (hive-test-wait 10 (null (hive-outbox-entries 'pending))))
+    (should (equal '(("@Claude-zzz99 look here" "/other/.git") ("@Claude-zzz99 look here" "/other/.git"))
+                   (mapcar (lambda (message) (list (plist-get message :body) (plist-get message :project_dir)))
+                           (hive-shared-test-do "messages"))))
+    (should (= 2 (length (hive-shared-test-do "mentions" :session "Claude-zzz99"))))
     (should-error (hive-mention "@" "look here") :type 'user-error)))
 
 (ert-deftest hive-post/says-who-was-not-reached ()

@@ -751,18 +751,6 @@ Return what was there, newest first."
         (funcall add)
         (should (member (hive-compose-text) '("Mine\n> Why?\n" "Mine\nLook.")))))))
 
-(ert-deftest hive-compose-an-option-goes-with-the-words ()
-  (hive-test-with-question (list :question "Deploy?" :options hive-respond-test-options)
-    (save-window-excursion
-      (hive-compose (car (hive-prompts)))
-      (insert "After the\nrelease.")
-      (hive-compose-choose "Later")
-      (should (string-match-p "To Claude-abc12 \\+ Later" (hive-compose--header)))
-      (hive-compose-send))
-    (hive-test-wait 5 (hive-test-answers))
-    (should (equal ["Later"] (plist-get (car (hive-test-answers)) :selected)))
-    (should (equal "After the\nrelease." (plist-get (car (hive-test-answers)) :comment)))))
-
 (ert-deftest hive-compose-a-draft-has-its-option ()
   (hive-test-with-question (list :question "Deploy?" :options hive-respond-test-options)
     (save-window-excursion
