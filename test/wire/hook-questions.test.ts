@@ -70,17 +70,26 @@ describe('AskUserQuestion', () => {
     });
   });
 
-  test('the recorded run, answered by the hook: handed over once, and proved read', async () => {
-    const events = recordedSequence('claude-code/askuserquestion-hook-first.jsonl');
+  /** Replays a recorded run up to its dialog; `goOn` replays the rest, and resolves to what its hooks print. */
+  async function replay(file: string) {
+    const events = recordedSequence(file);
     const at = events.findIndex(({ hook_event_name }) => hook_event_name === 'PermissionRequest');
     for (const raw of events.slice(0, at)) await fire(hive, raw);
-    const { prompts, printed } = await fireDialog(hive, events[at] ?? {});
+    const dialog = await fireDialog(hive, events[at] ?? {});
+    const goOn = async (): Promise<string> => {
+      let printed = '';
+      for (const raw of events.slice(at + 1)) printed += await fire(hive, raw);
+      return printed;
+    };
+    return { ...dialog, goOn };
+  }
+
+  test('the recorded run, answered by the hook: handed over once, and proved read', async () => {
+    const { prompts, printed, goOn } = await replay('claude-code/askuserquestion-hook-first.jsonl');
     await answer(prompts[0], { decision: 'Blue' });
     await answer(prompts[1], { selected: ['API', 'Docs'] });
     await printed;
-    const later: string[] = [];
-    for (const raw of events.slice(at + 1)) later.push(await fire(hive, raw));
-    expect(later.join('')).toBe('');
+    expect(await goOn()).toBe('');
     for (const { ask_id } of prompts) {
       const { collected_at, status } = await hive.prompts.get(ask_id);
       expect({ status, read: collected_at !== null }).toEqual({ status: 'responded', read: true });
@@ -88,14 +97,10 @@ describe('AskUserQuestion', () => {
   });
 
   test('the recorded run, answered at the terminal: withdrawn, and nothing is printed', async () => {
-    const events = recordedSequence('claude-code/askuserquestion-terminal-first.jsonl');
-    const at = events.findIndex(({ hook_event_name }) => hook_event_name === 'PermissionRequest');
-    for (const raw of events.slice(0, at)) await fire(hive, raw);
-    const { prompts, printed } = await fireDialog(hive, events[at] ?? {});
-    const later: string[] = [];
-    for (const raw of events.slice(at + 1)) later.push(await fire(hive, raw));
+    const { prompts, printed, goOn } = await replay('claude-code/askuserquestion-terminal-first.jsonl');
+    const later = await goOn();
     expect(await printed).toBe('');
-    expect(later.join('')).toBe('');
+    expect(later).toBe('');
     for (const { ask_id } of prompts) {
       expect(await hive.prompts.get(ask_id)).toMatchObject({
         status: 'cancelled',

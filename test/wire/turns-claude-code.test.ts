@@ -103,15 +103,18 @@ describe('a prompt that replaces the running turn', () => {
     return { hive, client };
   }
 
-  test.each(['send-now-thinking', 'send-now-streaming'])(
-    'sent now in the terminal (%s): it steers first, then a turn begins without a prompt event',
-    async (transcript) => {
-      const { hive, client } = await running(transcript);
-      await client.prompt(id(1), 'second words');
-      await client.stop(id(2));
-      expect(await endsOf(hive)).toEqual(['replaced', 'completed']);
-    },
-  );
+  // In the terminal it steers first, and then a turn begins without a prompt event.
+  test.each([
+    ['sent now in the terminal', 'send-now-thinking', 1],
+    ['sent now in the terminal', 'send-now-streaming', 1],
+    ['sent by a program with priority now', 'sdk-now-thinking', 2],
+    ['sent by a program with priority now', 'sdk-now-streaming', 2],
+  ])('%s (%s)', async (_how, transcript, turn) => {
+    const { hive, client } = await running(transcript);
+    await client.prompt(id(turn), 'second words');
+    await client.stop(id(2));
+    expect(await endsOf(hive)).toEqual(['replaced', 'completed']);
+  });
 
   test('its entry comes late to the transcript: the hook reads again until it is there', async () => {
     const whole = recordedTail('send-now-thinking')();
@@ -140,16 +143,6 @@ describe('a prompt that replaces the running turn', () => {
     expect(await endsOf(hive)).toEqual(['unknown', 'completed']);
     expect(reads).toBeLessThan(6);
   });
-
-  test.each(['sdk-now-thinking', 'sdk-now-streaming'])(
-    'sent by a program with priority now (%s)',
-    async (transcript) => {
-      const { hive, client } = await running(transcript);
-      await client.prompt(id(2), 'second words');
-      await client.stop(id(2));
-      expect(await endsOf(hive)).toEqual(['replaced', 'completed']);
-    },
-  );
 
   test('its questions stay unless they were bound to it, and those that are cancelled say replaced', async () => {
     const { hive, client } = await running('sdk-now-thinking');
