@@ -333,7 +333,7 @@ Nothing is fetched yet: that is what reverting the buffer does."
         (hive-history--show-message entry)
       ;; The rest is fetched.  Looking it up here does not mark it as seen.
       (hive-prompt-show (list :ask_id (plist-get entry :id) :agent (plist-get entry :agent)
-                              :source (plist-get entry :source)
+                              :agent_title (plist-get entry :agent_title) :source (plist-get entry :source)
                               :project (plist-get entry :project) :status (plist-get entry :status)
                               :question (plist-get entry :text) :created_at (plist-get entry :at)
                               :seen_at (plist-get entry :at))))))

@@ -95,9 +95,9 @@
 
 (ert-deftest hive-history-ret-opens-questions-and-messages ()
   (hive-history-test (list (hive-history-test-entry :kind "message" :text "whole\ntext" :status nil :decision nil)
-                           (hive-history-test-entry :id "p1"))
+                           (hive-history-test-entry :id "way" :agent_title "tests"))
       nil
-    (hive-test-call 'fake/ask '(:ask_id "p1" :status "responded" :question "Which way, in full?" :decision "yes"))
+    (hive-test-call 'fake/ask '(:ask_id "way" :status "responded" :question "Which way, in full?" :decision "yes"))
     (hive-history "")
     (hive-history-test-shown "Which")
     (goto-char (point-min))
@@ -106,6 +106,7 @@
       (should (string-match-p "whole\ntext" (buffer-string))))
     (forward-line 1)
     (hive-history-open)
+    (should (equal "*hive: tests – Which?*" (buffer-name)))
     (hive-history-test-shown "Which way, in full\\?")
     (kill-buffer)
     ;; Opening it from the history does not count as seen.
