@@ -5,7 +5,7 @@
  * @module-tag sqlite
  * @module-tag http
  */
-import { type ClientRequest, request } from 'node:http';
+import { type ClientRequest, request, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -119,6 +119,37 @@ test('a token cannot use up the connections of the others, however long its requ
   expect((await listen('two')).status).toBe(200);
   streams[0]?.sent.destroy();
   await eventually(async () => (await listen('one')).status === 200, 10_000, 'room for another');
+});
+
+test('an agent cannot crowd out its own hooks with its calls, and the hooks leave room for the calls', async () => {
+  const hive = await openTestHive();
+  const token = { name: 't', agent: 'a', role: 'agent', projects: [], digest: 'd' } as unknown as Token;
+  const tokens = { verify: async () => token, holds: async () => true, watch: () => () => undefined };
+  const waiting = new Set<ServerResponse>();
+  const route = async ({ response }: { response: ServerResponse }): Promise<void> => {
+    waiting.add(response);
+    response.writeHead(200).flushHeaders();
+  };
+  const limits = { burst: 3, rate: 0.001, most_requests_of_token: 2 };
+  const { url } = await serveHere(hive, { tokens, ...limits, routes: { '/hook': route } });
+  const headers = { Authorization: 'Bearer x' };
+  const status = async (path: string): Promise<number> => {
+    const abort = new AbortController();
+    const sent = await fetch(new URL(path, url), {
+      method: 'POST',
+      headers,
+      body: '{}',
+      signal: abort.signal,
+    });
+    onTestFinished(() => abort.abort());
+    return sent.status;
+  };
+  // Its calls are not valid, but each counts, and so does each hook that waits.
+  expect([await status('/mcp'), await status('/mcp'), await status('/mcp')]).toEqual([400, 400, 400]);
+  expect(await status('/mcp')).toBe(429);
+  expect([await status('/hook'), await status('/hook')]).toEqual([200, 200]);
+  expect(await status('/hook')).toBe(429);
+  expect(waiting.size).toBe(2);
 });
 
 test('nothing is kept of a session that could not begin', async () => {

@@ -54,7 +54,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
   const routes = new Map(Object.entries(options.routes ?? {}));
   const stopping = new AbortController();
   const answering = new Set<ServerResponse>();
-  /** The responses that have not closed, by the name of their token. */
+  /** The responses that have not closed, by their share. */
   const inProgress = new Map<string, Set<ServerResponse>>();
   /** The requests and streams in progress that a token has admitted. */
   const admitted = new Map<AbortController, Token>();
@@ -81,17 +81,20 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     if (path !== MCP_PATH && route === undefined) {
       return say(response, { status: 404, message: `Nothing is served here; MCP is at ${MCP_PATH}.` });
     }
-    const admission = await guard.admit(request);
+    // Hooks have limits of their own, so that the calls of an agent leave room for what guards it.
+    const shareOf = ({ name }: Token): string => (route === undefined ? name : `the hooks of ${name}`);
+    const admission = await guard.admit(request, shareOf);
     if ('refusal' in admission) return say(response, admission.refusal);
+    const share = shareOf(admission.token);
     options.onAdmitted?.(request.socket);
-    const busy = refuseBusy(admission.token, response);
+    const busy = refuseBusy(admission.token, share, response);
     if (busy !== null) return say(response, busy);
     const body =
       request.method === 'POST'
         ? await readBody(request, options.most_bytes, route === undefined ? JSON.parse : parseJson)
         : undefined;
     if (body !== undefined && 'refusal' in body) return say(response, body.refusal);
-    guard.charge(admission.token, body?.bytes ?? 0);
+    guard.charge(share, body?.bytes ?? 0);
     // The client has left, and nothing would end work that is begun for it, because the response does not close again.
     if (response.closed) return;
     if (route !== undefined) {
@@ -122,8 +125,8 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
   }
 
   /** Why this token may not have a further request in progress; null if it may, and has it until the response closes. */
-  function refuseBusy({ name }: Token, response: ServerResponse): Refusal | null {
-    const own = inProgress.get(name) ?? new Set();
+  function refuseBusy({ name }: Token, share: string, response: ServerResponse): Refusal | null {
+    const own = inProgress.get(share) ?? new Set();
     if (own.size >= options.most_requests_of_token)
       return {
         status: 429,
@@ -131,7 +134,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
         headers: { 'Retry-After': '1' },
       };
     if (response.closed) return null;
-    inProgress.set(name, own.add(response));
+    inProgress.set(share, own.add(response));
     response.once('close', () => own.delete(response));
     return null;
   }
@@ -402,18 +405,19 @@ const BYTES_A_REQUEST = 128 * 1024;
 function createHttpGuard({ tokens, hosts, burst, rate }: GuardOptions) {
   const buckets = new Map<string, { left: number; at: number }>();
 
-  /** A rate limit per token name. There are no more names than tokens, so the map does not grow without bound. */
-  function isTooFast(name: string): boolean {
+  /** A rate limit per share. There are no more shares than twice the tokens, so the map does not grow without bound. */
+  function isTooFast(share: string): boolean {
     const now = performance.now();
-    const bucket = buckets.get(name) ?? { left: burst, at: now };
+    const bucket = buckets.get(share) ?? { left: burst, at: now };
     const left = Math.min(burst, bucket.left + ((now - bucket.at) / 1000) * rate);
     // Long requests may have made the balance negative.
-    buckets.set(name, { left: left < 1 ? Math.min(0, left) : left - 1, at: now });
+    buckets.set(share, { left: left < 1 ? Math.min(0, left) : left - 1, at: now });
     return left < 1;
   }
 
   return {
-    async admit({ headers }: IncomingMessage): Promise<Admission> {
+    /** Requests of one share are counted together. */
+    async admit({ headers }: IncomingMessage, shareOf: (token: Token) => string): Promise<Admission> {
       if (!hosts.has(hostName(headers.host)))
         return refuse(403, 'This Host is not allowed: see hive serve --allow-host.');
       if (headers.origin !== undefined && !hosts.has(originName(headers.origin))) {
@@ -433,7 +437,7 @@ function createHttpGuard({ tokens, hosts, burst, rate }: GuardOptions) {
           },
         };
       }
-      if (isTooFast(token.name)) {
+      if (isTooFast(shareOf(token))) {
         return {
           refusal: {
             status: 429,
@@ -446,8 +450,8 @@ function createHttpGuard({ tokens, hosts, burst, rate }: GuardOptions) {
     },
 
     /** Counts a long request as several, because the server's work grows with its bytes. */
-    charge({ name }: Token, bytes: number): void {
-      const bucket = buckets.get(name);
+    charge(share: string, bytes: number): void {
+      const bucket = buckets.get(share);
       if (bucket !== undefined) bucket.left -= Math.floor(bytes / BYTES_A_REQUEST);
     },
   };
