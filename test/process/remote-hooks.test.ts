@@ -11,8 +11,13 @@ import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { HiveError } from '../../src/domain/errors.ts';
 import { parseJson } from '../../src/domain/json-numbers.ts';
+import { NOWHERE } from '../../src/domain/places.ts';
+import { BREATH_MS, createRemoteHooks } from '../../src/extensions/serve/remote-hook.ts';
+import { tokensOf } from '../../src/extensions/serve/tokens.ts';
+import { EDIT_TOOLS_ELSEWHERE } from '../../src/infrastructure/platform/edits.ts';
 import { createAuthority } from '../support/certificates.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { ENDED } from '../support/ended-process.ts';
@@ -33,7 +38,7 @@ import {
   runRemoteHook,
   tokenFileOf,
 } from '../support/remote.ts';
-import { rawRequest, type Served, serve, serveWith } from '../support/serve.ts';
+import { rawRequest, type Served, serve, serveHere, serveWith } from '../support/serve.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { clockPasses, eventually, within } from '../support/wait.ts';
@@ -200,6 +205,34 @@ describe('a hook of another machine', () => {
     expect(heldWith(said.out)).toContain(
       `An answer is waiting: call hivemind_poll {"ask_id": "${prompt.ask_id}"}`,
     );
+  });
+
+  test('that waits for the human is not ended by a proxy that ends silent connections', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const hive = await openTestHive();
+    const { secret } = await tokensOf(hive).make({ name: 'far' });
+    const answer = Promise.withResolvers<never>();
+    const handle: typeof hive.hooks.handle = async (_event, { withoutTimeLimit: wait }) =>
+      wait?.(() => answer.promise) as never;
+    const rules = {
+      seat: 'here',
+      human: async () => ({ trust: hive.trust.file(), place: NOWHERE }),
+      editTools: async () => EDIT_TOOLS_ELSEWHERE,
+    };
+    const waiting = { ...hive, hooks: { ...hive.hooks, handle } };
+    const { url } = await serveHere(hive, { routes: { '/hook': createRemoteHooks(waiting, rules) } });
+    const response = await fetch(new URL('/hook', url), {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${secret}` },
+      body: JSON.stringify({ event: { hook_event_name: 'Stop', session_id: 'far-1', cwd: '/' } }),
+    });
+    // The head is there, so it waits.
+    vi.advanceTimersByTime(2 * BREATH_MS);
+    answer.reject(new HiveError('not_allowed', 'No.'));
+    const text = await response.text();
+    expect(text).toMatch(/^ {2}\{/);
+    expect(JSON.parse(text)).toEqual({ error: { code: 'not_allowed', message: 'No.' } });
   });
 
   test('speaks for a session of its own, whatever id it names', async () => {

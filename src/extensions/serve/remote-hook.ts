@@ -102,13 +102,11 @@ export function createRemoteWakes(hive: Hive, { seat }: RemoteRules): RemoteHook
       return reply(response, { stdout: '', output_id: null });
     }
     const gone = goneSignal(response, revoked);
-    const breath = setInterval(() => response.write(' '), BREATH_MS);
+    let endWait = (): void => undefined;
     try {
       const machine = machineOf(token);
       const { session_id } = readEvent(record(record(json)['event']), {}, 'claude-code');
-      // The head tells the other side that it has to wait.
-      response.writeHead(200, { 'Content-Type': 'application/json' });
-      response.flushHeaders();
+      endWait = beginWait(response);
       const text = await hive.wakes.untilWanted({
         session_id: remoteId(machine, session_id),
         speaker: { machine, pid: null, above: [] },
@@ -117,7 +115,7 @@ export function createRemoteWakes(hive: Hive, { seat }: RemoteRules): RemoteHook
         async deliver(text) {
           await checkToken(hive, token);
           if (gone.aborted) return false;
-          clearInterval(breath);
+          endWait();
           const wake_id = crypto.randomUUID();
           response.end(JSON.stringify({ text, wake_id }));
           return untilReceived(wake_id);
@@ -129,9 +127,20 @@ export function createRemoteWakes(hive: Hive, { seat }: RemoteRules): RemoteHook
     } catch (error) {
       refuse(response, error);
     } finally {
-      clearInterval(breath);
+      endWait();
     }
   };
+}
+
+/**
+ * Begins an answer that waits, until the returned function is called. Its head tells the other side that this waits for the human,
+ * and that the server does not hang.
+ */
+function beginWait(response: ServerResponse): () => void {
+  response.writeHead(200, { 'Content-Type': 'application/json' });
+  response.flushHeaders();
+  const breath = setInterval(() => response.write(' '), BREATH_MS);
+  return () => clearInterval(breath);
 }
 
 /** Aborted when the answer is no longer wanted, or no longer allowed. */
@@ -191,10 +200,8 @@ async function handle(
     ...(typeof title === 'string' ? { client_title: excerpt(cleanText(title.slice(0, 1_000)), 200) } : {}),
     seats: () => hive.trust.file().seats,
     async withoutTimeLimit(work) {
-      // The head of the answer tells the other side that this waits for the human, and that the server does not hang.
-      response.writeHead(200, { 'Content-Type': 'application/json' });
-      response.flushHeaders();
-      const result = await work(gone);
+      const endWait = beginWait(response);
+      const result = await work(gone).finally(endWait);
       await checkToken(hive, token);
       return result;
     },
