@@ -57,7 +57,8 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   const isGone = event.name === 'SessionEnd' || event.name === 'SessionStart';
   const ofRun = await askIdsOfRun(hook.tx, hook.settings.env);
   const shown = { now: tx.now, returned: returned ?? null };
-  const ended = dialogsEndedBy(event, waiting, shown);
+  const found = dialogsEndedBy(event, waiting, shown);
+  const ended = found.length > 0 ? found : await ofChangedCall(hook, waiting);
   for (const prompt of ended) {
     const why = isGone || wasLeftUnanswered(event, prompt) ? GONE : ELSEWHERE;
     if (!ofRun.has(prompt.ask_id)) await recordCancel(tx, prompt, why);
@@ -69,6 +70,22 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
 
 function hasRun({ name }: HookEvent): boolean {
   return name === 'PostToolUse' || name === 'PostToolUseFailure';
+}
+
+/**
+ * The permission of a call that has run in another form than it asked, because another hook answered its dialog and changed it:
+ * that of its tool, if no other call of that tool has begun.
+ */
+async function ofChangedCall(
+  { tx, event, session }: HookContext,
+  waiting: readonly Prompt[],
+): Promise<readonly Prompt[]> {
+  const { tool } = event;
+  if (!hasRun(event) || tool === null) return [];
+  const turn = await tx.turns.current(session.session_id);
+  const [own, ...others] = turn?.open_tools.filter(({ name }) => name === tool.name) ?? [];
+  if (own === undefined || own.use_id !== tool.use_id || others.length > 0) return [];
+  return waiting.filter(({ kind, header }) => kind === 'permission' && header === tool.name);
 }
 
 function isRefused(prompt: Prompt): boolean {

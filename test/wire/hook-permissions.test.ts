@@ -310,6 +310,21 @@ describe('a permission prompt of Claude Code', () => {
     },
   );
 
+  test('is over once its call has run, even if another hook answered it and changed the call', async () => {
+    const { permission_suggestions: _, ...raw } = BASH;
+    const about = (command: string, name: string, tool_use_id: string) =>
+      fire(hive, { ...raw, tool_input: { command }, hook_event_name: name, tool_use_id });
+    await fire(hive, { ...raw, hook_event_name: 'UserPromptSubmit', prompt: 'go' });
+    for (const id of ['t1', 't2']) await about(`echo ${id}`, 'PreToolUse', id);
+    const { prompts, printed } = await fireDialog(hive, { ...raw, tool_input: { command: 'echo t2' } });
+    const ask_id = prompts[0]?.ask_id ?? '';
+    await about('echo t1', 'PostToolUse', 't1');
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+    await about('echo changed', 'PostToolUse', 't2');
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+    expect(await printed).toBe('');
+  });
+
   test('to edit a file, whose texts are shown, is over once its tool has run', async () => {
     const tool_input = { file_path: '/demo/a.txt', old_string: 'one', new_string: 'two', replace_all: false };
     const edit = { ...BASH, tool_name: 'Edit', tool_input };
