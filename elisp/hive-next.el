@@ -311,10 +311,11 @@ lines.  MORE is as for `hive-read-below'."
           (hive-words "Too long to show here.  Denying works at once; allowing opens it first.\n") 'face 'hive-warning)
        "")
      choices
-     (hive-next--help prompt (when beside
-                               (if unread (hive-words "SPC, DEL scroll (to its end before you allow it)")
-                                 (hive-words "SPC, DEL scroll")))
-                       beside))))
+     (hive-next--help prompt (cond ((and beside unread) (hive-words "SPC, DEL scroll (to its end before you allow it)"))
+                                   (beside (hive-words "SPC, DEL scroll"))
+                                   ((length> (plist-get prompt :question) (length question))
+                                    (hive-words "SPC show all of it")))
+                      beside))))
 
 ;;;; Several questions that are alike
 

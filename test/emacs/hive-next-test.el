@@ -453,6 +453,14 @@ Within BODY, `shown' are the texts that were shown, in order, and
                    beside))
           (should-not (hive-test-answers)))))))
 
+(ert-deftest hive-next-a-question-that-is-cut-says-how-to-read-all-of-it ()
+  (hive-next-test-small
+    (hive-next-test-keys (list (list :question (apply #'concat (make-list 80 "Very long. ")) :options hive-next-test-options)
+                               (list :question "Short?" :context (make-string 30 ?\n) :options hive-next-test-options))
+        (list ?2 ?2)
+      (should (string-match-p "lon…\n 1  yes .*\nSPC show all of it  RET type" (car shown)))
+      (should-not (string-search "SPC show" (nth 1 shown))))))
+
 (ert-deftest hive-next-what-does-not-fit-can-be-denied ()
   (hive-next-test-small
     (hive-next-test-keys (list hive-next-test-permission) (list ?3)
