@@ -32,7 +32,8 @@ test('a note reaches every desk, the poll of its asker, coordinators and shells'
     startSidecar(store),
   ]);
   const ask_id = await asked(agent);
-  const { params: before } = await desk.seen(isTold('hivemind-ask'));
+  // That its coordinator asks to be one is a question, too.
+  const { params: before } = await desk.seen(isTold('hivemind-ask', (told) => told.ask_id === ask_id));
   expect(before.notes).toEqual([]);
   expect(await agent.call('hivemind_poll', { ask_id })).not.toHaveProperty('notes');
 
