@@ -26,10 +26,11 @@
   "The line numbers of a diff." :group 'hive-faces)
 
 ;; Those of `diff-mode' are known only once it is loaded, which takes longer
-;; than showing a diff.
+;; than showing a diff.  Its face for the names of files cannot be read on a
+;; dark background.
 (defconst hive-diff--faces
-  '((file . diff-file-header) (hunk . diff-hunk-header) (?- . diff-removed) (?+ . diff-added)
-    (?\s . diff-context) (?\\ . diff-nonexistent))
+  '((file . bold) (hunk . diff-hunk-header) (?- . diff-removed) (?+ . diff-added)
+    (?\s . diff-context) (?\\ . hive-shadow))
   "The faces of the parts of a diff.")
 
 ;;;; Recognizing
@@ -190,7 +191,7 @@ first characters of its lines."
     (add-text-properties begin end
                          (list 'mouse-face 'highlight 'follow-link t
                                'help-echo (hive-words "Visit this file")
-                               'face '(underline diff-file-header)))))
+                               'face '(underline bold)))))
 
 (defun hive-diff--hunks ()
   "Return where the hunks of this buffer begin."

@@ -9,6 +9,7 @@
 (require 'cl-lib)
 (require 'hive-mode)
 (require 'hive-menu)
+(require 'diff-mode)
 (require 'hive-test-help)
 (require 'tty-colors nil t)
 
@@ -39,11 +40,12 @@
   (should (< 4.47 (hive-faces-test-contrast "#777777" "#ffffff") 4.49)))
 
 (defun hive-faces-test-faces ()
-  "Return the faces of Hive."
-  (cl-remove-if-not (lambda (face)
-                      (and (string-prefix-p "hive-" (symbol-name face))
-                           (not (string-prefix-p "hive-test" (symbol-name face)))))
-                    (face-list)))
+  "Return the faces of Hive, and those in which it shows a diff."
+  (append (mapcar #'cdr hive-diff--faces)
+          (cl-remove-if-not (lambda (face)
+                              (and (string-prefix-p "hive-" (symbol-name face))
+                                   (not (string-prefix-p "hive-test" (symbol-name face)))))
+                            (face-list))))
 
 (defun hive-faces-test-colour (face attribute default)
   "Return the colour that FACE has for ATTRIBUTE; DEFAULT if it has none."
