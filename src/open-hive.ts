@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { createFeed } from './application/feed.ts';
 import { createHive, type Hive } from './application/hive.ts';
-import type { HookSettings } from './application/hook-context.ts';
+import type { HookSurroundings } from './application/hook-context.ts';
 import { createHooks, type HookService } from './application/hooks.ts';
 import type { Store } from './application/ports.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
@@ -110,7 +110,7 @@ export async function openHooks(options: OpenHiveOptions): Promise<HookService &
 /** The parts of this machine that hooks use. An agent waits for its hooks, so the first event that needs a part loads it. */
 export function hookMachine(
   env: Environment,
-): Pick<HookSettings, 'env' | 'machine' | 'pid' | 'readTail' | 'human' | 'editTools' | 'codexListens'> {
+): Pick<HookSurroundings, 'env' | 'machine' | 'pid' | 'readTail' | 'human' | 'editTools' | 'codexListens'> {
   return {
     env,
     machine: hostname(),

@@ -212,12 +212,12 @@ export async function announceOutput(tx: WriteTx, session_id: string, ids: Ids):
 
 /** Whether a delivery's carrier still exists and can prove that it was read. */
 export async function isCarried(
-  { tx, session, settings, processes }: HookContext,
+  { tx, session, surroundings, processes }: HookContext,
   { handed_at, carrier }: Receipts,
 ): Promise<boolean> {
   if (handed_at === null || carrier === null) return false;
   if (carrier === hookCarrier(session.session_id)) return true;
-  const connections = await tx.sessions.connections(settings.machine);
+  const connections = await tx.sessions.connections(surroundings.machine);
   return connections.some(
     (connection) => carrier === mcpCarrier(connection.connection_id) && processes.alive(connection.pid),
   );
@@ -233,7 +233,7 @@ const MOST_CHARACTERS = 8_000;
 export async function undelivered(context: HookContext): Promise<Prompt[]> {
   const { tx, session } = context;
   const uncollected = await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT);
-  const held = uncollected.length === 0 ? NONE : await askIdsOfRun(context.tx, context.settings.env);
+  const held = uncollected.length === 0 ? NONE : await askIdsOfRun(context.tx, context.surroundings.env);
   const found: Prompt[] = [];
   for (const prompt of uncollected)
     if (!held.has(prompt.ask_id) && !(await isCarried(context, prompt))) found.push(prompt);
@@ -258,9 +258,12 @@ async function handUndelivered(context: HookContext): Promise<Delivered[]> {
 }
 
 /** The seats that count for this hook. Only the few hooks that deliver the answer to a permission read the file. */
-async function seatsOf({ settings, event }: HookContext, { kind }: Prompt): Promise<() => readonly Seat[]> {
+async function seatsOf(
+  { surroundings, event }: HookContext,
+  { kind }: Prompt,
+): Promise<() => readonly Seat[]> {
   if (kind !== 'permission') return () => [];
-  const seats = settings.seats?.() ?? (await settings.human?.(event.cwd))?.trust.seats ?? [];
+  const seats = surroundings.seats?.() ?? (await surroundings.human?.(event.cwd))?.trust.seats ?? [];
   return () => seats;
 }
 

@@ -7,7 +7,7 @@ import { type ExpectedFile, filesShown, unexpectedEffect, unexpectedSentence } f
 import type { HookEvent } from '../domain/hooks.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { labelled } from '../domain/sources.ts';
-import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
+import type { HookContext, HookHandler, HookSurroundings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import type { Store } from './ports.ts';
 import type { Files } from './world.ts';
@@ -65,7 +65,7 @@ const MOST_EVENTS = 1_000;
 /** Compares the files of an allowed edit with what was shown, as soon as it has run, because its agent may edit them again. */
 export async function editHandler(
   event: HookEvent,
-  { editTools }: HookSettings,
+  { editTools }: HookSurroundings,
   store: Pick<Store, 'read'>,
 ): Promise<HookHandler> {
   const subject = editKey(event);

@@ -8,7 +8,7 @@ import { OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import { labelled } from '../domain/sources.ts';
 import { RETURNED_TAIL_BYTES, type ReturnedCalls, returnedCalls } from '../domain/transcripts.ts';
 import { hookCarrier } from './delivery.ts';
-import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
+import type { HookContext, HookHandler, HookSurroundings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import { recordCancel } from './prompts.ts';
 import { askIdsOfRun } from './run-calls.ts';
@@ -28,7 +28,7 @@ class TranscriptNeeded extends Error {}
  */
 export async function withReturnedCalls<T>(
   { transcript_path: path }: HookEvent,
-  { readTail }: HookSettings,
+  { readTail }: HookSurroundings,
   work: (returned?: ReturnedCalls) => Promise<T>,
 ): Promise<T> {
   try {
@@ -55,7 +55,7 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   if (reads && returned === undefined) throw new TranscriptNeeded();
   // The client is gone with its dialogs: a closed window is not an answer.
   const isGone = event.name === 'SessionEnd' || event.name === 'SessionStart';
-  const ofRun = await askIdsOfRun(hook.tx, hook.settings.env);
+  const ofRun = await askIdsOfRun(hook.tx, hook.surroundings.env);
   const shown = { now: tx.now, returned: returned ?? null };
   const found = dialogsEndedBy(event, waiting, shown);
   const ended = found.length > 0 ? found : await ofChangedCall(hook, waiting);

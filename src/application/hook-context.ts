@@ -16,7 +16,7 @@ import type { Store, WriteTx } from './ports.ts';
 import type { Ids, Logger, Processes, ProjectContext } from './world.ts';
 
 /** The environment of a hook, with the functions that it can use. */
-export interface HookSettings {
+export interface HookSurroundings {
   env: Environment;
   machine: string;
   /** The hook's own process; the client is one of its ancestors. */
@@ -83,7 +83,7 @@ export interface OtherMachine {
  */
 export type LoadRunHandler = (
   event: HookEvent,
-  settings: HookSettings,
+  surroundings: HookSurroundings,
   own: RunStart,
 ) => Promise<HookHandler>;
 
@@ -108,7 +108,7 @@ export interface HookContext {
   store: Pick<Store, 'store_id' | 'name'>;
   event: HookEvent;
   session: Session;
-  settings: HookSettings;
+  surroundings: HookSurroundings;
   ids: Ids;
   processes: Processes;
   log: Logger;

@@ -43,23 +43,23 @@ import {
 } from './dialogs.ts';
 import { rememberAllowedEdit } from './edits.ts';
 import { ELSEWHERE, GONE } from './ended-dialogs.ts';
-import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
+import type { HookContext, HookHandler, HookSurroundings } from './hook-context.ts';
 import { pendingRequestFor } from './interrupts.ts';
 import { recordTrust } from './trust.ts';
 import { recordTurnEnd, turnOf } from './turns.ts';
 import { leaveToTerminal } from './waits.ts';
 
 /** The handler of one event. Work that needs no store is done here, before the transaction. */
-export async function dialogHandler(event: HookEvent, settings: HookSettings): Promise<HookHandler> {
+export async function dialogHandler(event: HookEvent, surroundings: HookSurroundings): Promise<HookHandler> {
   const found = dialogOf(event);
   if (found === null) return async () => null;
-  const worded = await inWords(found, event, settings);
-  const rules = await applicableRules(worded.dialog, event, settings);
+  const worded = await inWords(found, event, surroundings);
+  const rules = await applicableRules(worded.dialog, event, surroundings);
   return async (hook) => {
     const { verdict, waited } = hook;
     if (waited !== null) return concludeWait(hook, worded, waited, rules);
-    if (rules.file !== null && settings.seat !== undefined)
-      await recordTrust(hook.tx, { seat: settings.seat, via: 'hook' }, rules.file);
+    if (rules.file !== null && surroundings.seat !== undefined)
+      await recordTrust(hook.tx, { seat: surroundings.seat, via: 'hook' }, rules.file);
     return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, worded, rules);
   };
 }
@@ -79,7 +79,7 @@ export interface WordedDialog extends Dialog {
 export async function inWords(
   reported: HookDialog,
   event: HookEvent,
-  { editTools, readTail, client_version }: HookSettings,
+  { editTools, readTail, client_version }: HookSurroundings,
 ): Promise<WordedDialog> {
   const found = withPermissions(reported, event, readTail);
   const files = editTools !== undefined && looksAtFiles(found) ? await editTools(event.cwd) : null;
@@ -109,7 +109,7 @@ const TURN_BYTES = 4 * 1024 * 1024;
 function withPermissions(
   dialog: HookDialog,
   { client, transcript_path: path }: HookEvent,
-  readTail: HookSettings['readTail'],
+  readTail: HookSurroundings['readTail'],
 ): HookDialog {
   if (client !== 'codex' || dialog.kind !== 'permission' || path === null) return dialog;
   const input = objectIn(dialog.tool.input) ?? {};
@@ -185,12 +185,12 @@ export async function openByRule(
 
 /** Offers a dialog that Codex shows once this hook has ended; the answer goes through the control socket (codex-dialogs.ts). */
 async function offerBeside(hook: HookContext, worded: WordedDialog): Promise<null> {
-  const { tx, ids, event, session, settings } = hook;
+  const { tx, ids, event, session, surroundings } = hook;
   const { dialog_wait: given } = await hook.preferences();
   // Its subagents may not ask.
-  if (given === 'off' || event.agent_id !== null || settings.codexListens?.() !== true) return null;
+  if (given === 'off' || event.agent_id !== null || surroundings.codexListens?.() !== true) return null;
   const desks = await tx.desks.online(tx.now);
-  if (!desks.some(({ seat }) => machineOfSeat(seat) === settings.machine)) return null;
+  if (!desks.some(({ seat }) => machineOfSeat(seat) === surroundings.machine)) return null;
   const timeout_ms = typeof given === 'number' ? Math.max(1, given) * 1_000 : null;
   await offer(tx, session, await draft(tx, ids, session, worded, timeout_ms));
   return null;
@@ -233,7 +233,7 @@ export async function concludePrompts(
   prompts: readonly Prompt[],
   { file, meant }: Against = { file: null, meant: THIS_DIALOG },
 ): Promise<Partial<Verdict> | null> {
-  const { tx, session, store, settings } = hook;
+  const { tx, session, store, surroundings } = hook;
   const { dialog, expected } = worded;
   const decision = await conclude<DialogAnswer>(tx, prompts, {
     carrier: hookCarrier(session.session_id),
@@ -242,7 +242,7 @@ export async function concludePrompts(
     asked: displayedOf(meantFor(worded, meant)),
     isChangedFile: (asked, shown) => isChangedFile(dialog, asked, shown),
     store,
-    seats: settings.seats?.() ?? file?.seats ?? [],
+    seats: surroundings.seats?.() ?? file?.seats ?? [],
     refusal: (why) => ({
       kind: 'deny',
       message: dialog.kind === 'plan' && why === 'file_changed' ? PLAN_CHANGED : DENIED[why],
@@ -361,7 +361,7 @@ export interface ApplicableRules {
 export async function applicableRules(
   dialog: HookDialog,
   { cwd }: HookEvent,
-  { human }: HookSettings,
+  { human }: HookSurroundings,
 ): Promise<ApplicableRules> {
   if (!isPermission(dialog) || human === undefined) return { file: null, matching: [] };
   const { trust, place } = await human(cwd);

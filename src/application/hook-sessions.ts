@@ -9,7 +9,7 @@ import { hostOf, isRemote, reportedId, type Session, subagentId } from '../domai
 import { decideSource, labelled } from '../domain/sources.ts';
 import { cleanOptional, excerpt } from '../domain/text.ts';
 import { clientTitle, continuedIn } from '../domain/transcripts.ts';
-import type { HookHandler, HookSettings } from './hook-context.ts';
+import type { HookHandler, HookSurroundings } from './hook-context.ts';
 import {
   isReused,
   parentNamed,
@@ -39,7 +39,10 @@ import type { Processes } from './world.ts';
  */
 export function titlesIn(
   event: HookEvent,
-  { readTail, client_title = clientTitle(event, readTail) }: Pick<HookSettings, 'readTail' | 'client_title'>,
+  {
+    readTail,
+    client_title = clientTitle(event, readTail),
+  }: Pick<HookSurroundings, 'readTail' | 'client_title'>,
 ): TitleReport {
   const { prompt } = event;
   return {
@@ -51,7 +54,7 @@ export function titlesIn(
 /** An event, and the process that reports it. */
 export interface ReportedHook {
   event: HookEvent;
-  settings: HookSettings;
+  surroundings: HookSurroundings;
   speaker: Speaker;
   processes: Processes;
 }
@@ -61,9 +64,9 @@ export interface ReportedHook {
  * names that the event gives the session.
  */
 export async function sessionOfHook(tx: WriteTx, hook: ReportedHook, report: TitleReport): Promise<Session> {
-  const { event, settings } = hook;
+  const { event, surroundings } = hook;
   // The server has derived the id of a remote agent from its token and its client's report.
-  if (!isRemote(settings.machine)) reportedId(event.session_id);
+  if (!isRemote(surroundings.machine)) reportedId(event.session_id);
   const found = (await knownRoot(tx, hook)) ?? (await newRoot(tx, hook));
   const { first_words, ...titles } = report;
   const root = await retitle(tx, found, found.first_words === null ? report : titles);
@@ -80,14 +83,14 @@ export async function sessionOfHook(tx: WriteTx, hook: ReportedHook, report: Tit
 /** The event, without its client process if the hook could not prove it: such a process inherits nothing and gets no signal. */
 export async function provenEvent(
   tx: WriteTx,
-  { event, speaker, processes }: Omit<ReportedHook, 'settings'>,
+  { event, speaker, processes }: Omit<ReportedHook, 'surroundings'>,
 ): Promise<HookEvent> {
   const pid = await provenClient(tx, event.pid, speaker, processes);
   return pid === event.pid ? event : { ...event, pid };
 }
 
 /** The hook as a `Speaker` for its session. */
-export function speakerOf({ machine, pid, above }: HookSettings, processes: Processes): Speaker {
+export function speakerOf({ machine, pid, above }: HookSurroundings, processes: Processes): Speaker {
   if (isRemote(machine)) return { machine, pid: null, above: [] };
   return { machine, pid, above: above ?? processes.ancestors(pid) };
 }
@@ -120,7 +123,7 @@ function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): 
 
 async function knownRoot(
   tx: WriteTx,
-  { event, settings: { machine, env }, speaker, processes }: ReportedHook,
+  { event, surroundings: { machine, env }, speaker, processes }: ReportedHook,
 ): Promise<Session | undefined> {
   const known = await tx.sessions.get(event.session_id);
   const claimed = await sessionBehind(tx, event.session_id, known);
@@ -153,9 +156,9 @@ function sourceNow({ source, source_fixed }: Session, event: HookEvent): Session
 }
 
 async function newRoot(tx: WriteTx, hook: ReportedHook): Promise<Session> {
-  const { event, settings, speaker, processes } = hook;
+  const { event, surroundings, speaker, processes } = hook;
   const { session_id, client, source, pid } = event;
-  const { env, machine } = settings;
+  const { env, machine } = surroundings;
   const before = await predecessor(tx, hook);
   // A fork in the same terminal comes from the session that ran there until now.
   const origin =
@@ -168,7 +171,7 @@ async function newRoot(tx: WriteTx, hook: ReportedHook): Promise<Session> {
     machine,
     name: env['HIVE_AGENT'],
     parent_session_id: before?.parent_session_id ?? parentNamed(env),
-    ...settings.findProject(),
+    ...surroundings.findProject(),
   };
   // A session that continues another has the same parent; the client's process may still be registered for the other one.
   const at = pid === null ? -1 : speaker.above.indexOf(pid);
@@ -220,10 +223,10 @@ async function nextInBackground(
   tx: WriteTx,
   event: HookEvent,
   session: Session,
-  settings: HookSettings,
+  surroundings: HookSurroundings,
 ): Promise<string | null> {
   if (event.name !== 'SessionEnd' || event.reason === 'clear') return null;
-  const session_id = continuedIn(event, settings.readTail);
+  const session_id = continuedIn(event, surroundings.readTail);
   const next = session_id === null ? undefined : await tx.sessions.get(session_id);
   if (session_id === null || next === undefined) return session_id;
   const isNew = Date.parse(tx.now) - Date.parse(next.started_at) < HANDOVER_MS;
@@ -237,7 +240,7 @@ async function goOnInBackground(
   tx: WriteTx,
   before: Session,
   session_id: string,
-  { env }: HookSettings,
+  { env }: HookSurroundings,
 ): Promise<void> {
   const name = env['HIVE_AGENT'];
   const known = await tx.sessions.get(session_id);
@@ -263,7 +266,7 @@ async function goOnInBackground(
  */
 async function predecessor(
   tx: WriteTx,
-  { event, settings: { machine }, processes }: ReportedHook,
+  { event, surroundings: { machine }, processes }: ReportedHook,
 ): Promise<Session | undefined> {
   if (event.pid === null) return undefined;
   const isStart = event.name === 'SessionStart';
@@ -328,14 +331,14 @@ async function startSubagent(
 }
 
 /** The last handler: updates the session's state from the event and the verdict. */
-export const recordSessionState: HookHandler = async ({ tx, event, session, settings, verdict }) => {
+export const recordSessionState: HookHandler = async ({ tx, event, session, surroundings, verdict }) => {
   const state = nextState(event.name, verdict.block !== null, session);
   if (state === session.state) return null;
   if (state === 'ended') {
-    const next = await nextInBackground(tx, event, session, settings);
+    const next = await nextInBackground(tx, event, session, surroundings);
     // The next session takes over unread deliveries.
     const ended = await endSession(tx, session, { goes_on: event.reason === 'clear' || next !== null });
-    if (next !== null) await goOnInBackground(tx, ended, next, settings);
+    if (next !== null) await goOnInBackground(tx, ended, next, surroundings);
   } else {
     await recordSession(tx, 'session/changed', { ...session, state });
   }

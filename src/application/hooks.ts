@@ -25,7 +25,7 @@ import { beside } from './background.ts';
 import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, reconcileDeliveries } from './delivery.ts';
 import { cancelEndedDialogs, withReturnedCalls } from './ended-dialogs.ts';
 import type { Feed } from './feed.ts';
-import type { HookContext, HookHandler, HookSettings, LoadRunHandler } from './hook-context.ts';
+import type { HookContext, HookHandler, HookSurroundings, LoadRunHandler } from './hook-context.ts';
 import { provenEvent, recordSessionState, sessionOfHook, speakerOf, titlesIn } from './hook-sessions.ts';
 import type { Speaker } from './identity.ts';
 import { deliverInterrupts, notifyAborted, readStopRequest } from './interrupts.ts';
@@ -75,7 +75,7 @@ const READ_AGAIN = Symbol('the transcript is behind, or another client is ending
  * transcript does not yet show how. A hook over the connection can be faster than the client's writing, and the recorded end of a
  * turn is final.
  */
-async function transcriptLag(tx: ReadTx, event: HookEvent, { readTail }: HookSettings): Promise<number> {
+async function transcriptLag(tx: ReadTx, event: HookEvent, { readTail }: HookSurroundings): Promise<number> {
   const { session_id, agent_id, client_turn_id } = event;
   if (agent_id !== null || client_turn_id === null || !isOfTurn(event)) return 0;
   const running = await tx.turns.current(session_id);
@@ -99,44 +99,44 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
   async function reading(
     tx: WriteTx,
     reported: HookEvent,
-    settings: HookSettings,
+    surroundings: HookSurroundings,
     speaker: Speaker,
     titles: TitleReport,
   ): Promise<Omit<HookContext, 'verdict' | 'waited'>> {
     const event = await provenEvent(tx, { event: reported, speaker, processes });
-    const session = await sessionOfHook(tx, { event, settings, speaker, processes }, titles);
+    const session = await sessionOfHook(tx, { event, surroundings, speaker, processes }, titles);
     let read: Promise<Preferences> | null = null;
     const preferences = (): Promise<Preferences> => {
-      read ??= preferencesAt(tx, settings.seat);
+      read ??= preferencesAt(tx, surroundings.seat);
       return read;
     };
-    return { tx, event, session, settings, preferences, store, ...parts };
+    return { tx, event, session, surroundings, preferences, store, ...parts };
   }
 
   /** Runs the handlers once. A handler that wants to wait ends the round; the next handlers run after the wait. */
   async function runHandlers(
     reported: HookEvent,
-    settings: HookSettings,
+    surroundings: HookSurroundings,
     speaker: Speaker,
     waited: Waited | null,
   ): Promise<Handled> {
-    const handlers = await handlersFor(reported, settings, { store, runHandler });
+    const handlers = await handlersFor(reported, surroundings, { store, runHandler });
     /** When this was first to be tried again. The clock is not read earlier, because its first use takes 1.5 ms to load. */
     let began: number | null = null;
     const isWithin = (ms: number): boolean => {
       began ??= performance.now();
       return performance.now() - began < ms;
     };
-    const key = silences.keyOf(reported, settings);
+    const key = silences.keyOf(reported, surroundings);
     let head: number | null = null;
-    const titles = titlesIn(reported, settings);
+    const titles = titlesIn(reported, surroundings);
     const round = async (
       tx: WriteTx,
       returned: ReturnedCalls | undefined,
     ): Promise<Handled | typeof READ_AGAIN> => {
-      const context = await reading(tx, reported, settings, speaker, titles);
+      const context = await reading(tx, reported, surroundings, speaker, titles);
       const { event, session } = context;
-      const lag_ms = await transcriptLag(tx, event, settings);
+      const lag_ms = await transcriptLag(tx, event, surroundings);
       if (lag_ms > 0 && isWithin(lag_ms)) return READ_AGAIN;
       await reconcileDeliveries(tx, event, session.session_id);
       let verdict = NO_OPINION;
@@ -158,7 +158,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
         says = announced || (handled !== READ_AGAIN && !isSilent(handled));
         return says;
       };
-      const handled = await withReturnedCalls(reported, settings, (returned) =>
+      const handled = await withReturnedCalls(reported, surroundings, (returned) =>
         store.writeUnflushed((tx) => round(tx, returned), acknowledges),
       ).catch((error: unknown): typeof READ_AGAIN => {
         const isOthers = error instanceof NoticedRefusal && error.code === 'not_allowed';
@@ -177,12 +177,12 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
   }
 
   /** Records an event that was already answered with an empty verdict. */
-  async function recordOnly(reported: HookEvent, settings: HookSettings): Promise<void> {
-    const speaker = speakerOf(settings, processes);
-    const titles = titlesIn(reported, settings);
-    await withReturnedCalls(reported, settings, (returned) =>
+  async function recordOnly(reported: HookEvent, surroundings: HookSurroundings): Promise<void> {
+    const speaker = speakerOf(surroundings, processes);
+    const titles = titlesIn(reported, surroundings);
+    await withReturnedCalls(reported, surroundings, (returned) =>
       store.writeUnflushed(async (tx) => {
-        const context = await reading(tx, reported, settings, speaker, titles);
+        const context = await reading(tx, reported, surroundings, speaker, titles);
         for (const handler of RECORDERS)
           await handler({ ...context, verdict: NO_OPINION, waited: null, returned });
       }),
@@ -228,20 +228,20 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
 
   return {
     /** @throws HiveError if the store cannot be used; the caller decides whether that fails open. */
-    async handle(event: HookEvent, settings: HookSettings): Promise<Handled> {
-      const key = silences.keyOf(event, settings);
+    async handle(event: HookEvent, surroundings: HookSurroundings): Promise<Handled> {
+      const key = silences.keyOf(event, surroundings);
       if (key !== null && (await silences.lasts(key))) {
-        later(() => noticingRefusals(store, () => recordOnly(event, settings)));
+        later(() => noticingRefusals(store, () => recordOnly(event, surroundings)));
         return { ...NO_OPINION, output_id: null };
       }
       // Determined before waiting: a client that stops waiting may first end the shell above the hook.
-      const speaker = speakerOf(settings, processes);
-      const verdict = await noticingRefusals(store, () => runHandlers(event, settings, speaker, null));
+      const speaker = speakerOf(surroundings, processes);
+      const verdict = await noticingRefusals(store, () => runHandlers(event, surroundings, speaker, null));
       const { wait } = verdict;
       if (wait === null) return verdict;
-      const { withoutTimeLimit = (work) => work() } = settings;
+      const { withoutTimeLimit = (work) => work() } = surroundings;
       return withoutTimeLimit((signal) =>
-        waitOut(event, wait, signal, (waited) => runHandlers(event, settings, speaker, waited)),
+        waitOut(event, wait, signal, (waited) => runHandlers(event, surroundings, speaker, waited)),
       );
     },
 
@@ -256,9 +256,9 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
 
 /** A handler for a few events only; a process that handles one event loads it only for these. */
 interface LazyHookHandler {
-  concerns(event: HookEvent, settings: HookSettings): boolean;
+  concerns(event: HookEvent, surroundings: HookSurroundings): boolean;
   /** Called before the transaction, so that slow work does not block others. */
-  load(event: HookEvent, settings: HookSettings, parts: LoadParts): Promise<HookHandler>;
+  load(event: HookEvent, surroundings: HookSurroundings, parts: LoadParts): Promise<HookHandler>;
 }
 
 type LoadParts = Pick<HookParts, 'store' | 'runHandler'>;
@@ -273,17 +273,17 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   gateMentions,
   cancelEndedDialogs,
   {
-    concerns: (event, settings) => isOfRun(settings) || dialogOf(event) !== null,
-    async load(event, settings, { runHandler }) {
-      const own = readStart(settings.env[RUN_VARIABLE]);
-      if (own !== null && runHandler !== null) return runHandler(event, settings, own);
-      return (await import('./hook-dialogs.ts')).dialogHandler(event, settings);
+    concerns: (event, surroundings) => isOfRun(surroundings) || dialogOf(event) !== null,
+    async load(event, surroundings, { runHandler }) {
+      const own = readStart(surroundings.env[RUN_VARIABLE]);
+      if (own !== null && runHandler !== null) return runHandler(event, surroundings, own);
+      return (await import('./hook-dialogs.ts')).dialogHandler(event, surroundings);
     },
   },
   {
     concerns: (event, { editTools }) => editTools !== undefined && endsEdit(event),
-    load: async (event, settings, { store }) =>
-      (await import('./edits.ts')).editHandler(event, settings, store),
+    load: async (event, surroundings, { store }) =>
+      (await import('./edits.ts')).editHandler(event, surroundings, store),
   },
   remindOfReports,
   {
@@ -302,18 +302,19 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
 const RECORDERS: readonly HookHandler[] = [beginTurns, cancelEndedDialogs, endTurns, recordSessionState];
 
 /** Whether a run's agent has this hook. Its handler sees every event. */
-const isOfRun = ({ env }: HookSettings): boolean => readStart(env[RUN_VARIABLE]) !== null;
+const isOfRun = ({ env }: HookSurroundings): boolean => readStart(env[RUN_VARIABLE]) !== null;
 
 /** The handlers of an event, in order. */
 async function handlersFor(
   event: HookEvent,
-  settings: HookSettings,
+  surroundings: HookSurroundings,
   parts: LoadParts,
 ): Promise<HookHandler[]> {
   const handlers: HookHandler[] = [];
   for (const handler of HOOK_HANDLERS) {
     if (typeof handler === 'function') handlers.push(handler);
-    else if (handler.concerns(event, settings)) handlers.push(await handler.load(event, settings, parts));
+    else if (handler.concerns(event, surroundings))
+      handlers.push(await handler.load(event, surroundings, parts));
   }
   return handlers;
 }
@@ -332,8 +333,8 @@ function createSilences(store: Store) {
 
   return {
     /** The key of this kind of event in this session; null if it must be recorded before it is answered. */
-    keyOf(event: HookEvent, settings: HookSettings): string | null {
-      if (settings.answers_first !== true || !isPlain(event) || isOfRun(settings)) return null;
+    keyOf(event: HookEvent, surroundings: HookSurroundings): string | null {
+      if (surroundings.answers_first !== true || !isPlain(event) || isOfRun(surroundings)) return null;
       const { session_id, agent_id, client_turn_id, name, pid } = event;
       return JSON.stringify([session_id, agent_id, client_turn_id, name, pid, acceptsContext(event)]);
     },

@@ -28,9 +28,9 @@ export async function closeDead(tx: WriteTx, machine: string, processes: Process
 }
 
 /** The handler of the few events that can arrive from a process although the connection is gone. */
-export const noticeLostServer: HookHandler = async ({ tx, event, session, settings, processes }) => {
+export const noticeLostServer: HookHandler = async ({ tx, event, session, surroundings, processes }) => {
   if (!BY_PROCESS.has(event.name)) return null;
-  for (const connection of await tx.sessions.connections(settings.machine)) {
+  for (const connection of await tx.sessions.connections(surroundings.machine)) {
     if (isServerOf(connection, session) && !processes.alive(connection.pid))
       await closeLost(tx, connection, processes);
   }

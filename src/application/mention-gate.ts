@@ -196,11 +196,11 @@ async function fresh({ tx, session: { session_id } }: HookContext): Promise<Remi
 
 /** Whether a living `hive mcp` serves this session. Without one, the session could not make the call that clears the gate. */
 async function canCallUs(context: HookContext): Promise<boolean> {
-  const { tx, event, session, settings, processes } = context;
-  const connections = await tx.sessions.connections(settings.machine);
+  const { tx, event, session, surroundings, processes } = context;
+  const connections = await tx.sessions.connections(surroundings.machine);
   const living = connections.filter((connection) => processes.alive(connection.pid));
   const own = [session.session_id, event.session_id];
-  if (isRemote(settings.machine)) return isServedRemotely(tx, living, own, event.pid);
+  if (isRemote(surroundings.machine)) return isServedRemotely(tx, living, own, event.pid);
   if (
     living.some(
       ({ session_id, parent_pid }) =>
@@ -209,7 +209,7 @@ async function canCallUs(context: HookContext): Promise<boolean> {
   )
     return true;
   if (living.length === 0) return false;
-  const above = processes.ancestors(settings.pid);
+  const above = processes.ancestors(surroundings.pid);
   if (living.some(({ parent_pid }) => parent_pid !== null && above.includes(parent_pid))) return true;
   for (const connection of living)
     if (connection.session_id === null && (await isBehindWrapper(context, connection, above))) return true;
@@ -221,7 +221,7 @@ async function canCallUs(context: HookContext): Promise<boolean> {
  * between, the connection belongs to that client.
  */
 async function isBehindWrapper(
-  { tx, event, settings, processes }: HookContext,
+  { tx, event, surroundings, processes }: HookContext,
   { pid }: Connection,
   above: readonly number[],
 ): Promise<boolean> {
@@ -234,7 +234,7 @@ async function isBehindWrapper(
     );
   if (client === undefined || !line.includes(client)) return false;
   for (const between of line.slice(0, line.indexOf(client)))
-    if ((await tx.sessions.byProcess(settings.machine, between)) !== undefined) return false;
+    if ((await tx.sessions.byProcess(surroundings.machine, between)) !== undefined) return false;
   return true;
 }
 

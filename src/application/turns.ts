@@ -416,17 +416,17 @@ function showsThatNothingRuns({ name, reason, raw }: HookEvent): boolean {
   return name === 'Notification' && raw['notification_type'] === 'idle_prompt';
 }
 
-async function endAsFound({ tx, settings }: HookContext, turn: Turn, name: string): Promise<void> {
-  const end = await endFromTranscript(tx, turn, settings.readTail);
+async function endAsFound({ tx, surroundings }: HookContext, turn: Turn, name: string): Promise<void> {
+  const end = await endFromTranscript(tx, turn, surroundings.readTail);
   if (end !== null) await recordTurnEnd(tx, turn, end);
   else if (name === 'SessionStart') await recordTurnEnd(tx, turn, ENDED_WITH_SESSION);
 }
 
 /** How a turn ended when no hook reported its end before the next one began. */
-async function endBefore({ tx, event, settings }: HookContext, turn: Turn): Promise<TurnEnd> {
+async function endBefore({ tx, event, surroundings }: HookContext, turn: Turn): Promise<TurnEnd> {
   const { client_turn_id } = event;
   const next = { client_turn_id, prompted: isHumanPrompt(event) };
-  return (await endFromTranscript(tx, turn, settings.readTail, next)) ?? ENDED_UNKNOWN;
+  return (await endFromTranscript(tx, turn, surroundings.readTail, next)) ?? ENDED_UNKNOWN;
 }
 
 async function begin({ tx, ids, event, session }: HookContext, continues: Turn | null): Promise<void> {
@@ -443,7 +443,7 @@ async function steer(context: HookContext, turn: Turn): Promise<void> {
   const { tx, session } = context;
   // Without ids, only the transcript distinguishes a message to a running turn from the first message after Esc.
   if (turn.state === 'in_progress' && context.event.client_turn_id === null) {
-    const end = await endFromTranscript(tx, turn, context.settings.readTail);
+    const end = await endFromTranscript(tx, turn, context.surroundings.readTail);
     if (end !== null) {
       await recordTurnEnd(tx, turn, end);
       await begin(context, null);
@@ -515,11 +515,11 @@ function afterTool(turn: Turn, event: HookEvent, denied: boolean, now: string): 
  * Ends the running turn with its session. The event's own turn id is ignored, because it is not that of the running turn
  * (recorded).
  */
-async function endWithSession({ tx, event, session, settings }: HookContext): Promise<void> {
+async function endWithSession({ tx, event, session, surroundings }: HookContext): Promise<void> {
   const running = await tx.turns.current(session.session_id);
   if (running === undefined) return;
   const current = whereNow(running, event);
-  const end = await endFromTranscript(tx, current, settings.readTail);
+  const end = await endFromTranscript(tx, current, surroundings.readTail);
   await recordTurnEnd(tx, current, end ?? ENDED_WITH_SESSION);
 }
 

@@ -23,7 +23,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const FIRST = { settings: { answers_first: true } };
+const FIRST = { surroundings: { answers_first: true } };
 
 /** Resolves when the hooks have done everything that they do after their answer. */
 async function settled(hive: OpenedHive): Promise<void> {

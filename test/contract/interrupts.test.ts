@@ -294,7 +294,7 @@ describe('the outcome, if no hook reports it', () => {
     await hive.sessions.introduce(introduction({ machine: hostname(), pid }));
     const client = claude(hive, {
       env: { CLAUDE_PID: String(pid) },
-      settings: { machine: hostname(), readTail: () => null },
+      surroundings: { machine: hostname(), readTail: () => null },
     });
     await client.say('UserPromptSubmit', { prompt_id: PROMPT_ID, prompt: 'go', transcript_path: transcript });
     return hive;

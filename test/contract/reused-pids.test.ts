@@ -33,7 +33,7 @@ const say = (hive: OpenedHive, pid: number, session_id: string, name: string, fi
   fire(
     hive,
     { session_id, cwd: '/demo', hook_event_name: name, ...fields },
-    { env: { CLAUDE_PID: String(pid) }, settings: { machine, above: [pid] } },
+    { env: { CLAUDE_PID: String(pid) }, surroundings: { machine, above: [pid] } },
   );
 
 /** A session that was last seen some hours ago, in a process that had this pid. */

@@ -42,7 +42,7 @@ beforeAll(async () => {
     { ...raw, tool_name: 'Write', tool_input: { file_path: file, content } },
     {
       env: { CLAUDE_PID: String(process.pid) },
-      settings: { machine: hostname(), editTools: async (cwd) => measuredEditTools(cwd) },
+      surroundings: { machine: hostname(), editTools: async (cwd) => measuredEditTools(cwd) },
     },
   );
   await emacs.until(/hive 1\b/);

@@ -129,7 +129,7 @@ test('a phone in the list is let allow permissions, which then counts, and is re
   await emacs.until(/answer and allow/);
   const seats = () => humanTrust({ HOME: home.folder }).seats;
   const event = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
-  const { prompts, printed } = await fireDialog(hive, event, { settings: { seats } });
+  const { prompts, printed } = await fireDialog(hive, event, { surroundings: { seats } });
   const [prompt] = prompts;
   if (prompt === undefined) throw new Error('Nothing was asked.');
   const given = { decision: 'Allow', response_id: 'r-1', responded_at: await hive.history.now() };

@@ -36,7 +36,7 @@ const ask = (command: string) => {
   // The seat of this Emacs, which it has registered, signs what is allowed here.
   const seats = () => humanTrust({ HOME: home.folder }).seats;
   const asked = { ...BASH, tool_input: { command } };
-  return fireDialog(hive, asked, { settings: { findProject, seats } });
+  return fireDialog(hive, asked, { surroundings: { findProject, seats } });
 };
 
 const command = (name: string): Promise<void> => commandIn(emacs, name);

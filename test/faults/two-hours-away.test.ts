@@ -175,7 +175,7 @@ function permission(agent: Agent, { tool, input }: Call): Promise<string> {
   );
   const call = { tool_name: tool, tool_input: input, cwd: `/home/${agent}`, session_id: agent };
   const env = { CLAUDE_PID: String(CLIENTS[agent]), HIVE_AGENT: agent };
-  return fire(hive, { ...event, ...call }, { env, settings: { seats } });
+  return fire(hive, { ...event, ...call }, { env, surroundings: { seats } });
 }
 
 /** Asks everything; the promises resolve to what the hooks print in the end. */

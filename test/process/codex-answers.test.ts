@@ -37,7 +37,7 @@ function standingDialog({ id, method }: Message): object | readonly object[] | u
 interface Scene {
   hive: OpenedHive;
   server: AppServer;
-  hook(raw: object, changes?: Client['settings'] & { env?: Record<string, string> }): Promise<string>;
+  hook(raw: object, changes?: Client['surroundings'] & { env?: Record<string, string> }): Promise<string>;
   prompts(): Promise<Prompt[]>;
 }
 
@@ -52,11 +52,11 @@ async function scene(reply: (message: Message) => object | readonly object[] | u
   return {
     hive,
     server,
-    hook: (raw, { env = {}, ...settings } = {}) =>
+    hook: (raw, { env = {}, ...surroundings } = {}) =>
       fire(hive, raw as Record<string, unknown>, {
         client: 'codex',
         env,
-        settings: { machine: hostname(), codexListens: () => true, ...settings },
+        surroundings: { machine: hostname(), codexListens: () => true, ...surroundings },
       }),
     prompts: async () => (await hive.prompts.list({ limit: 10 })).items,
   };

@@ -34,7 +34,7 @@ async function codexTurn(hive: OpenedHive): Promise<void> {
   await fire(
     hive,
     { ...event, hook_event_name: 'UserPromptSubmit' },
-    { client: 'codex', settings: { machine: hostname() } },
+    { client: 'codex', surroundings: { machine: hostname() } },
   );
 }
 

@@ -73,7 +73,7 @@ test('a turn whose permission was refused in its terminal has ended at the next 
   const transcript_path = join(tempFolder(), 'transcript.jsonl');
   const client: Client = {
     env: { CLAUDE_PID: String(process.pid) },
-    settings: { machine: hostname() },
+    surroundings: { machine: hostname() },
   };
   const prompt_id = '9a0e9700-0000-4000-8000-000000000001';
   const raw = { session_id: 'one', cwd: '/demo', transcript_path, prompt_id };

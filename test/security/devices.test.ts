@@ -65,13 +65,17 @@ async function household(engine: keyof typeof ADDRESSES): Promise<{
   const allowed = await pair(hive, 'Allowed');
   const other = await pair(hive, 'Other');
   addSeat(env, { name: 'Allowed', key: allowed.seat.key });
-  const settings = { seats: () => humanTrust(env).seats };
+  const surroundings = { seats: () => humanTrust(env).seats };
   return {
     hive,
     allowed,
     other,
     async permission(command) {
-      const { prompts, printed } = await fireDialog(hive, { ...BASH, tool_input: { command } }, { settings });
+      const { prompts, printed } = await fireDialog(
+        hive,
+        { ...BASH, tool_input: { command } },
+        { surroundings },
+      );
       const [prompt] = prompts;
       if (prompt === undefined) throw new Error('Nothing was asked.');
       return { prompt, printed };

@@ -487,13 +487,17 @@ describe('an edit', () => {
     text: string,
     change = { old_string: 'b\n', new_string: 'B\n' },
     more: object = {},
-    settings = editing,
+    surroundings = editing,
   ): Promise<FiredDialog & { file: string }> {
     const file = join(tempFolder(), 'a.txt');
     writeFileSync(file, text);
     const { permission_suggestions: _, ...raw } = BASH;
     const tool_input = { file_path: file, ...change };
-    const fired = await fireDialog(hive, { ...raw, tool_name: 'Edit', tool_input, ...more }, { settings });
+    const fired = await fireDialog(
+      hive,
+      { ...raw, tool_name: 'Edit', tool_input, ...more },
+      { surroundings },
+    );
     return { ...fired, file };
   }
 
@@ -568,7 +572,7 @@ describe('an edit', () => {
     writeFileSync(planFilePath, '# Paint it\n');
     const plan = { ...BASH, tool_name: 'ExitPlanMode', tool_input: { plan: '# Paint it\n', planFilePath } };
     const approved = async (before: () => void): Promise<unknown> => {
-      const { prompts, printed } = await fireDialog(hive, plan, { settings: editing });
+      const { prompts, printed } = await fireDialog(hive, plan, { surroundings: editing });
       before();
       await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Approve');
       return said(await printed)?.hookSpecificOutput;
@@ -592,9 +596,9 @@ describe('an edit', () => {
       const { permission_suggestions: _, ...raw } = BASH;
       const tool_input = { file_path: fired.file, old_string: 'b\n', new_string: 'B\n' };
       const after = { ...raw, hook_event_name: name, tool_name: 'Edit', tool_input, tool_use_id: 'toolu_1' };
-      await fire(hive, after, { settings: editing });
+      await fire(hive, after, { surroundings: editing });
       // Once it is compared, the same call is another one.
-      await fire(hive, after, { settings: editing });
+      await fire(hive, after, { surroundings: editing });
       return noticesOf(hive);
     }
 
@@ -704,11 +708,11 @@ describe('an edit', () => {
   test('on another machine is shown as it was given', async () => {
     const { permission_suggestions: _, ...raw } = BASH;
     const tool_input = { file_path: '/etc/hostname', old_string: 'a', new_string: 'b' };
-    const settings = { editTools: async () => EDIT_TOOLS_ELSEWHERE };
+    const surroundings = { editTools: async () => EDIT_TOOLS_ELSEWHERE };
     const { prompts, printed } = await fireDialog(
       hive,
       { ...raw, tool_name: 'Edit', tool_input },
-      { settings },
+      { surroundings },
     );
     expect(prompts[0]?.context).toMatch(
       /^The file is on another machine, so this is not a diff of the file\./,
@@ -744,7 +748,7 @@ describe('a permission for a path that contains a link', () => {
     fireDialog(
       hive,
       { ...raw, cwd: folder, tool_name, tool_input },
-      { settings: { editTools: async (cwd) => editToolsAt(cwd) } },
+      { surroundings: { editTools: async (cwd) => editToolsAt(cwd) } },
     );
 
   test.each([

@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { HookSettings } from '../../src/application/hook-context.ts';
+import type { HookSurroundings } from '../../src/application/hook-context.ts';
 import type { Trust } from '../../src/domain/trust.ts';
 import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
@@ -58,13 +58,13 @@ const bash = (command: string): Record<string, unknown> => ({
 });
 
 /** The same hook as `hive hook`, in this process. */
-function settings(env: Environment): Partial<HookSettings> {
+function surroundings(env: Environment): Partial<HookSurroundings> {
   return { seat: thisSeat(), human: async (cwd) => ({ trust: humanTrust(env), place: placeAt(cwd) }) };
 }
 
 /** The decision that the hook prints for a command: allow, deny, or null. */
 async function decided(hive: OpenedHive, env: Environment, command: string): Promise<string | null> {
-  const output = said(await fire(hive, bash(command), { settings: settings(env) }));
+  const output = said(await fire(hive, bash(command), { surroundings: surroundings(env) }));
   const { decision } = (output?.hookSpecificOutput ?? {}) as { decision?: { behavior?: string } };
   return decision?.behavior ?? null;
 }
@@ -350,7 +350,7 @@ test('rules are matched outside of any transaction, so that a long command delay
     },
   };
   const human = async () => ({ trust: watched, place });
-  expect(said(await fire(hive, bash('npm test a b'), { settings: { human } }))).not.toBeNull();
+  expect(said(await fire(hive, bash('npm test a b'), { surroundings: { human } }))).not.toBeNull();
   expect(seen.length).toBeGreaterThan(2);
   expect(new Set(seen)).toEqual(new Set([0]));
 });

@@ -49,7 +49,7 @@ test('a token opens only so many sessions, by hooks or calls, and is told when t
         cwd: '/',
         ...(agent_id && { agent_id }),
       },
-      { settings: { machine: 'token:ci' } },
+      { surroundings: { machine: 'token:ci' } },
     );
   await spendQuota(hive, 'quota_sessions', 'token:ci', 2);
   await remote('ci', 'one');

@@ -232,7 +232,7 @@ describe('an answer', () => {
     const write = (content: object): void => void lines.push({ message: { id: 'm', content: [content] } });
     const as = (start: number) => ({
       env: { HIVE_RUN: `run-1:${start}` },
-      settings: { readTail: () => lines.map((line) => JSON.stringify(line)).join('\n') },
+      surroundings: { readTail: () => lines.map((line) => JSON.stringify(line)).join('\n') },
     });
     return { hive, put, as, write };
   }

@@ -1,7 +1,7 @@
 /** Acts that only the signature of a registered seat allows, whichever engine holds the rows. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { HookSettings } from '../../src/application/hook-context.ts';
+import type { HookSurroundings } from '../../src/application/hook-context.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { type SignedAnswer, seatKeyFrom, signAnswer } from '../../src/domain/seats.ts';
 import { promptChecksums } from '../../src/infrastructure/store/prompts.ts';
@@ -35,11 +35,11 @@ export async function forge(driver: Driver, ask_id: string, columns: Columns): P
 }
 
 /** A permission that is pending at a desk, and somebody else's connection to its store. */
-async function waiting(engine: SeatEngine, settings: Partial<HookSettings> = {}) {
+async function waiting(engine: SeatEngine, surroundings: Partial<HookSurroundings> = {}) {
   const address = await engine.freshAddress();
   const hive = await openTestHive(address);
   await openDesk(hive);
-  const { prompts, printed } = await fireDialog(hive, BASH, { settings });
+  const { prompts, printed } = await fireDialog(hive, BASH, { surroundings });
   const driver = engine.openDriver(address);
   onTestFinished(() => driver.close());
   return { hive, ask_id: prompts[0]?.ask_id ?? '', printed, driver };
@@ -134,13 +134,13 @@ export function describeSeatContract(name: string, tags: string[], engine: SeatE
     ])('a signed answer whose %s was altered allows nothing', async (_what, columns) => {
       // The hook reads the answer only once it has been altered.
       const altered = Promise.withResolvers<void>();
-      const settings: Partial<HookSettings> = {
+      const surroundings: Partial<HookSurroundings> = {
         withoutTimeLimit: async (work) => {
           await altered.promise;
           return work();
         },
       };
-      const { hive, ask_id, printed, driver } = await waiting(engine, settings);
+      const { hive, ask_id, printed, driver } = await waiting(engine, surroundings);
       await answerDialog(hive, ask_id, 'Allow');
       await forge(driver, ask_id, columns);
       altered.resolve();

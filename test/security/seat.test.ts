@@ -87,10 +87,10 @@ test('a key that the human removes from trust.json allows nothing from then on',
   const hive = await openTestHive();
   await openDesk(hive);
   let seats = [SEAT];
-  const { prompts, printed } = await fireDialog(hive, BASH, { settings: { seats: () => seats } });
+  const { prompts, printed } = await fireDialog(hive, BASH, { surroundings: { seats: () => seats } });
   await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
   expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
-  const second = await fireDialog(hive, BASH, { settings: { seats: () => seats } });
+  const second = await fireDialog(hive, BASH, { surroundings: { seats: () => seats } });
   seats = [];
   await answerDialog(hive, second.prompts[0]?.ask_id ?? '', 'Allow');
   await expectDenied(second.printed);
@@ -100,7 +100,7 @@ test('a plan is approved by a signed answer only', async () => {
   const hive = await openTestHive();
   await openDesk(hive);
   const plan = { ...BASH, tool_name: 'ExitPlanMode', tool_input: { plan: 'Delete everything.' } };
-  const { prompts, printed } = await fireDialog(hive, plan, { settings: { seats: () => [] } });
+  const { prompts, printed } = await fireDialog(hive, plan, { surroundings: { seats: () => [] } });
   await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Approve');
   await expectDenied(printed);
 });

@@ -44,11 +44,11 @@ function hooksOf(name: string, recorded: Record<string, unknown>, client: Client
       // Codex hides its own dialog while a hook waits, so it waits only for those who want that.
       await prefer(hive, { dialog_wait: 'on' });
       await openDesk(hive);
-      const settings = { ...client, ...hook };
+      const from = { ...client, ...hook };
       return {
         labels: { allow: 'Allow', refuse: 'Deny' },
         ask: async (command) => {
-          const printed = fire(hive, { ...recorded, tool_input: { command } }, settings);
+          const printed = fire(hive, { ...recorded, tool_input: { command } }, from);
           const outcome = printed.then((text): Outcome => {
             const decision = said(text)?.hookSpecificOutput?.['decision'] as
               | { behavior?: string }
@@ -60,7 +60,7 @@ function hooksOf(name: string, recorded: Record<string, unknown>, client: Client
           return { outcome };
         },
         allowThere: async () =>
-          void (await fire(hive, { ...recorded, hook_event_name: 'Stop', tool_input: undefined }, settings)),
+          void (await fire(hive, { ...recorded, hook_event_name: 'Stop', tool_input: undefined }, from)),
       };
     },
   };

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { parseEvent, sayVerdict } from '../../src/adapters/hooks/hook.ts';
-import type { HookSettings } from '../../src/application/hook-context.ts';
+import type { HookSurroundings } from '../../src/application/hook-context.ts';
 import type { HookTool } from '../../src/domain/hooks.ts';
 import { readTrust } from '../../src/domain/trust.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
@@ -38,19 +38,19 @@ export function callOf(name: string, input: Record<string, unknown>): HookTool {
 export interface Client {
   client?: 'claude-code' | 'codex';
   env?: Record<string, string>;
-  settings?: Partial<HookSettings>;
+  surroundings?: Partial<HookSurroundings>;
 }
 
-/** The settings of a hook whose human has written these rules; it runs in `cwd`, where no file is a link. */
-export function withRules(...permission_rules: object[]): { settings: Partial<HookSettings> } {
+/** The surroundings of a hook whose human has written these rules; it runs in `cwd`, where no file is a link. */
+export function withRules(...permission_rules: object[]): { surroundings: Partial<HookSurroundings> } {
   return withTrust(JSON.stringify({ permission_rules }));
 }
 
 /** The same for a file with this text. */
-export function withTrust(text: string): { settings: Partial<HookSettings> } {
+export function withTrust(text: string): { surroundings: Partial<HookSurroundings> } {
   const trust = readTrust({ path: '/home/ada/.config/hive/trust.json', text, problems: [], digest: text });
   return {
-    settings: {
+    surroundings: {
       seat: 'ada@test',
       human: async (cwd) => ({ trust, place: { cwd, resolve: (path) => posix.resolve(cwd, path) } }),
     },
@@ -63,7 +63,7 @@ const ABOVE = processes.ancestors(process.pid);
 export async function fire(
   hive: OpenedHive,
   raw: Raw,
-  { client = 'claude-code', env = {}, settings = {} }: Client = {},
+  { client = 'claude-code', env = {}, surroundings = {} }: Client = {},
 ): Promise<string> {
   const environment = client === 'claude-code' ? { CLAUDE_PID: String(ENDED), ...env } : env;
   const event = parseEvent(JSON.stringify(raw), environment, client);
@@ -77,7 +77,7 @@ export async function fire(
     readTail: () => null,
     seat: SEAT.name,
     seats: () => [SEAT],
-    ...settings,
+    ...surroundings,
   });
   const printed = sayVerdict(event, verdict);
   await hive.hooks.printed(verdict);

@@ -146,7 +146,7 @@ test('an agent of a program that another agent started is below that agent, and 
   await fire(
     hive.hive as OpenedHive,
     { session_id: 'outer', cwd: '/demo', hook_event_name: 'SessionStart', source: 'startup' },
-    { env, settings: { machine: hostname(), above: [ppid] } },
+    { env, surroundings: { machine: hostname(), above: [ppid] } },
   );
   await sayer(hiveHooks(hive), 'inner')('SessionStart', { source: 'startup' });
   expect(await hive.hive.sessions.find('outer')).toMatchObject({ pid: ppid, source: 'main' });

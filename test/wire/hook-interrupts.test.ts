@@ -159,7 +159,7 @@ describe('subagents of Claude Code', () => {
     const hive = await openTestHive();
     await openDesk(hive);
     let tail = '';
-    const client = claude(hive, { settings: { readTail: () => tail } });
+    const client = claude(hive, { surroundings: { readTail: () => tail } });
     const id = '9a0e9700-0000-4000-8000-000000000001';
     await client.prompt(id);
     const permission = {
@@ -391,7 +391,7 @@ describe('Codex', () => {
       fire(
         hive,
         { ...recorded('UserPromptSubmit-prompt'), ...changes },
-        { client: 'codex', settings: { readTail: () => rollout } },
+        { client: 'codex', surroundings: { readTail: () => rollout } },
       );
     await submit({});
     await submit({ turn_id: '00000000-0000-7000-8000-000000000003' });

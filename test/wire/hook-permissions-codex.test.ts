@@ -104,7 +104,7 @@ describe('Codex', () => {
     const other = call('call_1', { cmd: 'curl evil', additional_permissions: { file_system: {} } });
     const own = call('call_2', { cmd: 'echo esc', additional_permissions });
     const lines = [item({ type: 'task_started' }), other];
-    const client = { client: 'codex' as const, settings: { readTail: () => lines.join('\n') } };
+    const client = { client: 'codex' as const, surroundings: { readTail: () => lines.join('\n') } };
     const asked = async (): Promise<{ context: string | null; decision: unknown }> => {
       const { prompts, printed } = await fireDialog(hive, CODEX, client);
       lines.push(own);
@@ -121,8 +121,8 @@ describe('Codex', () => {
       context: expect.stringMatching(/^additional_permissions: \{\n[\s\S]*"enabled": true/m),
       decision: { behavior: 'allow' },
     });
-    const { settings } = withRules({ decision: 'allow', tool: 'Bash', input: 'echo*' });
-    const ruled = { ...client, settings: { ...client.settings, ...settings } };
+    const { surroundings } = withRules({ decision: 'allow', tool: 'Bash', input: 'echo*' });
+    const ruled = { ...client, surroundings: { ...client.surroundings, ...surroundings } };
     const { prompts, printed } = await fireDialog(hive, CODEX, ruled);
     await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
     await printed;

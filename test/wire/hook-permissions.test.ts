@@ -360,7 +360,7 @@ describe('a permission prompt of Claude Code', () => {
         fire(
           hive,
           { ...raw, hook_event_name: 'PreToolUse', tool_name: 'Glob', tool_input: {}, tool_use_id: 't2' },
-          { settings: { readTail: readTail(tail) } },
+          { surroundings: { readTail: readTail(tail) } },
         );
       const shell = {
         type: 'tool_use',
@@ -381,7 +381,7 @@ describe('a permission prompt of Claude Code', () => {
   test('is withdrawn when Esc in the terminal ends its hook', async () => {
     const esc = new AbortController();
     const { prompts, printed } = await fireDialog(hive, BASH, {
-      settings: { withoutTimeLimit: (work) => work(esc.signal) },
+      surroundings: { withoutTimeLimit: (work) => work(esc.signal) },
     });
     esc.abort();
     expect(await printed).toBe('');

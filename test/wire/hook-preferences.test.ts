@@ -9,7 +9,7 @@ import { ask, HUMAN } from '../support/hive.ts';
 import { type Client, fire, heldWith } from '../support/hooks.ts';
 
 const SEAT = 'ada@test';
-const at = (seat: string): Client => ({ settings: { seat } });
+const at = (seat: string): Client => ({ surroundings: { seat } });
 const prefer = (hive: OpenedHive, key: string, value: unknown, seat = SEAT) =>
   hive.settings.set(settingNamed(key), value, seat, 'cli');
 
@@ -52,7 +52,7 @@ describe('the Stop guard', () => {
     let waits = false;
     const printed = fire(hive, STOP, {
       env: { CLAUDE_CODE_SESSION_ATTENDED: '0' },
-      settings: {
+      surroundings: {
         seat: SEAT,
         async withoutTimeLimit(work) {
           waits = true;

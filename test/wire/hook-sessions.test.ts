@@ -117,7 +117,7 @@ describe('/bg in the terminal of Claude Code', () => {
   const continued = { type: 'continued-in', sessionId: FIRST, continuedInSessionId: SECOND };
   const handedOver = {
     env,
-    settings: { readTail: () => entries(reply, continued, { type: 'last-prompt' }) },
+    surroundings: { readTail: () => entries(reply, continued, { type: 'last-prompt' }) },
   };
 
   /** An idle session with a question that is open, and one that is answered. */
@@ -169,8 +169,8 @@ describe('/bg in the terminal of Claude Code', () => {
   ])('nothing continues it if %s', async (_why, transcript) => {
     const { hive, open } = await asking();
     await fire(hive, forked, background);
-    const settings = { readTail: () => transcript };
-    await fire(hive, ended, { env: { ...env, CLAUDE_CODE_SESSION_ATTENDED: '0' }, settings });
+    const surroundings = { readTail: () => transcript };
+    await fire(hive, ended, { env: { ...env, CLAUDE_CODE_SESSION_ATTENDED: '0' }, surroundings });
     expect(await hive.sessions.find(FIRST)).toMatchObject({ continues: null });
     expect(await hive.prompts.get(open.ask_id)).toMatchObject({ session_id: FIRST, orphaned: true });
     expect(await hive.sessions.find(SECOND)).toMatchObject({ continues: null });
@@ -178,7 +178,7 @@ describe('/bg in the terminal of Claude Code', () => {
 
   test('nor while it runs: a fork beside it is a session of its own', async () => {
     const { hive, open } = await asking();
-    await fire(hive, forked, { ...background, settings: handedOver.settings });
+    await fire(hive, forked, { ...background, surroundings: handedOver.surroundings });
     await fire(hive, stop ?? {}, handedOver);
     expect(await hive.prompts.get(open.ask_id)).toMatchObject({ session_id: FIRST, orphaned: false });
   });
@@ -205,7 +205,7 @@ test('a conversation that is opened a second time while its client runs is refus
   const hive = await openTestHive();
   const typed = recordedEvent('claude-code/UserPromptSubmit-steering-tui.json');
   const session_id = String(typed['session_id']);
-  const from = (pid: number) => ({ env: { CLAUDE_PID: String(pid) }, settings: { above: [pid] } });
+  const from = (pid: number) => ({ env: { CLAUDE_PID: String(pid) }, surroundings: { above: [pid] } });
   await fire(hive, typed, from(process.pid));
   for (const prompt of ['go on', 'and on'])
     await expect(fire(hive, { ...typed, prompt }, from(process.ppid))).rejects.toThrow('which did not start');
@@ -220,7 +220,7 @@ test('a conversation that is opened while it still ends in another client goes o
   const started = recordedEvent('claude-code/SessionStart-startup-tui.json');
   const start = { ...started, source: 'resume' };
   const session_id = String(started['session_id']);
-  const from = (pid: number) => ({ env: { CLAUDE_PID: String(pid) }, settings: { above: [pid] } });
+  const from = (pid: number) => ({ env: { CLAUDE_PID: String(pid) }, surroundings: { above: [pid] } });
   await fire(hive, start, from(process.pid));
   const opened = fire(hive, start, from(process.ppid));
   await fire(hive, { ...start, hook_event_name: 'SessionEnd', reason: 'other' }, from(process.pid));
@@ -359,13 +359,13 @@ describe('what a session is called', () => {
   test('follows its transcript within one event of any kind: generated, renamed, renamed again, removed', async () => {
     const hive = await openTestHive();
     let transcript = '';
-    const settings = { readTail: () => transcript };
+    const surroundings = { readTail: () => transcript };
     const titleAfter = async (entry: object): Promise<string | undefined> => {
       transcript += line(entry);
-      await fire(hive, stop, { settings });
+      await fire(hive, stop, { surroundings });
       return (await hive.sessions.find(FIRST))?.title;
     };
-    await fire(hive, start, { settings });
+    await fire(hive, start, { surroundings });
     expect((await hive.sessions.find(FIRST))?.title).toBe('demo');
     expect(await titleAfter({ type: 'ai-title', aiTitle: 'Fix the delivery date' })).toBe(
       'Fix the delivery date',
@@ -380,24 +380,24 @@ describe('what a session is called', () => {
   test('follows it, too, where a hook is answered before it is recorded', async () => {
     const hive = await openTestHive();
     let transcript = '';
-    const settings = { readTail: () => transcript, answers_first: true };
+    const surroundings = { readTail: () => transcript, answers_first: true };
     const pre = recordedSequence('claude-code/permission-hook-deny.jsonl').find(
       ({ hook_event_name }) => hook_event_name === 'PreToolUse',
     );
     const event = { ...pre, session_id: FIRST };
-    for (let n = 0; n < 3; n += 1) await fire(hive, event, { settings });
+    for (let n = 0; n < 3; n += 1) await fire(hive, event, { surroundings });
     transcript = line({ type: 'custom-title', customTitle: 'delivery-fix' });
-    await fire(hive, event, { settings });
+    await fire(hive, event, { surroundings });
     await eventually(async () => (await hive.sessions.find(FIRST))?.title === 'delivery-fix');
   });
 
   test('is what its person named it, whatever the transcript says; a rename is one event', async () => {
     const hive = await openTestHive();
-    const settings = { readTail: () => line({ type: 'custom-title', customTitle: 'delivery-fix' }) };
-    await fire(hive, start, { settings });
-    await fire(hive, stop, { settings });
+    const surroundings = { readTail: () => line({ type: 'custom-title', customTitle: 'delivery-fix' }) };
+    await fire(hive, start, { surroundings });
+    await fire(hive, stop, { surroundings });
     await hive.sessions.configure(FIRST, { name: 'checkout' }, HUMAN);
-    await fire(hive, stop, { settings });
+    await fire(hive, stop, { surroundings });
     expect((await hive.sessions.find(FIRST))?.title).toBe('checkout');
     const renames = (await eventsOf(hive, 'session/changed')).filter(({ data }) => 'title' in data);
     expect(renames.map(({ data }) => data['title'])).toEqual(['delivery-fix', 'checkout']);
@@ -406,28 +406,28 @@ describe('what a session is called', () => {
   test('are its first words where its project is the name of a person', async () => {
     const hive = await openTestHive();
     await hive.store.write((tx) => tx.humans.put({ folded: 'ada', name: 'Ada', seen_at: tx.now }));
-    const settings = { findProject: () => ({ project: 'ada', project_dir: '/home/ada', branch: null }) };
+    const surroundings = { findProject: () => ({ project: 'ada', project_dir: '/home/ada', branch: null }) };
     const typed = recordedSequence('claude-code/clear-resume-tui.jsonl').find(
       ({ hook_event_name }) => hook_event_name === 'UserPromptSubmit',
     );
-    await fire(hive, start, { settings });
+    await fire(hive, start, { surroundings });
     for (const prompt of ['please fix the\ndelivery date', 'and more'])
-      await fire(hive, { ...typed, session_id: FIRST, prompt }, { settings });
+      await fire(hive, { ...typed, session_id: FIRST, prompt }, { surroundings });
     expect((await hive.sessions.find(FIRST))?.title).toBe('please fix the delivery date');
   });
 
   test('is for a subagent its type and the title of its session, also after a rename', async () => {
     const hive = await openTestHive();
     let transcript = '';
-    const settings = { readTail: () => transcript };
+    const surroundings = { readTail: () => transcript };
     const events = recordedSequence('claude-code/subagent-foreground.jsonl');
     const begins = events.findIndex(({ hook_event_name }) => hook_event_name === 'SubagentStart');
-    for (const event of events.slice(0, begins + 1)) await fire(hive, event, { settings });
+    for (const event of events.slice(0, begins + 1)) await fire(hive, event, { surroundings });
     const subagentTitle = async (): Promise<string | undefined> =>
       (await hive.sessions.list()).find(({ parent_session_id }) => parent_session_id !== null)?.title;
     expect(await subagentTitle()).toBe(`${events[begins]?.['agent_type']} of demo`);
     transcript = line({ type: 'custom-title', customTitle: 'delivery-fix' });
-    await fire(hive, events[begins + 1] ?? {}, { settings });
+    await fire(hive, events[begins + 1] ?? {}, { surroundings });
     expect(await subagentTitle()).toBe(`${events[begins]?.['agent_type']} of delivery-fix`);
   });
 });

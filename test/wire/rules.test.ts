@@ -52,7 +52,7 @@ async function openDesk(open: typeof openDeskHere = openDeskHere): Promise<Desk>
     hive,
     sidecar,
     file: trustFileOf(env['XDG_CONFIG_HOME']),
-    hook: { settings: { seat: thisSeat(), human, findProject } },
+    hook: { surroundings: { seat: thisSeat(), human, findProject } },
   };
 }
 
@@ -62,7 +62,7 @@ function asks(command: string): Record<string, unknown> {
 
 /** Asks for a permission and answers it at the desk. */
 async function decided({ hive }: Desk, command: string, decision: string): Promise<string> {
-  const { prompts, printed } = await fireDialog(hive, asks(command), { settings: { findProject } });
+  const { prompts, printed } = await fireDialog(hive, asks(command), { surroundings: { findProject } });
   const ask_id = prompts[0]?.ask_id ?? '';
   await answerDialog(hive, ask_id, decision);
   await printed;

@@ -54,7 +54,7 @@ test('what an agent said last comes with its turn, and again when it asks', asyn
     const { sessions } = await desk.request('session/list', {});
     return (sessions as { turn: { last_words?: string } }[])[0]?.turn.last_words;
   };
-  const here = { settings: { machine: hostname() } };
+  const here = { surroundings: { machine: hostname() } };
   const event = { session_id: 'reader', cwd: '/demo', transcript_path };
   say('I read the tests.');
   await fire(hive, { ...event, hook_event_name: 'UserPromptSubmit', prompt: 'go', prompt_id: 'p1' }, here);

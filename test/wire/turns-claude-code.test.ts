@@ -13,7 +13,7 @@ async function replay(sequence: string, transcript?: string, env: Record<string,
   const readTail = transcript === undefined ? () => null : recordedTail(transcript);
   const printed: string[] = [];
   for (const event of recordedSequence(`claude-code/${sequence}.jsonl`))
-    printed.push(await fire(hive, event, { env, settings: { readTail } }));
+    printed.push(await fire(hive, event, { env, surroundings: { readTail } }));
   return { hive, printed: printed.filter((text) => text !== '') };
 }
 
@@ -48,7 +48,7 @@ describe('Esc in the terminal', () => {
       if (['PreToolUse', 'UserPromptSubmit'].includes(String(event['hook_event_name']))) moves += 1;
       const now = `${String(event['transcript_path'])}-${moves}`;
       const readTail = (path: string): string | null => (path === now ? read() : null);
-      await fire(hive, { ...event, transcript_path: now }, { settings: { readTail } });
+      await fire(hive, { ...event, transcript_path: now }, { surroundings: { readTail } });
     }
     expect((await endsOf(hive, FIRST)).filter((end) => end !== 'completed')).toEqual([
       'interrupted by terminal',
@@ -98,7 +98,7 @@ describe('a prompt that replaces the running turn', () => {
   /** A turn whose client records what the named transcript has of it. */
   async function running(transcript: string) {
     const hive = await openTestHive();
-    const client = claude(hive, { settings: { readTail: recordedTail(transcript) } });
+    const client = claude(hive, { surroundings: { readTail: recordedTail(transcript) } });
     await client.prompt(id(1), 'first words');
     return { hive, client };
   }
@@ -121,7 +121,7 @@ describe('a prompt that replaces the running turn', () => {
     const early = whole.slice(0, lineOf(whole, id(2)));
     let reads = 0;
     const hive = await openTestHive();
-    const client = claude(hive, { settings: { readTail: () => (++reads > 20 ? whole : early) } });
+    const client = claude(hive, { surroundings: { readTail: () => (++reads > 20 ? whole : early) } });
     await client.prompt(id(1), 'first words');
     await client.prompt(id(1), 'second words');
     await client.stop(id(2));
@@ -136,7 +136,7 @@ describe('a prompt that replaces the running turn', () => {
       reads += 1;
       return tail;
     };
-    const client = claude(hive, { settings: { readTail } });
+    const client = claude(hive, { surroundings: { readTail } });
     await client.prompt(id(1), 'first words');
     reads = 0;
     await client.stop(id(2));

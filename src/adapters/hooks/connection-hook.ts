@@ -5,22 +5,22 @@
  */
 import { beside } from '../../application/background.ts';
 import type { Hive } from '../../application/hive.ts';
-import type { ConnectionHook, HookCall, HookSettings } from '../../application/hook-context.ts';
+import type { ConnectionHook, HookCall, HookSurroundings } from '../../application/hook-context.ts';
 import { type HookClient, type HookEvent, hookClient, sessionOf } from '../../domain/hooks.ts';
 import type { Raw } from '../../domain/json.ts';
 import { parseJson } from '../../domain/json-numbers.ts';
 import { labelled } from '../../domain/sources.ts';
 import { readEvent, sayVerdict } from './hook.ts';
 
-/** The settings of the connected process; the project is that of the event. */
-export type ConnectionSettings = Omit<HookSettings, 'findProject' | 'withoutTimeLimit'> & {
-  findProject: (cwd: string) => ReturnType<HookSettings['findProject']>;
+/** The surroundings of the connected process; the project is that of the event. */
+export type ConnectionSurroundings = Omit<HookSurroundings, 'findProject' | 'withoutTimeLimit'> & {
+  findProject: (cwd: string) => ReturnType<HookSurroundings['findProject']>;
 };
 
 /** The handler of a connection's hooks. */
-export function createConnectionHook(hive: Hive, settings: ConnectionSettings): ConnectionHook {
-  const fails_closed = settings.env['HIVE_GATE_FAIL'] === 'closed';
-  const env = hookEnvironment(settings.env);
+export function createConnectionHook(hive: Hive, surroundings: ConnectionSurroundings): ConnectionHook {
+  const fails_closed = surroundings.env['HIVE_GATE_FAIL'] === 'closed';
+  const env = hookEnvironment(surroundings.env);
   const failures = createFailures(hive);
   return async (call, signal) => {
     let name: unknown = call.args['hook_event_name'];
@@ -29,10 +29,10 @@ export function createConnectionHook(hive: Hive, settings: ConnectionSettings): 
       const event = await withSource(hive, readEvent(raw, env, clientOf(raw)));
       name = event.name;
       const verdict = await hive.hooks.handle(event, {
-        ...settings,
+        ...surroundings,
         // An event that cannot be recorded must still be able to deny.
         answers_first: !fails_closed,
-        findProject: () => settings.findProject(settings.env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
+        findProject: () => surroundings.findProject(surroundings.env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
         withoutTimeLimit: (work) => work(signal),
       });
       // Recorded as printed once it has left, which is when this process reaches its next task. A cancelled call gets no
@@ -117,7 +117,7 @@ export function clientOf(event: Raw): HookClient | null {
  * The environment of a server, completed to that of a hook: it lacks `CLAUDE_CODE_SESSION_ATTENDED`. The entry point tells a
  * terminal from `claude -p` as well.
  */
-export function hookEnvironment(env: HookSettings['env']): HookSettings['env'] {
+export function hookEnvironment(env: HookSurroundings['env']): HookSurroundings['env'] {
   const entrypoint = env['CLAUDE_CODE_ENTRYPOINT'];
   if (entrypoint !== 'cli' && entrypoint !== 'sdk-cli') return env;
   return { CLAUDE_CODE_SESSION_ATTENDED: entrypoint === 'cli' ? '1' : '0', ...env };

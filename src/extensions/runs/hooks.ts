@@ -4,7 +4,7 @@
  * answer here. Only the agent of the run's last start gets an answer, and each answer is given to one call.
  */
 import { displayedOf, draft, meantFor } from '../../application/dialogs.ts';
-import type { HookContext, HookHandler, HookSettings } from '../../application/hook-context.ts';
+import type { HookContext, HookHandler, HookSurroundings } from '../../application/hook-context.ts';
 import {
   applicableRules,
   concludePrompts,
@@ -56,14 +56,14 @@ const NOT_SHOWN =
 /** The handler of one event of a run's agent. */
 export async function runHandler(
   event: HookEvent,
-  settings: HookSettings,
+  surroundings: HookSurroundings,
   own: RunStart,
 ): Promise<HookHandler> {
-  const found = permissionIn(event, settings);
-  const worded = found === null ? null : await inWords(found, event, settings);
-  const rules = worded === null ? null : await applicableRules(worded.dialog, event, settings);
-  const question = await questionIn(event, settings);
-  const otherwise = dialogOf(event) === null ? null : await dialogHandler(event, settings);
+  const found = permissionIn(event, surroundings);
+  const worded = found === null ? null : await inWords(found, event, surroundings);
+  const rules = worded === null ? null : await applicableRules(worded.dialog, event, surroundings);
+  const question = await questionIn(event, surroundings);
+  const otherwise = dialogOf(event) === null ? null : await dialogHandler(event, surroundings);
   const ofRun = async (hook: HookContext, stored: Run): Promise<Partial<Verdict> | null> => {
     const { verdict, waited } = hook;
     await noticeChanged(hook, stored);
@@ -107,7 +107,7 @@ function isOfRun({ client, session_id, agent_id }: HookEvent, run: Run, own: Run
 }
 
 /** The permission or plan that this event needs. A subagent's call cannot be deferred: the client asks as usual. */
-function permissionIn(event: HookEvent, { env }: HookSettings): HookDialog | null {
+function permissionIn(event: HookEvent, { env }: HookSurroundings): HookDialog | null {
   const { name, tool, agent_id } = event;
   if (tool === null || agent_id !== null) return null;
   if (name !== 'PreToolUse' && name !== 'PermissionRequest') return null;
@@ -237,9 +237,9 @@ async function knownCall(
  * Whether an event without the id of its call cannot be for this call. The call must have no result yet; the client's own
  * transcript shows which calls have one. If two such calls are equal, the human is asked again: no answer is for both.
  */
-function isAnother({ event, settings }: HookContext, { call_id }: RunCall): boolean {
+function isAnother({ event, surroundings }: HookContext, { call_id }: RunCall): boolean {
   const { transcript_path } = event;
-  const tail = transcript_path === null ? null : settings.readTail(transcript_path, STEP_TAIL_BYTES);
+  const tail = transcript_path === null ? null : surroundings.readTail(transcript_path, STEP_TAIL_BYTES);
   return call_id === null || !isOpenCall(tail, call_id) || hasTwin(tail, call_id);
 }
 
@@ -286,7 +286,7 @@ async function conclude(
   worded: WordedDialog,
   { ask_ids, abandoned, file }: Waited & { file: Trust | null },
 ): Promise<Partial<Verdict> | null> {
-  const { tx, event, session, settings, verdict } = hook;
+  const { tx, event, session, surroundings, verdict } = hook;
   const [ask_id] = ask_ids;
   const prompt = await tx.prompts.get(ask_id ?? '');
   const call = run.calls.find((one) => one.ask_id === ask_id);
@@ -314,7 +314,7 @@ async function conclude(
   }
   // The client now asks for permission, and that hook continues the wait.
   const { transcript_path } = event;
-  const tail = transcript_path === null ? null : settings.readTail(transcript_path, STEP_TAIL_BYTES);
+  const tail = transcript_path === null ? null : surroundings.readTail(transcript_path, STEP_TAIL_BYTES);
   if (!isOnlyCall(tail, call.call_id ?? '')) return null;
   await putCalls(hook, run, [call], [{ ...call, deferred: true }]);
   return { defer: `Waiting for the human: ${prompt.ask_id}` };

@@ -5,7 +5,7 @@
  */
 
 import { draft, promptsNow, withdraw } from '../../application/dialogs.ts';
-import type { HookContext, HookSettings } from '../../application/hook-context.ts';
+import type { HookContext, HookSurroundings } from '../../application/hook-context.ts';
 import { concludePrompts, inWords, type WordedDialog } from '../../application/hook-dialogs.ts';
 import { giveNotice } from '../../application/notices.ts';
 import { askIn, insertPrompt } from '../../application/prompts.ts';
@@ -39,7 +39,10 @@ export function modeOf({ raw }: HookEvent): Pick<RunCall, 'mode'> {
 export type RunQuestion = { worded: WordedDialog } | { request: CheckedRequest; wait_ms: number };
 
 /** The question in an event of the main agent; null if it asks none. */
-export async function questionIn(event: HookEvent, settings: HookSettings): Promise<RunQuestion | null> {
+export async function questionIn(
+  event: HookEvent,
+  surroundings: HookSurroundings,
+): Promise<RunQuestion | null> {
   const { name, tool, agent_id } = event;
   if (tool === null || agent_id !== null || event.client !== 'claude-code') return null;
   if (name !== 'PreToolUse' && name !== 'PermissionRequest') return null;
@@ -49,7 +52,7 @@ export async function questionIn(event: HookEvent, settings: HookSettings): Prom
     return request === null ? null : { request, wait_ms: blocking.wait_ms };
   }
   const dialog = dialogOf({ ...event, name: 'PermissionRequest' });
-  return dialog?.kind === 'questions' ? { worded: await inWords(dialog, event, settings) } : null;
+  return dialog?.kind === 'questions' ? { worded: await inWords(dialog, event, surroundings) } : null;
 }
 
 /** Null for a request that is refused: its tool then refuses it, too, and its model reads why. */
@@ -118,7 +121,7 @@ export async function concludeQuestion(
   question: RunQuestion,
   { ask_ids, abandoned }: Waited,
 ): Promise<Partial<Verdict> | null> {
-  const { tx, event, session, settings, verdict } = hook;
+  const { tx, event, session, surroundings, verdict } = hook;
   const calls = run.calls.filter(({ ask_id }) => ask_ids.includes(ask_id));
   const prompts = await promptsNow(tx, ask_ids);
   if (calls.length === 0 || prompts.length < ask_ids.length) return null;
@@ -130,7 +133,7 @@ export async function concludeQuestion(
   if (abandoned) return null;
   if (prompts.every(({ status }) => status !== 'pending')) return answer(hook, question, prompts);
   const { transcript_path } = event;
-  const tail = transcript_path === null ? null : settings.readTail(transcript_path, STEP_TAIL_BYTES);
+  const tail = transcript_path === null ? null : surroundings.readTail(transcript_path, STEP_TAIL_BYTES);
   const call_id = event.tool?.use_id ?? null;
   if (event.name === 'PreToolUse' && call_id !== null && isOnlyCall(tail, call_id)) {
     await putCalls(

@@ -6,7 +6,7 @@
 import type { ServerResponse } from 'node:http';
 import { readEvent, sayVerdict } from '../../adapters/hooks/hook.ts';
 import type { Hive } from '../../application/hive.ts';
-import type { HookSettings } from '../../application/hook-context.ts';
+import type { HookSurroundings } from '../../application/hook-context.ts';
 import type { ProjectContext } from '../../application/world.ts';
 import { HiveError, isTransient } from '../../domain/errors.ts';
 import { hookClient } from '../../domain/hooks.ts';
@@ -51,7 +51,7 @@ interface RemoteCall {
 }
 
 /** The rules for permissions, which are those of the human who serves. */
-export type RemoteRules = Pick<HookSettings, 'human' | 'editTools'> & { seat: string };
+export type RemoteRules = Pick<HookSurroundings, 'human' | 'editTools'> & { seat: string };
 
 /** The handler of remote hooks. */
 export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {

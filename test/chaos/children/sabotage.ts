@@ -192,8 +192,8 @@ const BUGS: Readonly<Record<SabotageName, () => Bug>> = {
       ...others,
       ...(hooks !== undefined && {
         hooks: altered(hooks, {
-          async handle(event, settings) {
-            const handled = await hooks.handle(event, settings);
+          async handle(event, surroundings) {
+            const handled = await hooks.handle(event, surroundings);
             return event.name === 'PreToolUse' && event.tool?.own != null
               ? { ...handled, deny: 'Process your mentions with hivemind_process_mentions first.' }
               : handled;

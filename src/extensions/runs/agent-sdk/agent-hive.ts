@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEvent } from '../../../adapters/hooks/hook.ts';
 import type { Hive } from '../../../application/hive.ts';
-import type { HookSettings } from '../../../application/hook-context.ts';
+import type { HookSurroundings } from '../../../application/hook-context.ts';
 import type { StopRequest } from '../../../application/interrupts.ts';
 import type { HookEvent } from '../../../domain/hooks.ts';
 import { thisSeat } from '../../../infrastructure/platform/paths.ts';
@@ -28,8 +28,8 @@ export interface AgentHive {
   readonly closing: AbortSignal;
   /** Parses the input of an SDK hook. @throws HiveError `invalid_input`. */
   read(input: object): HookEvent;
-  /** The settings of a hook of this program; `signal` fires when the SDK stops waiting for it. */
-  settings(event: HookEvent, signal?: AbortSignal): HookSettings;
+  /** The surroundings of a hook of this program; `signal` fires when the SDK stops waiting for it. */
+  surroundings(event: HookEvent, signal?: AbortSignal): HookSurroundings;
   /** The session, agent and directory of a tool call, as its PreToolUse reported them. */
   callerOf(tool_use_id: string | undefined): Caller | null;
   /** The listeners of the hooks that `hiveHooks` made last. */
@@ -85,7 +85,7 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
       }
       return event;
     },
-    settings: (event, signal) => ({
+    surroundings: (event, signal) => ({
       ...hookMachine(env),
       findProject: () => findProject(event.cwd),
       seat: thisSeat(),

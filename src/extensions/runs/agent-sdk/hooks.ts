@@ -90,7 +90,7 @@ function hookCallback(hive: AgentHive, listeners: HookListeners): HookCallback {
   return async (input, _tool_use_id, { signal }) => {
     try {
       const event = hive.read(input);
-      const handled = await hive.hive.hooks.handle(event, hive.settings(event, signal));
+      const handled = await hive.hive.hooks.handle(event, hive.surroundings(event, signal));
       for (const listener of listeners) listener(event);
       // Returning it delivers it: there is no printing that could fail. If the receipt is not stored, it is delivered again.
       await hive.hive.hooks.printed(handled).catch(() => undefined);
@@ -161,7 +161,7 @@ async function askDesk(
     tool_input,
     permission_suggestions: suggestions ?? [],
   });
-  const handled = await hive.hive.hooks.handle(event, hive.settings(event, signal));
+  const handled = await hive.hive.hooks.handle(event, hive.surroundings(event, signal));
   await hive.hive.hooks.printed(handled).catch(() => undefined);
   return handled.decision;
 }
