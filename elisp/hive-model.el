@@ -640,7 +640,7 @@ return TYPED; if several have, signal a `user-error' that names them."
                                            (string (char-before (1- (point))))))))
         (list (point) end (hive-model-handle-table hive-model-project-dir)
               :exclusive 'no
-              ;; What is typed next is no part of the handle.
+              ;; The next word that is typed is no part of the handle.
               :exit-function (lambda (_ status)
                                (when (and (eq status 'finished) (not (looking-at-p "[[:space:][:punct:]]")))
                                  (insert " "))))))))
