@@ -102,7 +102,7 @@ export async function fill(hive: OpenedHive): Promise<World> {
     session,
   );
   await hive.outreach.report({ message: 'The migration is **done**.' }, await agent(hive, 'bg-session'));
-  const busy = claude(hive, { session_id: SESSION, settings: { machine: hostname() } });
+  const busy = claude(hive, { session_id: SESSION, surroundings: { machine: hostname() } });
   await busy.start();
   const transcript_path = join(tempFolder(), 'transcript.jsonl');
   const message = {
