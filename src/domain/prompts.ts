@@ -616,11 +616,10 @@ export function keptLabel(label: string): string {
   return cleanText(label).trim();
 }
 
-function normalizeOptions({
-  options: asked = [],
-  kind,
-}: Pick<AskRequest, 'options' | 'kind'>): PromptOption[] {
-  const given = kind === 'permission' && asked.length === 0 ? ALLOW_OR_DENY : asked;
+function normalizeOptions({ options: asked, kind }: Pick<AskRequest, 'options' | 'kind'>): PromptOption[] {
+  // A program without types may give null for none.
+  const some = asked ?? [];
+  const given = kind === 'permission' && some.length === 0 ? ALLOW_OR_DENY : some;
   const options = atMost('options', given, PROMPT_LIMITS.options).map((option): PromptOption => {
     const { label, description, refuses }: AskedOption =
       typeof option === 'string' ? { label: option } : option;

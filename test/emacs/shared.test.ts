@@ -119,7 +119,7 @@ describe('writing', () => {
     await emacs.type('100% done; look @claude-d');
     await emacs.keys('Tab');
     await emacs.until(/look @Claude-def34/);
-    await emacs.type(' please');
+    await emacs.type('please');
     await emacs.keys('C-c', 'C-c');
     const [message] = await posted('100% done; look @Claude-def34 please');
     expect(message).toMatchObject({ author: 'human', from_handle: 'Human', via: 'emacs', project: 'demo' });

@@ -226,7 +226,7 @@ requirement(
     const told = (await human.hive('mentions', '--session', 'Claude-sum01', '--json')).json();
     expect(told.summary).toEqual(summary);
     await emacs.show('(hive-check-mentions-of "Claude-sum01")');
-    await emacs.until(/Mentions of .*: 3 in total, 1 done, 2 open[\s\S]*hive-mentions: Claude-sum01/);
+    await emacs.until(/Mentions of .*: 3 in total, 1 done, 2 open[\s\S]*hive-mentions: Claude-su/);
     const { out } = await human.hive('mentions', '--session', 'Claude-sum01', '--status', 'processed');
     for (const text of ['@Claude-sum01 1', 'it was easy', 'Claude-def34']) expect(out).toContain(text);
     await emacs.evaluate(
