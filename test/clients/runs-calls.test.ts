@@ -1,5 +1,5 @@
 /** Client suite 12: what the real Claude Code asks under `hive run`, from a question to its plan. It is resumed with the answer. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { HUMAN, noticesOf } from '../support/hive.ts';
@@ -22,12 +22,15 @@ describe('a run of Claude Code', () => {
   test('runs a call as it was displayed, although another hook changes it; if that one answers later, its human is told', async () => {
     const changing = (until: string): string[] => {
       const changed = { hookEventName: 'PreToolUse', updatedInput: bash('echo other >> effects.txt').input };
-      const command = `${until} echo '${JSON.stringify({ hookSpecificOutput: changed })}'`;
+      const command = `${until} echo $$ > hook.pid; echo '${JSON.stringify({ hookSpecificOutput: changed })}'`;
       const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command }] }] };
       return ['--settings', JSON.stringify({ hooks })];
     };
     const first = await start({ patience: null, more: changing('') });
-    await answer(first.hive, await pending(first.hive), 'Allow');
+    const shown = await pending(first.hive);
+    // Once its process is gone, the client has read what it printed.
+    await eventually(() => hasEnded(join(first.folder, 'hook.pid')), 20_000);
+    await answer(first.hive, shown, 'Allow');
     expect(await first.child.exited).toMatchObject({ code: 0 });
     expect(effects(first.folder)).toBe('one\n');
     expect(await noticesOf(first.hive)).toEqual([]);
@@ -180,3 +183,9 @@ describe('a run of Claude Code', () => {
     expect(model.everything()).toContain('blue');
   });
 });
+
+/** Whether the process with the id in this file has come and gone. */
+function hasEnded(path: string): boolean {
+  const pid = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
+  return pid > 0 && !existsSync(`/proc/${pid}`);
+}
