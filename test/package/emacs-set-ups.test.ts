@@ -244,9 +244,7 @@ ${recipe(join(current, 'elisp'))}`,
       { '.emacs': recipe(odd.elisp) + server },
       { LANG: 'C', TERM: 'xterm-256color' },
     );
-    const place = join(person.home, 't');
-    mkdirSync(place);
-    const terminal = await openTerminal(place, person.env, ['emacs', '-nw', ...ALMOST_Q]);
+    const terminal = await openTerminal(tempFolder(), person.env, ['emacs', '-nw', ...ALMOST_Q]);
     whenFinished(() => terminal.close());
     await works(person, await servedEmacs(person.env), odd.hive, {
       async answer() {
