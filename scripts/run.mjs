@@ -9,9 +9,8 @@ const root = join(import.meta.dirname, '..');
 const bin = join(root, 'node_modules/.bin');
 const vitest = 'node_modules/vitest/vitest.mjs';
 
-// A real client takes a whole processor while it starts, and then waits more than it works. More of them at once than these run into
-// limits of their own.
-const clients = `${vitest} run --maxWorkers 5`;
+// A real client takes a whole processor while it starts: more of them at once run into limits of their own.
+const clients = `${vitest} run --maxWorkers 3`;
 
 const everything = 'scripts/setup.mjs --system';
 const compiler = 'scripts/setup.mjs --only-system=gcc,libc6-dev';
