@@ -52,16 +52,18 @@ describe('an interrupt of Codex', () => {
     const world = await openWorld();
     const { hive, ...rest } = world;
     const over = Promise.withResolvers<Reply>();
-    const model = await startResponses((_request, step) =>
-      step === 1 ? (reply ?? over.promise) : { text: `reply ${step}` },
-    );
+    const asks = JSON.stringify(reply).includes('hivemind_ask');
+    const model = await startResponses((_request, step) => {
+      if (step === 1 && reply !== null) return reply;
+      // The result of the tool may reach the model before the interrupt reaches Codex.
+      return step === 1 || (step === 2 && asks) ? over.promise : { text: `reply ${step}` };
+    });
     const run = { ...rest, model };
     const codex = await openCodex(run, ['-a', 'on-request', '-s', 'read-only']);
     await codex.say('first words');
     await codex.until(working, 20_000);
     await eventually(() => model.requests.length === 1);
     const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 10 })).items;
-    const asks = JSON.stringify(reply).includes('hivemind_ask');
     await eventually(async () => (await pending()).length === (asks ? 1 : 0), 20_000);
     const open = (await pending()).map(({ ask_id }) => ask_id);
     const handle = (await hive.turns.running())[0]?.session.handle ?? '';
@@ -69,7 +71,7 @@ describe('an interrupt of Codex', () => {
     const asked = await say('interrupt', handle, '--note', 'wrong branch', '--json');
     expect(asked.json()).toMatchObject({ outcome: 'aborted', by: 'ada', cancelled_prompts: open });
     await codex.until(/Conversation interrupted/);
-    over.resolve({ text: 'too late' });
+    over.resolve({ text: 'reply 0' });
     await codex.say('second words');
     await codex.until(/second words[\s\S]*reply \d/);
     expect(model.told()).toContain('Your last turn was interrupted by ada');
