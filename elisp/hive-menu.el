@@ -6,7 +6,8 @@
 ;;; Commentary:
 
 ;; ? is a menu of the keys of the buffer that you are in, and h in the status
-;; buffer (`hive') one of all that Hive does.  They say what is pending.  `hive-prefix-map' has the keys of h everywhere:
+;; buffer (`hive') one of all that Hive does.  They say what is pending.
+;; `hive-prefix-map' has the keys of h everywhere:
 ;;
 ;;   (global-set-key (kbd "C-c h") hive-prefix-map)
 

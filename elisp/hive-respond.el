@@ -174,7 +174,7 @@ It was settled, or left to the terminal of its agent."
       (hive-respond-fate now))))
 
 (defun hive-respond-lost-p (prompt)
-  "Return non-nil if no answer to PROMPT is accepted from here by now."
+  "Return non-nil if PROMPT takes no answer from here any more."
   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
     (or (equal "responded" (plist-get now :status)) (hive-prompt-in-terminal-p now))))
 
