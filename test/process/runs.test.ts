@@ -92,11 +92,14 @@ test('a run that is stopped says so', async () => {
 });
 
 test('a stopped agent that ignores SIGINT is killed, with what it has started', async () => {
-  const { program, hive, start } = claude("trap '' INT; sleep 600");
+  const store = tempStore();
+  const { program, home, hive, start } = claude(`trap '' INT; touch "$HOME/ignores"; sleep 600`, store);
   const running = start('run', '--', program, '-p', 'go');
-  const runs = async () => (await hive('runs', '--json')).json().runs;
-  await eventually(async () => (await runs()).length === 1);
-  const [{ run_id }] = await runs();
+  await eventually(async () => existsSync(join(home, 'ignores')));
+  const [{ run_id }] = (await hive('runs', '--json')).json().runs;
+  const stored = await openTestHive(store);
+  // Before that, the process that starts the agent would end it.
+  await eventually(async () => (await stored.store.read((tx) => tx.runs.get(run_id)))?.agent != null);
   expect(await hive('runs', '--stop', run_id)).toMatchObject({
     code: 0,
     err: `hive: ${run_id}: It was stopped. Its agent ignored the interrupt and was killed.\n`,

@@ -321,7 +321,8 @@ export function createRuns(parts: RunParts) {
     },
 
     /**
-     * Ends a run: returns when its agent has ended, and whether it had to be killed. The agent is not started again.
+     * Ends a run: returns when its agent has ended, and whether it had to be killed. An agent that is just being started is ended
+     * by the process that starts it. The agent is not started again.
      * @throws HiveError `invalid_input`.
      */
     stop,
