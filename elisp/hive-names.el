@@ -42,7 +42,7 @@ A request that failed with `transient' may be sent again.")
      yes-no)
     (stop_wait seat "seconds that an unattended agent waits for your answer before it stops"
      whole-number)
-    (dialog_wait seat "seconds that a client's permissions and questions can be answered at a desk; usual: a day for Claude Code; for Codex only its questions, while it shows them"
+    (dialog_wait seat "seconds that a client's permissions and questions can be answered at a desk; usual: a day for Claude Code; for Codex its questions and commands, while it shows them"
      word-or-number (usual on off) "seconds")
     (wake seat "hours in which answers and mentions wake an agent that has become idle"
      word-or-number (off) "hours")

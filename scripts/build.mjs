@@ -188,18 +188,18 @@ async function bundle(options) {
 }
 
 // A hook starts for each event of an agent; zod alone would make the start 2.8 times as slow. Only the content of the bundle
-// counts: esbuild leaves out what only other programs reach, such as the control of Codex with its WebSockets. The one package
-// in it is `diff`: 20 kB that run only for a permission to edit a file.
+// counts: esbuild leaves out what only other programs reach. The packages in it run only for a dialog: `diff` compares an edit with
+// its file, and `ws` asks Codex whether a desk can answer.
 function refusePackagesInHook({ inputs, outputs }) {
   const bundled = new Set(Object.values(outputs).flatMap((output) => Object.keys(output.inputs)));
   for (const [importer, { imports }] of Object.entries(inputs)) {
     const found = imports.find(
       ({ path }) =>
-        path.startsWith('node_modules/') && !path.startsWith('node_modules/diff/') && bundled.has(path),
+        path.startsWith('node_modules/') && !/^node_modules\/(diff|ws)\//.test(path) && bundled.has(path),
     );
     if (found && !importer.startsWith('node_modules/')) {
       throw new Error(
-        `dist/hook.cjs must hold no npm package, but ${importer} imports "${found.original}": ` +
+        `dist/hook.cjs must hold no other npm packages than diff and ws, but ${importer} imports "${found.original}": ` +
           'move that import out of what src/cli/hook.ts reaches.',
       );
     }

@@ -7,7 +7,7 @@ import type { HookSurroundings } from './application/hook-context.ts';
 import { createHooks, type HookService } from './application/hooks.ts';
 import type { Store } from './application/ports.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
-import type { Check, Examination, Logger, Notifier } from './application/world.ts';
+import type { Check, CodexControl, Examination, Logger, Notifier } from './application/world.ts';
 import { HiveError } from './domain/errors.ts';
 import type { Environment } from './domain/sources.ts';
 import { runHandler, storeServer } from './extensions.ts';
@@ -15,7 +15,7 @@ import { files } from './infrastructure/platform/files.ts';
 import { humanTrust } from './infrastructure/platform/human-file.ts';
 import { randomIds } from './infrastructure/platform/ids.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
-import { codexSocket, storeAddress, thisSeat } from './infrastructure/platform/paths.ts';
+import { storeAddress, thisSeat } from './infrastructure/platform/paths.ts';
 import { processes } from './infrastructure/platform/processes.ts';
 import { findProject } from './infrastructure/platform/project.ts';
 import type { CopiedTable } from './infrastructure/store/copy.ts';
@@ -59,7 +59,7 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     findProject: findProject,
     machine: hostname(),
     files,
-    codex: async () => (await import('./infrastructure/platform/codex-control.ts')).createCodexControl(env),
+    codex: () => codexControl(env),
     runHandler,
     pid: process.pid,
     examinations: async () => [...(await examine(address, env)), ...((await options.examinations?.()) ?? [])],
@@ -110,7 +110,7 @@ export async function openHooks(options: OpenHiveOptions): Promise<HookService &
 /** The parts of this machine that hooks use. An agent waits for its hooks, so the first event that needs a part loads it. */
 export function hookMachine(
   env: Environment,
-): Pick<HookSurroundings, 'env' | 'machine' | 'pid' | 'readTail' | 'human' | 'editTools' | 'codexListens'> {
+): Pick<HookSurroundings, 'env' | 'machine' | 'pid' | 'readTail' | 'human' | 'editTools' | 'codexHosts'> {
   return {
     env,
     machine: hostname(),
@@ -124,8 +124,12 @@ export function hookMachine(
       return { trust: humanTrust(env), place: placeAt(cwd) };
     },
     editTools: async (cwd) => (await import('./infrastructure/platform/edits.ts')).editToolsAt(cwd),
-    codexListens: () => existsSync(codexSocket(env)),
+    codexHosts: async (thread_id) => (await codexControl(env)).hosts(thread_id),
   };
+}
+
+async function codexControl(env: Environment): Promise<CodexControl> {
+  return (await import('./infrastructure/platform/codex-control.ts')).createCodexControl(env);
 }
 
 /** Only the service that wakes idle agents, for the same reason. */

@@ -183,7 +183,7 @@ export function createHive(parts: HiveParts) {
     startProposals: () => once('proposals', () => startProposals(rules, log)),
     /** Passes answers from desks to the dialogs of Codex on this machine (codex-dialogs.ts); sidecars start it. */
     startCodexAnswers: () =>
-      once('answers', () => startCodexAnswers({ store, feed, codex, machine, log }, delivery)),
+      once('answers', () => startCodexAnswers({ store, feed, codex, machine, trust: parts.trust }, delivery)),
     /** Wakes idle sessions of Codex, if Codex started this process (wakes.ts). */
     startCodexWaker: (party: Pick<WakeWait, 'seat'>) =>
       createCodexWaker({ store, feed, wakes, codex, machine, log }, party),

@@ -45,8 +45,8 @@ export interface HookSurroundings {
   client_version?: () => string | null;
   /** Compares an edit with the files of a tool that works in `cwd`; only the few events that edit files call it. */
   editTools?: (cwd: string) => Promise<EditTools>;
-  /** Whether a Codex daemon listens on this machine: only its dialogs can be answered from a desk. */
-  codexListens?: () => boolean;
+  /** Whether the Codex daemon of this machine hosts a thread, so that a desk can answer a dialog while the terminal shows it. */
+  codexHosts?: (thread_id: string) => Promise<boolean>;
 }
 
 /** An event for the `hive serve` of another machine. `signal`: the client cancels it. */

@@ -3,6 +3,7 @@
  * transaction, and the first answer wins. If nobody answers, the client continues as if there were no hook.
  */
 import { permissionsOfCommand } from '../domain/codex-patches.ts';
+import { SHELL } from '../domain/codex-requests.ts';
 import {
   ALLOW,
   comparedDialog,
@@ -55,12 +56,13 @@ export async function dialogHandler(event: HookEvent, surroundings: HookSurround
   if (found === null) return async () => null;
   const worded = await inWords(found, event, surroundings);
   const rules = await applicableRules(worded.dialog, event, surroundings);
+  const hosted = await isHosted(found, event, surroundings);
   return async (hook) => {
     const { verdict, waited } = hook;
     if (waited !== null) return concludeWait(hook, worded, waited, rules);
     if (rules.file !== null && surroundings.seat !== undefined)
       await recordTrust(hook.tx, { seat: surroundings.seat, via: 'hook' }, rules.file);
-    return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, worded, rules);
+    return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, worded, rules, hosted);
   };
 }
 
@@ -145,11 +147,13 @@ async function open(
   hook: HookContext,
   worded: WordedDialog,
   { matching }: Pick<ApplicableRules, 'matching'>,
+  hosted: boolean,
 ): Promise<Partial<Verdict> | null> {
   const { tx } = hook;
   const decided = await openByRule(hook, worded, { matching });
-  if (decided !== null) return decided;
-  if (hook.event.client === 'codex' && worded.dialog.kind === 'questions') return offerBeside(hook, worded);
+  if (decided !== null || (hosted && (await offerBeside(hook, worded)))) return decided;
+  // No hook can answer them.
+  if (hook.event.client === 'codex' && worded.dialog.kind === 'questions') return null;
   const limit = await waitLimitFor(hook);
   // No desk is open, so only the terminal asks, at once.
   if (limit === null || (await tx.desks.online(tx.now)).length === 0) return null;
@@ -183,17 +187,29 @@ export async function openByRule(
   return { decision: decideDialog(worded.dialog, [settled]), carries: true };
 }
 
-/** Offers a dialog that Codex shows once this hook has ended; the answer goes through the control socket (codex-dialogs.ts). */
-async function offerBeside(hook: HookContext, worded: WordedDialog): Promise<null> {
-  const { tx, ids, event, session, surroundings } = hook;
+/**
+ * Whether Codex shows this dialog to every client of its daemon once this hook has ended, so that a desk can answer it
+ * (codex-dialogs.ts): its questions, and the permission of a command. Its subagents have threads of their own.
+ */
+async function isHosted(
+  dialog: HookDialog,
+  { client, agent_id, session_id }: HookEvent,
+  { codexHosts }: HookSurroundings,
+): Promise<boolean> {
+  if (client !== 'codex' || agent_id !== null || codexHosts === undefined) return false;
+  const isCommand = dialog.kind === 'permission' && dialog.tool.name === SHELL;
+  return (isCommand || dialog.kind === 'questions') && codexHosts(session_id);
+}
+
+/** Offers such a dialog at the desks. False if no desk of this machine is open, or its human wants none. */
+async function offerBeside(hook: HookContext, worded: WordedDialog): Promise<boolean> {
+  const { tx, ids, session, surroundings } = hook;
   const { dialog_wait: given } = await hook.preferences();
-  // Its subagents may not ask.
-  if (given === 'off' || event.agent_id !== null || surroundings.codexListens?.() !== true) return null;
-  const desks = await tx.desks.online(tx.now);
-  if (!desks.some(({ seat }) => machineOfSeat(seat) === surroundings.machine)) return null;
+  const desks = given === 'off' ? [] : await tx.desks.online(tx.now);
+  if (!desks.some(({ seat }) => machineOfSeat(seat) === surroundings.machine)) return false;
   const timeout_ms = typeof given === 'number' ? Math.max(1, given) * 1_000 : null;
   await offer(tx, session, await draft(tx, ids, session, worded, timeout_ms));
-  return null;
+  return true;
 }
 
 const THIS_DIALOG: Meant = { warning: null, call: null };
@@ -331,7 +347,7 @@ interface WaitLimit {
   shown_after: boolean;
 }
 
-/** The limit by the setting `dialog_wait`. By default, dialogs of Claude Code wait at a desk, those of Codex do not. */
+/** The limit by the setting `dialog_wait`. By default, hooks of Claude Code wait for the desk, those of Codex do not. */
 async function waitLimitFor({ event, session, preferences }: HookContext): Promise<WaitLimit | null> {
   const { dialog_wait: given } = await preferences();
   const codex = event.client === 'codex';

@@ -2,6 +2,7 @@
  * The other ports of the application: processes, files, the desktop, randomness. ports.ts has the store. `infrastructure/`
  * implements these interfaces, and `open-hive.ts` chooses the implementations.
  */
+import type { Raw } from '../domain/json.ts';
 import type { Popup } from '../domain/popups.ts';
 
 /** Random secrets, and the hashes that are stored of them. */
@@ -69,6 +70,12 @@ export interface Files {
   modifiedMs(path: string): number | null;
 }
 
+/** A dialog that Codex shows, as the request that its daemon sends to every client of the thread. */
+export interface CodexDialog {
+  method: string;
+  params: Raw;
+}
+
 /** The running Codex of this user, through its control socket. */
 export interface CodexControl {
   /**
@@ -76,11 +83,14 @@ export interface CodexControl {
    * Never rejects, and never waits long.
    */
   interrupt(turn: { thread_id: string; client_turn_id: string }): Promise<boolean | null>;
+  /** Whether the daemon hosts this thread. Never rejects, and never waits long. */
+  hosts(thread_id: string): Promise<boolean>;
   /**
-   * Answers the questions that its dialog shows, by their text. False if that dialog is no longer open; never rejects, and
-   * never waits long.
+   * Answers a dialog of a thread that the daemon hosts; it would load any other, which its own process could not write any more.
+   * `replyTo` gets the open ones, one after the other, and returns the result of the one to answer, or null. False unless Codex
+   * confirms an answer. Never rejects, and never waits long.
    */
-  answer(dialog: { thread_id: string; answers: ReadonlyMap<string, readonly string[]> }): Promise<boolean>;
+  answer(thread_id: string, replyTo: (dialog: CodexDialog) => Promise<object | null>): Promise<boolean>;
   /** Begins a turn with this message if the session is idle. False if that is not possible; never rejects. */
   queue(message: { thread_id: string; message: string }): Promise<boolean>;
 }

@@ -330,7 +330,7 @@ async function setUpCodex(direction: Direction, options: CodexOptions): Promise<
     // Codex hides its own dialog while a hook waits.
     benefit: benefitOf(
       'Codex',
-      `${REACHED}. Its permission dialogs stay in its terminal, unless you set dialog_wait with hive config.`,
+      `${REACHED}. Commands that it asks for can be answered at your desk. Its other permissions stay in its terminal, unless you set dialog_wait with hive config.`,
     ),
     done: doneSentence(direction, 'Codex'),
   });

@@ -429,13 +429,18 @@ export function shellLine(words: readonly string[]): string {
 
 /** The words of one plain command; null for a line with which a shell would do more than run it. */
 export function shellWords(line: string): string[] | null {
-  const word = /(?:[\w@%+=:,./-]|'[^']*'|"[^"$`\\]*"|\\['" ])+/y;
+  const word = /(?:[\w@%+=:,./-]|'[^']*'|"(?:[^"$`\\]|\\["$`\\])*"|\\['" ])+/y;
   const words: string[] = [];
   for (let at = 0; at < line.length; ) {
     word.lastIndex = at;
     const found = word.exec(line);
     if (found === null) return null;
-    words.push(found[0].replace(/'([^']*)'|"([^"]*)"|\\(.)/g, (_all, a, b, c) => a ?? b ?? c));
+    words.push(
+      found[0].replace(
+        /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs,
+        (_all, single, double, bare) => single ?? double?.replace(/\\(.)/gs, '$1') ?? bare,
+      ),
+    );
     at = word.lastIndex;
     while (line[at] === ' ') at += 1;
     if (at === word.lastIndex && at < line.length) return null;

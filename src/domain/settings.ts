@@ -129,7 +129,7 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
   },
   dialog_wait: {
     type: DIALOG_WAIT,
-    text: "seconds that a client's permissions and questions can be answered at a desk; usual: a day for Claude Code; for Codex only its questions, while it shows them",
+    text: "seconds that a client's permissions and questions can be answered at a desk; usual: a day for Claude Code; for Codex its questions and commands, while it shows them",
   },
   wake: {
     type: { kind: 'word_or_number', words: ['off'], unit: 'hours', min: 1, max: 24 },

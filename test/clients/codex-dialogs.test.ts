@@ -67,7 +67,7 @@ async function run(
     justification: 'to see',
   };
   const command = { name: 'exec_command', arguments: wanted ?? escalated };
-  const model = await startResponses(({ tools, input }, step) => {
+  const model = await startResponses(({ tools = [], input }, step) => {
     offered.push(...tools);
     if (step === 1) return { calls: [freeform ?? command] };
     if (step > 2 || typed === undefined) return { text: 'all done' };

@@ -1,12 +1,15 @@
-/** Client suite 5 for Codex: a question that it asks in its terminal is answered at a desk, while the dialog is up. */
+/** Client suite 5 for Codex: what it asks in its terminal is answered at a desk, while the dialog is up. */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
-import { HUMAN, untilPending } from '../support/hive.ts';
+import { answerDialog } from '../support/dialogs.ts';
+import { HUMAN, noticesOf, untilPending } from '../support/hive.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { eventually } from '../support/wait.ts';
-import { codexHome } from './support/codex.ts';
+import { type CodexRun, codexHome } from './support/codex.ts';
 import { openCodex } from './support/codex-terminal.ts';
-import { type FunctionCall, startResponses } from './support/responses.ts';
+import { type FunctionCall, type Reply, script, startResponses } from './support/responses.ts';
 import { openWorld } from './support/world.ts';
 
 const RED = { label: 'Red', description: 'r' };
@@ -58,5 +61,66 @@ describe('request_user_input of Codex', () => {
     });
     await eventually(async () => (await hive.prompts.get(wall?.ask_id ?? '')).collected_at !== null);
     expect(model.everything()).not.toContain('Answer to ask-');
+  });
+});
+
+describe('a command that Codex asks for', () => {
+  const DIALOG = /Would you like to run[\s\S]*Press enter to confirm/;
+  const ESCALATED = { sandbox_permissions: 'require_escalated', justification: 'to see' };
+
+  /** Codex in its terminal, with a desk on the same machine; its model makes these calls, one by one. */
+  async function run(calls: readonly object[], rest: Partial<CodexRun>) {
+    const world = await openWorld();
+    const { hive, ...others } = world;
+    mkdirSync(join(world.folder, 'below'));
+    const isScript = rest.model_name !== undefined;
+    const call = (args: object): Reply => ({
+      calls: [
+        isScript
+          ? script(`text(JSON.stringify(await tools.exec_command(${JSON.stringify(args)})))`)
+          : { name: 'exec_command', arguments: args },
+      ],
+    });
+    const model = await startResponses((_request, step) => {
+      const args = calls[step - 1];
+      return args === undefined ? { text: 'all done' } : call({ ...ESCALATED, ...args });
+    });
+    const codexRun: CodexRun = { ...others, model, asks: true, ...rest };
+    const env = { CODEX_HOME: codexHome(codexRun), HOME: world.folder };
+    const desk = await startSidecar(world.store, { env });
+    onTestFinished(async () => void (await desk.end()));
+    const codex = await openCodex(codexRun);
+    await codex.say('first words');
+    return { ...world, codex, model, made: (name: string) => existsSync(join(world.folder, name)) };
+  }
+
+  test.each([
+    ['from a script of its model', { model_name: 'gpt-6-sol' }],
+    ['by its model', {}],
+  ])('%s is allowed at the desk or in its terminal: the first wins', async (_, model) => {
+    const calls = [{ cmd: 'touch made', workdir: 'below' }, { cmd: 'touch there' }];
+    const { hive, codex, made } = await run(calls, model);
+    const [asked = expect.fail()] = await untilPending(hive);
+    await codex.until(DIALOG);
+    expect(asked.context).toMatch(/^Directory: .*\/below$/m);
+    await answerDialog(hive, asked.ask_id, 'Allow');
+    await eventually(() => made('below/made'));
+    const [second = expect.fail()] = await untilPending(hive);
+    await codex.answer(DIALOG, 'Enter');
+    await codex.until(/all done/);
+    expect(made('there')).toBe(true);
+    expect(await hive.prompts.get(second.ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+    expect(await noticesOf(hive)).toEqual([]);
+  });
+
+  test('is refused at the desk, and with its next call its agent reads why', async () => {
+    const calls = [{ cmd: 'touch made' }, { cmd: 'true', sandbox_permissions: 'use_default' }];
+    const { hive, codex, made, model } = await run(calls, { model_name: 'gpt-6-sol' });
+    const [asked = expect.fail()] = await untilPending(hive);
+    await codex.until(DIALOG);
+    await answerDialog(hive, asked.ask_id, 'Deny', 'write a test first');
+    await codex.until(/all done/);
+    expect(model.everything()).toContain('write a test first');
+    expect(made('made')).toBe(false);
   });
 });

@@ -1,15 +1,20 @@
-/** Questions of Codex itself, answered at a desk instead of in its dialog, through its control socket. */
-import { readFileSync } from 'node:fs';
+/** Dialogs of Codex itself, its questions and the permission of a command, answered at a desk through its control socket. */
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
-import { ROOT } from '../support/children.ts';
-import { type AppServer, type Message, startAppServer } from '../support/codex-app-server.ts';
-import { HUMAN, prefer, recordingLog } from '../support/hive.ts';
+import {
+  type AppServer,
+  asksCommand,
+  type Message,
+  RECORDED,
+  startAppServer,
+} from '../support/codex-app-server.ts';
+import { answerDialog } from '../support/dialogs.ts';
+import { HUMAN, noticesOf, prefer, recordingLog, SEAT, SEAT_SECRET } from '../support/hive.ts';
 import { type Client, fire, recordedEvent } from '../support/hooks.ts';
+import { trusting } from '../support/human-file.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -20,16 +25,13 @@ const ended = (answers: string) => ({
   tool_response: `{"answers":${answers}}`,
 });
 const AFTER = ended('{"color":{"answers":["Red"]}}');
-const DIALOG = (
-  JSON.parse(readFileSync(join(ROOT, 'test/wire/fixtures/codex/control-socket.json'), 'utf8')) as {
-    dialog: { from: string; message: Message }[];
-  }
-).dialog;
-const [, resumed, asked, answered, resolved] = DIALOG.map(({ message }) => message);
+const DIALOG = RECORDED.dialog;
+const [listing, threads, joining, resumed, asked, answered, resolved] = DIALOG.map(({ message }) => message);
 
 /** As recorded: a client that resumes the thread is shown its dialog, and an answer to it is confirmed. */
 function standingDialog({ id, method }: Message): object | readonly object[] | undefined {
   if (method === 'initialize') return { result: {} };
+  if (method === 'thread/loaded/list') return [threads ?? {}];
   if (method === 'thread/resume') return [resumed, asked].filter((message) => message !== undefined);
   return id === asked?.id ? [resolved ?? {}] : undefined;
 }
@@ -44,7 +46,9 @@ interface Scene {
 /** A desk on this machine, whose process answers dialogs, and a daemon with that protocol. */
 async function scene(reply: (message: Message) => object | readonly object[] | undefined): Promise<Scene> {
   const server = await startAppServer(tempFolder(), reply);
-  const hive = await openHive({ store: tempStore(), env: { CODEX_HOME: server.home }, log: recordingLog() });
+  const env = { ...trusting({ seats: [SEAT] }), CODEX_HOME: server.home };
+  const hive = await openHive({ store: tempStore(), env, log: recordingLog() });
+  hive.seats.useKey(SEAT_SECRET);
   onTestFinished(() => hive.close());
   const desk = await hive.desks.open({ seat: `ada@${hostname()}`, pid: process.pid, client: 'test' });
   onTestFinished(() => desk.close());
@@ -56,7 +60,7 @@ async function scene(reply: (message: Message) => object | readonly object[] | u
       fire(hive, raw as Record<string, unknown>, {
         client: 'codex',
         env,
-        surroundings: { machine: hostname(), codexListens: () => true, ...surroundings },
+        surroundings: { machine: hostname(), codexHosts: async () => true, ...surroundings },
       }),
     prompts: async () => (await hive.prompts.list({ limit: 10 })).items,
   };
@@ -78,7 +82,8 @@ describe('a question that Codex asks by itself', () => {
     const ask_id = prompt?.ask_id ?? '';
     await hive.prompts.respond({ ask_id, decision: 'Blue', actor: HUMAN });
     await eventually(() => server.messages.some(({ id }) => id === asked?.id));
-    expect(server.messages.slice(2)).toEqual([DIALOG[0]?.message, answered]);
+    const sent = server.messages.filter(({ method }) => !method?.startsWith('initialize'));
+    expect(sent).toEqual([listing, joining, answered]);
     // The dialog has given it to the model: no hook repeats it, and the end of the turn proves that it was read.
     expect(await hook(AFTER)).toBe('');
     expect(await hook({ ...ASKS, hook_event_name: 'Stop' })).toBe('');
@@ -109,9 +114,9 @@ describe('a question that Codex asks by itself', () => {
   });
 
   test('whose dialog is gone before the answer: the next hook delivers the answer', async () => {
-    const gone = { error: { code: -32600, message: 'thread not found' } };
-    const { hive, server, hook, prompts } = await scene(({ method }) =>
-      method === 'initialize' ? { result: {} } : gone,
+    const idle = { result: { thread: { status: { type: 'idle' } } } };
+    const { hive, server, hook, prompts } = await scene((message) =>
+      message.method === 'thread/resume' ? idle : standingDialog(message),
     );
     await hook(ASKS);
     const [prompt] = await prompts();
@@ -127,10 +132,79 @@ describe('a question that Codex asks by itself', () => {
 
   test('that no desk here could answer is left to the terminal', async () => {
     const { hive, hook, prompts } = await scene(standingDialog);
-    for (const changes of [{ codexListens: () => false }, { machine: 'elsewhere' }])
+    for (const changes of [{ codexHosts: async () => false }, { machine: 'elsewhere' }])
       expect(await hook(ASKS, changes)).toBe('');
     await prefer(hive, { dialog_wait: 'off' });
     expect(await hook(ASKS)).toBe('');
+    expect(await prompts()).toEqual([]);
+  });
+});
+
+describe('the permission of a command that Codex asks for', () => {
+  const PERMISSION = recordedEvent('codex/PermissionRequest-Bash.json');
+  const OPEN = {
+    result: { thread: { status: { type: 'active', activeFlags: ['waitingOnApproval'] } } },
+  };
+
+  /** A daemon whose thread shows these dialogs until they are answered. */
+  function showing(...dialogs: Message[]) {
+    const decisions: unknown[] = [];
+    const reply = ({ id, method, result }: Message): object | readonly object[] => {
+      if (method === 'initialize') return { result: {} };
+      if (method === 'thread/loaded/list') return [threads ?? {}];
+      if (method === 'thread/resume') return [{ id, ...OPEN }, ...dialogs];
+      decisions.push([id, result?.['decision']]);
+      return [{ method: 'serverRequest/resolved', params: { requestId: id } }];
+    };
+    return { decisions, reply };
+  }
+
+  async function asks(dialogs: readonly Message[]) {
+    const { decisions, reply } = showing(...dialogs);
+    const found = await scene(reply);
+    expect(await found.hook(PERMISSION)).toBe('');
+    const [prompt = expect.fail()] = await found.prompts();
+    return { ...found, decisions, prompt };
+  }
+
+  test('that would run elsewhere than was displayed is refused, and its human is told', async () => {
+    const { hive, decisions, prompt } = await asks([asksCommand('echo esc', 5, { cwd: '/elsewhere' })]);
+    expect(prompt.context).toContain('Directory: /home/user/project');
+    await answerDialog(hive, prompt.ask_id, 'Allow');
+    await eventually(() => decisions.length > 0);
+    expect(decisions).toEqual([[5, 'decline']]);
+    expect(await noticesOf(hive)).toEqual([expect.stringContaining(`${prompt.ask_id} does not show`)]);
+  });
+
+  test('is left to the terminal if the request names anything that was not displayed, and its human is told', async () => {
+    const network = { additionalPermissions: { network: { enabled: true } } };
+    const { hive, decisions, prompt } = await asks([asksCommand('echo esc', 5, network)]);
+    await answerDialog(hive, prompt.ask_id, 'Allow');
+    await eventually(async () => (await noticesOf(hive)).length > 0);
+    expect(await noticesOf(hive)).toEqual([expect.stringContaining('still open there: Run echo esc?')]);
+    expect(decisions).toEqual([]);
+    await eventually(async () => (await hive.prompts.get(prompt.ask_id)).carrier === null);
+  });
+
+  test('is answered among other dialogs that are open, and its words come with the next hook', async () => {
+    const { hive, hook, decisions, prompt } = await asks([
+      asksCommand('echo other', 4),
+      asksCommand('echo esc', 5),
+      asksCommand('echo esc', 6),
+    ]);
+    await answerDialog(hive, prompt.ask_id, 'Allow', 'only this once');
+    await eventually(() => decisions.length > 0);
+    expect(decisions).toEqual([[5, 'accept']]);
+    const after = { ...PERMISSION, hook_event_name: 'PostToolUse', tool_response: '' };
+    await eventually(async () => (await hook(after)).includes('only this once'));
+  });
+
+  test('of a subagent, of another tool, or of a thread that the daemon does not host, is not offered this way', async () => {
+    const { reply } = showing();
+    const { hook, prompts } = await scene(reply);
+    expect(await hook({ ...PERMISSION, agent_id: 'agent-1' })).toBe('');
+    expect(await hook({ ...PERMISSION, tool_name: 'mcp__shop__pay' })).toBe('');
+    expect(await hook(PERMISSION, { codexHosts: async () => false })).toBe('');
     expect(await prompts()).toEqual([]);
   });
 });

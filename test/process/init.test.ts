@@ -218,7 +218,7 @@ describe('hive init', () => {
       /by themselves, and its permission dialogs can be answered in Emacs/,
     );
     expect(await promised('codex')).toMatch(
-      /permission dialogs stay in its terminal, unless you set dialog_wait/,
+      /can be answered at your desk\. Its other permissions stay in its terminal, unless you set dialog_wait/,
     );
   });
 

@@ -1,5 +1,5 @@
 /** The asker of an interrupt does more than wait: it uses Codex's control socket. */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -8,18 +8,12 @@ import { createCodexControl } from '../../src/infrastructure/platform/codex-cont
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
-import { ROOT } from '../support/children.ts';
-import { type Message, startAppServer } from '../support/codex-app-server.ts';
+import { RECORDED, startAppServer } from '../support/codex-app-server.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { HUMAN } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-
-interface Recorded {
-  sequence: { from: 'client' | 'codex'; message: Partial<Message> & { result?: object } }[];
-  refusals: { error: object }[];
-}
 
 const TURN = { thread_id: 'thread-1', client_turn_id: 'turn-7' };
 
@@ -51,8 +45,7 @@ describe('the control socket of Codex', () => {
   });
 
   test('as recorded: other messages from Codex in between are no replies, even with the same id', async () => {
-    const fixture = join(ROOT, 'test/wire/fixtures/codex/control-socket.json');
-    const { sequence, refusals } = JSON.parse(readFileSync(fixture, 'utf8')) as Recorded;
+    const { sequence, refusals } = RECORDED;
     const sent = sequence.filter(({ from }) => from === 'client').map(({ message }) => message);
     const said = sequence.filter(({ from }) => from === 'codex').map(({ message }) => message);
     const asks = { id: 2, method: 'item/tool/requestUserInput', params: {} };

@@ -1,20 +1,40 @@
-/** A stand-in for a running Codex: a WebSocket server on a Unix socket that accepts `turn/interrupt`. */
-import { mkdirSync } from 'node:fs';
+/** A stand-in for the daemon of Codex: a WebSocket server on a Unix socket. */
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
+import { ROOT } from './children.ts';
 
 export interface Message {
   id?: number;
   method: string;
   params?: Record<string, unknown>;
+  /** Of a reply to a request of the server. */
+  result?: Record<string, unknown>;
 }
 
 export interface AppServer {
   /** CODEX_HOME. */
   readonly home: string;
   readonly messages: readonly Message[];
+}
+
+/** What the real one was heard to say (test/wire/fixtures). */
+export const RECORDED = JSON.parse(
+  readFileSync(join(ROOT, 'test/wire/fixtures/codex/control-socket.json'), 'utf8'),
+) as {
+  sequence: { from: string; message: Partial<Message> }[];
+  refusals: { when: string; error: object }[];
+  dialog: { from: string; message: Message }[];
+  permission: Message & { params: Record<string, unknown> };
+};
+
+/** Its request for the permission to run a command, with other facts where they are given. */
+export function asksCommand(command: string, id: number, facts: Record<string, unknown> = {}): Message {
+  const line = `/bin/bash -lc '${command.replaceAll("'", "'\\''")}'`;
+  const { permission } = RECORDED;
+  return { ...permission, id, params: { ...permission.params, command: line, ...facts } };
 }
 
 /** A reply to the request, or whole messages in order; undefined sends nothing. */

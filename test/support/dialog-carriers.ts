@@ -1,14 +1,19 @@
 /**
- * Agents that ask for a permission, each over another carrier: the hooks of Claude Code and of Codex, ACP, opencode, and Emacs
- * for the packages that run in it. All of them are real but for the agent itself.
+ * Agents that ask for a permission, each over another carrier: the hooks of Claude Code and of Codex, the control socket of Codex,
+ * ACP, opencode, and Emacs for the packages that run in it. All of them are real but for the agent itself.
  */
-import type { OpenedHive } from '../../src/open-hive.ts';
+import { hostname } from 'node:os';
+import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { beginAcp, permission, selected } from './acp.ts';
+import { asksCommand, startAppServer } from './codex-app-server.ts';
 import { openDesk } from './dialogs.ts';
-import { prefer } from './hive.ts';
+import { prefer, recordingLog, SEAT } from './hive.ts';
 import { type Client, fire, recordedEvent, said } from './hooks.ts';
+import { trusting } from './human-file.ts';
+import { whenFinished } from './lifetime.ts';
 import { attach, standIn } from './opencode.ts';
 import { serveInProcess } from './sidecar.ts';
+import { tempFolder } from './temp.ts';
 import { eventually } from './wait.ts';
 
 /** The hive's answer to the agent; `nothing`: only the dialog of its client counts. */
@@ -65,6 +70,53 @@ function hooksOf(name: string, recorded: Record<string, unknown>, client: Client
     },
   };
 }
+
+/** The dialog of its terminal, which the daemon shows to every client of the thread; the hook has ended. */
+const CODEX_DAEMON: DialogCarrier = {
+  name: "Codex's control socket",
+  tool: 'Bash',
+  async begin(hive, hook = {}) {
+    const open = new Map<number, { command: string; end: (outcome: Outcome) => void }>();
+    const daemon = await startAppServer(tempFolder(), ({ id = 0, method, result }) => {
+      if (method === 'initialize') return { result: {} };
+      if (method === 'thread/loaded/list') return { result: { data: [CODEX['session_id']] } };
+      if (method === 'thread/resume')
+        return [
+          { id, result: { thread: { status: { type: 'active', activeFlags: ['waitingOnApproval'] } } } },
+          ...[...open].map(([own, { command }]) => asksCommand(command, own)),
+        ];
+      open.get(id)?.end(outcomeOf(result?.['decision'] === 'accept'));
+      open.delete(id);
+      return [{ method: 'serverRequest/resolved', params: { requestId: id } }];
+    });
+    const env = { ...trusting({ seats: [SEAT] }), CODEX_HOME: daemon.home };
+    const desk = await openHive({ store: hive.store.name, env, log: recordingLog() });
+    whenFinished(() => desk.close());
+    desk.startCodexAnswers();
+    const seat = await desk.desks.open({ seat: `ada@${hostname()}`, pid: process.pid, client: 'test' });
+    whenFinished(() => seat.close());
+    const surroundings = { ...hook.surroundings, machine: hostname(), codexHosts: async () => true };
+    const from: Client = { client: 'codex', surroundings };
+    let id = 10;
+    return {
+      labels: { allow: 'Allow', refuse: 'Deny' },
+      ask: async (command) => {
+        id += 1;
+        const { promise: outcome, resolve: end } = Promise.withResolvers<Outcome>();
+        const tool_input = { ...(CODEX['tool_input'] as object), command };
+        const printed = said(await fire(hive, { ...CODEX, tool_input }, from));
+        const decision = printed?.hookSpecificOutput?.['decision'] as { behavior?: string } | undefined;
+        if (decision === undefined) open.set(id, { command, end });
+        else end(outcomeOf(decision.behavior === 'allow'));
+        return { outcome };
+      },
+      async allowThere() {
+        open.delete(id);
+        await fire(hive, { ...CODEX, hook_event_name: 'Stop', tool_input: undefined }, from);
+      },
+    };
+  },
+};
 
 const ACP: DialogCarrier = {
   name: 'ACP',
@@ -159,6 +211,7 @@ const EMACS: DialogCarrier = {
 export const CARRIERS: readonly DialogCarrier[] = [
   hooksOf('hooks of Claude Code', CLAUDE, {}),
   hooksOf('hooks of Codex', CODEX, { client: 'codex' }),
+  CODEX_DAEMON,
   ACP,
   OPENCODE,
   EMACS,

@@ -8,8 +8,8 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { CodexControl } from '../../application/world.ts';
+import { objectIn, type Raw } from '../../domain/json.ts';
 import type { Environment } from '../../domain/sources.ts';
-import { cleanText } from '../../domain/text.ts';
 import { codexSocket } from './paths.ts';
 
 const LIMIT_MS = 3_000;
@@ -31,49 +31,47 @@ export function createCodexControl(env: Environment): CodexControl {
   return {
     interrupt({ thread_id, client_turn_id }) {
       const params = { threadId: thread_id, turnId: client_turn_id };
-      return ask({ method: 'turn/interrupt', params }, ({ id, method, error }) =>
-        method === undefined && id === ASKED ? error === undefined : undefined,
+      return ask({ method: 'turn/interrupt', params }, (message) =>
+        isReply(message, ASKED) ? message.error === undefined : undefined,
       );
     },
 
+    async hosts(thread_id) {
+      if (!existsSync(path)) return false;
+      const listed = await ask({ method: 'thread/loaded/list', params: {} }, (message) => {
+        const threads = message.result?.['data'];
+        return isReply(message, ASKED) ? Array.isArray(threads) && threads.includes(thread_id) : undefined;
+      });
+      return listed === true;
+    },
+
     // A client that joins a thread gets its open dialogs, as its terminal does.
-    async answer({ thread_id, answers }) {
+    async answer(thread_id, replyTo) {
       let answered: unknown;
-      const params = { threadId: thread_id, excludeTurns: true };
-      const received = await ask(
-        { method: 'thread/resume', params },
-        ({ id, method, params, error }, send) => {
-          if (method === undefined && id === ASKED && error !== undefined) return false;
-          if (method === 'serverRequest/resolved')
-            return answered !== undefined && params?.['requestId'] === answered ? true : undefined;
-          if (method !== 'item/tool/requestUserInput' || answered !== undefined) return undefined;
-          const result = answersTo(params?.['questions'], answers);
-          if (result === null || params?.['threadId'] !== thread_id) return undefined;
-          answered = id;
-          send({ id, result: { answers: result } });
-          return undefined;
-        },
-      );
-      return received === true;
+      const joined = { method: 'thread/resume', params: { threadId: thread_id, excludeTurns: true } };
+      const confirmed = await ask(joined, async (message, send) => {
+        const { id, method, params = {}, error } = message;
+        if (isReply(message, ASKED)) return error === undefined && waits(message) ? undefined : false;
+        if (method === 'serverRequest/resolved')
+          return answered !== undefined && params['requestId'] === answered ? true : undefined;
+        if (method === undefined || id === undefined || answered !== undefined) return undefined;
+        const result = params['threadId'] === thread_id ? await replyTo({ method, params }) : null;
+        if (result === null) return undefined;
+        answered = id;
+        send({ id, result });
+        return undefined;
+      });
+      return confirmed === true;
     },
 
     queue: (message) => queueForCodex(message, env, path),
   };
 }
 
-/** The answers by question id; null when the questions are not those that were answered. */
-function answersTo(
-  questions: unknown,
-  answers: ReadonlyMap<string, readonly string[]>,
-): Record<string, { answers: readonly string[] }> | null {
-  if (!Array.isArray(questions) || questions.length !== answers.size) return null;
-  const found: Record<string, { answers: readonly string[] }> = {};
-  for (const { id, question } of questions as { id: string; question: string }[]) {
-    const given = answers.get(cleanText(String(question)));
-    if (given === undefined) return null;
-    found[id] = { answers: given };
-  }
-  return found;
+/** Whether a thread that was joined waits for its person; true if Codex does not say. */
+function waits({ result }: Incoming): boolean {
+  const { type, activeFlags } = objectIn(objectIn(result?.['thread'])?.['status']) ?? {};
+  return type === undefined || (Array.isArray(activeFlags) && activeFlags.length > 0);
 }
 
 interface Request {
@@ -85,16 +83,24 @@ interface Request {
 interface Incoming {
   id?: unknown;
   method?: string;
-  params?: Record<string, unknown>;
+  params?: Raw;
+  result?: Raw;
   error?: unknown;
 }
 
-/** Receives the messages after the handshake, until it returns whether the request succeeded. */
-type Receive = (message: Incoming, send: (message: object) => void) => boolean | undefined;
+type Outcome = boolean | undefined;
 
-/** The id of `initialize`. Codex numbers its own requests like we do, so only a message without a method is a reply. */
+/** Receives the messages after the handshake, one after the other, until it returns whether the request succeeded. */
+type Receive = (message: Incoming, send: (message: object) => void) => Outcome | Promise<Outcome>;
+
+/** The id of `initialize`. */
 const INITIALIZED = 1;
 const ASKED = 2;
+
+/** Codex numbers its own requests like we do, so only a message without a method is a reply. */
+function isReply({ id, method }: Incoming, to: number): boolean {
+  return method === undefined && id === to;
+}
 
 /** Performs the handshake, sends the request, and passes on what comes back. Null if the request gets no reply in time. */
 async function talk(path: string, request: Request, receive: Receive): Promise<boolean | null> {
@@ -120,23 +126,22 @@ async function talk(path: string, request: Request, receive: Receive): Promise<b
         const capabilities = { experimentalApi: true, requestAttestation: false };
         send({ id: INITIALIZED, method: 'initialize', params: { clientInfo, capabilities } });
       });
-      const take = (message: Incoming): void => {
-        if (message.method === undefined && message.id === INITIALIZED) {
+      const take = async (message: Incoming): Promise<void> => {
+        if (isReply(message, INITIALIZED)) {
           send({ method: 'initialized' });
           send({ id: ASKED, ...request });
           asked = true;
           return;
         }
-        const succeeded = receive(message, send);
+        const succeeded = await receive(message, send);
         if (succeeded !== undefined) finish(() => resolve(succeeded));
       };
+      let taken = Promise.resolve();
       socket.on('message', (data, isBinary) => {
         if (isBinary) return;
-        try {
-          take(JSON.parse(String(data)) as Incoming);
-        } catch (error) {
-          finish(() => reject(error));
-        }
+        taken = taken
+          .then(() => take(JSON.parse(String(data)) as Incoming))
+          .catch((error: unknown) => finish(() => reject(error)));
       });
       // It stays registered, because ending a socket that is still connecting is an error too.
       socket.on('error', (error) => finish(() => reject(error)));

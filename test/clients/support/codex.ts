@@ -16,6 +16,8 @@ export interface CodexRun extends Omit<World, 'hive'> {
   options?: readonly string[];
   /** The model's name; Codex offers its tools by it. */
   model_name?: string;
+  /** Whether its person is asked before a command leaves the sandbox. */
+  asks?: boolean;
 }
 
 export function codexHome({ folder }: Pick<CodexRun, 'folder'>): string {
@@ -40,8 +42,8 @@ export function configureCodex(run: CodexRun): void {
   writeFileSync(
     join(home, 'config.toml'),
     [
-      'approval_policy = "never"',
-      'sandbox_mode = "danger-full-access"',
+      `approval_policy = "${run.asks === true ? 'on-request' : 'never'}"`,
+      `sandbox_mode = "${run.asks === true ? 'read-only' : 'danger-full-access'}"`,
       ...providerSettings(run.model.url, run.model_name),
       ...(run.bare === true ? [] : hiveServer(run)),
     ].join('\n'),

@@ -27,9 +27,14 @@ export const hive = (name: string, args: unknown = {}): FunctionCall => ({
   arguments: args,
 });
 
+/** A script that a model writes instead of calling tools itself, as the real ones of today do. */
+export const script = (body: string): FreeformCall => ({ name: 'exec', input: body });
+
 export interface ResponsesRequest {
   input: { type?: string; role?: string; [field: string]: unknown }[];
-  tools: unknown[];
+  /** Missing where the model calls tools from scripts. */
+  tools?: unknown[];
+  text?: { format?: unknown };
 }
 
 export type Script = (request: ResponsesRequest, step: number) => Reply | Promise<Reply>;
@@ -42,7 +47,7 @@ export async function startResponses(
   const server = await serveModel<ResponsesRequest, Reply>(
     {
       takes: (path) => path.endsWith('/responses'),
-      isStep: ({ tools }) => tools.length > 0,
+      isStep: ({ tools, text }) => (tools === undefined ? text?.format === undefined : tools.length > 0),
       aside,
       conversation: ({ input }) => input,
       isModels(part) {
