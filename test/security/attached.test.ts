@@ -98,6 +98,7 @@ test('of a server that names sessions and requests without an end, the newest se
   for (let n = 0; n < 210; n += 1) {
     server.begin(`ses_${n}`);
     server.end(`ses_${n}`);
+    if (n % 30 === 0) await eventually(async () => (await hive.sessions.find(`editor-${n}`)) !== undefined);
   }
   server.begin(`ses_${'x'.repeat(1_000)}`);
   server.askPermission('per_1', { command: 'make one' }, { sessionID: 'ses_209' });
