@@ -445,6 +445,16 @@ describe('a stream', () => {
     expect(await Promise.race([other.isOver?.then(() => 'over'), 'open'])).toBe('open');
   });
 
+  test('is not opened by HEAD, which gets its headers and takes no place', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const headers = await (await pairDevice(hive, url)).session();
+    for (let page = 0; page < 5; page += 1) {
+      const reply = await fetch(`${url}/events`, { method: 'HEAD', headers });
+      expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    }
+  });
+
   test('that cannot begin is refused, and the server lives', async () => {
     const real = await openTestHive();
     let fails = true;

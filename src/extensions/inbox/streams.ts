@@ -20,6 +20,11 @@ const MOST = 1_000;
 const HEARTBEAT_MS = 20_000;
 /** In bytes: how much may be queued for one page. */
 const MOST_WAITING = 1024 * 1024;
+const HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store, no-transform',
+  'X-Accel-Buffering': 'no',
+} as const;
 
 export function createInboxStreams(hive: Hive, place: { seat: string; pid: number }) {
   const open = new Map<ServerResponse, { device: Device; page: string | null }>();
@@ -99,6 +104,8 @@ export function createInboxStreams(hive: Hive, place: { seat: string; pid: numbe
     ): Promise<void> {
       // Its page has closed in the meantime, and no later event would report that.
       if (response.destroyed) return;
+      // There would be nothing to read, so it takes no place of a page.
+      if (request.method === 'HEAD') return void response.writeHead(200, HEADERS).end();
       const { human, device_id } = device;
       for (const [before, other] of open) {
         if (page === null || other.page !== page || other.device.device_id !== device_id) continue;
@@ -117,11 +124,7 @@ export function createInboxStreams(hive: Hive, place: { seat: string; pid: numbe
       const { pages } = await channelOf(device);
       const hello = await helloTo(device);
       if (request.destroyed || response.destroyed) return;
-      response.writeHead(200, {
-        'Content-Type': 'text/event-stream',
-        'Cache-Control': 'no-store, no-transform',
-        'X-Accel-Buffering': 'no',
-      });
+      response.writeHead(200, HEADERS);
       response.write(hello);
       pages.add(response);
     },
