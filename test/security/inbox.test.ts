@@ -217,6 +217,25 @@ describe('a session', () => {
     expect(await device.signIn()).toMatchObject({ status: 403, body: { error: { state: 'unconfirmed' } } });
   });
 
+  test('is refused to a stranger in the same words, whether or not a device has the name that they give', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const { sign } = await pairDevice(hive, url, { name: 'Pixel' });
+    await pairDevice(hive, url, { name: 'Twin' });
+    await pairDevice(hive, url, { name: 'Twin' });
+    const replies = ['Pixel', 'Twin', 'Nobody'].map(async (device_id) => {
+      const { body } = await postTo(url, 'challenge', { device_id });
+      const { challenge } = body;
+      const { status, body: refusal } = await postTo(url, 'session', {
+        ...{ device_id, challenge },
+        signature: sign('anything'),
+      });
+      return [status, refusal];
+    });
+    const refused = [403, { error: { code: 'device_not_found', message: 'There is no such device.' } }];
+    expect(await Promise.all(replies)).toEqual([refused, refused, refused]);
+  });
+
   test('ends at once when the device is revoked, with its stream', async () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);

@@ -67,9 +67,9 @@ export function createInboxSessions(hive: Hive) {
     const known = keys.get(device_id);
     if (known !== undefined) return known;
     strangers.take('');
-    const device = await devicesOf(hive).find(device_id);
-    // `find` also finds a device with this name.
-    if (device.device_id !== device_id) throw new HiveError('device_not_found', 'There is no such device.');
+    // Not by its name, because the reply would say whether a device has that name.
+    const device = (await devicesOf(hive).list()).find((one) => one.device_id === device_id);
+    if (device === undefined) throw new HiveError('device_not_found', 'There is no such device.');
     return device.key;
   }
 
