@@ -43,6 +43,8 @@ interface Phone {
   /** Passes on what the push service has got since the last time. */
   deliver(): Promise<void>;
   shown(): Promise<Shown[]>;
+  /** The texts of all notifications that were shown, in order. */
+  said(): Promise<string[]>;
   /**
    * Until this work has had something shown. Chromium forgets a notification that is listed while it is about to appear, so
    * nothing may be listed before.
@@ -81,16 +83,16 @@ async function phone(): Promise<Phone> {
   const devtools = await page.context().newCDPSession(page);
   const registrationId = await registrationOf(devtools);
   const worker = await workerOf(page);
-  await worker.evaluate(countShown);
+  await worker.evaluate(keepShown);
   let passed = 0;
   const { port } = server.address() as AddressInfo;
 
-  const count = (): Promise<number> =>
-    worker.evaluate(() => (globalThis as unknown as { shown: number }).shown);
+  const said = (): Promise<string[]> =>
+    worker.evaluate(() => (globalThis as unknown as { said: string[] }).said);
   async function showing(work: () => Promise<unknown>): Promise<void> {
-    const before = await count();
+    const before = await said();
     await work();
-    await eventually(async () => (await count()) > before, undefined, 'a notification');
+    await eventually(async () => (await said()).length > before.length, undefined, 'a notification');
   }
 
   const shown = (): Promise<Shown[]> =>
@@ -114,6 +116,7 @@ async function phone(): Promise<Phone> {
     url,
     device_id: device.device_id,
     shown,
+    said,
     async shows(...tags) {
       const now = async (): Promise<string> => JSON.stringify((await shown()).map(({ tag }) => tag).sort());
       await eventually(async () => (await now()) === JSON.stringify(tags.sort()));
@@ -190,15 +193,15 @@ function subscribeTo(target: PushTarget): void {
   });
 }
 
-/** In the service worker: counts what it has shown. */
-function countShown(): void {
-  const scope = globalThis as unknown as { shown: number; registration: ServiceWorkerRegistration };
+/** In the service worker: keeps the texts that it has shown. */
+function keepShown(): void {
+  const scope = globalThis as unknown as { said: string[]; registration: ServiceWorkerRegistration };
   const { registration } = scope;
   const show = registration.showNotification.bind(registration);
-  scope.shown = 0;
+  scope.said = [];
   registration.showNotification = async (...given) => {
     await show(...given);
-    scope.shown += 1;
+    scope.said.push(given[1]?.body ?? '');
   };
 }
 
@@ -284,6 +287,20 @@ test('what was answered elsewhere disappears; a tap opens the question', async (
   await page.waitForURL(new RegExp(`#/ask/${second.ask_id}$`));
   await page.getByRole('heading', { name: 'And the rest?' }).waitFor();
   await own.shows();
+});
+
+test('what was cancelled disappears, and is not said to be answered', async () => {
+  const own = await phone();
+  const { hive, service } = own;
+  const { ask_id } = await ask(hive, { question: 'Go on?' });
+  await eventually(() => service.received.length === 1);
+  await own.deliver();
+  await own.shows(ask_id);
+  await hive.prompts.cancel(ask_id, HUMAN, 'human');
+  await eventually(() => service.received.length === 2);
+  await own.deliver();
+  await own.shows();
+  expect(await own.said()).toEqual(['Go on?', 'It no longer needs you.']);
 });
 
 test('a question whose options do not fit has one button, which opens it, and a permission has none', async () => {

@@ -74,7 +74,7 @@ async function showPopup(show: PushedPopup): Promise<void> {
 
 /** A browser demands a visible notification for each push, so a notification that is taken back is first replaced silently. */
 async function takeBack(tag: string, isAll: boolean): Promise<void> {
-  if (isAll) await registration.showNotification(WORDS.title, { tag, silent: true, body: WORDS.sent });
+  if (isAll) await registration.showNotification(WORDS.title, { tag, silent: true, body: WORDS.takenBack });
   for (const shown of await registration.getNotifications({ tag })) shown.close();
 }
 

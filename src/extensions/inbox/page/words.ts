@@ -133,6 +133,8 @@ export const WORDS = {
   notifyUnsupported:
     'This browser offers no notifications here. On an iPhone or iPad, add this page to the home screen and open it from there.',
   notifyFailed: (why: string): string => `Notifications could not be turned on. ${why}`,
+  /** Answered, cancelled, expired, snoozed, or read elsewhere. */
+  takenBack: 'It no longer needs you.',
   notifyEnded: (why: string): string => `Notifications no longer reach this phone. ${why}`,
   answerQueued: (answer: string): string =>
     `Your answer "${answer}" is kept on this phone. It is sent as soon as the server can be reached.`,
