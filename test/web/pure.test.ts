@@ -1,7 +1,7 @@
 /** The parts of the page that need no browser. */
 import { toChildArray, type VNode } from 'preact';
 import { describe, expect, test } from 'vitest';
-import type { Prompt } from '../../src/domain/prompts.ts';
+import { expirePrompt, isUncollected, type Prompt, respondPrompt } from '../../src/domain/prompts.ts';
 import { answerOf, barOf } from '../../src/extensions/inbox/page/answering.ts';
 import type { State } from '../../src/extensions/inbox/page/model.ts';
 import {
@@ -104,9 +104,9 @@ test.each([
     1: ['One more is pending, but not on this page. It is loaded once some of these are answered.'],
     7_345: ['7345 more are pending, but not on this page. They are loaded once some of these are answered.'],
   };
-  expect(notesOf(WaitingScreen({ inbox: { ...read, outbox: [] } as unknown as State }))).toEqual(
-    sentences[more] ?? [],
-  );
+  expect(
+    notesOf(WaitingScreen({ inbox: { ...read, outbox: [] } as unknown as State })),
+  ).toEqual(sentences[more] ?? []);
 });
 
 describe('an event of the stream', () => {
@@ -163,6 +163,26 @@ describe('an answer', () => {
   test('that no server would take is refused before it is queued', () =>
     expect(() => answerOf(prompt(), { selected: ['Perhaps'], comment: null }, stamp)).toThrow(/Perhaps/));
 });
+
+test.each([
+  ['a question of the agent', 'question', false, true],
+  ['a permission that the agent asks for itself', 'permission', false, true],
+  ['a question of its client', 'question', true, true],
+  ['a permission of its client', 'permission', true, false],
+] as const)(
+  'of a late answer to %s, the page says rightly whether the agent gets it',
+  (_, kind, dialog, gets) => {
+    expect([WORDS.expired, WORDS.late]).toEqual([
+      'It expired without an answer. You can still answer; it reaches the agent late, unless its client asked for a permission.',
+      'It came late: the question had been closed. The agent still gets it, unless its client asked for a permission.',
+    ]);
+    const expired = expirePrompt({ ...prompt({ kind }), dialog }, NOW);
+    const answer = { decision: 'Yes', selected: ['Yes'], comment: null, by: 'ada', via: 'inbox' as const };
+    const stamp = { attested: true, response_id: 'response-1', responded_at: NOW };
+    const late = respondPrompt(expired, { ...answer, ...stamp });
+    expect([late.outcome, isUncollected(late.prompt)]).toEqual(['late', gets]);
+  },
+);
 
 test('its human is told of answers that did not simply count', () => {
   const entry = (ask_id: string, fate: Fate): OutboxEntry => ({

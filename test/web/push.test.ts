@@ -372,6 +372,21 @@ test('a button that comes too late says who was first', async () => {
   expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'No' });
 });
 
+test('a button that comes after its question has expired says that it came late', async () => {
+  const own = await phone();
+  const { hive, service } = own;
+  const { ask_id } = await ask(hive, { options: ['Yes', 'No'], timeout_ms: 1_000 });
+  await eventually(() => service.received.length === 1);
+  await own.deliver();
+  await own.shows(ask_id);
+  await eventually(async () => (await hive.prompts.get(ask_id)).status === 'expired');
+  await own.showing(() => own.press(ask_id, '0'));
+  const late =
+    'It came late: the question had been closed. The agent still gets it, unless its client asked for a permission.';
+  await eventually(async () => (await own.shown())[0]?.body === late);
+  expect((await hive.prompts.get(ask_id)).late_response).toMatchObject({ decision: 'Yes', via: 'inbox' });
+});
+
 test('the page turns notifications off, and says when they no longer arrive', async () => {
   const own = await phone();
   const { hive, page, service, device_id } = own;
