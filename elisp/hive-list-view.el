@@ -234,9 +234,10 @@ Each has its heading.")
 (cl-defstruct (hive-list-section (:constructor hive-list-section-make) (:copier nil))
   "The heading of a section.
 KEY identifies the section, NAME is what is shown.  COUNT, PERMISSIONS
-and MARKED are numbers of questions, ROWS and UNREAD of other lines; MORE
-means that there are more of those than are known."
-  key name count permissions marked rows unread more folded)
+and MARKED are numbers of questions, LOOPS of stopped loops, ROWS and
+UNREAD of other lines; MORE means that there are more of those than are
+known."
+  key name count permissions marked loops rows unread more folded)
 
 (defvar-local hive-list--shown nil "The prompts of this page, in order.")
 (defvar-local hive-list--lines nil "The items of the lines, in order: headings and prompts.")
@@ -260,12 +261,13 @@ Two projects of the same name are two sections."
 (defun hive-list--heading (key items old)
   "Return the heading of the section KEY, which has ITEMS, questions and rows.
 If it is as before, it is one of OLD, the former headings by key."
-  (let ((count 0) (permissions 0) (marked 0) (rows 0) (unread 0)
+  (let ((count 0) (permissions 0) (marked 0) (loops 0) (rows 0) (unread 0)
         (folded (and (member key hive-list--folded) t))
         (more (and (eq key 'ended) hive-sessions-more))
         (before (gethash key old)))
     (dolist (item items)
-      (cond ((hive-row-p item)
+      (cond ((and (hive-row-p item) (eq 'loop (car (hive-row-id item)))) (cl-incf loops))
+            ((hive-row-p item)
              (cl-incf rows)
              (when (hive-row-unread item) (cl-incf unread)))
             (t (cl-incf count)
@@ -274,8 +276,8 @@ If it is as before, it is one of OLD, the former headings by key."
     (let ((now (hive-list-section-make
                 :key key :name (if before (hive-list-section-name before)
                                  (hive-list--section-name key items))
-                :count count :permissions permissions :marked marked :rows rows :unread unread
-                :more more :folded folded)))
+                :count count :permissions permissions :marked marked :loops loops :rows rows
+                :unread unread :more more :folded folded)))
       (if (equal now before) before now))))
 
 (defun hive-list--section-name (key items)
@@ -288,6 +290,7 @@ If it is as before, it is one of OLD, the former headings by key."
   "Return what the section of HEADING has, in words."
   (let* ((count (hive-list-section-count heading))
          (permissions (hive-list-section-permissions heading))
+         (loops (hive-list-section-loops heading))
          (rows (hive-list-section-rows heading))
          (unread (hive-list-section-unread heading))
          (key (hive-list-section-key heading))
@@ -297,6 +300,7 @@ If it is as before, it is one of OLD, the former headings by key."
                            (if (zerop permissions) ""
                              (format " (%s)" (hive-count permissions "permission")))
                            (if (eq 'ended key) (hive-words "; C cancels them") "")))
+                 (when (> loops 0) (hive-count loops "stopped loop"))
                  (when (> rows 0)
                    (pcase key
                      ('needs (hive-count rows "mention"))

@@ -479,16 +479,17 @@ project, and for a message, its shared buffer."
                (hive-prompt-show prompt))))))
 
 (defun hive-list-answer ()
-  "Answer the question at point, or several with one decision, or a mention of you.
+  "Answer the question or the mention of you at point, or decide about a loop.
 In the view of `hive', the keys are those of `hive-next'; elsewhere, and
 with a prefix argument, you answer in the minibuffer.  The prefix
 argument also asks for a comment.  Several are those in
 the region, the marked ones, those of an agent, or those of a section."
   (interactive)
-  (let* ((row (hive-list--row))
-         (mention (and row (eq 'mention (car (hive-row-id row))) (hive-row-thing row)))
-         (prompts (unless mention (hive-list-selected))) (prompt (car prompts)) (list (current-buffer)))
-    (cond (mention (hive-check-mentions-reply mention))
+  (let* ((row (hive-list--row)) (kind (and row (car (hive-row-id row))))
+         (prompts (unless (memq kind '(loop mention)) (hive-list-selected)))
+         (prompt (car prompts)) (list (current-buffer)))
+    (cond ((eq kind 'mention) (hive-check-mentions-reply (hive-row-thing row)))
+          ((eq kind 'loop) (hive-row-open row))
           ((cdr prompts) (hive-batch-answer prompts))
           ((and (hive-list-agents-p) (not current-prefix-arg) (hive-next-can-p prompt))
            (hive-next-one prompt))

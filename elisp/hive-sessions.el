@@ -175,7 +175,7 @@ NUMBER says how many mentions or messages there are."
              (equal title (hive-row-title old)))
         old
       (hive-sessions--remember
-       id (hive-row-make :id id :section (if (eq 'mention (car id)) 'needs 'room)
+       id (hive-row-make :id id :section (if (memq (car id) '(loop mention)) 'needs 'room)
                          :order order :thing thing :unread number :title title)))))
 
 (defun hive-sessions--room-rows ()

@@ -218,14 +218,14 @@
     (hive-shared-test-do "post" :from (if (cl-evenp n) "Claude-abc12" "Claude-def34")
                          :body (if (cl-evenp n) "@Claude-def34 thanks" "@Claude-abc12 no, thank you")))
   (hive-test-wait 10 hive-loops)
-  (hive-status-test-wait "▾ The room .*\n.* demo and demo 2 .*keep replying to each other (.*); RET decides"))
+  (hive-status-test-wait "▾ Needs you  1 stopped loop\n.* demo and demo 2 .*keep replying to each other (.*); RET decides"))
 
-(defun hive-status-test-decide (key)
-  "Go to the line of the loop, and decide with KEY."
+(defun hive-status-test-decide (key &optional begin)
+  "Go to the line of the loop, and decide with KEY after BEGIN, by default RET."
   (hive-status-test-go (hive-row-id (cl-find 'loop (hive-sessions-rows t) :key (lambda (row) (car (hive-row-id row))))))
   (let ((said nil))
     (cl-letf (((symbol-function 'read-char-choice) (lambda (prompt &rest _) (setq said prompt) key)))
-      (hive-list-test-key "RET"))
+      (hive-list-test-key (or begin "RET")))
     (should (string-match-p
              "demo and demo 2 keep replying to each other\\.  \\[c\\] let them continue  \\[m\\] mute this pair  \\[w\\] write to them  \\[l\\] later "
              said))))
@@ -239,7 +239,7 @@
   (hive-status-test-with
     (hive-status-test-loop)
     (should (equal "Hive: 0 pending; 1 loop stopped" (hive-menu--state)))
-    (hive-status-test-decide ?l)
+    (hive-status-test-decide ?l "a")
     (should hive-loops)
     (hive-status-test-decide ?m)
     (hive-test-wait 10 (null hive-loops))

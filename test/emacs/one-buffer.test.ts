@@ -25,7 +25,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   'write to the one that works': ['w', 'TEXT', 'Enter'],
   'write to the idle one': ['M-n', 'n', 'w', 'TEXT', 'Enter'],
   'see that a loop was stopped': [],
-  'mute it': ['M-n', 'n', 'Enter', 'm'],
+  'mute it': ['M-<', 'n', 'a', 'm'],
 };
 const COUNTS: readonly (readonly [string, number])[] = Object.entries(KEYS).map(([step, keys]) => [
   step,
@@ -219,7 +219,7 @@ test('six agents, one buffer', async () => {
     await from.use('hivemind_post', { body: `@${to.handle} no, after you` });
   }
   await step('see that a loop was stopped', async () => {
-    await emacs.until(/▾ The room.*\n.*Reviewer and Author .*keep replying to each other/);
+    await emacs.until(/▾ Needs you.*\n.*Reviewer and Author .*keep replying to each other/);
   });
   await step('mute it', async ([section = '', next = '', decide = '', mute = '']) => {
     await press(section, next);
