@@ -1,11 +1,12 @@
 /** The inbox by keyboard alone, by touch, and with less motion. */
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { humanAuthor } from '../../src/domain/messages.ts';
 import { shownCode } from '../../src/extensions/inbox/device.ts';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { ask, eventsOf } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
-import { join, post } from '../support/messages.ts';
+import { DEMO, join, post, postUnverified } from '../support/messages.ts';
 import { claude } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 import { type Chromium, DESKTOP, openContext, PHONE, startChromium } from './support/chromium.ts';
@@ -159,7 +160,7 @@ describe('a keyboard alone', () => {
   });
 });
 
-test('a loop that was stopped is decided on where the messages are', async () => {
+test('a loop that was stopped needs its human, and is decided on there', async () => {
   const { hive } = inbox;
   const [a, b] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
   const pingPong = async (): Promise<void> => {
@@ -169,7 +170,6 @@ test('a loop that was stopped is decided on where the messages are', async () =>
   const states = async (): Promise<string[]> => (await hive.loops.list()).map(({ state }) => state);
   const page = await (await openContext(chromium, PHONE)).newPage();
   await pair(page, inbox);
-  await page.goto(`${inbox.url}#/messages`);
   const stopped = page.getByRole('region', { name: 'Stopped loops' });
 
   await pingPong();
@@ -184,7 +184,8 @@ test('a loop that was stopped is decided on where the messages are', async () =>
   expect((await words.inputValue()).split(' ').sort()).toEqual(['', `@${a.handle}`, `@${b.handle}`]);
   await words.fill(`${await words.inputValue()}enough`);
   await page.getByRole('button', { name: 'Send' }).click();
-  await stopped.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Needs you' }).click();
+  await page.getByText('Nothing needs you.').waitFor();
   expect(await states()).toEqual([]);
 
   await pingPong();
@@ -213,21 +214,56 @@ test('the messages begin with the newest, and whoever reads older ones is left t
   await eventually(async () => (await toEnd()) < 2);
 });
 
-test('a mention in a message that is no longer on the page can be marked as done', async () => {
-  const peer = await join(inbox.hive, 'peer-session');
-  const { mentions } = await post(inbox.hive, peer, '@Human look at the build');
-  for (let n = 0; n < 100; n += 1) await post(inbox.hive, peer, `message ${n}`);
+test('messages that mention its human need them, and are marked as done or replied to there', async () => {
+  const { hive } = inbox;
+  const peer = await join(hive, 'peer-session');
+  const first = await post(hive, peer, '@Human look at the build');
+  // It is no longer among the messages that the page shows.
+  for (let n = 0; n < 100; n += 1) await post(hive, peer, `message ${n}`);
+  const second = await post(hive, peer, '@Human which build?');
   const page = await (await openContext(chromium)).newPage();
   await pair(page, inbox);
+  const mentions = page.getByRole('region', { name: 'Mentions of you' });
+  const rows = mentions.getByRole('listitem');
+  await rows.first().getByText(`${peer.title} mentions you · `).waitFor();
+  expect(await rows.count()).toBe(2);
+  expect(await page.locator('nav .count').allTextContents()).toEqual(['2']);
+  expect(await page.title()).toBe('(2) Hive');
+  await rows.last().getByRole('button', { name: 'Mark done' }).tap();
+  const statusOf = async ({ mentions: [mention] }: typeof first) =>
+    (await hive.store.read((tx) => tx.mentions.get(mention?.mention_id ?? '')))?.status;
+  await eventually(async () => (await statusOf(first)) === 'processed');
+  await mentions.getByText('look at the build').waitFor({ state: 'detached' });
+  await mentions.getByRole('button', { name: 'Reply' }).tap();
+  await page.getByText(`Replying to ${peer.handle}`).waitFor();
+  await page.getByLabel(/^Write a message/).fill('The last one.');
+  await page.getByRole('button', { name: 'Send' }).tap();
+  await eventually(async () => (await statusOf(second)) === 'processed');
+  await page.getByRole('link', { name: 'Needs you' }).tap();
+  await page.getByText('Nothing needs you.').waitFor();
+  const [last] = (await hive.messages.read({ limit: 1 })).items;
+  expect(last).toMatchObject({ body: 'The last one.', reply_to: second.message.message_id });
+});
+
+test('a message under the heading of somebody else says so, in the room and among what needs its human', async () => {
+  const { hive } = inbox;
+  const peer = await join(hive, 'peer-session');
+  await postUnverified(hive, peer.handle, '@Human look');
+  await hive.messages.post({
+    ...{ body: 'Yes.', author: humanAuthor('emacs', DEMO), by: 'ada' },
+    heading: { handle: peer.handle, stamp: '2026-01-11 18:00:00' },
+  });
+  const page = await (await openContext(chromium)).newPage();
+  await pair(page, inbox);
+  const names = page.locator('.meta strong');
+  await eventually(async () => (await names.count()) === 1);
+  expect(await names.allTextContents()).toEqual([`unverified (as ${peer.handle})`]);
   await page.getByRole('link', { name: 'The room' }).tap();
-  await page.getByText('There are earlier messages.').waitFor();
-  await page.getByText('look at the build').waitFor();
-  await page.getByRole('button', { name: 'Mark done' }).tap();
-  const { mention_id = '' } = mentions[0] ?? {};
-  await eventually(
-    async () => (await inbox.hive.store.read((tx) => tx.mentions.get(mention_id)))?.status === 'processed',
-  );
-  await page.getByText('look at the build').waitFor({ state: 'detached' });
+  await page.getByText('Yes.').waitFor();
+  expect(await names.allTextContents()).toEqual([
+    `unverified (as ${peer.handle})`,
+    `ada (as ${peer.handle})`,
+  ]);
 });
 
 test('a reply is one to its message, also when that is no longer on the page', async () => {

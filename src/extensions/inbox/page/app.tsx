@@ -47,7 +47,8 @@ function Paired({ inbox, path }: { inbox: State; path: string }): VNode {
     main.current?.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [path]);
-  const waiting = sortWaiting(inbox.prompts?.values() ?? [], storeTime()).mine.length;
+  const { mine } = sortWaiting(inbox.prompts?.values() ?? [], storeTime());
+  const waiting = mine.length + inbox.loops.length + inbox.mentions.length;
   useEffect(() => {
     document.title = waiting === 0 ? WORDS.title : `(${waiting}) ${WORDS.title}`;
   }, [waiting]);
@@ -83,9 +84,6 @@ function Paired({ inbox, path }: { inbox: State; path: string }): VNode {
             </svg>
             <span>{name}</span>
             {to === '' && waiting > 0 ? <span class="count">{waiting}</span> : null}
-            {to === 'messages' && inbox.mentions.length + inbox.loops.length > 0 ? (
-              <span class="count">{inbox.mentions.length + inbox.loops.length}</span>
-            ) : null}
           </a>
         ))}
       </nav>

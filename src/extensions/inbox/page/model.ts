@@ -3,6 +3,7 @@
  * notifications. Nothing here has to survive: the server has everything except the outbox (outbox.ts).
  */
 import { useEffect, useState } from 'preact/hooks';
+import type { MentionInFull } from '../../../domain/mentions.ts';
 import type { Message } from '../../../domain/messages.ts';
 import type { Outreach } from '../../../domain/outreach.ts';
 import type { Session, SessionPlace } from '../../../domain/sessions.ts';
@@ -23,12 +24,10 @@ import {
 import { type OutboxEntry, type OwnDevice, storage } from './storage.ts';
 
 /** A mention of the human, with the message that contains it. */
-export interface MentionShown {
-  mention_id: string;
-  message_id: string;
-  created_at: string;
-  body: string;
-}
+export type MentionShown = Pick<
+  MentionInFull,
+  'mention_id' | 'message_id' | 'created_at' | 'body' | 'by' | 'from_handle' | 'from_session_id' | 'as_handle'
+>;
 
 /** Two agents that the loop guard has stopped. */
 export interface LoopShown {

@@ -3,10 +3,9 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { revealed } from '../../../domain/display.ts';
 import type { HistoryEntry } from '../../../domain/history.ts';
-import type { LoopDecision } from '../../../domain/loops.ts';
-import type { Message } from '../../../domain/messages.ts';
+import { authorName, type Message } from '../../../domain/messages.ts';
 import type { Outreach } from '../../../domain/outreach.ts';
-import { type Session, UNVERIFIED_HANDLE } from '../../../domain/sessions.ts';
+import type { Session } from '../../../domain/sessions.ts';
 import { calledBy, headedBy } from '../../../domain/sources.ts';
 import { useDraft } from './drafts.ts';
 import { randomId } from './keys.ts';
@@ -15,9 +14,7 @@ import {
   closeOutreach,
   dismissEntry,
   flush,
-  type LoopShown,
   type MentionShown,
-  readLoops,
   type SessionShown,
   type State,
 } from './model.ts';
@@ -174,60 +171,14 @@ function Interrupt({ session: { session_id, title } }: { session: Session }): VN
 
 // ---- The shared buffer ----
 
-/** The author's title, if it is an agent whose session is known. */
-function titleOf({ session_id }: Message, { sessions }: State): string | undefined {
-  return sessions.find((session) => session.session_id === session_id)?.title;
-}
-
-/** The loops that were stopped, with what the human can do about each. */
-export function Loops({
-  loops,
-  onWrite,
-}: {
-  loops: readonly LoopShown[];
-  onWrite: (handles: readonly string[]) => void;
-}): VNode | null {
-  const [problem, setProblem] = useState<string | null>(null);
-  if (loops.length === 0) return null;
-
-  async function decide(state: LoopDecision, loop: LoopShown): Promise<void> {
-    try {
-      await ask('mention/settle_loop', { sessions: [loop.first_session_id, loop.second_session_id], state });
-      setProblem(null);
-      await readLoops();
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-    }
-  }
-
-  return (
-    <section aria-label={WORDS.loops}>
-      <h2>{WORDS.loops}</h2>
-      <ul class="rows">
-        {loops.map((loop) => (
-          <li key={`${loop.first_session_id} ${loop.second_session_id}`} class="row">
-            <Boundary>
-              <Plain text={WORDS.loop(loop.titles, loop.reason)} />
-              <p class="actions">
-                <button type="button" onClick={() => void decide('allowed', loop)}>
-                  {WORDS.letContinue}
-                </button>
-                <button type="button" onClick={() => void decide('muted', loop)}>
-                  {WORDS.mutePair}
-                </button>
-                <button type="button" onClick={() => onWrite(loop.handles)}>
-                  {WORDS.writeToThem}
-                </button>
-              </p>
-            </Boundary>
-          </li>
-        ))}
-      </ul>
-      <p role="alert" class="problem">
-        {problem}
-      </p>
-    </section>
-  );
+/** The author as in Emacs: a human by name, an agent by its title. The name of a heading that is not theirs follows. */
+export function authorOf(
+  { by, from_handle, as_handle }: Pick<Message, 'by' | 'from_handle' | 'as_handle'>,
+  session_id: string | null,
+  { sessions }: State,
+): string {
+  const title = sessions.find((session) => session.session_id === session_id)?.title;
+  return authorName({ from_handle: by ?? title ?? from_handle, as_handle });
 }
 
 export function MessagesScreen({ inbox }: { inbox: State }): VNode {
@@ -236,13 +187,6 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
   const [body, setBody] = useDraft('message');
   const [, message_id = '', handle = ''] = /^(\S+) (.+)$/s.exec(replying) ?? [];
   const replyTo = message_id === '' ? null : { message_id, handle };
-  const writeTo = (handles: readonly string[]): void =>
-    setBody(
-      `${handles
-        .filter((handle) => handle !== UNVERIFIED_HANDLE)
-        .map((handle) => `@${handle} `)
-        .join('')}${body}`,
-    );
   const mentions = new Map(inbox.mentions.map((mention) => [mention.message_id, mention]));
   const count = inbox.messages.length;
   useNewest(inbox.messages.at(-1)?.message_id);
@@ -255,13 +199,12 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
           {WORDS.areEarlier}
         </p>
       ) : null}
-      <EarlierMentions inbox={inbox} />
       <div role="log">
         <ol class="messages">
           {inbox.messages.map((message) => (
             <li key={message.message_id} class={message.author === 'human' ? 'message human' : 'message'}>
               <Boundary>
-                <MessageItem message={message} name={titleOf(message, inbox)} />
+                <MessageItem message={message} author={authorOf(message, message.session_id, inbox)} />
               </Boundary>
               <p class="actions">
                 <button
@@ -276,7 +219,6 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
           ))}
         </ol>
       </div>
-      <Loops loops={inbox.loops} onWrite={writeTo} />
       <Compose
         replyTo={replyTo}
         onClose={() => setReplying('')}
@@ -285,32 +227,6 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
         setBody={setBody}
       />
     </>
-  );
-}
-
-/** The human's mentions in messages that are not on this page. */
-function EarlierMentions({ inbox: { mentions, messages } }: { inbox: State }): VNode | null {
-  const shown = new Set(messages.map(({ message_id }) => message_id));
-  const earlier = mentions.filter(({ message_id }) => !shown.has(message_id));
-  // Until the messages are read, it is unknown which mentions are earlier.
-  if (messages.length === 0 || earlier.length === 0) return null;
-  return (
-    <section aria-label={WORDS.earlierMentions}>
-      <h2>{WORDS.earlierMentions}</h2>
-      <ul class="rows">
-        {earlier.map((mention) => (
-          <li key={mention.mention_id} class="row">
-            <Boundary>
-              <p class="meta">{ago(mention.created_at)}</p>
-              <Markdown text={mention.body} />
-            </Boundary>
-            <p class="actions">
-              <Done mention={mention} />
-            </p>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }
 
@@ -331,12 +247,12 @@ function useNewest(message_id: string | undefined): void {
   }, [message_id]);
 }
 
-function MessageItem({ message, name }: { message: Message; name: string | undefined }): VNode {
+function MessageItem({ message, author }: { message: Message; author: string }): VNode {
   return (
     <>
       <p class="meta">
         <strong>
-          <Plain text={message.by ?? name ?? message.from_handle} />
+          <Plain text={author} />
         </strong>{' '}
         · {ago(message.at)}
       </p>
@@ -345,7 +261,7 @@ function MessageItem({ message, name }: { message: Message; name: string | undef
   );
 }
 
-function Done({ mention }: { mention: MentionShown | undefined }): VNode | null {
+export function Done({ mention }: { mention: MentionShown | undefined }): VNode | null {
   const [problem, setProblem] = useState<string | null>(null);
   if (mention === undefined) return null;
   const { mention_id } = mention;

@@ -1,14 +1,22 @@
-/** The pending questions of the human, and the outcomes of their answers. */
+/** What needs the human: pending questions, stopped loops, and mentions; and the outcomes of their answers. */
 
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import type { LoopDecision } from '../../../domain/loops.ts';
+import { UNVERIFIED_HANDLE } from '../../../domain/sessions.ts';
 import { headedBy } from '../../../domain/sources.ts';
-import type { State } from './model.ts';
+import { useDraft } from './drafts.ts';
+import { ask, type LoopShown, readLoops, type State } from './model.ts';
 import { Notifications } from './notifications.tsx';
 import { type ListedPrompt, queuedAnswers, sortWaiting, unread } from './order.ts';
+import { authorOf, Done } from './screens.tsx';
 import { storeTime } from './server.ts';
 import type { Fate, OutboxEntry } from './storage.ts';
-import { Boundary, Plain } from './text.tsx';
+import { Boundary, Markdown, Plain } from './text.tsx';
 import { duration, WORDS } from './words.ts';
+
+/** The screen on which messages are written. */
+const MESSAGES = '#/messages';
 
 export function WaitingScreen({ inbox }: { inbox: State }): VNode {
   if (inbox.prompts === null)
@@ -19,18 +27,19 @@ export function WaitingScreen({ inbox }: { inbox: State }): VNode {
     <>
       <h1 tabIndex={-1}>{WORDS.waiting}</h1>
       <Answers entries={unread(inbox.outbox)} />
-      {mine.length === 0 ? (
+      {mine.length + inbox.loops.length + inbox.mentions.length === 0 ? (
         <p class="empty" data-test="nothing">
           {WORDS.nothingWaits}
         </p>
-      ) : (
-        <Rows prompts={mine} queued={queued} />
-      )}
+      ) : null}
+      {mine.length === 0 ? null : <Rows prompts={mine} queued={queued} />}
       {inbox.more === 0 ? null : (
         <p class="note" role="note">
           {WORDS.notRead(inbox.more)}
         </p>
       )}
+      <Loops loops={inbox.loops} />
+      <Mentions inbox={inbox} />
       <More title={WORDS.forOthers(others.length)} prompts={others} queued={queued} />
       <More title={WORDS.snoozed(snoozed.length)} prompts={snoozed} queued={queued} />
       <More title={`${WORDS.sections.ended} (${ended.length})`} prompts={ended} queued={queued} />
@@ -69,6 +78,94 @@ function shortFate(fate: Fate): string {
   if (fate.state === 'stuck') return WORDS.stuckShort;
   if (fate.state === 'refused') return WORDS.refusedShort;
   return fate.state === 'done' && fate.reply.late === true ? WORDS.lateShort : WORDS.lostShort;
+}
+
+/** The loops that were stopped, with what the human can do about each. */
+function Loops({ loops }: { loops: readonly LoopShown[] }): VNode | null {
+  const [body, setBody] = useDraft('message');
+  const [problem, setProblem] = useState<string | null>(null);
+  if (loops.length === 0) return null;
+
+  async function decide(state: LoopDecision, loop: LoopShown): Promise<void> {
+    try {
+      await ask('mention/settle_loop', { sessions: [loop.first_session_id, loop.second_session_id], state });
+      setProblem(null);
+      await readLoops();
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  function writeTo(handles: readonly string[]): void {
+    const names = handles.filter((handle) => handle !== UNVERIFIED_HANDLE).map((handle) => `@${handle} `);
+    setBody(`${names.join('')}${body}`);
+    location.hash = MESSAGES;
+  }
+
+  return (
+    <section aria-label={WORDS.loops}>
+      <ul class="rows">
+        {loops.map((loop) => (
+          <li key={`${loop.first_session_id} ${loop.second_session_id}`} class="row">
+            <Boundary>
+              <Plain text={WORDS.loop(loop.titles, loop.reason)} />
+              <p class="actions">
+                <button type="button" onClick={() => void decide('allowed', loop)}>
+                  {WORDS.letContinue}
+                </button>
+                <button type="button" onClick={() => void decide('muted', loop)}>
+                  {WORDS.mutePair}
+                </button>
+                <button type="button" onClick={() => writeTo(loop.handles)}>
+                  {WORDS.writeToThem}
+                </button>
+              </p>
+            </Boundary>
+          </li>
+        ))}
+      </ul>
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+    </section>
+  );
+}
+
+/** The human's open mentions, newest first. */
+function Mentions({ inbox }: { inbox: State }): VNode | null {
+  const [, setReplying] = useDraft('reply to');
+  if (inbox.mentions.length === 0) return null;
+  return (
+    <section aria-label={WORDS.mentions}>
+      <ul class="rows">
+        {inbox.mentions.map((mention) => (
+          <li key={mention.mention_id} class="row">
+            <Boundary>
+              <p class="meta">
+                <strong>
+                  <Plain text={authorOf(mention, mention.from_session_id, inbox)} />
+                </strong>{' '}
+                {WORDS.mentionsYou} · {duration(Date.parse(storeTime()) - Date.parse(mention.created_at))}
+              </p>
+              <Markdown text={mention.body} />
+            </Boundary>
+            <p class="actions">
+              <button
+                type="button"
+                onClick={() => {
+                  setReplying(`${mention.message_id} ${mention.by ?? mention.from_handle}`);
+                  location.hash = MESSAGES;
+                }}
+              >
+                {WORDS.reply}
+              </button>
+              <Done mention={mention} />
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }
 
 interface RowsProps {
