@@ -99,29 +99,33 @@
               (let ((quiet (hive-quiet-text))) (if quiet (concat "; " quiet) ""))
               (if (> loops 0) (hive-words "; %s stopped" (hive-count loops "loop")) "")))))
 
+(eval-and-compile
+  (defun hive-menu--groups (rows mode)
+    "Return the groups of a menu of ROWS, as `transient-define-prefix' takes them.
+They are shown in MODE, or if that is nil, in every mode.
+Each menu has a key that scrolls it, for windows that do not show all of
+it, and q quits it.  Both are in the first row, in its shortest group."
+    (cl-flet ((group (group)
+                (vconcat (list (hive-words (car group)))
+                         (mapcar (pcase-lambda (`(,key ,label ,command))
+                                   (list key (hive-words label) command))
+                                 (cdr group)))))
+      (let* ((rows (mapcar (lambda (row) (mapcar #'group row)) rows))
+             (shortest (cl-reduce (lambda (a b) (if (<= (length b) (length a)) b a)) (car rows)))
+             (where (and mode (list :if-mode mode))))
+        (setcar (memq shortest (car rows))
+                (vconcat shortest `(("C-v" ,(hive-words "scroll this menu") transient-scroll-up)
+                                    ("q" ,(hive-words "quit this menu") transient-quit-one))))
+        (cons (vconcat where '(:description hive-menu--state) (car rows))
+              (mapcar (lambda (row) (vconcat where row)) (cdr rows)))))))
+
 (defmacro hive-menu--define (name docstring &rest menus)
   "Define NAME, a transient prefix with DOCSTRING, from MENUS.
 Each of these is a list of a constant with rows, and of the mode in
-which they are shown, if it is not every one.
-Each menu has a key that scrolls it, for windows that do not show all of
-it, and q quits it.  Both are in the first row, in its shortest group."
-  (cl-flet ((group (group)
-              (vconcat (list (hive-words (car group)))
-                       (mapcar (pcase-lambda (`(,key ,label ,command))
-                                 (list key (hive-words label) command))
-                               (cdr group)))))
-    `(transient-define-prefix ,name ()
-       ,docstring
-       ,@(cl-loop
-          for (rows mode) in menus append
-          (let* ((rows (mapcar (lambda (row) (mapcar #'group row)) (symbol-value rows)))
-                 (shortest (cl-reduce (lambda (a b) (if (<= (length b) (length a)) b a)) (car rows)))
-                 (where (and mode (list :if-mode mode))))
-            (setcar (memq shortest (car rows))
-                    (vconcat shortest `(("C-v" ,(hive-words "scroll this menu") transient-scroll-up)
-                                        ("q" ,(hive-words "quit this menu") transient-quit-one))))
-            (cons (vconcat where '(:description hive-menu--state) (car rows))
-                  (mapcar (lambda (row) (vconcat where row)) (cdr rows))))))))
+which they are shown, if it is not every one."
+  `(transient-define-prefix ,name ()
+     ,docstring
+     ,@(cl-loop for (rows mode) in menus append (hive-menu--groups (symbol-value rows) mode))))
 
 (hive-menu--define hive-menu "Show the keys of everything that Hive does." (hive-menu--rows))
 (hive-menu--define hive-keys "Show the keys of this buffer."
@@ -137,6 +141,11 @@ it, and q quits it.  Both are in the first row, in its shortest group."
 ;; M-x completes them only where they are useful.
 (function-put 'hive-menu 'command-modes '(hive-list-mode))
 (function-put 'hive-keys 'completion-predicate #'ignore)
+
+(defun hive-menu-add (rows mode)
+  "Let the menu of ? show ROWS in MODE, which belongs to an extension."
+  (dolist (group (hive-menu--groups rows mode))
+    (transient-append-suffix 'hive-keys '(-1) group)))
 
 (provide 'hive-menu)
 ;;; hive-menu.el ends here

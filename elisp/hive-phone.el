@@ -37,19 +37,24 @@ A camera reads it only if its blocks are lighter than the rest." :group 'hive-fa
 (defvar-local hive-phone--paired nil "The phone that has used the code, or nil.")
 (defvar-local hive-phone--phrase nil "The phrase that this phone shows, or nil.")
 
+(defconst hive-phone-keys
+  '((("Pairing a phone"
+      ("c" "compare the phrase" hive-phone-compare)
+      ("w" "copy the address" hive-phone-copy)
+      ("s" "serve the inbox" hive-phone-serve)
+      ("+" "make a new code" hive-phone)
+      ("g" menu-list-refresh revert-buffer))))
+  "The keys of the buffer that pairs a phone, see `hive-keys-map'.")
+
 (defvar hive-phone-mode-map
-  (hive-keymap :mode 'hive-phone-mode
-               "c" #'hive-phone-compare
-               "w" #'hive-phone-copy
-               "s" #'hive-phone-serve
-               "+" #'hive-phone)
+  (hive-keys-map 'hive-phone-mode hive-phone-keys)
   "Keymap of `hive-phone-mode'.")
 
 (define-derived-mode hive-phone-mode special-mode "Hive-Phone"
   "Major mode of the buffer that pairs a phone.
 \\<hive-phone-mode-map>\\[hive-phone-compare] asks whether the phone shows the same phrase, once it has used the code.
 \\[hive-phone-copy] copies the address.  Where no inbox is served, \\[hive-phone-serve] serves it from this
-Emacs.
+Emacs.  \\[hive-keys] is a menu of its keys.
 \\{hive-phone-mode-map}"
   :interactive nil
   (hive-text-set-up #'hive-phone--look))
@@ -242,15 +247,22 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
 
 (defvar-local hive-phone--phones nil "The phones of the list.")
 
+(defconst hive-phone-list-keys
+  '((("Phones"
+      ("a" "let it allow permissions" hive-phone-allow)
+      ("k" "revoke" hive-phone-revoke)
+      ("+" "pair one" hive-phone)
+      ("g" menu-list-refresh revert-buffer))))
+  "The keys of the list of phones, see `hive-keys-map'.")
+
 (defvar hive-phone-list-mode-map
-  (hive-keymap "k" #'hive-phone-revoke
-               "a" #'hive-phone-allow
-               "+" #'hive-phone)
+  (hive-keys-map 'hive-phone-list-mode hive-phone-list-keys)
   "Keymap of `hive-phone-list-mode'.")
 
 (define-derived-mode hive-phone-list-mode tabulated-list-mode "Hive-Phones"
   "Major mode of the list of phones.
 \\<hive-phone-list-mode-map>\\[hive-phone-revoke] revokes a phone, \\[hive-phone-allow] lets one allow permissions, \\[hive-phone] pairs another one.
+\\[hive-keys] is a menu of its keys.
 \\{hive-phone-list-mode-map}"
   :interactive nil
   (hive-text-set-up #'hive-phone--refresh t)
@@ -349,6 +361,14 @@ There you can revoke one, or let one allow permissions."
   (interactive)
   (pop-to-buffer (hive-buffer hive-phone--list #'hive-phone-list-mode))
   (hive-phone--refresh))
+
+;;;; Menus
+
+(declare-function hive-menu-add "hive-menu")
+
+(with-eval-after-load 'hive-menu
+  (hive-menu-add hive-phone-keys 'hive-phone-mode)
+  (hive-menu-add hive-phone-list-keys 'hive-phone-list-mode))
 
 ;;;; Notifications from the sidecar
 

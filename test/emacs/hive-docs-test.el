@@ -148,7 +148,8 @@
 (ert-deftest hive-a-question-mark-is-a-menu-of-all-keys-of-the-buffer ()
   (require 'hive-menu)
   (dolist (mode '(hive-batch-mode hive-check-mentions-mode hive-history-mode hive-list-mode hive-outreach-mode
-                  hive-prompt-mode hive-rule-mode hive-rules-mode hive-stats-mode))
+                  hive-phone-list-mode hive-phone-mode hive-prompt-mode hive-rule-mode hive-rules-mode
+                  hive-stats-mode))
     (ert-info ((symbol-name mode))
       (with-temp-buffer
         (cl-letf (((symbol-function 'hive-rpc-while-shown) #'ignore)) (funcall mode))
