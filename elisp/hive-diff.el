@@ -25,11 +25,18 @@
 (defface hive-diff-number '((t :inherit hive-shadow))
   "The line numbers of a diff." :group 'hive-faces)
 
+;; The colours of Emacs' own `diff-hunk-header', on which the ink of some themes is faint.
+(defface hive-diff-hunk
+  '((((class color) (min-colors 88) (background light)) :background "grey85" :foreground "#000000" :extend t)
+    (((class color) (min-colors 88) (background dark)) :background "grey45" :foreground "#ffffff" :extend t)
+    (t :inherit bold))
+  "The line above a hunk of a diff." :group 'hive-faces)
+
 ;; Those of `diff-mode' are known only once it is loaded, which takes longer
 ;; than showing a diff.  Its face for the names of files cannot be read on a
 ;; dark background.
 (defconst hive-diff--faces
-  '((file . bold) (hunk . diff-hunk-header) (?- . diff-removed) (?+ . diff-added)
+  '((file . bold) (hunk . hive-diff-hunk) (?- . diff-removed) (?+ . diff-added)
     (?\s . diff-context) (?\\ . hive-shadow))
   "The faces of the parts of a diff.")
 

@@ -129,7 +129,11 @@ A prefix key then begins its usual key sequence."
 
 ;;;; Faces
 
-(defface hive-next-key '((t :inherit (bold highlight)))
+;; The colours of Emacs' own `highlight', on which the ink of some themes is faint.
+(defface hive-next-key
+  '((((class color) (min-colors 88) (background light)) :background "darkseagreen2" :foreground "#000000" :weight bold)
+    (((class color) (min-colors 88) (background dark)) :background "darkolivegreen" :foreground "#ffffff" :weight bold)
+    (t :inherit (bold highlight)))
   "The key of an option." :group 'hive-faces)
 
 (defface hive-next-chosen '((t :inherit (bold hive-success)))

@@ -49,7 +49,7 @@
 (ert-deftest hive-diff-has-the-faces-of-diff-mode-and-line-numbers ()
   (hive-diff-test-shown (hive-diff-test-diff "/src/a")
     (should (equal '(bold nil) (hive-diff-test-at "--- /src/a")))
-    (should (equal '(diff-hunk-header nil) (hive-diff-test-at "@@ -3,5 +3,6 @@")))
+    (should (equal '(hive-diff-hunk nil) (hive-diff-test-at "@@ -3,5 +3,6 @@")))
     (should (equal '(diff-context ("3" "3")) (hive-diff-test-at " c")))
     (should (equal '(diff-removed ("4")) (hive-diff-test-at "-d")))
     (should (equal '(diff-added ("5")) (hive-diff-test-at "+DD")))
