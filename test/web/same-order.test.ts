@@ -61,8 +61,10 @@ test('what needs you, who works, who is idle and who has ended', async () => {
   for (const { session_id } of [leftFirst, leftLast]) await hive.sessions.end(session_id);
 
   const emacs = await home.emacs('nil', { columns: 120, lines: 40 });
-  await post(hive, early, 'The table is ready.');
   await command(emacs, 'hive');
+  // Emacs is connected by then: The room has only what is posted later.
+  await emacs.until(/blocked for/);
+  await post(hive, early, 'The table is ready.');
   await emacs.until(/blocked for[\s\S]*▾ The room[\s\S]*▸ Ended {2}2 agents, 1 open question/);
   await emacs.keys('M->', 'C-p', 'Tab');
   const screen = await emacs.until(/▾ Ended[\s\S]*Olive/);
