@@ -1,4 +1,4 @@
-/** What needs the human: pending questions, stopped loops, and mentions; and the outcomes of their answers. */
+/** The screen of what needs the human: pending questions, stopped loops, mentions; and the outcomes of their answers. */
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
