@@ -183,10 +183,11 @@ function beginsTurn(entry: Raw, client_turn_id: string | null): boolean {
   );
 }
 
-/** The agent's text in one entry; '' for a tool call, a thought, or any other entry. */
+/** The agent's text in one entry; '' for a tool call, a thought, words of the client, or any other entry. */
 function wordsIn(entry: Raw): string {
   const message = entry['type'] === 'assistant' ? objectIn(entry['message']) : objectIn(entry['payload']);
-  if (message === null || message['role'] !== 'assistant') return '';
+  // Claude Code writes errors of the API, too, as text of the agent, but not of its model.
+  if (message?.['role'] !== 'assistant' || message['model'] === '<synthetic>') return '';
   const texts = objectsIn(message['content'])
     .filter(({ type }) => type === 'text' || type === 'output_text')
     .map((part) => textIn(part, 'text') ?? '');

@@ -50,6 +50,14 @@ describe('in a transcript of Claude Code', () => {
     ).toBe('Mine.');
   });
 
+  test('are never an error of the API, which the client writes in its name', () => {
+    const content = [{ type: 'text', text: 'API Error: 400 Error: bad thing' }];
+    const message = { role: 'assistant', model: '<synthetic>', content };
+    const failed = { type: 'assistant', message, error: 'unknown', isApiErrorMessage: true };
+    expect(lastWordsIn(lines(prompt('p2'), said('Mine.'), call, result, failed), 'p2')).toBe('Mine.');
+    expect(lastWordsIn(lines(prompt('p1'), said('Done.'), prompt('p2'), failed), 'p2')).toBeNull();
+  });
+
   test('are read although the tail begins within a line and the last line is still being written', () => {
     const tail = lines(prompt('p2'), said('First.'), said('Second.'));
     expect(lastWordsIn(`${tail.slice(30)}{"type":"assistant","mess`, 'p2')).toBe('Second.');
