@@ -290,7 +290,10 @@ async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: S
   }
   // /compact fires a SubagentStop without a start: there is no such subagent.
   if (event.name === 'SubagentStop') return root;
-  return startSubagent(tx, agent_id, root, client_title);
+  // One that goes on after /clear is reported under the new id, and not again as in the background.
+  const before =
+    root.continues === null ? undefined : await tx.sessions.get(subagentId(root.continues, agent_id));
+  return startSubagent(tx, agent_id, { ...root, source: before?.source ?? root.source }, client_title);
 }
 
 /**

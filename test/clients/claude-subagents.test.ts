@@ -62,6 +62,29 @@ test('subagents and a teammate are asked at the desk for a minute, then in the t
   expect(made('three')).toBe(false);
 });
 
+test('a subagent in the background goes on in the background after /clear', async () => {
+  const { hive, ...rest } = await openWorldWithDesk();
+  const model = await startModel((request) => {
+    const name = agentOf(request);
+    const steps = request.messages.filter(({ role }) => role === 'assistant').length;
+    if (name !== null) return { calls: [bash(`touch ${name}-${steps}.txt`)] };
+    return steps === 0 ? { calls: [agent('one', { run_in_background: true })] } : { text: 'all launched' };
+  });
+  const claude = await openClaude({ ...rest, model, allowed: null });
+  await claude.say('please begin');
+  const [before] = await asked(hive);
+  await claude.until(/all launched/);
+  await claude.say('/clear');
+  // The terminal, where its person has just typed, asks at once.
+  await claude.answer(PROCEED, 'Enter');
+  const after = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
+  await eventually(async () => (await after())?.question === 'Run touch one-1.txt?', 20_000);
+  expect(await after()).toMatchObject({
+    source: 'bg',
+    session_id: expect.not.stringMatching(before?.session_id ?? ''),
+  });
+});
+
 test('a subagent is interrupted although its session has gone on with another message, and does nothing more', async () => {
   const { hive, ...rest } = await openWorldWithDesk();
   const go = join(rest.folder, 'go');

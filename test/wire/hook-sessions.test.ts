@@ -57,6 +57,17 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
       expect(await hive.prompts.get(ask_id)).toMatchObject({ session_id: SECOND, orphaned: false });
   });
 
+  test('a subagent in the background goes on in the background after /clear', async () => {
+    const hive = await openTestHive();
+    const began = { ...prompt, hook_event_name: 'SubagentStart', agent_id: 'helper', agent_type: 'x' };
+    const tool_response = { isAsync: true, status: 'async_launched', agentId: 'helper' };
+    const launched = { ...prompt, hook_event_name: 'PostToolUse', tool_name: 'Agent', tool_response };
+    const works = { ...prompt, hook_event_name: 'PreToolUse', tool_name: 'Bash', agent_id: 'helper' };
+    for (const event of [start, prompt, began, launched, works, end, cleared]) await fire(hive, event ?? {});
+    await fire(hive, { ...works, session_id: SECOND });
+    expect(await hive.sessions.find(`${SECOND}:helper`)).toMatchObject({ source: 'bg' });
+  });
+
   test('the session after /clear keeps the given name, even if the end of the first was not reported', async () => {
     const env = { HIVE_AGENT: 'frontend-tests' };
     for (const events of [
