@@ -71,8 +71,8 @@ export const gateMentions: HookHandler = async (context) => {
       // A new prompt repeats all unprocessed mentions, including those that were already shown.
       return verdict.block === null ? remind(context, unprocessed, isHumanPrompt(event)) : null;
     case 'SessionStart':
-      // Codex starts a session with a prompt, which repeats them all.
-      return event.client === 'codex' && event.reason !== 'compact' ? null : remind(context, fresh);
+      // A prompt follows, which repeats them all. Only after a compaction, a turn may go on without one.
+      return event.reason === 'compact' ? remind(context, fresh) : null;
     default:
       return acceptsContext(event) ? remind(context, fresh) : null;
   }

@@ -10,7 +10,7 @@ import { bash, hive as call, type Reply, type Script, startModel } from './suppo
 import type { ChatTerminal } from './support/chat-terminal.ts';
 import { runClaude, transcriptsOf } from './support/claude.ts';
 import { openClaude } from './support/claude-terminal.ts';
-import { openWorld, turnsOf, type World } from './support/world.ts';
+import { isMain, mention, openWorld, turnsOf, type World } from './support/world.ts';
 
 const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
 
@@ -243,5 +243,17 @@ describe('claude -p --resume', () => {
     expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
     expect(model.told()).toMatch(/Answer to ask-.*blue/);
     expect((await hive.prompts.get(prompt?.ask_id ?? '')).collected_at).toEqual(expect.any(String));
+  });
+
+  test('gets a mention that it has not read once, with its prompt', async () => {
+    const world = await openWorld();
+    const model = await startModel(async (_request, step) => {
+      if (step === 1) await mention(world.hive, isMain);
+      return { text: 'done' };
+    });
+    const { session_id } = await runClaude({ ...world, model }, 'go');
+    expect(model.everything()).not.toContain('Please review auth');
+    await runClaude({ ...world, model }, 'go on', ['--resume', session_id]);
+    expect(model.everything().match(/Please review auth/g)).toHaveLength(1);
   });
 });

@@ -218,16 +218,19 @@ test.each([
   expect(await fire(hive, { ...gatedBash(), session_id: 'next-session' })).toContain('"deny"');
 });
 
-test('Codex, which starts a session with a prompt, reads a mention once, with that prompt', async () => {
-  const { hive, mention } = await gatedWorld();
-  await mention('Need help with authentication @me');
-  const start = { session_id: GATED_SESSION, cwd: '/p', hook_event_name: 'SessionStart' };
-  const prompt = { ...start, turn_id: 't1', hook_event_name: 'UserPromptSubmit', prompt: 'Go on.' };
-  expect(await fire(hive, { ...start, source: 'resume' }, { client: 'codex' })).toBe('');
-  expect(await fire(hive, prompt, { client: 'codex' })).toContain('Need help with authentication');
-  await mention('And with the tests @me');
-  expect(await fire(hive, { ...start, source: 'compact' }, { client: 'codex' })).toContain('with the tests');
-});
+test.each(['claude-code', 'codex'] as const)(
+  '%s, whose session starts with a prompt, reads a mention once, with that prompt',
+  async (client) => {
+    const { hive, mention } = await gatedWorld();
+    await mention('Need help with authentication @me');
+    const start = { session_id: GATED_SESSION, cwd: '/p', hook_event_name: 'SessionStart' };
+    const prompt = { ...start, turn_id: 't1', hook_event_name: 'UserPromptSubmit', prompt: 'Go on.' };
+    expect(await fire(hive, { ...start, source: 'resume' }, { client })).toBe('');
+    expect(await fire(hive, prompt, { client })).toContain('Need help with authentication');
+    await mention('And with the tests @me');
+    expect(await fire(hive, { ...start, source: 'compact' }, { client })).toContain('with the tests');
+  },
+);
 
 test.each(['startup', 'resume', 'fork'])(
   'one of its own in the same client (%s) is not held',
