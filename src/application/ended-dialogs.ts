@@ -2,6 +2,7 @@
 
 import { lose } from '../domain/delivery.ts';
 import { dialogsEndedBy, mayEndDialogs, mayHaveReturned, wasLeftUnanswered } from '../domain/dialogs.ts';
+import { isFormOf } from '../domain/forms.ts';
 import type { HookEvent } from '../domain/hooks.ts';
 import { mayAllow } from '../domain/permissions.ts';
 import { OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
@@ -59,9 +60,10 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   const shown = { now: tx.now, returned: returned ?? null };
   const found = dialogsEndedBy(event, waiting, shown);
   const ended = found.length > 0 ? found : await ofChangedCall(hook, waiting);
-  for (const prompt of ended) {
-    const why = isGone || wasLeftUnanswered(event, prompt) ? GONE : ELSEWHERE;
-    if (!ofRun.has(prompt.ask_id)) await recordCancel(tx, prompt, why);
+  const givenUp = await formsGivenUp(hook, waiting);
+  for (const prompt of [...ended, ...givenUp]) {
+    const isUnanswered = isGone || givenUp.includes(prompt) || wasLeftUnanswered(event, prompt);
+    if (!ofRun.has(prompt.ask_id)) await recordCancel(tx, prompt, isUnanswered ? GONE : ELSEWHERE);
   }
   // Of equal calls, the one whose dialog was still pending has run.
   const [overruled] = ended.length > 0 ? [] : dialogsEndedBy(event, refused, shown);
@@ -86,6 +88,27 @@ async function ofChangedCall(
   const [own, ...others] = turn?.open_tools.filter(({ name }) => name === tool.name) ?? [];
   if (own === undefined || own.use_id !== tool.use_id || others.length > 0) return [];
   return waiting.filter(({ kind, header }) => kind === 'permission' && header === tool.name);
+}
+
+/**
+ * The forms on which an MCP server has given up: those that it has asked for during the call that has run, if no other call of
+ * its tools is open. Those for calls of subagents are reported as forms of the session.
+ */
+async function formsGivenUp(
+  { tx, event, session }: HookContext,
+  waiting: readonly Prompt[],
+): Promise<readonly Prompt[]> {
+  const { tool } = event;
+  if (!hasRun(event) || tool === null) return [];
+  const forms = waiting.filter((prompt) => isFormOf(prompt, tool));
+  const [form] = forms;
+  if (form === undefined) return [];
+  const sessions = [session, ...(await tx.sessions.childrenOf(session.session_id))];
+  const turns = await Promise.all(sessions.map(({ session_id }) => tx.turns.current(session_id)));
+  const open = turns.flatMap((turn) => turn?.open_tools ?? []).filter((call) => isFormOf(form, call));
+  const [own] = open;
+  if (own === undefined || own.use_id !== tool.use_id || open.length > 1) return [];
+  return forms.filter(({ created_at }) => created_at >= own.since);
 }
 
 function isRefused(prompt: Prompt): boolean {

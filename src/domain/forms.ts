@@ -32,6 +32,12 @@ export function formHeader(asker: string): string {
   return `${asker} asks`;
 }
 
+/** Whether a prompt is of a form of the MCP server to which a tool belongs, as Claude Code names its tools. */
+export function isFormOf({ kind, header }: Pick<Prompt, 'kind' | 'header'>, tool: { name: string }): boolean {
+  const server = kind === 'question' && header !== null ? /^(.*) asks$/.exec(header)?.[1] : undefined;
+  return server !== undefined && tool.name.startsWith(`mcp__${server.replaceAll(/[^\w-]/g, '_')}__`);
+}
+
 /** The form that a client's hook reports for one of its MCP servers; null if it cannot be shown. */
 export function mcpForm(raw: Raw): FormDialog | null {
   const server = typeof raw['mcp_server_name'] === 'string' ? raw['mcp_server_name'] : 'an MCP server';

@@ -50,4 +50,12 @@ describe('a form of an MCP server of Claude Code', () => {
     expect(model.told().replaceAll('\\', '')).toContain('"action":"cancel"');
     expect(await left()).toMatchObject({ cancel_reason: 'answered_elsewhere' });
   });
+
+  test('is withdrawn when its server has given up on it, and nobody has answered it', async () => {
+    const hurry = { name: 'mcp__shop__hurry', input: {} };
+    const { hive, claude } = await run(hurry, { servers: { shop }, allowed: 'mcp__shop' });
+    const [form] = await asked(hive);
+    await claude.until(/all done/);
+    expect(await hive.prompts.get(form?.ask_id ?? '')).toMatchObject({ cancel_reason: 'unknown' });
+  });
 });

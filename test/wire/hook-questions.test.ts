@@ -266,6 +266,40 @@ describe('the form of an MCP server', () => {
     });
   });
 
+  const SHOP = { ...FORM, mcp_server_name: 'the shop' };
+  const call = (name: 'PreToolUse' | 'PostToolUse', id: string, tool: string, more: object = {}) =>
+    fire(hive, {
+      ...{ ...FORM, hook_event_name: name, tool_name: `mcp__${tool}`, tool_use_id: id, tool_input: {} },
+      ...more,
+    });
+
+  test('is withdrawn when the call that asked it has run: its server has given up on it', async () => {
+    await fire(hive, { ...FORM, hook_event_name: 'UserPromptSubmit', prompt: 'go' });
+    await call('PreToolUse', 't1', 'the_shop__order');
+    await call('PreToolUse', 't2', 'the_shop_2__order');
+    const { prompts, printed } = await fireDialog(hive, SHOP);
+    const now = () => hive.prompts.get(prompts[0]?.ask_id ?? '');
+    await call('PostToolUse', 't2', 'the_shop_2__order');
+    expect(await now()).toMatchObject({ status: 'pending' });
+    await call('PostToolUse', 't1', 'the_shop__order');
+    expect(await now()).toMatchObject({ status: 'cancelled', cancel_reason: 'unknown' });
+    expect(await printed).toBe('');
+  });
+
+  test('stays while another call may have asked it, which may be that of a subagent, or began before', async () => {
+    await fire(hive, { ...FORM, hook_event_name: 'UserPromptSubmit', prompt: 'go' });
+    await call('PreToolUse', 't1', 'the_shop__look');
+    await call('PreToolUse', 't2', 'the_shop__order', { agent_id: 'helper' });
+    const { prompts } = await fireDialog(hive, SHOP);
+    const now = () => hive.prompts.get(prompts[0]?.ask_id ?? '');
+    await call('PostToolUse', 't1', 'the_shop__look');
+    expect(await now()).toMatchObject({ status: 'pending' });
+    await call('PostToolUse', 't2', 'the_shop__order', { agent_id: 'helper' });
+    await call('PreToolUse', 't3', 'the_shop__look');
+    await call('PostToolUse', 't3', 'the_shop__look');
+    expect(await now()).toMatchObject({ status: 'pending' });
+  });
+
   test('answered at the terminal it is withdrawn, and the next one of its server is still asked', async () => {
     const { prompts, printed } = await fireDialog(hive, FORM);
     const next = await fireDialog(hive, { ...FORM, message: 'And then?' });

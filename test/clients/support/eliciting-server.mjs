@@ -1,4 +1,5 @@
-// An MCP server of somebody else's: one tool has a form filled in before it answers, another a page visited, and one only reads.
+// An MCP server of somebody else's: two tools have a form filled in before they answer, one of them in a hurry, another has a page
+// visited, and one only reads.
 import { writeFileSync } from 'node:fs';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -12,6 +13,11 @@ server.registerTool('order', { description: 'Order something.' }, async () => {
     required: ['sure', 'count'],
   };
   const filled = await server.server.elicitInput({ message: 'Order now?', requestedSchema });
+  return { content: [{ type: 'text', text: JSON.stringify(filled) }] };
+});
+server.registerTool('hurry', { description: 'Order something now or never.' }, async () => {
+  const requestedSchema = { type: 'object', properties: { sure: { type: 'boolean' } } };
+  const filled = await server.server.elicitInput({ message: 'Now?', requestedSchema }, { timeout: 1_000 });
   return { content: [{ type: 'text', text: JSON.stringify(filled) }] };
 });
 server.registerTool('pay', { description: 'Pay for it.' }, async () => {
