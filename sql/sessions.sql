@@ -3,10 +3,10 @@
 -- `continues` is the session that this one took over from (after /clear, say). `source_fixed`: a human set the source, so
 -- hooks leave it alone. `outreach` holds the outreach settings in which this session differs from the general ones.
 -- `shared`: it takes part in the shared buffer. `shell_pid`: the shell in whose terminal a session without a client process was
--- used last; the session ends with that shell. `title` is derived from `name`, `client_title`, `project` and `first_words`.
--- `room` is the setting; `room_read`: the newest message of the room that it has read, null while it takes no part; `room_news`:
--- its next hook mentions that there are newer ones. `conversation`: the digest of an editor's name for its agent's conversation,
--- for `hive acp` that loads it again.
+-- used last, or the Codex that ran its last hook; the session ends with that process. `title` is derived from `name`,
+-- `client_title`, `project` and `first_words`. `room` is the setting; `room_read`: the newest message of the room that it has
+-- read, null while it takes no part; `room_news`: its next hook mentions that there are newer ones. `conversation`: the digest of
+-- an editor's name for its agent's conversation, for `hive acp` that loads it again.
 CREATE TABLE sessions (
   session_id        TEXT PRIMARY KEY,
   handle            TEXT NOT NULL,

@@ -11,10 +11,12 @@ import { cleanOptional, excerpt } from '../domain/text.ts';
 import { clientTitle, continuedIn } from '../domain/transcripts.ts';
 import type { HookHandler, HookSurroundings } from './hook-context.ts';
 import {
+  codexAbove,
   isReused,
   parentNamed,
   provenClient,
   refusalToSpeak,
+  runsStill,
   type Speaker,
   sessionBehind,
   toolUseKey,
@@ -134,12 +136,15 @@ async function knownRoot(
     throw isRemote(machine) ? refused : new NoticedRefusal(refused, (later) => noticeOther(later, claimed));
   }
   if (known === undefined) return undefined;
-  const pid = event.pid ?? known.pid;
-  const session = { ...known, pid, machine, source: sourceNow(known, event) };
+  const codex = codexAbove(event.client, speaker.above, processes);
+  // A session that Codex resumes has left the process of its earlier server.
+  const pid = codex === null || (await runsStill(tx, known, processes)) ? (event.pid ?? known.pid) : null;
+  const shell_pid = codex ?? known.shell_pid;
+  const session = { ...known, pid, shell_pid, machine, source: sourceNow(known, event) };
   if (known.state === 'ended' && event.name !== 'SessionEnd')
     return reopenSession(tx, session, env['HIVE_AGENT']);
   if (known.source !== session.source) return recordSession(tx, 'session/changed', session);
-  if (known.pid !== pid) await tx.sessions.upsert(session);
+  if (known.pid !== pid || known.shell_pid !== shell_pid) await tx.sessions.upsert(session);
   return session;
 }
 
@@ -168,6 +173,7 @@ async function newRoot(tx: WriteTx, hook: ReportedHook): Promise<Session> {
     client,
     source,
     pid,
+    shell_pid: codexAbove(client, speaker.above, processes),
     machine,
     name: env['HIVE_AGENT'],
     parent_session_id: before?.parent_session_id ?? parentNamed(env),

@@ -297,6 +297,14 @@ function isRelated(client: string, speaker: Speaker, pid: number, processes: Pro
   return common.some((one) => speaker.above.includes(one));
 }
 
+/**
+ * The Codex among the processes above a hook of it, which does not report it; null for another client. All that it decides is
+ * whether its sessions live, because one daemon hosts several.
+ */
+export function codexAbove(client: string, above: readonly number[], processes: Processes): number | null {
+  return (client === 'codex' && above.find((pid) => /codex/i.test(processes.nameOf(pid)))) || null;
+}
+
 function isAbove(speaker: Speaker, pid: number, processes: Processes): boolean {
   return speaker.pid !== null && processes.ancestors(pid).includes(speaker.pid);
 }

@@ -26,6 +26,7 @@ import { isRemote } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { hookCarrier } from './delivery.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
+import { codexAbove } from './identity.ts';
 import { deliverMentions, titledAuthor } from './mentions.ts';
 import { giveNotice } from './notices.ts';
 import type { Connection, WriteTx } from './ports.ts';
@@ -226,13 +227,8 @@ async function isBehindWrapper(
   above: readonly number[],
 ): Promise<boolean> {
   const line = processes.ancestors(pid);
-  // The hooks of Codex do not report its process, but it has Codex's name, and both descend from it.
-  const client =
-    event.pid ??
-    line.find(
-      (one) => event.client === 'codex' && above.includes(one) && /codex/i.test(processes.nameOf(one)),
-    );
-  if (client === undefined || !line.includes(client)) return false;
+  const client = event.pid ?? codexAbove(event.client, above, processes);
+  if (client === null || !line.includes(client)) return false;
   for (const between of line.slice(0, line.indexOf(client)))
     if ((await tx.sessions.byProcess(surroundings.machine, between)) !== undefined) return false;
   return true;

@@ -55,7 +55,9 @@ export interface Session {
   machine: string;
   /** The client's own process, if known. A sweep on the same machine checks that it is running. */
   pid: number | null;
-  /** For a session without a client process: the shell from which it was last used. */
+  /**
+   * For a session without a client process: the shell from which it was last used, or the Codex that last ran a hook of it.
+   */
   shell_pid: number | null;
   /** False: `@All` and roles do not reach it, and an agent's mention of it by name stays unresolved. */
   shared: boolean;

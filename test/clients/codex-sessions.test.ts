@@ -1,12 +1,13 @@
 /** Client suite 6 for Codex: steering, Esc and resume with a question open: which turn, and where the answer goes. */
 import { writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventsOf, HUMAN } from '../support/hive.ts';
 import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
-import { runCodex } from './support/codex.ts';
+import { runCodex, startCodex } from './support/codex.ts';
 import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, type Reply, type Script, shell, startResponses } from './support/responses.ts';
 import { isMain, mention, openWorld, turnsOf, type World } from './support/world.ts';
@@ -76,6 +77,21 @@ describe('the interactive Codex', () => {
     await eventually(async () => !(await turnsOf(hive)).includes('in_progress'));
     expect((await turnsOf(hive)).slice(2)).toEqual(['completed', 'completed']);
   });
+});
+
+test('codex exec that is killed has ended, although it has called no tool of Hive', async () => {
+  const world = await openWorld();
+  const go = join(tempFolder(), 'go');
+  const model = await startResponses(() => ({ calls: [shell(`until [ -e '${go}' ]; do sleep 0.1; done`)] }));
+  // The other one is a script that starts it.
+  const clients = { ...world.clients, codex: world.clients.codexProgram };
+  const { child, done } = startCodex({ ...world, clients, model }, 'go');
+  done.catch(() => undefined);
+  await toolRuns(world);
+  expect(await world.hive.sessions.sweep(hostname())).toEqual([]);
+  await child.kill('SIGKILL');
+  writeFileSync(go, '');
+  expect(await world.hive.sessions.sweep(hostname())).toMatchObject([{ client: 'codex', state: 'ended' }]);
 });
 
 describe('codex exec resume', () => {

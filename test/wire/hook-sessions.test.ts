@@ -1,11 +1,13 @@
 /** Whose session a hook speaks for, as the recorded clients show it. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ROOT } from '../support/children.ts';
+import { ROOT, spawnChild } from '../support/children.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { ask, eventsOf, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { ask, eventsOf, HUMAN, introduce, introduction, openTestHive } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence } from '../support/hooks.ts';
+import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const FIRST = '5e551000-0000-4000-8000-000000000001';
@@ -211,6 +213,35 @@ describe('/bg in the terminal of Claude Code', () => {
     expect(await hive.sessions.find(SECOND)).toMatchObject({ continues: null });
   });
 });
+
+test.each([
+  ['called a tool of Hive', true],
+  ['only run hooks', false],
+])(
+  'a session of Codex that has %s ends with the Codex that is killed, and lives on in the one that resumes it',
+  async (_what, calls) => {
+    const hive = await openTestHive();
+    const machine = hostname();
+    const start = recordedEvent('codex/SessionStart-startup.json');
+    const session_id = String(start['session_id']);
+    const run = (source: string) => {
+      const program = join(tempFolder(), 'codex');
+      symlinkSync('/bin/sleep', program);
+      const codex = spawnChild(program, ['1d'], {});
+      const surroundings = { machine, above: [process.ppid, codex.pid] };
+      return { codex, begun: fire(hive, { ...start, source }, { client: 'codex', surroundings }) };
+    };
+    const first = run('startup');
+    await first.begun;
+    const { pid } = first.codex;
+    if (calls) await hive.sessions.introduce(introduction({ session_id, client: 'codex', machine, pid }));
+    expect(await hive.sessions.sweep(machine)).toEqual([]);
+    await first.codex.kill('SIGKILL');
+    expect(await hive.sessions.sweep(machine)).toMatchObject([{ session_id, state: 'ended' }]);
+    await run('resume').begun;
+    expect(await hive.sessions.sweep(machine)).toEqual([]);
+  },
+);
 
 test('a conversation that is opened a second time while its client runs is refused, and the human is told so once', async () => {
   const hive = await openTestHive();
