@@ -70,6 +70,24 @@ const HANDOVER_MS = 1_000;
 const RETRY_MS = 20;
 const READ_AGAIN = Symbol('the transcript is behind, or another client is ending');
 
+/** Whether the first attempt was less than this many ms ago. */
+type IsWithin = (ms: number) => boolean;
+
+/** Repeats what has to be read again. */
+async function untilRead<T>(attempt: (isWithin: IsWithin) => Promise<T | typeof READ_AGAIN>): Promise<T> {
+  /** The clock is not read earlier than needed, because its first use takes 1.5 ms to load. */
+  let began: number | null = null;
+  const isWithin: IsWithin = (ms) => {
+    began ??= performance.now();
+    return performance.now() - began < ms;
+  };
+  for (;;) {
+    const found = await attempt(isWithin);
+    if (found !== READ_AGAIN) return found;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}
+
 /**
  * How long to wait for the client's transcript, in ms. 0 unless an event shows that the running turn was displaced and the
  * transcript does not yet show how. A hook over the connection can be faster than the client's writing, and the recorded end of a
@@ -113,7 +131,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     return { tx, event, session, surroundings, preferences, store, ...parts };
   }
 
-  /** Runs the handlers once. A handler that wants to wait ends the round; the next handlers run after the wait. */
+  /** Runs the handlers in one transaction. A handler that wants to wait ends the round; the next handlers run after the wait. */
   async function runHandlers(
     reported: HookEvent,
     surroundings: HookSurroundings,
@@ -121,18 +139,11 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     waited: Waited | null,
   ): Promise<Handled> {
     const handlers = await handlersFor(reported, surroundings, { store, runHandler });
-    /** When this was first to be tried again. The clock is not read earlier, because its first use takes 1.5 ms to load. */
-    let began: number | null = null;
-    const isWithin = (ms: number): boolean => {
-      began ??= performance.now();
-      return performance.now() - began < ms;
-    };
-    const key = silences.keyOf(reported, surroundings);
-    let head: number | null = null;
     const titles = titlesIn(reported, surroundings);
     const round = async (
       tx: WriteTx,
       returned: ReturnedCalls | undefined,
+      isWithin: IsWithin,
     ): Promise<Handled | typeof READ_AGAIN> => {
       const context = await reading(tx, reported, surroundings, speaker, titles);
       const { event, session } = context;
@@ -144,7 +155,6 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
         verdict = mergeVerdicts(verdict, await handler({ ...context, verdict, waited, returned }));
         if (verdict.wait !== null) break;
       }
-      if (key !== null) head = await tx.events.head();
       const prints = verdict.carries && verdict.wait === null;
       return {
         ...verdict,
@@ -152,28 +162,17 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
       };
     };
     // Most hooks only record that a tool runs. They acknowledge nothing and so need not wait for the disk.
-    for (;;) {
-      let says = false;
-      const acknowledges = (handled: Handled | typeof READ_AGAIN, announced: boolean): boolean => {
-        says = announced || (handled !== READ_AGAIN && !isSilent(handled));
-        return says;
-      };
-      const handled = await withReturnedCalls(reported, surroundings, (returned) =>
-        store.writeUnflushed((tx) => round(tx, returned), acknowledges),
+    const acknowledges = (handled: Handled | typeof READ_AGAIN, announced: boolean): boolean =>
+      announced || (handled !== READ_AGAIN && !isSilent(handled));
+    return untilRead((isWithin) =>
+      withReturnedCalls(reported, surroundings, (returned) =>
+        store.writeUnflushed((tx) => round(tx, returned, isWithin), acknowledges),
       ).catch((error: unknown): typeof READ_AGAIN => {
         const isOthers = error instanceof NoticedRefusal && error.code === 'not_allowed';
         if (isOthers && reported.name === 'SessionStart' && isWithin(HANDOVER_MS)) return READ_AGAIN;
         throw error;
-      });
-      if (handled !== READ_AGAIN) {
-        if (key !== null && head !== null && !says) {
-          const newest = head;
-          later(() => silences.note(key, reported, newest));
-        }
-        return handled;
-      }
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    }
+      }),
+    );
   }
 
   /** Records an event that was already answered with an empty verdict. */
@@ -229,14 +228,15 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
   return {
     /** @throws HiveError if the store cannot be used; the caller decides whether that fails open. */
     async handle(event: HookEvent, surroundings: HookSurroundings): Promise<Handled> {
-      const key = silences.keyOf(event, surroundings);
-      if (key !== null && (await silences.lasts(key))) {
+      const silence = await silences.of(event, surroundings);
+      if (silence?.lasts === true) {
         later(() => noticingRefusals(store, () => recordOnly(event, surroundings)));
         return { ...NO_OPINION, output_id: null };
       }
       // Determined before waiting: a client that stops waiting may first end the shell above the hook.
       const speaker = speakerOf(surroundings, processes);
       const verdict = await noticingRefusals(store, () => runHandlers(event, surroundings, speaker, null));
+      if (silence !== null && isSilent(verdict)) later(() => silences.note(silence, event));
       const { wait } = verdict;
       if (wait === null) return verdict;
       const { withoutTimeLimit = (work) => work() } = surroundings;
@@ -327,26 +327,30 @@ async function handlersFor(
 /** More than any client has agents at once; at this number the memory is cleared. */
 const MOST_SILENCES = 1_000;
 
+interface Silence {
+  /** The kind of event. */
+  key: string;
+  /** The number of the newest event, read before the handlers run: an event of their own ends the silence. */
+  head: number;
+  lasts: boolean;
+}
+
 function createSilences(store: Store) {
   /** By key: the number of the newest event. */
   const heads = new Map<string, number>();
 
   return {
-    /** The key of this kind of event in this session; null if it must be recorded before it is answered. */
-    keyOf(event: HookEvent, surroundings: HookSurroundings): string | null {
+    /** Whether this kind of event in this session still has an empty verdict; null if it must be recorded before it is answered. */
+    async of(event: HookEvent, surroundings: HookSurroundings): Promise<Silence | null> {
       if (surroundings.answers_first !== true || !isPlain(event) || isOfRun(surroundings)) return null;
       const { session_id, agent_id, client_turn_id, name, pid } = event;
-      return JSON.stringify([session_id, agent_id, client_turn_id, name, pid, acceptsContext(event)]);
+      const key = JSON.stringify([session_id, agent_id, client_turn_id, name, pid, acceptsContext(event)]);
+      const head = await store.read((tx) => tx.events.head());
+      return { key, head, lasts: heads.get(key) === head };
     },
 
-    /** Whether the verdict is still empty. */
-    async lasts(key: string): Promise<boolean> {
-      const head = heads.get(key);
-      return head !== undefined && head === (await store.read((tx) => tx.events.head()));
-    },
-
-    /** Remembers that the verdict was empty when the newest event was `head`. */
-    async note(key: string, event: HookEvent, head: number): Promise<void> {
+    /** Remembers that the verdict was empty, unless the log has grown since. */
+    async note({ key, head }: Silence, event: HookEvent): Promise<void> {
       const holds = await store.read(
         async (tx) => head === (await tx.events.head()) && (await isNothingUnderWay(tx, sessionOf(event))),
       );
