@@ -15,6 +15,7 @@ import {
   isUncollected,
   OPEN_LIMIT,
   type Prompt,
+  promptEvent,
 } from '../domain/prompts.ts';
 import type { Seat } from '../domain/seats.ts';
 import { hostOf } from '../domain/sessions.ts';
@@ -22,7 +23,6 @@ import { timeAfter } from '../domain/times.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { recordOutreach } from './outreach.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
-import { appendPrompt } from './prompts.ts';
 import { askIdsOfRun } from './run-calls.ts';
 import { asSigned } from './signatures.ts';
 import type { Ids } from './world.ts';
@@ -122,7 +122,7 @@ export async function handPrompt(tx: WriteTx, prompt: Prompt, carrier: string): 
   const delivery = await hand(tx, deliveryOf(prompt), carrier);
   const handed = { ...prompt, ...receiptsOf(delivery) };
   const { repeated } = delivery;
-  await appendPrompt(tx, 'prompt/handed', handed, { carrier, repeated });
+  await tx.events.append(promptEvent('prompt/handed', handed, { carrier, repeated }));
   return { prompt: handed, repeated };
 }
 
@@ -138,7 +138,7 @@ async function collectOne(tx: WriteTx, delivery: Delivery): Promise<void> {
   await tx.deliveries.put(collect(delivery, tx.now));
   if (kind === 'prompt') {
     const prompt = await tx.prompts.intact(subject);
-    if (prompt !== undefined) await appendPrompt(tx, 'prompt/collected', prompt, { carrier });
+    if (prompt !== undefined) await tx.events.append(promptEvent('prompt/collected', prompt, { carrier }));
   } else if (kind === 'report') {
     const report = await tx.outreach.get(subject);
     if (report !== undefined)

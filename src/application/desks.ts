@@ -7,12 +7,12 @@ import {
   type QuietTimes,
   quietTimes,
 } from '../domain/preferences.ts';
-import { claimPrompt, type Prompt, releasePrompt } from '../domain/prompts.ts';
+import { claimPrompt, type Prompt, promptEvent, releasePrompt } from '../domain/prompts.ts';
 import { beside } from './background.ts';
 import { writeDue } from './expiry.ts';
 import { recordHuman } from './humans.ts';
 import type { Store, WriteTx } from './ports.ts';
-import { appendPrompt, findCurrent, findPrompt } from './prompts.ts';
+import { findCurrent, findPrompt } from './prompts.ts';
 import { preferencesAt, type Setter, storePreferences } from './settings.ts';
 import type { Ids, Logger } from './world.ts';
 
@@ -115,7 +115,7 @@ export function createClaims(store: Store) {
         const claimed = claimPrompt(prompt, by, holder, tx.now);
         if (claimed !== prompt) {
           await tx.prompts.update(claimed);
-          await appendPrompt(tx, 'prompt/claimed', claimed, { by, desk_id });
+          await tx.events.append(promptEvent('prompt/claimed', claimed, { by, desk_id }));
         }
         const accepted = claimed.status === 'pending' && claimed.claimed_by === by;
         // The same human may take the claim to another desk.
@@ -158,6 +158,6 @@ async function recordRelease(tx: WriteTx, prompt: Prompt, reason: ReleaseReason)
   const released = releasePrompt(prompt);
   if (released === prompt) return prompt;
   await tx.prompts.update(released);
-  await appendPrompt(tx, 'prompt/released', released, { by: prompt.claimed_by, reason });
+  await tx.events.append(promptEvent('prompt/released', released, { by: prompt.claimed_by, reason }));
   return released;
 }

@@ -39,6 +39,7 @@ import {
   OPEN_LIMIT,
   type Prompt,
   type PromptAnswer,
+  promptEvent,
   refusalOfTerminal,
   resolveAnswer,
   respondPrompt,
@@ -146,7 +147,7 @@ export function createPrompts(
       const changed = transition(prompt, tx.now);
       if (changed === prompt) return prompt;
       await tx.prompts.update(changed);
-      await appendPrompt(tx, type, changed, data);
+      await tx.events.append(promptEvent(type, changed, data));
       return changed;
     });
   }
@@ -518,7 +519,7 @@ function createAnswering(store: Store, ids: Ids, seatKey: () => SeatKey | null) 
         await tx.prompts.addResponse({ ...answer, ask_id, outcome: 'amendment', signature });
         const before = prompt.decision ?? prompt.late_response?.decision ?? null;
         const data = { ...answerData(answer, command.displayed_digest ?? null), before };
-        await appendPrompt(tx, 'prompt/amended', amended, data);
+        await tx.events.append(promptEvent('prompt/amended', amended, data));
         return amended;
       });
     },
@@ -615,8 +616,8 @@ function createReading(
 /** Stores a new prompt and announces it. Only a client's own dialog blocks its agent from the start; a question never does. */
 export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
   const { agent, project, urgency, kind } = prompt;
-  const data = { agent, project, urgency, kind };
-  await Promise.all([tx.prompts.insert(prompt), appendPrompt(tx, 'prompt/created', prompt, data)]);
+  const created = promptEvent('prompt/created', prompt, { agent, project, urgency, kind });
+  await Promise.all([tx.prompts.insert(prompt), tx.events.append(created)]);
   const { blocked_since: since } = prompt;
   if (since !== null) await blockUntilSettled(tx, prompt, { wait_id: DIALOG_WAIT, since });
 }
@@ -645,7 +646,7 @@ export async function recordAnswer(
     throw new HiveError('internal', `The prompt ${ask_id} changed inside its own transaction.`);
   if (outcome === 'late') await Promise.all([tx.prompts.update(settled), owe(tx, settled)]);
   await tx.prompts.addResponse({ ...answer, ask_id, outcome, signature });
-  await appendPrompt(tx, RESPONSE_EVENT[outcome], settled, answerData(answer, displayed_digest));
+  await tx.events.append(promptEvent(RESPONSE_EVENT[outcome], settled, answerData(answer, displayed_digest)));
   return { outcome, prompt: settled };
 }
 
@@ -673,7 +674,7 @@ export async function recordCancel(
   const cancelled = cancelPrompt(prompt, { by, via, reason }, tx.now);
   if (cancelled === prompt) return prompt;
   await settle(tx, cancelled);
-  await appendPrompt(tx, 'prompt/cancelled', cancelled, { cancel_reason: reason, by, via });
+  await tx.events.append(promptEvent('prompt/cancelled', cancelled, { cancel_reason: reason, by, via }));
   if (reason === 'withdrawn')
     await noticeOf(tx, [cancelled], {
       notice: 'withdrawn',
@@ -714,7 +715,7 @@ async function recordWarnings(tx: WriteTx, batch: readonly Prompt[]): Promise<vo
   for (const prompt of batch) {
     if (!(await tx.prompts.warned(prompt.ask_id))) continue;
     warned.push(prompt);
-    await appendPrompt(tx, 'prompt/expiring', prompt, { expires_at: prompt.expires_at });
+    await tx.events.append(promptEvent('prompt/expiring', prompt, { expires_at: prompt.expires_at }));
   }
   await noticeOf(tx, warned, {
     notice: 'expiring',
@@ -728,7 +729,7 @@ async function recordExpiries(tx: WriteTx, batch: readonly Prompt[]): Promise<vo
   for (const prompt of batch) {
     const expired = expirePrompt(prompt, tx.now);
     await settle(tx, expired);
-    await appendPrompt(tx, 'prompt/expired', expired, {});
+    await tx.events.append(promptEvent('prompt/expired', expired));
   }
   await noticeOf(tx, batch, {
     notice: 'expired',
@@ -742,7 +743,7 @@ async function recordEscalations(tx: WriteTx, batch: readonly Prompt[]): Promise
   for (const prompt of batch) {
     const escalated = escalatePrompt(prompt, tx.now);
     if (escalated !== prompt && (await tx.prompts.escalate(escalated)))
-      await appendPrompt(tx, 'prompt/escalated', escalated, { to: prompt.to });
+      await tx.events.append(promptEvent('prompt/escalated', escalated, { to: prompt.to }));
   }
 }
 
@@ -761,16 +762,6 @@ async function settle(tx: WriteTx, settled: Prompt): Promise<boolean> {
 /** Records that the outcome must be delivered to the asker. A late answer replaces an earlier outcome. */
 async function owe(tx: WriteTx, prompt: Prompt): Promise<void> {
   if (isUncollected(prompt)) await tx.deliveries.put(deliveryOf(prompt));
-}
-
-export async function appendPrompt(
-  tx: WriteTx,
-  type: EventType,
-  prompt: Prompt,
-  data: Record<string, unknown>,
-): Promise<void> {
-  const { session_id, ask_id: subject, status } = prompt;
-  await tx.events.append({ type, session_id, subject, data: { status, ...data } });
 }
 
 /** @throws HiveError `prompt_not_found`. */

@@ -4,7 +4,7 @@
  * the beginning and end of blocking.
  */
 import { endedBy } from '../domain/hooks.ts';
-import { isReceiver, leavePromptToTerminal, type Prompt } from '../domain/prompts.ts';
+import { isReceiver, leavePromptToTerminal, type Prompt, promptEvent } from '../domain/prompts.ts';
 import { leaseOfWait, STANDING_LEASE, WAIT_HEARTBEAT_MS } from '../domain/waits.ts';
 import { writeDue } from './expiry.ts';
 import type { Store, WriteTx } from './ports.ts';
@@ -117,14 +117,9 @@ export async function leaveToTerminal(tx: WriteTx, prompt: Prompt): Promise<void
 }
 
 async function recordTerminal(tx: WriteTx, prompt: Prompt): Promise<void> {
-  const { session_id, ask_id: subject, status, terminal_since } = prompt;
+  const { terminal_since } = prompt;
   await tx.prompts.setTerminal(prompt);
-  await tx.events.append({
-    type: 'prompt/left_to_terminal',
-    session_id,
-    subject,
-    data: { status, terminal_since },
-  });
+  await tx.events.append(promptEvent('prompt/left_to_terminal', prompt, { terminal_since }));
 }
 
 /** The wait of a client's dialog, which needs no process. */
@@ -150,12 +145,7 @@ export async function sessionIsGone(tx: WriteTx, ask_ids: readonly string[]): Pr
 }
 
 async function recordBlocked(tx: WriteTx, prompt: Prompt, blocked_since: string | null): Promise<void> {
-  const { session_id, ask_id: subject, status } = prompt;
+  const type = blocked_since === null ? 'prompt/unblocked' : 'prompt/blocked';
   await tx.prompts.setBlocked({ ...prompt, blocked_since });
-  await tx.events.append({
-    type: blocked_since === null ? 'prompt/unblocked' : 'prompt/blocked',
-    session_id,
-    subject,
-    data: { status, blocked_since },
-  });
+  await tx.events.append(promptEvent(type, prompt, { blocked_since }));
 }

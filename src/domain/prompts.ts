@@ -13,6 +13,7 @@ import type { Via } from './actors.ts';
 import { type Delivery, NO_RECEIPTS, owed, receiptsOf } from './delivery.ts';
 import { isBlank, revealed, skeletonOf } from './display.ts';
 import { HiveError, invalidInput } from './errors.ts';
+import type { EventType, NewEvent } from './events.ts';
 import { atMost, bounded, boundedBytes, boundedOptional, required } from './limits.ts';
 import type { Session } from './sessions.ts';
 import { calledBy, type Source } from './sources.ts';
@@ -598,6 +599,15 @@ export function askerOf(
   turn_id: string | null,
 ): Asker {
   return { session_id, agent, agent_title, source, project, project_dir, turn_id };
+}
+
+/** An event about a prompt. */
+export function promptEvent(
+  type: EventType,
+  { session_id, ask_id, status }: Prompt,
+  data: NewEvent['data'] = {},
+): NewEvent {
+  return { type, session_id, subject: ask_id, data: { status, ...data } };
 }
 
 /** Labels that clearly refuse: in a permission that an agent itself asks, these options permit nothing. */
