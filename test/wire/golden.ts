@@ -1,7 +1,7 @@
 /**
  * Golden frames: what goes over a wire, compared exactly with a file. Ids, times and what belongs to the
  * machine are replaced by names first; a prompt is what differs from the full one (golden-prompt.ts).
- * HIVE_UPDATE_GOLDEN=1 writes the files again; then read the difference.
+ * HIVE_UPDATE_GOLDEN=1 writes the files again; then run `npm run format`, and read the difference.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -72,7 +72,7 @@ export function expectGolden(name: string, value: unknown): void {
     expect(JSON.stringify(short), `${slug} is the prompt that others refer to`).toMatch(
       new RegExp(`\\{"…":"${shown.like}","ask_id":"[^"]*"\\}`),
     );
-  const text = `${JSON.stringify(shown === undefined ? short : whole, null, 2)}\n`;
+  const text = JSON.stringify(shown === undefined ? short : whole);
   if (process.env['HIVE_UPDATE_GOLDEN'] === '1') {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
