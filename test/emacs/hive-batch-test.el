@@ -118,12 +118,10 @@ Within BODY, `shown' are the texts that were shown, in order, and
         (when (get-buffer "*hive batch*") (kill-buffer "*hive batch*"))))))
 
 (ert-deftest hive-batch-says-if-the-rest-of-a-question-cannot-be-fetched ()
-  (let ((said nil))
-    (cl-letf (((symbol-function 'hive-notify-say)
-               (lambda (format &rest args) (push (apply #'format format args) said))))
-      (hive-batch--fetch (hive-test-prompt))
-      (hive-test-wait 5 said)
-      (should (string-match-p "\\`Hive could not fetch the question: " (car said))))))
+  (hive-test-hearing said
+    (hive-batch--fetch (hive-test-prompt))
+    (hive-test-wait 5 said)
+    (should (string-match-p "\\`Hive could not fetch the question: " (car said)))))
 
 (ert-deftest hive-batch-leaves-out-no-line-of-any-permission ()
   (dotimes (seed 200)

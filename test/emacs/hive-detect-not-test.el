@@ -155,11 +155,9 @@
 
 (ert-deftest hive-detect/a-block-that-is-too-long-is-reported-and-stays ()
   (hive-detect-test-with
-    (let ((said nil))
-      (cl-letf (((symbol-function 'hive-notify-say)
-                 (lambda (format &rest args) (push (apply #'format format args) said))))
-        (hive-detect-test-append (hive-detect-test-block (make-string 40000 ?x)))
-        (hive-test-wait 5 said))
+    (hive-test-hearing said
+      (hive-detect-test-append (hive-detect-test-block (make-string 40000 ?x)))
+      (hive-test-wait 5 said)
       (should (string-search "too long" (car said))))
     (should (> (length (hive-shared-draft)) 40000))
     (should-not (hive-shared-test-stored))))

@@ -172,13 +172,11 @@
 
 (ert-deftest hive-detect/a-mention-by-nobody-is-announced-as-such ()
   (hive-detect-test-with
-    (let ((said nil))
-      (cl-letf (((symbol-function 'hive-notify-say)
-                 (lambda (format &rest args) (push (apply #'format format args) said))))
-        (hive-detect-test-append (hive-detect-test-block "@Human the build is red" "CI"))
-        (hive-test-wait 10 (cl-find-if (lambda (line)
-                                         (string-prefix-p "unverified (as CI) mentions you: @Human the" line))
-                                       said))))))
+    (hive-test-hearing said
+      (hive-detect-test-append (hive-detect-test-block "@Human the build is red" "CI"))
+      (hive-test-wait 10 (cl-find-if (lambda (line)
+                                       (string-prefix-p "unverified (as CI) mentions you: @Human the" line))
+                                     said)))))
 
 (ert-deftest hive-detect/many-changes-in-one ()
   (hive-detect-test-with

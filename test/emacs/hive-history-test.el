@@ -207,13 +207,11 @@
                         "printf '#!/bin/sh\\nexec " (executable-find "node") " "
                         hive-test-fake "\\n' > \"$3/bin/hive\"\nchmod +x \"$3/bin/hive\"\n")))
         (setq hive-sidecar-command nil)
-        (let ((said nil))
-          (cl-letf (((symbol-function 'hive-notify-say)
-                     (lambda (format &rest args) (push (apply #'format format args) said))))
-            (hive-install-sidecar "a package; touch evil")
-            (hive-test-wait 10 (cdr said))
-            (should (equal '("Installing Hive from a package; touch evil" "Hive is installed")
-                           (nreverse said)))))
+        (hive-test-hearing said
+          (hive-install-sidecar "a package; touch evil")
+          (hive-test-wait 10 (cdr said))
+          (should (equal '("Installing Hive from a package; touch evil" "Hive is installed")
+                         (nreverse said))))
         (with-current-buffer "*hive install*"
           (should (derived-mode-p 'compilation-mode))
           (should (string-match-p "npm got: pack --silent a package; touch evil" (buffer-string)))
@@ -252,9 +250,7 @@
     (should-not (string-search "--to" (hive-doctor--install-command "hive-sidecar@latest")))))
 
 (ert-deftest hive-install-that-fails-says-where-to-look ()
-  (let (said)
-    (cl-letf (((symbol-function 'hive-notify-say)
-               (lambda (format &rest args) (push (apply #'format format args) said))))
-      (with-temp-buffer
-        (hive-doctor--install-done (current-buffer) "exited abnormally with code 1\n")))
+  (hive-test-hearing said
+    (with-temp-buffer
+      (hive-doctor--install-done (current-buffer) "exited abnormally with code 1\n"))
     (should (string-match-p "was not installed" (car said)))))

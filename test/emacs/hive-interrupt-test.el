@@ -21,14 +21,12 @@
   "Run BODY while an interrupt is answered by RESULT; `said' collects the messages."
   (declare (indent 1))
   `(hive-test-with-desk nil
-     (let ((said nil))
-       (clrhash hive-interrupt--requests)
-       (cl-letf (((symbol-function 'hive-notify-say)
-                  (lambda (format &rest args) (push (apply #'format format args) said))))
-         (hive-test-connect)
-         (clrhash hive-interrupt--newest)
-         (hive-test-call 'fake/result (list :method "turn/interrupt" :result ,result))
-         ,@body))))
+     (clrhash hive-interrupt--requests)
+     (hive-test-hearing said
+       (hive-test-connect)
+       (clrhash hive-interrupt--newest)
+       (hive-test-call 'fake/result (list :method "turn/interrupt" :result ,result))
+       ,@body)))
 
 (defun hive-interrupt-test-called ()
   "Return the params of the interrupts that the sidecar received."

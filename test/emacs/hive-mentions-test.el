@@ -32,13 +32,11 @@
 
 (ert-deftest hive-mentions/of-a-misspelt-handle-are-refused-and-no-buffer-says-that-there-are-none ()
   (hive-shared-test-with
-    (let ((said nil))
-      (cl-letf (((symbol-function 'hive-notify-say)
-                 (lambda (format &rest args) (push (apply #'format format args) said))))
-        (hive-check-mentions-of "Claude-abc21")
-        (hive-test-wait 5 said)
-        (should (string-search "There is no session \"Claude-abc21\"" (car said)))
-        (should-not (get-buffer "*hive-mentions: Claude-abc21*"))))))
+    (hive-test-hearing said
+      (hive-check-mentions-of "Claude-abc21")
+      (hive-test-wait 5 said)
+      (should (string-search "There is no session \"Claude-abc21\"" (car said)))
+      (should-not (get-buffer "*hive-mentions: Claude-abc21*")))))
 
 ;;;; Ages
 
@@ -91,24 +89,22 @@
 
 (ert-deftest hive-mentions/a-flood-is-announced-in-one-line ()
   (hive-shared-test-with
-    (let ((said nil))
-      (cl-letf (((symbol-function 'hive-notify-say)
-                 (lambda (format &rest args) (push (apply #'format format args) said))))
-        (dotimes (n 200)
-          (hive-rpc-handle 'mention/changed
-                           (list :mention_id (format "mention-%d" n) :message_id (format "msg-%d" n)
-                                 :seq n :session_id "human" :status "unprocessed"
-                                 :from_handle "Claude-abc12" :body "@Human hey")))
-        (hive-test-wait 5 said)
+    (hive-test-hearing said
+      (dotimes (n 200)
+        (hive-rpc-handle 'mention/changed
+                         (list :mention_id (format "mention-%d" n) :message_id (format "msg-%d" n)
+                               :seq n :session_id "human" :status "unprocessed"
+                               :from_handle "Claude-abc12" :body "@Human hey")))
+      (hive-test-wait 5 said)
+      (hive-test-pass 0.5)
+      (should (equal 1 (length said)))
+      (should (string-search "Claude-abc12 mentions you: @Human hey (and 199 more)" (car said)))
+      ;; If the human wants no lines, there are none.
+      (let ((hive-notify-echo nil))
+        (hive-shared-test-post "@Human quietly")
+        (hive-test-wait 5 (= 201 (hive-mentions-count)))
         (hive-test-pass 0.5)
-        (should (equal 1 (length said)))
-        (should (string-search "Claude-abc12 mentions you: @Human hey (and 199 more)" (car said)))
-        ;; If the human wants no lines, there are none.
-        (let ((hive-notify-echo nil))
-          (hive-shared-test-post "@Human quietly")
-          (hive-test-wait 5 (= 201 (hive-mentions-count)))
-          (hive-test-pass 0.5)
-          (should (= 1 (length said))))))))
+        (should (= 1 (length said)))))))
 
 (ert-deftest hive-mentions/those-pending-before-are-counted ()
   (hive-shared-test-with

@@ -21,13 +21,11 @@
   `(hive-test-with-desk nil
      (save-window-excursion
        (unwind-protect
-           (let ((said nil))
-             (cl-letf (((symbol-function 'hive-notify-say)
-                        (lambda (format &rest args) (push (apply #'format format args) said))))
-               (hive-test-connect)
-               (hive-test-call 'fake/result (list :method "outreach/list" :result
-                                                  (list :outreach (vconcat ,listed) :next_cursor nil)))
-               ,@body))
+           (hive-test-hearing said
+             (hive-test-connect)
+             (hive-test-call 'fake/result (list :method "outreach/list" :result
+                                                (list :outreach (vconcat ,listed) :next_cursor nil)))
+             ,@body)
          (dolist (name (list hive-outreach--name hive-notify--name))
            (when (get-buffer name) (kill-buffer name)))))))
 

@@ -7,14 +7,6 @@
 (require 'hive-shared)
 (require 'hive-shared-test-help)
 
-(defmacro hive-post-test-hearing (said &rest body)
-  "Run BODY; SAID is bound to the messages that were shown, newest first."
-  (declare (indent 1) (debug t))
-  `(let ((,said nil))
-     (cl-letf (((symbol-function 'hive-notify-say)
-                (lambda (format &rest args) (push (apply #'format format args) ,said))))
-       ,@body)))
-
 ;;;; Commands
 
 (ert-deftest hive-post/posts-to-the-project-i-am-in ()
@@ -62,7 +54,7 @@
 
 (ert-deftest hive-post/says-who-was-not-reached ()
   (hive-shared-test-with
-    (hive-post-test-hearing said
+    (hive-test-hearing said
       (hive-post "@Claude-abc13 hello")
       (hive-test-wait 10 said)
       (should (string-match-p "\\`Posted\\.  @Claude-abc13 reached nobody: nobody has that name\\. Did you mean @Claude-abc12"
@@ -164,7 +156,7 @@
 
 (ert-deftest hive-post/a-refused-message-is-reported-and-kept ()
   (hive-shared-test-with
-    (hive-post-test-hearing said
+    (hive-test-hearing said
       (hive-post-send "an answer to nothing" :reply-to "msg-there-is-none")
       (hive-test-wait 10 (hive-outbox-entries 'rejected))
       (should (equal "an answer to nothing" (car kill-ring)))

@@ -286,5 +286,13 @@ Return what the prompts said, newest first."
        ,@body)
      asked))
 
+(defmacro hive-test-hearing (said &rest body)
+  "Run BODY; SAID is bound to the messages that were shown, newest first."
+  (declare (indent 1) (debug t))
+  `(let ((,said nil))
+     (cl-letf (((symbol-function 'hive-notify-say)
+                (lambda (format &rest args) (push (apply #'format format args) ,said))))
+       ,@body)))
+
 (provide 'hive-test-help)
 ;;; hive-test-help.el ends here
