@@ -1,6 +1,7 @@
 import { EVERY_SEAT } from '../src/domain/humans.ts';
 import type { Session } from '../src/domain/sessions.ts';
 import type { OpenedHive } from '../src/open-hive.ts';
+import { introduction } from '../test/support/introduction.ts';
 
 /** Lets the agents of a store ask in a loop. */
 export function withoutQuotas({ store }: OpenedHive): Promise<void> {
@@ -10,15 +11,7 @@ export function withoutQuotas({ store }: OpenedHive): Promise<void> {
 /** A session without a client, in whose name the bench asks. */
 export async function introduceBench(hive: OpenedHive, session_id: string): Promise<Session> {
   await withoutQuotas(hive);
-  return hive.sessions.introduce({
-    session_id,
-    client: 'bench',
-    source: 'main',
-    project: 'bench',
-    project_dir: '/bench',
-    branch: null,
-    parent_session_id: null,
-    machine: 'bench',
-    pid: null,
-  });
+  return hive.sessions.introduce(
+    introduction({ session_id, client: 'bench', project: 'bench', project_dir: '/bench', machine: 'bench' }),
+  );
 }

@@ -41,10 +41,7 @@ async function compare(folder: string, postgres: string, full: boolean): Promise
     sqlite: () => timed(() => here.agent.prompts.ask({ question }, here.session)),
     postgres: () => timed(() => there.agent.prompts.ask({ question }, there.session)),
   });
-  const wakes = await interleave(full ? 150 : 20, {
-    sqlite: () => wake(here),
-    postgres: () => wake(there),
-  });
+  const wakes = await interleave(full ? 150 : 20, { sqlite: () => wake(here), postgres: () => wake(there) });
   for (const { agent, desk } of [here, there]) {
     await agent.close();
     await desk.close();

@@ -14,6 +14,7 @@ import { seatKeyFrom } from '../../src/domain/seats.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { connectHive, environment, HIVE, storeIn, tempFolder, wallTime } from '../children.ts';
 import { type Family, interleave, type Measurement, timed } from '../harness.ts';
+import { introduction } from '../../test/support/introduction.ts';
 
 /** As recorded from Claude Code. */
 const recorded = readFileSync(join(import.meta.dirname, '../pre-tool-use.json'), 'utf8');
@@ -126,10 +127,9 @@ function trusting(folder: string): string {
 const LOOK_MS = 2;
 
 /** A desk at which somebody allows every request at once. */
-async function openDesk(folder: string): Promise<{
-  allow(hook: Promise<number>): Promise<number>;
-  close(): Promise<void>;
-}> {
+async function openDesk(
+  folder: string,
+): Promise<{ allow(hook: Promise<number>): Promise<number>; close(): Promise<void> }> {
   const hive = await openHive({ store: storeIn(folder), env: {} });
   hive.seats.useKey(SEAT_SECRET);
   const desk = await hive.desks.open({ seat: 'ada@bench', pid: process.pid, client: 'bench' });
@@ -159,17 +159,14 @@ async function openDesk(folder: string): Promise<{
 /** The human mentions the busy session a hundred times. */
 async function mention(folder: string): Promise<void> {
   const hive = await openHive({ store: storeIn(folder), env: {} });
-  const session = await hive.sessions.introduce({
-    session_id: busy.session_id,
-    client: 'claude-code',
-    source: 'main',
-    project: 'project',
-    project_dir: event.cwd,
-    branch: null,
-    parent_session_id: null,
-    machine: 'bench',
-    pid: null,
-  });
+  const session = await hive.sessions.introduce(
+    introduction({
+      session_id: busy.session_id,
+      project: 'project',
+      project_dir: event.cwd,
+      machine: 'bench',
+    }),
+  );
   for (let count = 1; count <= MENTIONS; count++) {
     await hive.messages.post({
       body: `@${session.handle} look at number ${count} before you go on.`,

@@ -7,6 +7,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { connectHive, environment, HIVE, storeIn, tempFolder, wallTime } from '../children.ts';
 import { type Family, interleave } from '../harness.ts';
+import { introduction } from '../../test/support/introduction.ts';
 
 const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
 const SESSION = '5e551000-0000-4000-8000-000000000003';
@@ -83,17 +84,9 @@ async function letCoordinate(hive: OpenedHive, boss: Awaited<ReturnType<typeof c
 }
 
 async function introduce(hive: OpenedHive): Promise<void> {
-  await hive.sessions.introduce({
-    session_id: SESSION,
-    client: 'claude-code',
-    source: 'main',
-    project: 'project',
-    project_dir: '/',
-    branch: null,
-    parent_session_id: null,
-    machine: 'bench',
-    pid: null,
-  });
+  await hive.sessions.introduce(
+    introduction({ session_id: SESSION, project: 'project', project_dir: '/', machine: 'bench' }),
+  );
 }
 
 /** The extra time of a hook that delivers an interrupt, compared with one in the same round that does not. */

@@ -3,6 +3,7 @@ import { parseMentions } from '../../src/domain/mention-parser.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { connectHive, storeIn, tempFolder } from '../children.ts';
 import { type Family, interleave, type Measurement } from '../harness.ts';
+import { introduction } from '../../test/support/introduction.ts';
 
 export const messages: Family = {
   name: 'messages',
@@ -19,17 +20,9 @@ async function postToMention(rounds: number): Promise<Measurement> {
   const agent = await connectHive(folder);
   const reader = await openHive({ store: storeIn(folder), env: {} });
   const session_id = 'reader-1';
-  const { handle } = await reader.sessions.introduce({
-    session_id,
-    client: 'claude-code',
-    source: 'main',
-    project: 'bench',
-    project_dir: folder,
-    branch: null,
-    parent_session_id: null,
-    machine: 'bench',
-    pid: null,
-  });
+  const { handle } = await reader.sessions.introduce(
+    introduction({ session_id, project: 'bench', project_dir: folder, machine: 'bench' }),
+  );
   const samples = await interleave(rounds, {
     async post() {
       const { count } = await reader.mentions.has(session_id);

@@ -101,12 +101,7 @@ async function besideTheEngine(
   for (const crew of crews) crew.dismiss();
   const shared = { unit: '/s', samples: rates.ours };
   return [
-    {
-      ...shared,
-      name: nameOf(EIGHT, engine),
-      floor: rates.rows,
-      target: { of: 'ratio', at_least: 0.6 },
-    },
+    { ...shared, name: nameOf(EIGHT, engine), floor: rates.rows, target: { of: 'ratio', at_least: 0.6 } },
     { ...shared, name: leastName(engine), floor: rates.least, target: null },
     latency(slices.slice(-rounds).flat(), EIGHT, engine),
   ];

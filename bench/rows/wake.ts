@@ -7,6 +7,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { type Environment, environment, HIVE, start, storeIn, tempFolder } from '../children.ts';
 import { type Family, interleave } from '../harness.ts';
+import { introduction } from '../../test/support/introduction.ts';
 
 const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
 const SESSION = '5e551000-0000-4000-8000-000000000004';
@@ -21,17 +22,9 @@ export const wake: Family = {
   async measure(effort) {
     const folder = tempFolder();
     const hive = await openHive({ store: storeIn(folder), env: {} });
-    const session = await hive.sessions.introduce({
-      session_id: SESSION,
-      client: 'claude-code',
-      source: 'main',
-      project: 'project',
-      project_dir: '/',
-      branch: null,
-      parent_session_id: null,
-      machine: 'bench',
-      pid: null,
-    });
+    const session = await hive.sessions.introduce(
+      introduction({ session_id: SESSION, project: 'project', project_dir: '/', machine: 'bench' }),
+    );
     const env = environment(folder, { CLAUDE_CODE_SESSION_ATTENDED: '1' });
     const { woken } = await interleave(effort === 'full' ? 60 : 8, {
       woken: async () => {

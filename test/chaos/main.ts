@@ -202,12 +202,7 @@ async function run(engine: string, { disk, faults, part, sabotage }: LegPlan): P
     if (keep)
       process.stdout.write(`  The history and the logs of all workers are kept in ${join(folder, 'logs')}\n`);
     const violations = broken.reduce((sum, one) => sum + one.violations.length, 0);
-    return {
-      missed: done.missed,
-      violations,
-      broken: broken.map(({ name }) => name),
-      checked: done.checked,
-    };
+    return { missed: done.missed, violations, broken: broken.map(({ name }) => name), checked: done.checked };
   } finally {
     await tidyUp();
     if (!keep) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });

@@ -25,10 +25,7 @@ export interface Sabotage {
 }
 
 export const SABOTAGES: Readonly<Record<SabotageName, Sabotage>> = {
-  'lost-commit': {
-    what: 'one write in twenty is acknowledged and rolled back',
-    found_by: 'acknowledged',
-  },
+  'lost-commit': { what: 'one write in twenty is acknowledged and rolled back', found_by: 'acknowledged' },
   'asked-twice': { what: 'a key that has asked before asks once more', found_by: 'acknowledged' },
   'two-winners': {
     what: 'an answer to what is answered already is accepted as well',

@@ -2,12 +2,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type HiveLibrary, openHive, type Prompt } from '../../src/index.ts';
 import { HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 async function library(store: string, agent = 'program', log = recordingLog()): Promise<HiveLibrary> {
-  const hive = await openHive({ store, agent, env: {}, log });
-  onTestFinished(() => hive.close());
+  const hive = closedAtEnd(await openHive({ store, agent, env: {}, log }));
   return hive;
 }
 
@@ -24,29 +24,29 @@ async function heard(program: HiveLibrary): Promise<void> {
   await eventually(() => calls.length > 0);
 }
 
+/** A program whose question another process has answered. */
+async function answered() {
+  const store = tempStore();
+  const [program, desk] = [await library(store), await openTestHive(store)];
+  const { calls, onResponse } = recorder();
+  const { ask_id } = (await program.prompts.ask({ question: 'Go?' }, { onResponse })).prompt;
+  await desk.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+  return { program, desk, calls, ask_id };
+}
+
 describe('onResponse', () => {
   it('is called once, with an answer that another process gave', async () => {
-    const store = tempStore();
-    const program = await library(store);
-    const desk = await openTestHive(store);
-    const { calls, onResponse } = recorder();
-    const { prompt } = await program.prompts.ask({ question: 'Go?' }, { onResponse });
-    await desk.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+    const { program, desk, calls, ask_id } = await answered();
     await eventually(() => calls.length > 0);
     expect(calls).toMatchObject([{ status: 'responded', decision: 'yes', by: 'ada' }]);
-    await desk.prompts.mark(prompt.ask_id, 'seen');
+    await desk.prompts.mark(ask_id, 'seen');
     await heard(program);
     expect(calls).toHaveLength(1);
   });
 
   it('hands the answer over, and has it collected once the callback returned', async () => {
-    const store = tempStore();
-    const program = await library(store);
-    const desk = await openTestHive(store);
-    const { calls, onResponse } = recorder();
-    const { prompt } = await program.prompts.ask({ question: 'Go?' }, { onResponse });
-    await desk.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
-    await eventually(async () => (await desk.prompts.get(prompt.ask_id)).collected_at !== null);
+    const { desk, calls, ask_id } = await answered();
+    await eventually(async () => (await desk.prompts.get(ask_id)).collected_at !== null);
     expect(calls[0]?.handed_at).toEqual(expect.any(String));
   });
 

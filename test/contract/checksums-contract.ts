@@ -19,6 +19,7 @@ import {
   statement,
 } from '../../src/infrastructure/store/sql.ts';
 import { ask, HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { DEMO, join, post } from '../support/messages.ts';
 import { sleepingRun } from '../support/run-rows.ts';
 import { eventually } from '../support/wait.ts';
@@ -44,8 +45,7 @@ export function checksumsContract(engine: StoreEngine): void {
     const other = await introduce(hive, 'session-2');
     const { message } = await hive.messages.post({ body: `@${other.handle} Look at this.`, author });
     await hive.close();
-    const driver = await engine.openDriver(address);
-    onTestFinished(() => driver.close());
+    const driver = closedAtEnd(await engine.openDriver(address));
     return { driver, store: await openOn(engine, address), ask_id, message_id: message.message_id };
   }
 
@@ -90,8 +90,7 @@ export function checksumsContract(engine: StoreEngine): void {
       await hive.messages.post({ body: 'The first.', author }),
       await hive.messages.post({ body: 'The second.', author }),
     ];
-    const driver = await engine.openDriver(address);
-    onTestFinished(() => driver.close());
+    const driver = closedAtEnd(await engine.openDriver(address));
     await driver.write((sql) =>
       sql.run(statement(`UPDATE prompts SET question = 'forged' WHERE ask_id = $1`), [bad.ask_id]),
     );
@@ -134,8 +133,7 @@ export function checksumsContract(engine: StoreEngine): void {
       body: `@${handle} Look.`,
       author: humanAuthor('emacs', null),
     });
-    const driver = await engine.openDriver(address);
-    onTestFinished(() => driver.close());
+    const driver = closedAtEnd(await engine.openDriver(address));
     await driver.write(async (sql) => {
       const past = '2026-01-01T00:00:00.000Z';
       await sql.run(statement(`INSERT INTO waits (ask_id, wait_id, lease_until) VALUES ($1, 'wait-1', $2)`), [
@@ -163,8 +161,7 @@ export function checksumsContract(engine: StoreEngine): void {
     const far = await join(hive, 'far99-session', { project: 'far', project_dir: '/far/.git' });
     for (let n = 1; n <= 15; n += 1) await post(hive, ada, `m${n}`);
     await post(hive, far, 'm16', { scope: 'all' });
-    const driver = await engine.openDriver(address);
-    onTestFinished(() => driver.close());
+    const driver = closedAtEnd(await engine.openDriver(address));
     await driver.write((sql) =>
       sql.run(
         statement(
@@ -197,8 +194,7 @@ export function checksumsContract(engine: StoreEngine): void {
     const [bad, good] = [await ask(hive), await ask(hive)];
     for (const { ask_id } of [bad, good])
       await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
-    const driver = await engine.openDriver(address);
-    onTestFinished(() => driver.close());
+    const driver = closedAtEnd(await engine.openDriver(address));
     // The first of the two.
     await driver.write((sql) =>
       sql.run(
@@ -223,8 +219,7 @@ export function checksumsContract(engine: StoreEngine): void {
     const below = await join(hive, 'def34-session:1', { parent_session_id: bob.session_id });
     await hive.notices.give({ severity: 'warning', session_id: null, text: 'Look.' });
     const head = await hive.history.head();
-    const driver = await engine.openDriver(address);
-    onTestFinished(() => driver.close());
+    const driver = closedAtEnd(await engine.openDriver(address));
     await driver.write(async (sql) => {
       const torn = `data = SUBSTR(data, 1, LENGTH(data) - 1) || 'X'`;
       await sql.run(statement(`UPDATE events SET ${torn} WHERE subject = $1 OR type = 'desk/notice'`), [
@@ -273,8 +268,7 @@ export function checksumsContract(engine: StoreEngine): void {
     });
     await hive.store.write((tx) => tx.runs.put(sleepingRun()));
     const { outreach_id } = await hive.outreach.card({ title: 'Done', fields: [] }, session);
-    const driver = await engine.openDriver(address);
-    onTestFinished(() => driver.close());
+    const driver = closedAtEnd(await engine.openDriver(address));
     await driver.write(async (sql) => {
       for (const [table, column] of [
         ['tokens', 'projects'],
@@ -294,8 +288,7 @@ export function checksumsContract(engine: StoreEngine): void {
     const hive = await withoutQuotas(await openTestHive(address));
     const { ask_id } = await ask(hive);
     const { message } = await post(hive, 'human', 'First.');
-    const driver = await engine.openDriver(address);
-    onTestFinished(() => driver.close());
+    const driver = closedAtEnd(await engine.openDriver(address));
     // More than two pages of each, with the damaged one anywhere among them.
     await driver.write(async (sql) => {
       for (const [table, key, like] of [

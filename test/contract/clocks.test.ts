@@ -2,7 +2,6 @@
  * The store's clock is another machine's: what was stamped by it is compared with it, never with this machine's.
  *
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag library
  */
 import { expect, onTestFinished, test } from 'vitest';
@@ -15,6 +14,7 @@ import { clockOf } from '../../src/domain/times.ts';
 import { openWithClock } from '../support/clock.ts';
 import { fakeNotifier } from '../support/fake-notifier.ts';
 import { ask, HUMAN, introduction, openTestHive, recordingLog } from '../support/hive.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { recorded } from '../support/popup-trail.ts';
 import { tempStore } from '../support/temp.ts';
 
@@ -66,8 +66,7 @@ test.each([
   const clockIn = (hours: number): string => clockOf(new Date(Date.now() + hours * HOUR_MS));
   const quiet_hours = { from: clockIn(quiet_in_hours - 1), to: clockIn(quiet_in_hours + 1) };
   await hive.desks.setPreferences('ada@home', { quiet_hours });
-  const feed = createFeed(store, recordingLog());
-  onTestFinished(() => feed.close());
+  const feed = closedAtEnd(createFeed(store, recordingLog()));
   const stop = startPopups(
     { ...hive, store, feed, notifier: fakeNotifier(), log: recordingLog() },
     { seat: 'ada@home', name: 'desk-1', desk_id: 'desk-1', open: null, cursor: 0 },

@@ -89,10 +89,7 @@ export function deliveriesContract(engine: StoreEngine): void {
     await hive.store.write(async (tx) => {
       if (stale !== undefined) await tx.prompts.update({ ...stale, seen_at: tx.now });
     });
-    expect(await hive.prompts.get(ask_id)).toMatchObject({
-      seen_at: expect.any(String),
-      carrier: 'mcp:1',
-    });
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ seen_at: expect.any(String), carrier: 'mcp:1' });
   });
 
   test('only what its carrier has lost is delivered again', async () => {

@@ -1,11 +1,12 @@
 /** History: what a search finds, in which order, and how it pages. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { HistoryFilter } from '../../src/application/ports.ts';
 import type { HistoryEntry } from '../../src/domain/history.ts';
 import { agentAuthor, humanAuthor } from '../../src/domain/messages.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { agent } from '../support/outreach.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -50,8 +51,7 @@ export function historyContract(engine: StoreEngine): void {
     const { ask_id } = await ask(hive, { question: 'Which?' });
     await hive.prompts.cancel(ask_id, HUMAN, 'human');
     await hive.prompts.respond({ ask_id, decision: 'this one', actor: HUMAN });
-    const driver = await engine.openDriver(address);
-    onTestFinished(() => driver.close());
+    const driver = closedAtEnd(await engine.openDriver(address));
     await driver.write((sql) => sql.run(statement(`UPDATE prompts SET late_response = '{'`), []));
     expect(await search(hive)).toMatchObject([{ text: 'Which?', status: 'cancelled', decision: null }]);
   });

@@ -3,7 +3,6 @@
  * replaced, crash. Every request is answered once, by its own turn; every question ends as the table says.
  *
  * @module-tag one-winner
- * @module-tag sqlite
  * @module-tag library
  */
 import fc from 'fast-check';

@@ -3,7 +3,6 @@
  *
  * @module-tag one-winner
  * @module-tag at-least-once
- * @module-tag sqlite
  * @module-tag library
  */
 
@@ -15,7 +14,7 @@ import type { Turn } from '../../src/domain/turns.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { ask, HUMAN, introduce, introduction, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, introduce, introduction, newHive, openTestHive } from '../support/hive.ts';
 import { beginTurn, INTERRUPTED, interrupt, interruptStored } from '../support/interrupts.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { claude, endsOf, SESSION } from '../support/turns.ts';
@@ -159,8 +158,7 @@ describe('waiting and not waiting', () => {
   });
 
   test('an asker that repeats an interrupt_id waits for the same request, or gets its outcome', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const turn = await beginTurn(hive);
     await interrupt(hive, { interrupt_id: 'interrupt-mine', timeout_ms: 0 });
     const again = await openTestHive(store);
@@ -221,22 +219,20 @@ describe('waiting and not waiting', () => {
 // ---- Whom an interrupt may reach ----
 // One agent or all of them, and how the outcome is found if no hook reports it.
 
-describe('who may', () => {
-  const agent = (session_id: string, ancestors: string[] = []) =>
-    ({ kind: 'agent', by: 'Agent-x', via: 'mcp', session_id, ancestors }) as const;
+const agent = (session_id: string, ancestors: string[] = []) =>
+  ({ kind: 'agent', by: 'Agent-x', via: 'mcp', session_id, ancestors }) as const;
 
-  test('a session cannot interrupt itself, nor one it descends from; a coordinator can interrupt another', async () => {
-    const hive = await openTestHive();
-    await beginTurn(hive);
-    await expect(interrupt(hive, { actor: agent(SESSION) })).rejects.toMatchObject({ code: 'not_allowed' });
-    await expect(interrupt(hive, { actor: agent('child', [SESSION]) })).rejects.toMatchObject({
-      code: 'not_allowed',
-    });
-    await expect(interrupt(hive, { actor: agent('other') })).rejects.toMatchObject({ code: 'not_allowed' });
-    const coordinator = { ...agent('other'), coordinates: [] };
-    expect(await interrupt(hive, { actor: coordinator, timeout_ms: 0 })).toMatchObject({
-      outcome: 'unconfirmed',
-    });
+test('a session cannot interrupt itself, nor one it descends from; a coordinator can interrupt another', async () => {
+  const hive = await openTestHive();
+  await beginTurn(hive);
+  await expect(interrupt(hive, { actor: agent(SESSION) })).rejects.toMatchObject({ code: 'not_allowed' });
+  await expect(interrupt(hive, { actor: agent('child', [SESSION]) })).rejects.toMatchObject({
+    code: 'not_allowed',
+  });
+  await expect(interrupt(hive, { actor: agent('other') })).rejects.toMatchObject({ code: 'not_allowed' });
+  const coordinator = { ...agent('other'), coordinates: [] };
+  expect(await interrupt(hive, { actor: coordinator, timeout_ms: 0 })).toMatchObject({
+    outcome: 'unconfirmed',
   });
 });
 

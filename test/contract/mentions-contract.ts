@@ -197,34 +197,32 @@ export function mentionsContract(engine: StoreEngine): void {
     expect(await hive.mentions.summary(bob.session_id)).toMatchObject({ denials: 1, unprocessed: 1 });
   });
 
-  describe('clearing', () => {
-    test('removes only mentions, processed or not, frees the agents that they held, and is recorded', async () => {
-      const hive = await open();
-      const [ada, bob] = await joinThree(hive);
-      const first = await post(hive, ada, '@Claude-def34 @Human');
-      await post(hive, ada, '@Claude-def34 again');
-      await hive.mentions.process({ session_id: 'human', actor: HUMAN, all: true });
-      await hive.store.write((tx) =>
-        tx.gates.put({ ...newGate(bob.session_id), gave_up: true, steps: 5, held: true }),
-      );
-      expect(await hive.retention.previewMentions(1)).toEqual({});
-      expect(await hive.retention.clearMentions(1, HUMAN)).toEqual({});
-      const found = await hive.retention.previewMentions(0);
-      expect(found).toMatchObject({ mentions: 3 });
-      expect(await hive.retention.clearMentions(0, HUMAN)).toEqual(found);
-      for (const session_id of [bob.session_id, 'human'])
-        expect(await hive.mentions.summary(session_id)).toMatchObject({ total: 0, unprocessed: 0 });
-      expect(await hive.store.read((tx) => tx.gates.get(bob.session_id))).toMatchObject({ gave_up: false });
-      expect((await hive.messages.get(first.message.message_id)).body).toContain('@Human');
-      expect((await eventsOf(hive, 'mention/cleared')).at(-1)?.data).toMatchObject({
-        by: 'ada',
-        via: 'emacs',
-        days: 0,
-        records: { mentions: 3 },
-      });
-      const left = await hive.store.read((tx) => tx.events.of(String(first.mentions[0]?.mention_id), 10));
-      expect(left).toEqual([]);
-      expect((await post(hive, ada, '@Claude-def34 again')).mentions).toHaveLength(1);
+  test('clearing removes only mentions, processed or not, frees the agents that they held, and is recorded', async () => {
+    const hive = await open();
+    const [ada, bob] = await joinThree(hive);
+    const first = await post(hive, ada, '@Claude-def34 @Human');
+    await post(hive, ada, '@Claude-def34 again');
+    await hive.mentions.process({ session_id: 'human', actor: HUMAN, all: true });
+    await hive.store.write((tx) =>
+      tx.gates.put({ ...newGate(bob.session_id), gave_up: true, steps: 5, held: true }),
+    );
+    expect(await hive.retention.previewMentions(1)).toEqual({});
+    expect(await hive.retention.clearMentions(1, HUMAN)).toEqual({});
+    const found = await hive.retention.previewMentions(0);
+    expect(found).toMatchObject({ mentions: 3 });
+    expect(await hive.retention.clearMentions(0, HUMAN)).toEqual(found);
+    for (const session_id of [bob.session_id, 'human'])
+      expect(await hive.mentions.summary(session_id)).toMatchObject({ total: 0, unprocessed: 0 });
+    expect(await hive.store.read((tx) => tx.gates.get(bob.session_id))).toMatchObject({ gave_up: false });
+    expect((await hive.messages.get(first.message.message_id)).body).toContain('@Human');
+    expect((await eventsOf(hive, 'mention/cleared')).at(-1)?.data).toMatchObject({
+      by: 'ada',
+      via: 'emacs',
+      days: 0,
+      records: { mentions: 3 },
     });
+    const left = await hive.store.read((tx) => tx.events.of(String(first.mentions[0]?.mention_id), 10));
+    expect(left).toEqual([]);
+    expect((await post(hive, ada, '@Claude-def34 again')).mentions).toHaveLength(1);
   });
 }

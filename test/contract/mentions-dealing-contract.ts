@@ -150,9 +150,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       expect((await hive.mentions.has(bob.session_id)).count).toBe(1);
       expect((await hive.mentions.has(eve.session_id)).count).toBe(1);
       expect((await post(hive, 'human', 'fine', { reply_to: message.message_id })).answered[0]).toMatchObject(
-        {
-          session_id: 'human',
-        },
+        { session_id: 'human' },
       );
       expect((await hive.mentions.has('human')).count).toBe(0);
     });

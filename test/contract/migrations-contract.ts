@@ -1,5 +1,5 @@
 /** Migrations: once, however many processes start, and never on a store that is newer than this code, or far older. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { damagedRecords } from '../../src/application/doctor.ts';
 import { checkVersion } from '../../src/infrastructure/store/copy.ts';
 import { type Migration, migrate } from '../../src/infrastructure/store/migrations.ts';
@@ -10,6 +10,7 @@ import { childEnvironment, outputOf, spawnScript, startTogether } from '../suppo
 import { ask, openTestHive } from '../support/hive.ts';
 import { append, openOn, seqsAfter } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 
 export function migrationsContract(engine: StoreEngine): void {
   test('run once when three processes start at once on a missing store', async () => {
@@ -82,8 +83,7 @@ export function migrationsContract(engine: StoreEngine): void {
   test('are refused on a store that is older than any of them, which stays as it is', async () => {
     const address = await engine.missingAddress();
     await (await openOn(engine, address)).close();
-    const driver = await engine.openDriver(address);
-    onTestFinished(() => driver.close());
+    const driver = closedAtEnd(await engine.openDriver(address));
     await driver.write((sql) => sql.run(statement('UPDATE migrations SET number = $1'), [OLDEST_SCHEMA - 1]));
     const before = await shapeOf(engine, address);
     const refusal = {
@@ -98,8 +98,7 @@ export function migrationsContract(engine: StoreEngine): void {
   test('are not tried if the version of the store cannot be read', async () => {
     const address = await engine.missingAddress();
     await (await openOn(engine, address)).close();
-    const driver = await engine.openDriver(address);
-    onTestFinished(() => driver.close());
+    const driver = closedAtEnd(await engine.openDriver(address));
     await driver.write((sql) => sql.run(statement('ALTER TABLE meta RENAME COLUMN value TO words'), []));
     let written = 0;
     const watched: Driver = {
@@ -118,8 +117,7 @@ export function migrationsContract(engine: StoreEngine): void {
     const address = await engine.missingAddress();
     const store = await openOn(engine, address);
     await append(store, 1);
-    const newer = await engine.openDriver(address);
-    onTestFinished(() => newer.close());
+    const newer = closedAtEnd(await engine.openDriver(address));
     const change = (text: string) => newer.write((sql) => sql.run(statement(text), []));
     // A change of another kind leaves the number as it is.
     await change('ALTER TABLE prompts ADD COLUMN of_somebody TEXT');

@@ -1,15 +1,14 @@
 /** A store and a hive on an engine, closed when the test has finished. */
-import { onTestFinished } from 'vitest';
 import type { Store, WriteTx } from '../../src/application/ports.ts';
 import type { NewEvent } from '../../src/domain/events.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openTestHive } from '../support/hive.ts';
 import type { StoreEngine } from './store-contract.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 
 export async function openOn(engine: StoreEngine, address: string): Promise<Store> {
-  const store = await openStore(await engine.openDriver(address), address);
-  onTestFinished(() => store.close());
+  const store = closedAtEnd(await openStore(await engine.openDriver(address), address));
   return store;
 }
 

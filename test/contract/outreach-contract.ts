@@ -101,17 +101,15 @@ export function outreachContract(engine: StoreEngine): void {
     });
   });
 
-  describe('the last token', () => {
-    test('goes to one of many that race for it, over two connections', async () => {
-      const [one, other] = await openTwo(engine);
-      await leaveCredits(await attended(one), 1);
-      const racers = await Promise.all(Array.from({ length: 16 }, (_, n) => agent(one, `late-${n}`)));
-      const outcomes = await Promise.allSettled(
-        racers.map((session, n) => (n % 2 === 0 ? one : other).outreach.ping({ message: 'x' }, session)),
-      );
-      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      expect(await creditsOf(one)).toBe(0);
-    });
+  test('the last token goes to one of many that race for it, over two connections', async () => {
+    const [one, other] = await openTwo(engine);
+    await leaveCredits(await attended(one), 1);
+    const racers = await Promise.all(Array.from({ length: 16 }, (_, n) => agent(one, `late-${n}`)));
+    const outcomes = await Promise.allSettled(
+      racers.map((session, n) => (n % 2 === 0 ? one : other).outreach.ping({ message: 'x' }, session)),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await creditsOf(one)).toBe(0);
   });
 
   describe('charged only when shown', () => {
@@ -235,39 +233,33 @@ export function outreachContract(engine: StoreEngine): void {
     });
   });
 
-  describe('the list', () => {
-    test('is newest first, by kind and session, and continues from its cursor', async () => {
-      const hive = await open();
-      const main = await agent(hive, 'main-1', 'main');
-      for (let n = 1; n <= 5; n += 1) await hive.outreach.card({ title: `card ${n}` }, main);
-      await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
-      const first = await hive.outreach.list({ kind: 'card', limit: 2 });
-      expect(first.items.map(({ title }) => title)).toEqual(['card 5', 'card 4']);
-      const rest = await hive.outreach.list({ kind: 'card', limit: 10, cursor: first.next_cursor });
-      expect(rest.items.map(({ title }) => title)).toEqual(['card 3', 'card 2', 'card 1']);
-      expect(rest.next_cursor).toBeNull();
-      expect((await hive.outreach.list({ session_id: 'bg-1', limit: 10 })).items).toHaveLength(1);
-    });
+  test('the list is newest first, by kind and session, and continues from its cursor', async () => {
+    const hive = await open();
+    const main = await agent(hive, 'main-1', 'main');
+    for (let n = 1; n <= 5; n += 1) await hive.outreach.card({ title: `card ${n}` }, main);
+    await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
+    const first = await hive.outreach.list({ kind: 'card', limit: 2 });
+    expect(first.items.map(({ title }) => title)).toEqual(['card 5', 'card 4']);
+    const rest = await hive.outreach.list({ kind: 'card', limit: 10, cursor: first.next_cursor });
+    expect(rest.items.map(({ title }) => title)).toEqual(['card 3', 'card 2', 'card 1']);
+    expect(rest.next_cursor).toBeNull();
+    expect((await hive.outreach.list({ session_id: 'bg-1', limit: 10 })).items).toHaveLength(1);
   });
 
-  describe('retention', () => {
-    test('removes what was shown, but no report that nobody has read and no ping that nobody has seen', async () => {
-      const hive = await away();
-      const session = await agent(hive, 'bg-1');
-      const { outreach_id } = await hive.outreach.ping({ message: 'unseen' }, session);
-      expect(await hive.store.write((tx) => tx.outreach.prune('9999', 10))).not.toMatchObject({
-        outreach: 1,
-      });
-      expect(await hive.outreach.find(outreach_id)).toMatchObject({ status: 'unseen' });
-      await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'emacs' });
-      await hive.store.write((tx) => tx.outreach.prune('9999', 10));
-      expect(await hive.outreach.find(outreach_id)).toBeUndefined();
-      await attended(hive);
-      await hive.outreach.ping({ message: 'x' }, session);
-      await hive.outreach.report({ message: 'kept' }, session);
-      const swept = await hive.store.write((tx) => tx.outreach.prune('9999', 10));
-      expect(swept).toMatchObject({ outreach: 1 });
-      expect((await hive.outreach.list({ limit: 10 })).items.map(({ kind }) => kind)).toEqual(['report']);
-    });
+  test('retention removes what was shown, but no report that nobody has read and no ping that nobody has seen', async () => {
+    const hive = await away();
+    const session = await agent(hive, 'bg-1');
+    const { outreach_id } = await hive.outreach.ping({ message: 'unseen' }, session);
+    expect(await hive.store.write((tx) => tx.outreach.prune('9999', 10))).not.toMatchObject({ outreach: 1 });
+    expect(await hive.outreach.find(outreach_id)).toMatchObject({ status: 'unseen' });
+    await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'emacs' });
+    await hive.store.write((tx) => tx.outreach.prune('9999', 10));
+    expect(await hive.outreach.find(outreach_id)).toBeUndefined();
+    await attended(hive);
+    await hive.outreach.ping({ message: 'x' }, session);
+    await hive.outreach.report({ message: 'kept' }, session);
+    const swept = await hive.store.write((tx) => tx.outreach.prune('9999', 10));
+    expect(swept).toMatchObject({ outreach: 1 });
+    expect((await hive.outreach.list({ limit: 10 })).items.map(({ kind }) => kind)).toEqual(['report']);
   });
 }

@@ -1,12 +1,13 @@
 /** Statements that must cost the same whatever the history: SQLite reads them by an index, and sorts nothing. */
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ReadTx } from '../../src/application/ports.ts';
 import type { PopupKind } from '../../src/domain/popups.ts';
 import type { Driver, Sql } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { tempStore } from '../support/temp.ts';
 
 const scope = (kind: PopupKind) => ({ seat: 'seat', kind });
@@ -75,8 +76,7 @@ test.each([...Object.entries(CASES), ...Object.entries(SORTED)])('%s', async (na
   const address = tempStore();
   await prepareSqliteFile(address);
   const texts: string[] = [];
-  const store = await openStore(watched(openSqlite(address), texts), address);
-  onTestFinished(() => store.close());
+  const store = closedAtEnd(await openStore(watched(openSqlite(address), texts), address));
   texts.length = 0;
   await store.read(read);
   expect(texts.length).toBeGreaterThan(0);

@@ -5,16 +5,16 @@
  * @module-tag postgres
  */
 import pg from 'pg';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
+import { beforeFile } from '../support/lifetime.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { eventually } from '../support/wait.ts';
 
 let server: SharedPostgres;
-beforeAll(async () => {
+beforeFile(async () => {
   server = await sharedPostgres();
 });
-afterAll(() => server.stop());
 
 test('the heartbeat sends nothing while its last one is unanswered, as the library asks', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });

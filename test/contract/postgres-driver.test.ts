@@ -6,18 +6,18 @@
  * @module-tag library
  */
 import pg from 'pg';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { ask, introduce, openTestHive } from '../support/hive.ts';
+import { beforeFile, closedAtEnd } from '../support/lifetime.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { moment } from '../support/wait.ts';
 
 let server: SharedPostgres;
-beforeAll(async () => {
+beforeFile(async () => {
   server = await sharedPostgres();
 });
-afterAll(() => server.stop());
 
 test('a write whose ring fails is stored and acknowledged', async () => {
   const address = await server.freshStore();
@@ -94,8 +94,7 @@ test('an id that is too long for an index is refused with a sentence', async () 
 });
 
 test('more reads than connections wait for each other, and do not take the server for away', async () => {
-  const driver = openPostgresAt(await server.freshStore(), {});
-  onTestFinished(() => driver.close());
+  const driver = closedAtEnd(openPostgresAt(await server.freshStore(), {}));
   // The last ones wait for longer than a connection may take to be made.
   const reads = Array.from({ length: 15 }, () => driver.read(() => moment(800)));
   const outcomes = await Promise.allSettled(reads);
@@ -103,8 +102,7 @@ test('more reads than connections wait for each other, and do not take the serve
 });
 
 test('a read that gets no connection says that they are busy, and the next one gets one', async () => {
-  const driver = openPostgresAt(await server.freshStore(), {}, { busy_ms: 300 });
-  onTestFinished(() => driver.close());
+  const driver = closedAtEnd(openPostgresAt(await server.freshStore(), {}, { busy_ms: 300 }));
   const held = Promise.withResolvers<void>();
   const slow = [1, 2, 3].map(() => driver.read(() => held.promise));
   await expect(driver.read(async () => 'read')).rejects.toMatchObject({

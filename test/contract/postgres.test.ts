@@ -1,26 +1,22 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
 import { OLDEST_SCHEMA, SCHEMA_VERSION } from '../../src/infrastructure/store/schema.ts';
 import { copyStore, openHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { beforeFile } from '../support/lifetime.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { tempStore } from '../support/temp.ts';
 import { describeStoreContract } from './store-contract.ts';
 
 let server: SharedPostgres;
-let hives = 0;
-beforeAll(async () => {
+beforeFile(async () => {
   server = await sharedPostgres();
 });
-afterAll(() => server.stop());
 
 describeStoreContract('PostgreSQL', {
   freshAddress: () => server.freshStore(),
-  async missingAddress() {
-    hives += 1;
-    return server.address(`hive_${hives}`);
-  },
+  missingAddress: async () => server.address(),
   openDriver: async (address, options) => openPostgresAt(address, {}, options),
 });
 

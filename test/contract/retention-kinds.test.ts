@@ -7,9 +7,8 @@ import { agingTables } from '../../src/infrastructure/store/prune.ts';
 import { countOf, endSession, grow } from '../support/ageing.ts';
 import { pair } from '../support/devices.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, introduce, newHive } from '../support/hive.ts';
 import { join, post } from '../support/messages.ts';
-import { tempStore } from '../support/temp.ts';
 
 const DAYS = 90;
 
@@ -25,8 +24,7 @@ it('knows every table: those that are in none of its kinds are kept on purpose',
 });
 
 it('removes a revoked token, and a connection whose session is gone or never was', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   for (const name of ['kept', 'revoked']) await tokensOf(hive).make({ name });
   await tokensOf(hive).revoke('revoked');
   const { session_id } = await introduce(hive);
@@ -45,8 +43,7 @@ it('removes a revoked token, and a connection whose session is gone or never was
 });
 
 it('removes a revoked device, and pairing codes that ended long ago', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   for (const name of ['kept', 'revoked']) await pair(hive, name);
   await devicesOf(hive).revoke('revoked', 'ada');
   grow(store, DAYS + 1);
@@ -66,8 +63,7 @@ it('removes a revoked device, and pairing codes that ended long ago', async () =
 });
 
 it('removes sessions that ended long ago, unless a prompt or a living child still needs them', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   for (const name of ['gone', 'asking', 'parent', 'alive']) await introduce(hive, name);
   await ask(hive, {}, 'asking');
   await hive.store.write(async (tx) => {
@@ -83,8 +79,7 @@ it('removes sessions that ended long ago, unless a prompt or a living child stil
 });
 
 it('removes a session together with the last of its prompts', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const { ask_id } = await ask(hive);
   await hive.prompts.cancel(ask_id, HUMAN, 'human');
   await endSession(hive, 'session-1');
@@ -96,8 +91,7 @@ it('removes a session together with the last of its prompts', async () => {
 });
 
 it('removes desks whose lease has lapsed, and old events of what is gone', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const desk = await hive.desks.open({ seat: 'ada@test', pid: process.pid, client: 'test' });
   await hive.store.write((tx) =>
     tx.desks.put({
@@ -119,8 +113,7 @@ it('removes desks whose lease has lapsed, and old events of what is gone', async
 });
 
 it('old messages are removed with their mentions and popups, except those that somebody has yet to process', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
   const { message, mentions } = await post(hive, ada, '@Claude-def34 and @Human');
   await hive.mentions.unprocessed(bob.session_id, 'mcp:1');
@@ -145,8 +138,7 @@ it('old messages are removed with their mentions and popups, except those that s
 });
 
 it('a session is removed with what the loop guard remembers of it', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
   await hive.store.write((tx) => tx.loops.humanSpoke(bob.session_id));
   await hive.loops.settle([ada.handle, bob.handle], 'muted');

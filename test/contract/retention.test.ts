@@ -2,22 +2,20 @@
  * Retention: what is removed, what stays, and that a preview says what a sweep does.
  *
  * @module-tag not-consumed
- * @module-tag sqlite
  * @module-tag library
  */
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { settingNamed } from '../../src/domain/settings.ts';
 import { countOf, grow } from '../support/ageing.ts';
-import { ask, HUMAN, openTestHive, recordingLog, withoutQuotas } from '../support/hive.ts';
+import { ask, HUMAN, newHive, openTestHive, recordingLog, withoutQuotas } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const DAYS = 90;
 
 it('removes what settled long ago, with its answers and its events', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const { ask_id } = await ask(hive);
   await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
   grow(store, DAYS + 1);
@@ -36,8 +34,7 @@ it('removes what settled long ago, with its answers and its events', async () =>
 });
 
 it('keeps what was answered late for as long as an answer in time, counted from the answer', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const { ask_id } = await ask(hive);
   await hive.prompts.cancel(ask_id, HUMAN, 'human');
   grow(store, DAYS + 1);
@@ -50,8 +47,7 @@ it('keeps what was answered late for as long as an answer in time, counted from 
 });
 
 it('keeps what is pending, however old, with its events', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const { ask_id } = await ask(hive);
   await hive.prompts.mark(ask_id, 'seen');
   grow(store, 10_000);
@@ -63,8 +59,7 @@ it('keeps what is pending, however old, with its events', async () => {
 });
 
 it('removes old events also where one was recorded while the clock was ahead, which stays', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const notice = (subject: string) =>
     hive.store.write((tx) => tx.events.append({ type: 'desk/notice', session_id: null, subject, data: {} }));
   await notice('from a wrong clock');
@@ -80,8 +75,7 @@ it('removes old events also where one was recorded while the clock was ahead, wh
 });
 
 it('counts from the settlement, not from the question', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const { ask_id } = await ask(hive);
   grow(store, DAYS + 1);
   await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
@@ -102,8 +96,7 @@ it('works through more than one batch', async () => {
 });
 
 it('the owner of a cursor before what was removed is told, and a seq is never reused', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const { ask_id } = await ask(hive);
   await hive.prompts.cancel(ask_id, HUMAN, 'human');
   const head = await hive.store.read((tx) => tx.events.head());

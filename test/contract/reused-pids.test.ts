@@ -2,7 +2,6 @@
  * A client that died with its machine, and a later process that has its pid: nobody takes that process for the client.
  *
  * @module-tag no-self-approval
- * @module-tag sqlite
  * @module-tag library
  */
 import { spawn } from 'node:child_process';

@@ -2,7 +2,6 @@
  * Somebody sets the clock of this machine while Hive waits: nothing comes later for that, and no wait ends early.
  *
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag library
  */
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';

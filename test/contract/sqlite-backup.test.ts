@@ -11,7 +11,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { backUp } from '../../src/infrastructure/store/sqlite-backup.ts';
 import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
 import { childEnvironment, HIVE, spawnChild } from '../support/children.ts';
-import { ask, openTestHive } from '../support/hive.ts';
+import { ask, newHive, openTestHive } from '../support/hive.ts';
 import { namesIn, tempFolder, tempStore } from '../support/temp.ts';
 
 afterEach(() => {
@@ -20,8 +20,7 @@ afterEach(() => {
 });
 
 async function storeWith(question: string): Promise<string> {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   await ask(hive, { question });
   await hive.close();
   return store;

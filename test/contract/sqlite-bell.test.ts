@@ -2,7 +2,6 @@
  * The doorbell: a hint, and what works without it when it is lost.
  *
  * @module-tag state-not-events
- * @module-tag sqlite
  * @module-tag library
  */
 import fs, { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';

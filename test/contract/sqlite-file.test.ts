@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
-import { ask, openTestHive } from '../support/hive.ts';
+import { ask, newHive, openTestHive } from '../support/hive.ts';
 import { namesIn, tempFolder, tempStore } from '../support/temp.ts';
 
 describe('a new store', () => {
@@ -20,8 +20,7 @@ describe('a new store', () => {
   });
 
   test('leaves nothing but itself and its bell when it is closed', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await hive.desks.open({ seat: 'seat', pid: process.pid, client: 'test' }).then((desk) => desk.close());
     await hive.close();
     expect(namesIn(dirname(store))).toEqual(['hive.db', 'hive.db-bell']);
@@ -38,8 +37,7 @@ describe('a new store', () => {
 });
 
 test('damage that no query reads is found by the doctor', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   await ask(hive);
   await hive.close();
   expect(findDamage(store)).toEqual([]);
@@ -68,8 +66,7 @@ test('damage that no query reads is found by the doctor', async () => {
 });
 
 test('through a link it is the same store, with the same bell', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const link = join(tempFolder(), 'linked.db');
   symlinkSync(store, link);
   const linked = await openTestHive(link);
@@ -81,8 +78,7 @@ test('through a link it is the same store, with the same bell', async () => {
 
 describe('a store that others move or remove while it is open', () => {
   test('refuses reads and writes, and works again once it is back', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const { ask_id } = await ask(hive, { question: 'Before?' });
     const place = dirname(store);
     renameSync(place, `${place}-away`);

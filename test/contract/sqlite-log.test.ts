@@ -13,7 +13,7 @@ import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { childEnvironment, outputOf, spawnChild } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { ask, openTestHive, recordingLog } from '../support/hive.ts';
+import { ask, newHive, openTestHive, recordingLog } from '../support/hive.ts';
 import { namesIn, tempFolder, tempStore } from '../support/temp.ts';
 import { append } from './open.ts';
 
@@ -63,8 +63,7 @@ function remove(store: string, ...suffixes: string[]): void {
 
 describe('while a store is open', () => {
   test.each(REMOVALS)('%s: nothing is lost, one write is refused, and it goes on', async (_what, happens) => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await ask(hive, { question: 'Before?' });
     happens(store);
     await expect(ask(hive, { question: 'Refused?' })).rejects.toMatchObject(REMOVED);
@@ -77,8 +76,7 @@ describe('while a store is open', () => {
   });
 
   test.each(REMOVALS)('%s, and then it is closed: nothing is lost', async (_what, happens) => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await ask(hive, { question: 'Before?' });
     happens(store);
     await hive.close();
@@ -89,8 +87,7 @@ describe('while a store is open', () => {
   test.each(REMOVALS)(
     '%s in the middle of a write: it is acknowledged once it is in the file',
     async (_what, happens) => {
-      const store = tempStore();
-      const hive = await openTestHive(store);
+      const { store, hive } = await newHive();
       await append(hive.store, 1);
       await hive.store.write(async (tx) => {
         await tx.events.append({ type: 'desk/notice', session_id: null, subject: 'kept', data: {} });
@@ -106,8 +103,7 @@ describe('while a store is open', () => {
   );
 
   test('and its log is removed, reads go on', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const { ask_id } = await ask(hive, { question: 'Before?' });
     remove(store, '-wal', '-shm');
     expect(await hive.prompts.get(ask_id)).toMatchObject({ question: 'Before?' });
@@ -115,8 +111,7 @@ describe('while a store is open', () => {
   });
 
   test('a process that waits notices it without being asked, and another one that starts meanwhile waits for that', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await ask(hive, { question: 'Before?' });
     hive.store.watch(() => undefined);
     remove(store, '-wal', '-shm');
@@ -124,8 +119,7 @@ describe('while a store is open', () => {
   });
 
   test('a process that does nothing does not notice it, so no other one begins a log of its own', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await ask(hive, { question: 'Before?' });
     remove(store, '-wal', '-shm');
     const before = namesIn(dirname(store));
@@ -141,8 +135,7 @@ describe('while a store is open', () => {
   });
 
   test("another program that writes a log of its own in its place gets in nobody's way: all is saved beside the store, and this process stops", async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await ask(hive, { question: 'Before?' });
     remove(store, '-wal', '-shm');
     const script = `const { DatabaseSync } = require('node:sqlite'); const other = new DatabaseSync(process.argv[1]);
@@ -162,8 +155,7 @@ describe('while a store is open', () => {
   });
 
   test('no check of a second opening in the same process drops its locks', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await ask(hive, { question: 'Before?' });
     await openTestHive(store);
     remove(store, '-wal', '-shm');
@@ -188,8 +180,7 @@ async function seqs(hive: OpenedHive): Promise<number[]> {
 
 describe('the log beside a file', () => {
   test('is applied if it belongs to the file, and refused if it does not, whichever moments they are from', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const other = new DatabaseSync(store);
     const moments: { at: string; events: number[] }[] = [];
     for (let n = 0; n < 8; n += 1) {
@@ -233,8 +224,7 @@ describe('the log beside a file', () => {
   });
 
   test('is set aside when a new store is made in the place of one that was removed', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await ask(hive, { question: 'Deleted?' });
     const left = image(store);
     rmSync(left);

@@ -2,7 +2,6 @@
  * Files that are refused as a SQLite store: they stay as they are.
  *
  * @module-tag durable
- * @module-tag sqlite
  * @module-tag library
  */
 import {
@@ -23,7 +22,7 @@ import { describe, expect, test } from 'vitest';
 import { checkSqliteVersion, prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { childEnvironment, HIVE, spawnChild } from '../support/children.ts';
-import { ask, openTestHive, recordingLog } from '../support/hive.ts';
+import { ask, newHive, openTestHive, recordingLog } from '../support/hive.ts';
 import { namesIn, tempFolder, tempStore } from '../support/temp.ts';
 
 const EXT4 = 0xef53;
@@ -88,8 +87,7 @@ describe('is refused, and nothing is changed:', () => {
   });
 
   test('a field that holds no JSON any more', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const { ask_id } = await ask(hive, { options: ['yes', 'no'] });
     const spoiler = new DatabaseSync(store);
     spoiler.exec(`UPDATE prompts SET options = '["ye'`);

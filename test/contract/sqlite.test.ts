@@ -7,6 +7,7 @@ import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { copyNewStore } from '../support/new-store.ts';
 import { tempStore } from '../support/temp.ts';
 import { describeStoreContract } from './store-contract.ts';
@@ -27,8 +28,7 @@ describeStoreContract('SQLite', {
 test('only a receipt leaves its fsync to the next write, unless it tells somebody something', async () => {
   const path = tempStore();
   await prepareSqliteFile(path);
-  const driver = openSqlite(path);
-  onTestFinished(() => driver.close());
+  const driver = closedAtEnd(openSqlite(path));
   const [FULL, NORMAL] = [2, 1];
   const synchronous = async (acknowledges?: () => boolean) => {
     const [row] = await driver.write((sql) => sql.all(statement('PRAGMA synchronous'), []), { acknowledges });
@@ -47,8 +47,7 @@ test('after a flush that failed, the next write flushes even if it changes nothi
 }, async () => {
   const path = tempStore();
   await prepareSqliteFile(path);
-  const driver = openSqlite(path);
-  onTestFinished(() => driver.close());
+  const driver = closedAtEnd(openSqlite(path));
   await driver.write((sql) => sql.run(statement('CREATE TABLE notes (text TEXT)'), []));
   // SQLite flushes by itself; what follows a commit under NORMAL is ours.
   const flush = fs.fsyncSync;
@@ -107,8 +106,7 @@ describe('after the machine lost power', () => {
   test('no number of an event that a receipt has shown is used again', async () => {
     const path = tempStore();
     await prepareSqliteFile(path);
-    const store = await openStore(openSqlite(path, { boot: 'first' }), path);
-    onTestFinished(() => store.close());
+    const store = closedAtEnd(await openStore(openSqlite(path, { boot: 'first' }), path));
     await store.write((tx) => tx.events.append(event));
     copyDisk(path);
     const shown = [];
@@ -138,8 +136,7 @@ describe('after the machine lost power', () => {
     const path = tempStore();
     await prepareSqliteFile(path);
     const driver = openSqlite(path, { boot: 'first' });
-    const store = await openStore(driver, path);
-    onTestFinished(() => store.close());
+    const store = closedAtEnd(await openStore(driver, path));
     const mark = statement(`SELECT value FROM counters WHERE name = 'reserved_event'`);
     const reserved = async () => Number((await driver.read((sql) => sql.all(mark, [])))[0]?.['value']);
     const before = await reserved();
@@ -158,8 +155,7 @@ describe('after the machine lost power', () => {
     await store.close();
     const other = new DatabaseSync(path);
     other.exec('BEGIN IMMEDIATE');
-    const reader = await openStore(openSqlite(path, { boot: 'second', busy_ms: 1 }), path);
-    onTestFinished(() => reader.close());
+    const reader = closedAtEnd(await openStore(openSqlite(path, { boot: 'second', busy_ms: 1 }), path));
     expect(await reader.read((tx) => tx.events.head())).toBe(0);
     await expect(reader.write((tx) => tx.events.append(event))).rejects.toMatchObject({ code: 'store_busy' });
     other.exec('ROLLBACK');

@@ -1,12 +1,13 @@
 /** The past as the statistics and the rules read it: the same on both engines. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { damagedRecords } from '../../src/application/doctor.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
+import { fireDialog, openDesk } from '../support/dialogs.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { fire, recordedEvent, withRules } from '../support/hooks.ts';
 import type { StoreEngine } from './store-contract.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 const FROM_THE_BEGINNING = { at: '', ask_id: '' };
@@ -16,9 +17,8 @@ async function filled(engine: StoreEngine, address?: string): Promise<OpenedHive
   await openDesk(hive);
   const { ask_id } = await ask(hive, { question: 'Which colour?' });
   await hive.prompts.respond({ ask_id, decision: 'red', actor: HUMAN });
-  const { prompts, printed } = await fireDialog(hive, BASH);
-  await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
-  await printed;
+  const { answer } = await fireDialog(hive, BASH);
+  await answer('Deny');
   await fire(hive, BASH, withRules({ decision: 'allow', tool: 'Bash', input: 'npm test', name: 'tests' }));
   return hive;
 }
@@ -63,8 +63,7 @@ export function statsContract(engine: StoreEngine): void {
       const hive = await filled(engine, address);
       const { items } = await hive.store.read((tx) => tx.rules.past(FROM_THE_BEGINNING, 10));
       const ask_id = items[0]?.ask_id ?? '';
-      const driver = await engine.openDriver(address);
-      onTestFinished(() => driver.close());
+      const driver = closedAtEnd(await engine.openDriver(address));
       await driver.write((sql) =>
         sql.run(statement(`UPDATE prompts SET options = $2, late_response = '{' WHERE ask_id = $1`), [
           ask_id,

@@ -2,7 +2,6 @@
  * Questions with a time limit: the human is warned once before one expires, and learns of what expired or was withdrawn.
  *
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag library
  */
 import { beforeEach, expect, test } from 'vitest';
@@ -31,10 +30,7 @@ async function in_(minutes: number): Promise<PromptService> {
 
 /** A question that a desk has shown. */
 async function shown(question: string, minutes: number | null = 10): Promise<string> {
-  const { ask_id } = await ask(hive, {
-    question,
-    timeout_ms: minutes === null ? null : minutes * MINUTE_MS,
-  });
+  const { ask_id } = await ask(hive, { question, timeout_ms: minutes === null ? null : minutes * MINUTE_MS });
   await hive.prompts.mark(ask_id, 'offered');
   return ask_id;
 }

@@ -1,6 +1,7 @@
 /** Transactions: atomic, isolated, and with no lost update between processes. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Driver } from '../../src/infrastructure/store/sql.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { incrementTogether } from '../support/many-processes.ts';
 import { isBetween, moment } from '../support/wait.ts';
 import { append, openOn, seqsAfter } from './open.ts';
@@ -8,8 +9,7 @@ import type { StoreEngine } from './store-contract.ts';
 
 export function transactionsContract(engine: StoreEngine): void {
   async function openWith(busy_ms: number, address: string): Promise<Driver> {
-    const driver = await engine.openDriver(address, { busy_ms });
-    onTestFinished(() => driver.close());
+    const driver = closedAtEnd(await engine.openDriver(address, { busy_ms }));
     return driver;
   }
 

@@ -18,11 +18,7 @@ export function turnsContract(engine: StoreEngine): void {
     const reply = desk.interrupts.interrupt({ session: SESSION, note: 'wrong branch', actor: HUMAN });
     await eventually(async () => (await agent.interrupts.stopRequestFor(turn?.turn_id ?? '')) !== null);
     expect(await client.post('p1', 't1')).toContain('"continue":false');
-    expect(await reply).toMatchObject({
-      outcome: 'aborted',
-      by: 'ada',
-      cancelled_prompts: [prompt.ask_id],
-    });
+    expect(await reply).toMatchObject({ outcome: 'aborted', by: 'ada', cancelled_prompts: [prompt.ask_id] });
     expect(await desk.prompts.get(prompt.ask_id)).toMatchObject({ cancel_reason: 'interrupted' });
     expect(await client.prompt('p2')).toContain('was interrupted by ada');
     expect(await endsOf(agent)).toEqual(['interrupted by ada', 'in_progress']);

@@ -156,78 +156,74 @@ function escapeWord(word: string): string {
   return word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-describe('commands', () => {
-  const pages = [...new Set(RUN.filter(({ language }) => language === 'sh').map(({ page }) => page))];
-  test.each(pages)('%s', async (page) => {
-    const all = RUN.filter((block) => block.page === page);
-    const shells = all.filter(({ language }) => language === 'sh');
-    const place = sandbox();
-    if (shells.some((block) => block.with === 'a human who takes the first option'))
-      await answering(place.store);
-    const printed = await inShell(shells, place);
-    for (const [index, block] of all.entries()) {
-      const before = all[index - 1];
-      if (block.language !== 'text') continue;
-      expect(before?.language, 'output follows the command that prints it').toBe('sh');
-      expect(printed[shells.indexOf(before as Block)]).toMatch(asPattern(block.text));
-    }
-  });
-
-  /** Somebody at a desk who takes the first option, or says "2.0". */
-  async function answering(store: string): Promise<void> {
-    const desk = await startSidecar(store);
-    let seen = 0;
-    const timer = setInterval(() => {
-      const asks = desk.frames.slice(seen).filter(({ method }) => method === 'hivemind-ask');
-      seen = desk.frames.length;
-      for (const { params } of asks) {
-        const decision = params.options[0]?.label ?? '2.0';
-        void desk.request('hivemind-response', {
-          ask_id: params.ask_id,
-          decision,
-          by: 'Ada',
-          response_id: params.ask_id,
-        });
-      }
-    }, 10);
-    void desk.child.exited.then(() => clearInterval(timer));
+const pages = [...new Set(RUN.filter(({ language }) => language === 'sh').map(({ page }) => page))];
+test.each(pages)('commands: %s', async (page) => {
+  const all = RUN.filter((block) => block.page === page);
+  const shells = all.filter(({ language }) => language === 'sh');
+  const place = sandbox();
+  if (shells.some((block) => block.with === 'a human who takes the first option'))
+    await answering(place.store);
+  const printed = await inShell(shells, place);
+  for (const [index, block] of all.entries()) {
+    const before = all[index - 1];
+    if (block.language !== 'text') continue;
+    expect(before?.language, 'output follows the command that prints it').toBe('sh');
+    expect(printed[shells.indexOf(before as Block)]).toMatch(asPattern(block.text));
   }
 });
 
-describe('Lisp', () => {
-  /** The keywords that fetch the package, and where it lies: in the tests, in this checkout. */
-  const PLACES = /:(?:vc|straight|load-path) (?:\((?:[^()]|\([^()]*\))*\)|"…")|"…"/g;
-  /** Of use-package, which Emacs has since 29, as much as the documents use. */
-  const USE_PACKAGE = `(unless (require 'use-package nil t)
-    (defmacro use-package (name &rest words)
-      (let (forms keyword)
-        (dolist (word words)
-          (cond ((keywordp word) (setq keyword word))
-                ((eq keyword :config) (push word forms))))
-        \`(progn (require ',name) ,@(nreverse forms)))))`;
+/** Somebody at a desk who takes the first option, or says "2.0". */
+async function answering(store: string): Promise<void> {
+  const desk = await startSidecar(store);
+  let seen = 0;
+  const timer = setInterval(() => {
+    const asks = desk.frames.slice(seen).filter(({ method }) => method === 'hivemind-ask');
+    seen = desk.frames.length;
+    for (const { params } of asks) {
+      const decision = params.options[0]?.label ?? '2.0';
+      void desk.request('hivemind-response', {
+        ask_id: params.ask_id,
+        decision,
+        by: 'Ada',
+        response_id: params.ask_id,
+      });
+    }
+  }, 10);
+  void desk.child.exited.then(() => clearInterval(timer));
+}
 
-  test.each(RUN.filter(({ language }) => language === 'elisp'))(
-    'turns hive-mode on ($page)',
-    async ({ text }) => {
-      const { home, env } = sandbox();
-      const path = JSON.stringify(join(ROOT, 'elisp'));
-      const here = text.replace(PLACES, (place) => (place === '"…"' ? path : `:load-path ${path}`));
-      expect(here).not.toBe(text);
-      const forms = [...here.matchAll(/^\((?:.|\n(?!\())*/gm)].map(([form]) => form);
-      const turnsOn = forms.map((form) =>
-        form.includes('(hive-mode 1)') ? `${form} (princ (if hive-mode "on " "off ")) (hive-mode -1)` : form,
-      );
-      writeFileSync(
-        join(home, 'init.el'),
-        `(add-to-list 'load-path ${path})${USE_PACKAGE}\n${turnsOn.join('\n')}`,
-      );
-      const emacs = spawnChild('emacs', ['-Q', '--batch', '-l', join(home, 'init.el')], env);
-      expect(await outputOf(emacs)).toBe(
-        'on '.repeat(forms.filter((form) => form.includes('(hive-mode 1)')).length),
-      );
-    },
-  );
-});
+/** The keywords that fetch the package, and where it lies: in the tests, in this checkout. */
+const PLACES = /:(?:vc|straight|load-path) (?:\((?:[^()]|\([^()]*\))*\)|"…")|"…"/g;
+/** Of use-package, which Emacs has since 29, as much as the documents use. */
+const USE_PACKAGE = `(unless (require 'use-package nil t)
+  (defmacro use-package (name &rest words)
+    (let (forms keyword)
+      (dolist (word words)
+        (cond ((keywordp word) (setq keyword word))
+              ((eq keyword :config) (push word forms))))
+      \`(progn (require ',name) ,@(nreverse forms)))))`;
+
+test.each(RUN.filter(({ language }) => language === 'elisp'))(
+  'Lisp: turns hive-mode on ($page)',
+  async ({ text }) => {
+    const { home, env } = sandbox();
+    const path = JSON.stringify(join(ROOT, 'elisp'));
+    const here = text.replace(PLACES, (place) => (place === '"…"' ? path : `:load-path ${path}`));
+    expect(here).not.toBe(text);
+    const forms = [...here.matchAll(/^\((?:.|\n(?!\())*/gm)].map(([form]) => form);
+    const turnsOn = forms.map((form) =>
+      form.includes('(hive-mode 1)') ? `${form} (princ (if hive-mode "on " "off ")) (hive-mode -1)` : form,
+    );
+    writeFileSync(
+      join(home, 'init.el'),
+      `(add-to-list 'load-path ${path})${USE_PACKAGE}\n${turnsOn.join('\n')}`,
+    );
+    const emacs = spawnChild('emacs', ['-Q', '--batch', '-l', join(home, 'init.el')], env);
+    expect(await outputOf(emacs)).toBe(
+      'on '.repeat(forms.filter((form) => form.includes('(hive-mode 1)')).length),
+    );
+  },
+);
 
 describe('data', () => {
   test('JSON is JSON, and a file of what the human allows is understood whole', () => {

@@ -3,7 +3,15 @@ import { copyFileSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type AskRequest, HiveError, openHive } from '../../src/index.ts';
-import { type Child, childEnvironment, outputOf, ROOT, spawnChild, spawnHive } from '../support/children.ts';
+import {
+  type Child,
+  childEnvironment,
+  outputOf,
+  readOutput,
+  ROOT,
+  spawnChild,
+  spawnHive,
+} from '../support/children.ts';
 import { answerRequests, seated } from '../support/coordinators.ts';
 import { ask as askOf, openTestHive } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
@@ -25,11 +33,8 @@ describe('examples/library.mjs', () => {
 
   /** The id that it prints once it has asked. */
   async function askedBy(child: Child): Promise<string> {
-    let said = '';
-    child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
-    const id = (): string | undefined => /^Asked.*: (ask-\w+)$/m.exec(said)?.[1];
+    const said = readOutput(child);
+    const id = (): string | undefined => /^Asked.*: (ask-\w+)$/m.exec(said())?.[1];
     await eventually(() => id() !== undefined, 15_000, 'its question');
     return id() ?? '';
   }
@@ -93,73 +98,65 @@ describe('the public names', () => {
   });
 });
 
-describe('what docs/library.md says of errors', () => {
-  /** The codes in the row of a call. */
-  function toldOf(call: string): string[] {
-    const row = tableUnder('docs/library.md', '## Errors').find(([calls = '']) =>
-      codeIn(calls).includes(call),
-    );
-    return codeIn(row?.[1] ?? '');
-  }
+/** The codes in the row of a call. */
+function toldOf(call: string): string[] {
+  const row = tableUnder('docs/library.md', '## Errors').find(([calls = '']) => codeIn(calls).includes(call));
+  return codeIn(row?.[1] ?? '');
+}
 
-  test('is what happens', async () => {
-    const store = tempStore();
-    const env = seated();
-    const hive = await openHive({ agent: 'deployer', store, env });
-    const other = await openHive({ agent: 'reviewer', store, env });
-    // Its human lets it answer and interrupt.
-    await hive.prompts.respond('ask-none', { decision: 'yes' }).catch(() => undefined);
-    const desk = await openTestHive(store);
-    await answerRequests(desk);
-    try {
-      const { prompts, turns } = hive;
-      const ask = async (more: Partial<AskRequest> = {}): Promise<string> =>
-        (await prompts.ask({ question: 'Go on?', options: ['yes', 'no'], ...more })).prompt.ask_id;
-      const own = await ask({ idempotency_key: 'once' });
-      const permission = (await other.prompts.ask({ question: 'May I?', kind: 'permission' })).prompt.ask_id;
-      const ended = await other.turns.end((await other.turns.start()).turn_id);
-      const theirs = await askOf(desk, { question: 'Which?', options: ['a'], allow_free_text: false });
-      const refusals: [call: string, code: string, work: () => unknown][] = [
-        ['openHive', 'invalid_input', () => openHive({ agent: 'human', store, env: {} })],
-        ['ask', 'invalid_input', () => ask({ timeout_ms: 999 })],
-        ['ask', 'invalid_input', () => ask({ question: 'x'.repeat(8_001) })],
-        ['ask', 'human_not_found', () => ask({ to: 'Nobody' })],
-        ['ask', 'idempotency_conflict', () => ask({ idempotency_key: 'once', question: 'Another?' })],
-        ['onResponse', 'prompt_not_found', () => prompts.onResponse('ask-none', () => undefined)],
-        ['get', 'prompt_not_found', () => prompts.get('ask-none')],
-        ['poll', 'prompt_not_found', () => prompts.poll(['ask-none'])],
-        ['list', 'invalid_input', () => prompts.list({ cursor: 'none' })],
-        ['respond', 'prompt_not_found', () => prompts.respond('ask-none', { decision: 'yes' })],
-        ['respond', 'not_allowed', () => prompts.respond(own, { decision: 'yes' })],
-        ['respond', 'not_allowed', () => prompts.respond(permission, { decision: 'yes' })],
-        ['respond', 'invalid_answer', () => prompts.respond(theirs.ask_id, { decision: 'b' })],
-        ['cancel', 'prompt_not_found', () => prompts.cancel('ask-none')],
-        ['cancel', 'not_allowed', () => prompts.cancel(theirs.ask_id)],
-        ['end', 'turn_not_found', () => turns.end('turn-none')],
-        ['end', 'not_allowed', () => turns.end(ended.turn_id)],
-        ['interrupt', 'session_not_found', () => turns.interrupt('nobody')],
-        ['interrupt', 'no_turn', () => turns.interrupt(other.session.handle)],
-        [
-          'interrupt',
-          'invalid_input',
-          () => turns.interrupt(other.session.handle, { timeout_ms: 86_400_001 }),
-        ],
-        [
-          'interrupt',
-          'turn_not_current',
-          () => turns.interrupt(other.session.handle, { turn_id: 'turn-none' }),
-        ],
-      ];
-      for (const [call, code, work] of refusals) {
-        const error = await Promise.resolve(work()).catch((reason: unknown) => reason);
-        expect([call, error instanceof HiveError ? error.code : error]).toEqual([call, code]);
-        expect(toldOf(call)).toContain(code);
-      }
-    } finally {
-      await hive.close();
-      await other.close();
+test('what docs/library.md says of errors is what happens', async () => {
+  const store = tempStore();
+  const env = seated();
+  const hive = await openHive({ agent: 'deployer', store, env });
+  const other = await openHive({ agent: 'reviewer', store, env });
+  // Its human lets it answer and interrupt.
+  await hive.prompts.respond('ask-none', { decision: 'yes' }).catch(() => undefined);
+  const desk = await openTestHive(store);
+  await answerRequests(desk);
+  try {
+    const { prompts, turns } = hive;
+    const ask = async (more: Partial<AskRequest> = {}): Promise<string> =>
+      (await prompts.ask({ question: 'Go on?', options: ['yes', 'no'], ...more })).prompt.ask_id;
+    const own = await ask({ idempotency_key: 'once' });
+    const permission = (await other.prompts.ask({ question: 'May I?', kind: 'permission' })).prompt.ask_id;
+    const ended = await other.turns.end((await other.turns.start()).turn_id);
+    const theirs = await askOf(desk, { question: 'Which?', options: ['a'], allow_free_text: false });
+    const refusals: [call: string, code: string, work: () => unknown][] = [
+      ['openHive', 'invalid_input', () => openHive({ agent: 'human', store, env: {} })],
+      ['ask', 'invalid_input', () => ask({ timeout_ms: 999 })],
+      ['ask', 'invalid_input', () => ask({ question: 'x'.repeat(8_001) })],
+      ['ask', 'human_not_found', () => ask({ to: 'Nobody' })],
+      ['ask', 'idempotency_conflict', () => ask({ idempotency_key: 'once', question: 'Another?' })],
+      ['onResponse', 'prompt_not_found', () => prompts.onResponse('ask-none', () => undefined)],
+      ['get', 'prompt_not_found', () => prompts.get('ask-none')],
+      ['poll', 'prompt_not_found', () => prompts.poll(['ask-none'])],
+      ['list', 'invalid_input', () => prompts.list({ cursor: 'none' })],
+      ['respond', 'prompt_not_found', () => prompts.respond('ask-none', { decision: 'yes' })],
+      ['respond', 'not_allowed', () => prompts.respond(own, { decision: 'yes' })],
+      ['respond', 'not_allowed', () => prompts.respond(permission, { decision: 'yes' })],
+      ['respond', 'invalid_answer', () => prompts.respond(theirs.ask_id, { decision: 'b' })],
+      ['cancel', 'prompt_not_found', () => prompts.cancel('ask-none')],
+      ['cancel', 'not_allowed', () => prompts.cancel(theirs.ask_id)],
+      ['end', 'turn_not_found', () => turns.end('turn-none')],
+      ['end', 'not_allowed', () => turns.end(ended.turn_id)],
+      ['interrupt', 'session_not_found', () => turns.interrupt('nobody')],
+      ['interrupt', 'no_turn', () => turns.interrupt(other.session.handle)],
+      ['interrupt', 'invalid_input', () => turns.interrupt(other.session.handle, { timeout_ms: 86_400_001 })],
+      [
+        'interrupt',
+        'turn_not_current',
+        () => turns.interrupt(other.session.handle, { turn_id: 'turn-none' }),
+      ],
+    ];
+    for (const [call, code, work] of refusals) {
+      const error = await Promise.resolve(work()).catch((reason: unknown) => reason);
+      expect([call, error instanceof HiveError ? error.code : error]).toEqual([call, code]);
+      expect(toldOf(call)).toContain(code);
     }
-  });
+  } finally {
+    await hive.close();
+    await other.close();
+  }
 });
 
 test('every call of the library and every field of a question is in docs/library.md', () => {

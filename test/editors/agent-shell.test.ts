@@ -11,7 +11,7 @@ import { HIVE, ROOT } from '../support/children.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import { lisp } from '../support/emacs.ts';
 import { type DrivenEmacs, driveEmacs, STAND_INS } from '../support/emacs-driver.ts';
-import { HUMAN, openTestHive, SEAT, untilPending } from '../support/hive.ts';
+import { HUMAN, newHive, SEAT, untilPending } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 
@@ -57,8 +57,7 @@ interface Shell {
 
 /** A shell of the real agent-shell, whose scripted agent asks whether it may write a file. `before`: a command before the agent's. */
 async function openShell(before: readonly string[] = []): Promise<Shell> {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const emacs = await driveEmacs(store, { env: trusting({ seats: [SEAT] }), path: copy ?? [], program });
   const folder = tempFolder();
   const file = join(folder, 'made');

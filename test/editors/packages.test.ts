@@ -2,10 +2,10 @@
  * Hive beside the packages that many people use: Evil, Vertico, Embark, Marginalia and which-key, with real keys in a
  * real terminal. One Emacs is typed at from the first test to the last.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
-import { type Home, openHome } from '../support/emacs.ts';
-import type { Terminal } from '../support/tmux.ts';
+import { type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
+import { beforeFile } from '../support/lifetime.ts';
 import { PATIENCE_MS } from '../support/wait.ts';
 
 const PACKAGES = `(progn
@@ -17,13 +17,12 @@ const PACKAGES = `(progn
   (global-set-key (kbd "C-c h") 'hive-prefix-map))`;
 
 let home: Home;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 
-beforeAll(async () => {
+beforeFile(async () => {
   home = await openHome();
   emacs = await home.emacs(PACKAGES);
 });
-afterAll(() => home.close());
 
 const YES_NO = { options: ['yes', 'no'] };
 let pending = 0;
@@ -36,71 +35,63 @@ async function ask(request: AskRequest): Promise<string> {
 }
 
 async function settled(ask_id: string) {
-  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: PATIENCE_MS });
   pending -= 1;
-  return answer?.prompt;
+  return home.answerTo(ask_id);
 }
 
 /** The cursor comes to a line that has `text`. Windows may still change their sizes, so both are read again. */
 async function at(text: string): Promise<void> {
-  const line = async () => (await emacs.screen())[Number((await emacs.cursor()).split(',')[1])];
-  await expect.poll(line, { timeout: PATIENCE_MS }).toContain(text);
+  await expect.poll(emacs.here, { timeout: PATIENCE_MS }).toContain(text);
 }
 
-describe('Evil', () => {
-  test('the list is in motion state with the keys of Hive, and j and k move', async () => {
-    const first = await ask({ question: 'Motion one?', ...YES_NO });
-    const second = await ask({ question: 'Motion two?', ...YES_NO });
-    await emacs.keys('C-c', 'h', 'l');
-    await emacs.until(/Motion one\?\n.*Motion two\?[\s\S]*\*hive\*.*<M>/);
-    await at('Motion one?');
-    await emacs.keys('j');
-    await at('Motion two?');
-    await emacs.keys('k', 'm');
-    await emacs.until(/>.*Motion one\?\n .*Motion two\?/);
-    await emacs.keys('U', 'Tab');
-    await emacs.until(/▸ \S+ {2}2 questions/);
-    await emacs.keys('Tab', 'M-<', 'j', 'c');
-    await emacs.until(/Cancel Deployer.s question\?/);
-    await emacs.keys('y');
-    expect(await settled(first)).toMatchObject({ status: 'cancelled' });
-    await emacs.until(/▾ \S+ {2}1 question\n/);
-    await emacs.keys('M-<', 'j', 'Enter');
-    await emacs.until(/Motion two\?\n\nOptions[\s\S]*<M> .*Hive-Question/);
-    await emacs.keys('1');
-    expect(await settled(second)).toMatchObject({ selected: ['yes'] });
-    await emacs.keys('q', 'q');
-  });
+test('Evil: the list is in motion state with the keys of Hive, and j and k move', async () => {
+  const first = await ask({ question: 'Motion one?', ...YES_NO });
+  const second = await ask({ question: 'Motion two?', ...YES_NO });
+  await emacs.keys('C-c', 'h', 'l');
+  await emacs.until(/Motion one\?\n.*Motion two\?[\s\S]*\*hive\*.*<M>/);
+  await at('Motion one?');
+  await emacs.keys('j');
+  await at('Motion two?');
+  await emacs.keys('k', 'm');
+  await emacs.until(/>.*Motion one\?\n .*Motion two\?/);
+  await emacs.keys('U', 'Tab');
+  await emacs.until(/▸ \S+ {2}2 questions/);
+  await emacs.keys('Tab', 'M-<', 'j', 'c');
+  await emacs.until(/Cancel Deployer.s question\?/);
+  await emacs.keys('y');
+  expect(await settled(first)).toMatchObject({ status: 'cancelled' });
+  await emacs.until(/▾ \S+ {2}1 question\n/);
+  await emacs.keys('M-<', 'j', 'Enter');
+  await emacs.until(/Motion two\?\n\nOptions[\s\S]*<M> .*Hive-Question/);
+  await emacs.keys('1');
+  expect(await settled(second)).toMatchObject({ selected: ['yes'] });
+  await emacs.keys('q', 'q');
 });
 
-describe('Embark, Vertico and Marginalia', () => {
-  test('questions are in groups of projects, with annotations, and have actions', async () => {
-    const first = await ask({ question: 'Group one?', urgency: 'critical', ...YES_NO });
-    const second = await ask({ question: 'Group two?', kind: 'permission', ...YES_NO });
-    await emacs.keys('C-c', 'h', 'r');
-    await emacs.until(
-      /1\/2 +Answer[\s\S]*\n +\S+ *\$?\n! Deployer: Group one\?[\s\S]*Deployer: Group two\? .*permission/,
-    );
-    await emacs.keys('C-n', 'C-c', '.');
-    await emacs.until(/Act on hive-question .Deployer: Group two\?./);
-    await emacs.keys('c');
-    await emacs.until(/Cancel Deployer.s question\?/);
-    await emacs.keys('y');
-    expect(await settled(second)).toMatchObject({ status: 'cancelled' });
-    await emacs.keys('C-c', 'h', 'l');
-    await emacs.until(/▾ \S+ {2}1 question\n.*Group one\?/);
-    // The list of before may come back where it was, on the heading.
-    await emacs.keys('M-<', 'j');
-    await at('Group one?');
-    await emacs.keys('C-c', '.');
-    await emacs.until(/Act on hive-question .Deployer: Group one\?./);
-    await emacs.keys('a');
-    await emacs.until(/asks: Group one\?/);
-    await emacs.type('yes');
-    await emacs.keys('Enter');
-    expect(await settled(first)).toMatchObject({ selected: ['yes'] });
-    await emacs.keys('q');
-  });
+test('Embark, Vertico and Marginalia: questions are in groups of projects, with annotations, and have actions', async () => {
+  const first = await ask({ question: 'Group one?', urgency: 'critical', ...YES_NO });
+  const second = await ask({ question: 'Group two?', kind: 'permission', ...YES_NO });
+  await emacs.keys('C-c', 'h', 'r');
+  await emacs.until(
+    /1\/2 +Answer[\s\S]*\n +\S+ *\$?\n! Deployer: Group one\?[\s\S]*Deployer: Group two\? .*permission/,
+  );
+  await emacs.keys('C-n', 'C-c', '.');
+  await emacs.until(/Act on hive-question .Deployer: Group two\?./);
+  await emacs.keys('c');
+  await emacs.until(/Cancel Deployer.s question\?/);
+  await emacs.keys('y');
+  expect(await settled(second)).toMatchObject({ status: 'cancelled' });
+  await emacs.keys('C-c', 'h', 'l');
+  await emacs.until(/▾ \S+ {2}1 question\n.*Group one\?/);
+  // The list of before may come back where it was, on the heading.
+  await emacs.keys('M-<', 'j');
+  await at('Group one?');
+  await emacs.keys('C-c', '.');
+  await emacs.until(/Act on hive-question .Deployer: Group one\?./);
+  await emacs.keys('a');
+  await emacs.reply(/asks: Group one\?/, 'yes');
+  expect(await settled(first)).toMatchObject({ selected: ['yes'] });
+  await emacs.keys('q');
 });
 
 test('which-key names the commands behind the prefix in plain words', async () => {

@@ -5,10 +5,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { childEnvironment, ROOT } from '../support/children.ts';
-import { type EmptyHome, openEmptyHome } from '../support/emacs.ts';
-import { openTerminal, type Terminal } from '../support/tmux.ts';
+import { type EmacsTerminal, type EmptyHome, openEmptyHome } from '../support/emacs.ts';
+import { beforeFile, closedAtEnd } from '../support/lifetime.ts';
+import { openTerminal } from '../support/tmux.ts';
 
 const PACKAGES = '/usr/share/emacs/site-lisp/elpa';
 const AGENT = join(ROOT, 'test/editors/children/terminal-agent.ts');
@@ -40,30 +41,22 @@ const SET_UP = `(progn
   (global-set-key (kbd "C-c h") 'hive-prefix-map))`;
 
 let home: EmptyHome;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 
-beforeAll(async () => {
+beforeFile(async () => {
   home = await openEmptyHome();
   emacs = await home.emacs(`(progn (setenv "TMUX_TMPDIR" "${home.folder}/servers") ${SET_UP})`, {
     columns: 120,
     lines: 40,
   });
 });
-afterAll(() => home.close());
 
 /** A line of the screen that has `text`. */
 const lineWith = (text: string): RegExp => new RegExp(`^.*${text.replaceAll('*', String.raw`\*`)}.*$`, 'm');
 
-async function command(name: string): Promise<void> {
-  await emacs.keys('M-x');
-  await emacs.until(/^M-x/m);
-  await emacs.type(name);
-  await emacs.keys('Enter');
-}
-
 /** Starts an agent in a new terminal, and goes back to *scratch*. */
 async function start({ name, buffer, prefix, asks }: Kind): Promise<void> {
-  await command(name);
+  await emacs.command(name);
   if (asks) {
     await emacs.until(/^Run program: /m);
     await emacs.keys('Enter');
@@ -73,8 +66,7 @@ async function start({ name, buffer, prefix, asks }: Kind): Promise<void> {
   await emacs.until(/^ ?[#$]/m);
   const script = join(home.folder, name);
   writeFileSync(script, `"${process.execPath}" "${AGENT}" ${name}\n`);
-  await emacs.type(`sh ~/${name}`);
-  await emacs.keys('Enter');
+  await emacs.enter(`sh ~/${name}`);
   await emacs.until(new RegExp(`^ ?${name} has asked`, 'm'), 20_000);
   await leave(prefix);
 }
@@ -82,9 +74,7 @@ async function start({ name, buffer, prefix, asks }: Kind): Promise<void> {
 /** From a terminal to *scratch*, in the only window. */
 async function leave(prefix: Kind['prefix']): Promise<void> {
   await emacs.keys(prefix, '1', prefix, 'b');
-  await emacs.until(/^Switch to buffer/m);
-  await emacs.type('*scratch*');
-  await emacs.keys('Enter');
+  await emacs.reply(/^Switch to buffer/m, '*scratch*');
   await emacs.until(/^(?![\s\S]*Switch to buffer)[\s\S]*\*scratch\*/);
 }
 
@@ -94,7 +84,7 @@ test('an agent is started in each terminal', async () => {
 });
 
 test('the sessions of all of them are known', async () => {
-  await command('hive-sessions');
+  await emacs.command('hive-sessions');
   for (const { name } of KINDS) await emacs.until(new RegExp(`^ +${name} .*1 question`, 'm'));
   await emacs.keys('q');
 });
@@ -102,14 +92,12 @@ test('the sessions of all of them are known', async () => {
 test.for(KINDS)(
   '$name: j goes to the terminal, where keys reach the agent',
   async ({ name, buffer, prefix }) => {
-    await command('hive-list');
+    await emacs.command('hive-list');
     await emacs.until(lineWith(`Which port for ${name}?`));
     await emacs.keys('M-<', 'C-s');
     await emacs.type(`for ${name}?`);
     await emacs.keys('Enter', 'j');
-    await emacs.until(lineWith(buffer));
-    await emacs.type(`Hello, ${name}`);
-    await emacs.keys('Enter');
+    await emacs.reply(lineWith(buffer), `Hello, ${name}`);
     await emacs.until(new RegExp(`^ ?${name} has read <Hello, ${name}>`, 'm'));
     await leave(prefix);
   },
@@ -119,18 +107,16 @@ test('tmux: j selects the pane, and says where it is', async () => {
   const folder = join(home.folder, 'servers', `tmux-${process.getuid?.()}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const env = childEnvironment(home.store, { HOME: home.folder, TERM: 'xterm-256color' });
-  const pane = await openTerminal(folder, env, [process.execPath, AGENT, 'tmux']);
-  onTestFinished(() => pane.close());
+  const pane = closedAtEnd(await openTerminal(folder, env, [process.execPath, AGENT, 'tmux']));
   const tmux = (...args: string[]): string =>
     execFileSync('tmux', ['-S', join(folder, 'tmux'), ...args], { encoding: 'utf8' }).trim();
   const window = (): string => tmux('display-message', '-p', '#{window_index}');
   const first = window();
   await pane.until(/^tmux has asked/m, 20_000);
-  await command('hive-list');
+  await emacs.command('hive-list');
   await emacs.until(lineWith('Which port for tmux?'));
   await emacs.keys('M-<', 'C-s');
-  await emacs.type('for tmux?');
-  await emacs.keys('Enter');
+  await emacs.enter('for tmux?');
   const jump = async (where: string): Promise<void> => {
     tmux('new-window', 'sleep 600');
     expect(window()).not.toBe(first);

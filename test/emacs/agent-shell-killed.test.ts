@@ -4,7 +4,6 @@
  *
  * @module-tag silence
  * @module-tag one-winner
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { existsSync, readFileSync } from 'node:fs';

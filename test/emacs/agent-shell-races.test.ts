@@ -2,7 +2,6 @@
  * A desk and a buffer of agent-shell answer the same permission at about the same time. Four more seeds are in test/long.
  *
  * @module-tag one-winner
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { test } from 'vitest';

@@ -5,7 +5,6 @@
  * @module-tag one-winner
  * @module-tag silence
  * @module-tag undisturbed
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { beforeEach, describe, expect, test } from 'vitest';

@@ -3,51 +3,26 @@
  *
  * @module-tag one-winner
  * @module-tag undisturbed
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AskRequest } from '../../src/index.ts';
+import { describe, expect, test } from 'vitest';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { remainingProcesses } from '../support/children.ts';
-import {
-  command as commandIn,
-  type EmacsTerminal,
-  type Home,
-  openHome,
-  startsOverAfterFailure,
-} from '../support/emacs.ts';
+import { type EmacsTerminal, type Home, openHome, startsOverAfterFailure } from '../support/emacs.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
-import { eventually, PATIENCE_MS } from '../support/wait.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import { eventually } from '../support/wait.ts';
 
 let home: Home;
 let emacs: EmacsTerminal;
 
-beforeAll(async () => {
+beforeFile(async () => {
   home = await openHome();
   emacs = await home.emacs();
 });
 startsOverAfterFailure(() => ({ home, emacs }));
-afterAll(async () => home.close());
-
-/** Asks, and waits until Emacs shows that this is pending. */
-async function ask(request: AskRequest): Promise<string> {
-  // A question answered before is gone from the mode line: the count that comes is of this question.
-  await emacs.until(/^(?![\s\S]*hive \d+\b)/);
-  const { prompt } = await home.agent.prompts.ask(request);
-  await emacs.until(/hive 1\b/);
-  return prompt.ask_id;
-}
-
-/** The answer that the agent gets when it polls. */
-async function answerTo(ask_id: string) {
-  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: PATIENCE_MS });
-  return answer?.prompt;
-}
-
-const command = (name: string): Promise<void> => commandIn(emacs, name);
 
 const OPTIONS = [
   { label: 'Yes, at once', description: 'Takes a minute' },
@@ -57,12 +32,10 @@ const OPTIONS = [
 
 describe('hive-respond', () => {
   test('free text, with spaces and any character', async () => {
-    const ask_id = await ask({ question: 'How shall I name it?' });
-    await command('hive-respond');
-    await emacs.until(/asks: How shall I name it\?/);
-    await emacs.type('the bee, 100% %s "ä 漢字" \\ ?');
-    await emacs.keys('Enter');
-    const answer = await answerTo(ask_id);
+    const [ask_id] = await home.asked(emacs, { question: 'How shall I name it?' });
+    await emacs.command('hive-respond');
+    await emacs.reply(/asks: How shall I name it\?/, 'the bee, 100% %s "ä 漢字" \\ ?');
+    const answer = await home.answerTo(ask_id);
     expect(answer).toMatchObject({
       status: 'responded',
       decision: 'the bee, 100% %s "ä 漢字" \\ ?',
@@ -75,46 +48,42 @@ describe('hive-respond', () => {
   });
 
   test('an option, completed', async () => {
-    const ask_id = await ask({ question: 'Deploy?', options: OPTIONS });
-    await command('hive-respond');
+    const [ask_id] = await home.asked(emacs, { question: 'Deploy?', options: OPTIONS });
+    await emacs.command('hive-respond');
     await emacs.until(/Deploy\? \(Yes, at once \/ No \/ Later \/ your own words\)/);
     await emacs.keys('Tab');
     await emacs.until(/Yes, at once +Takes a minute/);
     await emacs.type('Y');
     await emacs.keys('Tab', 'Enter');
-    expect(await answerTo(ask_id)).toMatchObject({ decision: 'Yes, at once', selected: ['Yes, at once'] });
+    expect(await home.answerTo(ask_id)).toMatchObject({
+      decision: 'Yes, at once',
+      selected: ['Yes, at once'],
+    });
   });
 });
 
 test('hive-amend corrects chosen options and their comment, and the event log keeps both answers', async () => {
-  const typed = async (at: RegExp, text: string): Promise<void> => {
-    await emacs.until(at);
-    await emacs.type(text);
-    await emacs.keys('Enter');
-  };
   /** Free text beside chosen options, given on purpose. */
   const remarked = async (at: RegExp, text: string): Promise<void> => {
-    await typed(at, text);
+    await emacs.reply(at, text);
     await emacs.until(/Send it as a comment\?/);
     await emacs.keys('y');
   };
-  const ask_id = await ask({ question: 'When?', options: OPTIONS, multi_select: true });
-  await command('hive-respond');
-  await typed(/RET adds one/, 'No');
+  const [ask_id] = await home.asked(emacs, { question: 'When?', options: OPTIONS, multi_select: true });
+  await emacs.command('hive-respond');
+  await emacs.reply(/RET adds one/, 'No');
   await remarked(/chosen: No;/, 'if nobody minds');
   await emacs.said(/Answered Deployer: No \(stored\)/);
-  await command('hive-amend');
+  await emacs.command('hive-amend');
   await emacs.until(/Correct which answer \(default /);
   await emacs.type('Deployer: When?');
   await emacs.keys('Tab', 'Enter');
   await emacs.until(/Correct your answer to Deployer: /);
-  await typed(/RET adds one/, 'Later');
+  await emacs.reply(/RET adds one/, 'Later');
   await remarked(/chosen: Later;/, 'after eight');
-  await emacs.until(/Comment \(empty for none\): if nobody minds\n.*after eight/);
-  await emacs.type(' "ä 漢字"');
-  await emacs.keys('Enter');
+  await emacs.reply(/Comment \(empty for none\): if nobody minds\n.*after eight/, ' "ä 漢字"');
   await emacs.said(/Corrected: Later \(stored\)/);
-  expect(await home.agent.prompts.get(ask_id)).toMatchObject({
+  expect(await home.stored(ask_id)).toMatchObject({
     status: 'responded',
     selected: ['Later'],
     comment: 'if nobody minds\nafter eight "ä 漢字"',
@@ -129,7 +98,7 @@ test('hive-amend corrects chosen options and their comment, and the event log ke
 });
 
 test('hive-doctor says that everything is right', async () => {
-  await command('hive-doctor');
+  await emacs.command('hive-doctor');
   await emacs.until(
     /\d+ checks: \d+ ok, \d+ not set up, 0 broken\.\n[\s\S]*ok {2}Sidecar +hive-sidecar [\s\S]*ok {2}Outbox +0 unsent, 0 rejected[\s\S]*ok {2}Node +v/,
   );
@@ -138,22 +107,21 @@ test('hive-doctor says that everything is right', async () => {
 
 describe('when something dies', () => {
   test('an answer typed while the sidecar is dead is queued, and stored when it is back', async () => {
-    const ask_id = await ask({ question: 'Still there?' });
-    await command('hive-respond');
+    const [ask_id] = await home.asked(emacs, { question: 'Still there?' });
+    await emacs.command('hive-respond');
     await emacs.until(/asks: Still there\?/);
     await emacs.type('I am, ');
     process.kill(await home.sidecarPid(), 'SIGKILL');
-    await emacs.type('always');
-    await emacs.keys('Enter');
+    await emacs.enter('always');
     await emacs.said(/Answer queued|I am, always \(stored\)/);
-    expect(await answerTo(ask_id)).toMatchObject({ decision: 'I am, always' });
+    expect(await home.answerTo(ask_id)).toMatchObject({ decision: 'I am, always' });
     await emacs.said(/Answered Deployer: I am, always \(stored\)/);
     await eventually(() => home.outboxFiles().length === 0);
   });
 
   test('a half-typed answer is there again, however Emacs ends', async () => {
     const drafts = join(home.folder, '.emacs.d/hive/drafts');
-    const ask_id = await ask({ question: 'Half?' });
+    const [ask_id] = await home.asked(emacs, { question: 'Half?' });
     const file = join(drafts, `${ask_id}.txt`);
     const draft = (): string | null => (existsSync(file) ? readFileSync(file, 'utf8') : null);
     const ends: [text: string, end: () => Promise<unknown>][] = [
@@ -168,7 +136,7 @@ describe('when something dies', () => {
     ];
     let typed = '';
     for (const [text, end] of ends) {
-      await command('hive-respond');
+      await emacs.command('hive-respond');
       // A screen has no spaces at the end of a line.
       await emacs.until(new RegExp(`asks: Half\\? ${typed}`.trimEnd()));
       await emacs.type(text);
@@ -182,10 +150,10 @@ describe('when something dies', () => {
       emacs = await home.emacs();
       await emacs.until(/hive 1\b/);
     }
-    await command('hive-respond');
+    await emacs.command('hive-respond');
     await emacs.until(/asks: Half\? one two/);
     await emacs.keys('Enter');
-    expect(await answerTo(ask_id)).toMatchObject({ decision: 'one two ' });
+    expect(await home.answerTo(ask_id)).toMatchObject({ decision: 'one two ' });
     await eventually(() => readdirSync(drafts).length === 0);
   });
 

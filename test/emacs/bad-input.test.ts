@@ -3,12 +3,11 @@
  *
  * @module-tag untrusted
  * @module-tag durable
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { ALMOST_Q, command, type Home, lisp, openHome } from '../support/emacs.ts';
 import { fillDisk, smallDisk } from '../support/small-disk.ts';
 import { openTerminal } from '../support/tmux.ts';
@@ -19,35 +18,24 @@ let home: Home;
 beforeEach(async () => {
   home = await openHome();
 });
-afterEach(() => home.close());
-
-async function ask(question: string, context?: string): Promise<string> {
-  const { prompt } = await home.agent.prompts.ask({
-    question,
-    ...(context === undefined ? {} : { context }),
-  });
-  return prompt.ask_id;
-}
 
 test('the store vanishes: an answer waits on the disk, and is stored once the store is back', async () => {
   const emacs = await home.emacs();
-  const ask_id = await ask('Still there?');
-  await emacs.until(/hive 1\b/);
-  await command(emacs, 'hive-respond');
+  const [ask_id] = await home.asked(emacs, { question: 'Still there?' });
+  await emacs.command('hive-respond');
   await emacs.until(/asks: Still there\?/);
   const [place, away] = [join(home.folder, 'store'), join(home.folder, 'away')];
   renameSync(place, away);
-  await emacs.type('I am');
-  await emacs.keys('Enter');
+  await emacs.enter('I am');
   await emacs.said(/Answer queued/);
-  await expect(home.agent.prompts.get(ask_id)).rejects.toThrow(/was moved or removed/);
+  await expect(home.stored(ask_id)).rejects.toThrow(/was moved or removed/);
   expect(home.outboxFiles()).toHaveLength(1);
-  await command(emacs, 'hive-doctor');
+  await emacs.command('hive-doctor');
   await emacs.until(/\*hive doctor\*/);
   await emacs.until(/Outbox +1 unsent/);
   renameSync(away, place);
-  await eventually(async () => (await home.agent.prompts.get(ask_id)).status === 'responded', 30_000);
-  expect(await home.agent.prompts.get(ask_id)).toMatchObject({ decision: 'I am', by: 'Ada' });
+  await eventually(async () => (await home.stored(ask_id)).status === 'responded', 30_000);
+  expect(await home.stored(ask_id)).toMatchObject({ decision: 'I am', by: 'Ada' });
   await eventually(() => home.outboxFiles().length === 0, 10_000);
 });
 
@@ -63,7 +51,7 @@ test('the disk is full while a draft is saved: the text stays, and is kept once 
   const emacs = await openTerminal(folder, { ...env, ...disk.env }, [program, ...whole]);
   try {
     await eventually(() => connected !== '' && isThere(connected), 10_000, 'the connection of Emacs');
-    const ask_id = await ask('What is the plan?');
+    const { ask_id } = (await home.agent.prompts.ask({ question: 'What is the plan?' })).prompt;
     await emacs.until(/hive 1\b/);
     await command(emacs, 'hive-next');
     await emacs.answer(/What is the plan\?[\s\S]*TAB skip/, 'o');
@@ -84,8 +72,8 @@ test('the disk is full while a draft is saved: the text stays, and is kept once 
     await emacs.type('third');
     await eventually(() => attempt(kept) === 'first, second, third', 10_000, 'the draft');
     await emacs.keys('C-c', 'C-c');
-    await eventually(async () => (await home.agent.prompts.get(ask_id)).status === 'responded', 10_000);
-    expect((await home.agent.prompts.get(ask_id)).decision).toBe('first, second, third');
+    await eventually(async () => (await home.stored(ask_id)).status === 'responded', 10_000);
+    expect(await home.stored(ask_id)).toMatchObject({ decision: 'first, second, third' });
   } finally {
     await emacs.close();
   }

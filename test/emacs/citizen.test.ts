@@ -3,16 +3,15 @@
  * and an end that asks nothing. One Emacs is typed at from the first test to the last.
  *
  * @module-tag undisturbed
- * @module-tag sqlite
  * @module-tag emacs
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import * as place from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/domain/sessions.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
-import { type OpenedHive, openHive } from '../../src/open-hive.ts';
-import { command as commandIn, type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { demoProject, type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
+import { openTestHive } from '../support/hive.ts';
+import { beforeFile } from '../support/lifetime.ts';
 import { join, post } from '../support/messages.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -25,34 +24,21 @@ let claude: Session;
 let other: Session;
 let emacs: EmacsTerminal;
 
-beforeAll(async () => {
+beforeFile(async () => {
   home = await openHome();
-  hive = await openHive({ store: home.store, env: {} });
-  const project = place.join(home.folder, 'demo');
-  mkdirSync(place.join(project, '.git'), { recursive: true });
-  writeFileSync(place.join(project, '.git/HEAD'), 'ref: refs/heads/main\n');
-  const project_dir = place.join(project, '.git');
-  const where = { machine: 'elsewhere', project: 'demo', project_dir };
+  hive = await openTestHive(home.store);
+  const { where, notes } = demoProject(home);
   claude = await join(hive, 'abc12-session', where);
   other = await join(hive, 'def34-session', where);
   emacs = await home.emacs(
     `(progn (repeat-mode 1) (context-menu-mode 1) (xterm-mouse-mode 1)
-       (find-file ${lisp(place.join(project, 'notes.txt'))}) (setq hive-undo-seconds 60))`,
+       (find-file ${lisp(notes)}) (setq hive-undo-seconds 60))`,
     { columns: COLUMNS, lines: 30 },
   );
 });
-afterAll(async () => {
-  await hive.close();
-  await home.close();
-});
 
-const command = (name: string): Promise<void> => commandIn(emacs, name);
-
-/** The line of the screen with the cursor. */
-const here = async (): Promise<string> =>
-  (await emacs.screen())[Number((await emacs.cursor()).split(',')[1])] ?? '';
 const at = (pattern: RegExp): Promise<void> =>
-  eventually(async () => pattern.test(await here()), 20_000, `the cursor at ${pattern}`);
+  eventually(async () => pattern.test(await emacs.here()), 20_000, `the cursor at ${pattern}`);
 
 /** A click of the right button where the screen has `text`, as a terminal reports it. */
 async function rightClick(text: string): Promise<void> {
@@ -80,7 +66,7 @@ describe('in 80 columns', () => {
       other,
     );
     await emacs.until(/hive 1‖1/);
-    await command('hive-list');
+    await emacs.command('hive-list');
     const screen = await emacs.until(
       /demo\S* +perm +\d+s +blocked for \d+s +Run npm in[\s\S]*demo\S*(?: \d)? +\d+s +May I drop the/,
     );
@@ -91,7 +77,7 @@ describe('in 80 columns', () => {
   });
 
   test('hive-next never splits a key between two lines, and shows the whole question', async () => {
-    await command('hive-next');
+    await emacs.command('hive-next');
     await emacs.until(/Run npm install\?/);
     await emacs.until(/TAB skip {2}s snooze/);
     await emacs.answer(/Run npm install\?/, 'Tab');
@@ -112,7 +98,7 @@ describe('in 80 columns', () => {
   });
 
   test('the buffer of a question wraps between words', async () => {
-    await command('hive-list');
+    await emacs.command('hive-list');
     await emacs.until(/May I drop/);
     await emacs.keys('M->', 'C-p', 'Enter');
     await emacs.until(/They are 40 days old/);
@@ -126,7 +112,7 @@ describe('in 80 columns', () => {
 });
 
 test('in context-menu-mode the right button offers what can be done with the question there', async () => {
-  await command('hive-list');
+  await emacs.command('hive-list');
   await emacs.keys('C-x', '1');
   await emacs.until(/^File[^\n]*\n +Agent[^\n]*Question\n[^*]*May I drop[^*]*\*hive\* /);
   await rightClick('May I drop');
@@ -147,9 +133,8 @@ test('in repeat-mode one letter goes on to the next mention', async () => {
   for (const which of ['first', 'second', 'third']) await post(hive, claude, `@Human the ${which}`);
   await emacs.until(/3@/);
   await emacs.keys('C-x', '1', 'C-x', 'b');
-  await emacs.type('notes.txt');
-  await emacs.keys('Enter');
-  await command('hive-shared');
+  await emacs.enter('notes.txt');
+  await emacs.command('hive-shared');
   await emacs.until(/the third/);
   await emacs.keys('M-<', 'C-c', 'C-n');
   await at(/@Human the first/);
@@ -165,7 +150,7 @@ test('with a list, a question and drafts, Emacs ends and asks nothing', async ()
   await emacs.keys('M->');
   await emacs.type('half a message');
   await emacs.keys('C-x', '1');
-  await command('hive-list');
+  await emacs.command('hive-list');
   await emacs.until(/May I drop/);
   await emacs.keys('M-<', 'C-n', 'Enter');
   await emacs.until(/Run npm install\?[\s\S]*Options/);

@@ -4,119 +4,77 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { giveNotice } from '../../src/application/notices.ts';
-import type { AskRequest } from '../../src/index.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { openHive } from '../../src/open-hive.ts';
-import {
-  command as commandIn,
-  type EmacsTerminal,
-  type Home,
-  lisp,
-  openHome,
-  startsOverAfterFailure,
-} from '../support/emacs.ts';
-import { PATIENCE_MS, textOf } from '../support/wait.ts';
+import { type EmacsTerminal, type Home, lisp, openHome, startsOverAfterFailure } from '../support/emacs.ts';
+import { openTestHive } from '../support/hive.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import { textOf } from '../support/wait.ts';
 
 let home: Home;
 let emacs: EmacsTerminal;
 let hive: OpenedHive;
 
-beforeAll(async () => {
+beforeFile(async () => {
   home = await openHome();
   emacs = await home.emacs(`(setq hive-drafts-directory ${lisp(`${join(home.folder, 'drafts')}/`)}
     hive-reply-templates '((nil nil "Yes, and keep it small")))`);
-  hive = await openHive({ store: join(home.folder, 'store', 'hive.db'), env: {} });
+  hive = await openTestHive(home.store);
 });
 startsOverAfterFailure(() => ({ home, emacs }));
-afterAll(async () => {
-  await hive.close();
-  await home.close();
-});
-
-async function ask(request: AskRequest): Promise<string> {
-  return (await home.agent.prompts.ask(request)).prompt.ask_id;
-}
-
-async function asked(...requests: AskRequest[]): Promise<string[]> {
-  await emacs.until(/^(?![\s\S]*hive \d+\b)/);
-  const ids: string[] = [];
-  for (const request of requests) ids.push(await ask(request));
-  await emacs.until(new RegExp(`hive ${requests.length}\\b`));
-  return ids;
-}
-
-async function answerTo(ask_id: string | undefined) {
-  const [answer] = await home.agent.prompts.poll([ask_id ?? ''], { wait_ms: PATIENCE_MS });
-  return answer?.prompt;
-}
-
-const command = (name: string, terminal = emacs): Promise<void> => commandIn(terminal, name);
-
-/** The line of the screen with the cursor. */
-const here = async (): Promise<string> =>
-  (await emacs.screen())[Number((await emacs.cursor()).split(',')[1])] ?? '';
-
-async function gone(pattern: RegExp): Promise<void> {
-  await emacs.until(new RegExp(`^(?![\\s\\S]*(?:${pattern.source}))`));
-}
 
 const YES_NO = { options: [{ label: 'yes' }, { label: 'no' }] };
 
 test('hive-next: one key answers, a template, free text, snooze and un-snooze', async () => {
-  const ids = await asked(
+  const ids = await home.asked(
+    emacs,
     { question: 'First?', urgency: 'critical', ...YES_NO },
     { question: 'Second?', ...YES_NO },
     { question: 'Third?', urgency: 'low' },
   );
-  await command('hive-next');
+  await emacs.command('hive-next');
   await emacs.until(/First\?[\s\S]*1 {2}yes[\s\S]*2 {2}no[\s\S]*3 {2}Yes, and keep it small/);
   await emacs.answer(/First\?/, '2');
-  expect(await answerTo(ids[0])).toMatchObject({ decision: 'no', selected: ['no'] });
+  expect(await home.answerTo(ids[0])).toMatchObject({ decision: 'no', selected: ['no'] });
   await emacs.answer(/Second\?/, '3');
-  expect(await answerTo(ids[1])).toMatchObject({ decision: 'yes', comment: 'and keep it small' });
+  expect(await home.answerTo(ids[1])).toMatchObject({ decision: 'yes', comment: 'and keep it small' });
   await emacs.answer(/Third\?/, 's');
   await emacs.said(/No other questions are pending|answered; no other questions/);
   // A snoozed question is not counted; an un-snoozed one is.
-  await gone(/hive \d+\b/);
+  await emacs.gone(/hive \d+\b/);
   await hive.prompts.snooze(ids[2] ?? '', null);
   await emacs.until(/hive 1\b/);
-  await command('hive-next');
+  await emacs.command('hive-next');
   await emacs.answer(/Third\?[\s\S]*RET type an answer/, 'Enter');
-  await emacs.until(/asks: Third\?/);
-  await emacs.type('in my own words; yes');
-  await emacs.keys('Enter');
-  expect(await answerTo(ids[2])).toMatchObject({ decision: 'in my own words; yes' });
+  await emacs.reply(/asks: Third\?/, 'in my own words; yes');
+  expect(await home.answerTo(ids[2])).toMatchObject({ decision: 'in my own words; yes' });
 });
 
-describe('hive-list', () => {
-  test('marks several and answers them with one decision', async () => {
-    const ids = await asked(
-      { question: 'Merge one?', ...YES_NO },
-      { question: 'Merge two?', ...YES_NO },
-      { question: 'Other?' },
-    );
-    await command('hive-list');
-    await emacs.until(/Merge one\?[\s\S]*Merge two\?[\s\S]*Other\?/);
-    await emacs.keys('M-<', 'C-n', 'm', 'm');
-    await emacs.until(/>.*Merge one\?\n>.*Merge two\?/);
-    await emacs.keys('a');
-    await emacs.until(/Answer 2 questions: /);
-    await emacs.type('yes');
-    await emacs.keys('Enter');
-    expect(await answerTo(ids[0])).toMatchObject({ decision: 'yes', selected: ['yes'] });
-    expect(await answerTo(ids[1])).toMatchObject({ decision: 'yes', selected: ['yes'] });
-    await gone(/Merge one\?/);
-    // RET shows all of it; c cancels there.
-    await emacs.keys('M-<', 'C-n', 'Enter');
-    await emacs.until(/Hive-Question/);
-    await emacs.keys('c');
-    await emacs.until(/Cancel Deployer.s question\?/);
-    await emacs.keys('y');
-    expect(await answerTo(ids[2])).toMatchObject({ status: 'cancelled' });
-    await emacs.keys('q');
-  });
+test('hive-list marks several and answers them with one decision', async () => {
+  const ids = await home.asked(
+    emacs,
+    { question: 'Merge one?', ...YES_NO },
+    { question: 'Merge two?', ...YES_NO },
+    { question: 'Other?' },
+  );
+  await emacs.command('hive-list');
+  await emacs.until(/Merge one\?[\s\S]*Merge two\?[\s\S]*Other\?/);
+  await emacs.keys('M-<', 'C-n', 'm', 'm');
+  await emacs.until(/>.*Merge one\?\n>.*Merge two\?/);
+  await emacs.keys('a');
+  await emacs.reply(/Answer 2 questions: /, 'yes');
+  expect(await home.answerTo(ids[0])).toMatchObject({ decision: 'yes', selected: ['yes'] });
+  expect(await home.answerTo(ids[1])).toMatchObject({ decision: 'yes', selected: ['yes'] });
+  await emacs.gone(/Merge one\?/);
+  // RET shows all of it; c cancels there.
+  await emacs.keys('M-<', 'C-n', 'Enter');
+  await emacs.until(/Hive-Question/);
+  await emacs.keys('c');
+  await emacs.until(/Cancel Deployer.s question\?/);
+  await emacs.keys('y');
+  expect(await home.answerTo(ids[2])).toMatchObject({ status: 'cancelled' });
+  await emacs.keys('q');
 });
 
 test('a card is shown with its buttons, and RET on one answers', async () => {
@@ -131,42 +89,40 @@ test('a card is shown with its buttons, and RET on one answers', async () => {
     session,
   );
   await emacs.said(/sends a card: Nightly build/);
-  await command('hive-outreach');
+  await emacs.command('hive-outreach');
   await emacs.until(/Nightly build\n +Failed: 3\n +\[Retry\] +Run it again\n +\[Leave it\]/);
   await emacs.keys('M-<', 'Tab', 'Enter');
   await emacs.until(/ {2}Retry ✓/);
   await emacs.keys('q');
 });
 
-describe('hive, the status buffer', () => {
-  test('follows an agent that works, rests and is looked at, and moves nothing', async () => {
-    await command('hive');
-    const turn = await home.agent.turns.start();
-    await emacs.until(/▾ Working {2}1 agent\n.*Deployer.*running/);
-    await home.agent.turns.end(turn.turn_id);
-    await emacs.until(/▾ Idle and done {2}1 agent \(1 unread\)\n • Deployer.*task completed/);
-    await emacs.keys('M-<', 'C-n');
-    const [ask_id] = await asked({ question: 'Above it?', ...YES_NO });
-    // The question came above the line of the agent, and point is still on that.
-    await emacs.until(/Above it\?[\s\S]*• Deployer/);
-    expect(await here()).toMatch(/^ • Deployer/);
-    // A change during a search is shown when the search has ended: a search goes on from where it was.
-    await emacs.keys('M->', 'C-r');
-    await emacs.type('task');
-    await home.agent.prompts.ask({ question: 'Meanwhile?', ...YES_NO });
-    await emacs.until(/hive 2\b/);
-    await emacs.type(' com');
-    await emacs.until(/^(?![\s\S]*Meanwhile\?)[\s\S]*I-search backward: task com$/m);
-    await emacs.keys('Enter');
-    await emacs.until(/Meanwhile\?[\s\S]*• Deployer/);
-    expect(await here()).toMatch(/^ • Deployer/);
-    // On the line of an agent, a key is about its questions.
-    await emacs.keys('c');
-    await emacs.until(/Cancel 2 questions/);
-    await emacs.keys('y');
-    expect(await answerTo(ask_id)).toMatchObject({ status: 'cancelled' });
-    await gone(/hive \d+\b/);
-  });
+test('the status buffer follows an agent that works, rests and is looked at, and moves nothing', async () => {
+  await emacs.command('hive');
+  const turn = await home.agent.turns.start();
+  await emacs.until(/▾ Working {2}1 agent\n.*Deployer.*running/);
+  await home.agent.turns.end(turn.turn_id);
+  await emacs.until(/▾ Idle and done {2}1 agent \(1 unread\)\n • Deployer.*task completed/);
+  await emacs.keys('M-<', 'C-n');
+  const [ask_id] = await home.asked(emacs, { question: 'Above it?', ...YES_NO });
+  // The question came above the line of the agent, and point is still on that.
+  await emacs.until(/Above it\?[\s\S]*• Deployer/);
+  expect(await emacs.here()).toMatch(/^ • Deployer/);
+  // A change during a search is shown when the search has ended: a search goes on from where it was.
+  await emacs.keys('M->', 'C-r');
+  await emacs.type('task');
+  await home.agent.prompts.ask({ question: 'Meanwhile?', ...YES_NO });
+  await emacs.until(/hive 2\b/);
+  await emacs.type(' com');
+  await emacs.until(/^(?![\s\S]*Meanwhile\?)[\s\S]*I-search backward: task com$/m);
+  await emacs.keys('Enter');
+  await emacs.until(/Meanwhile\?[\s\S]*• Deployer/);
+  expect(await emacs.here()).toMatch(/^ • Deployer/);
+  // On the line of an agent, a key is about its questions.
+  await emacs.keys('c');
+  await emacs.until(/Cancel 2 questions/);
+  await emacs.keys('y');
+  expect(await home.answerTo(ask_id)).toMatchObject({ status: 'cancelled' });
+  await emacs.gone(/hive \d+\b/);
 });
 
 test('hive-interrupt stops what runs, and says so', async () => {
@@ -179,31 +135,25 @@ test('hive-interrupt stops what runs, and says so', async () => {
   await emacs.keys('M-:');
   await emacs.type('(while (not (hive-turns-running)) (accept-process-output nil 0.05))');
   await emacs.keys('Enter', 'C-x', 'b');
-  await emacs.type('*scratch*');
-  await emacs.keys('Enter');
-  await command('hive-interrupt');
+  await emacs.enter('*scratch*');
+  await emacs.command('hive-interrupt');
   // No other agent works.
   await emacs.until(/Interrupt \(default Deployer\):/);
   await emacs.keys('Enter');
-  await emacs.until(/Reason for Deployer \(RET for none\)/);
-  await emacs.type('wrong branch');
-  await emacs.keys('Enter');
+  await emacs.reply(/Reason for Deployer \(RET for none\)/, 'wrong branch');
   await emacs.said(new RegExp(`${handle}: task interrupted by Ada`));
 });
 
 test('hive-history finds past questions, and opens them', async () => {
-  await command('hive-history');
-  await emacs.until(/Search the history for:/);
-  await emacs.type('merge');
-  await emacs.keys('Enter');
+  await emacs.command('hive-history');
+  await emacs.reply(/Search the history for:/, 'merge');
   await emacs.until(/Merge two\? +→ yes \(Ada\)[\s\S]*Merge one\?/);
   await emacs.keys('M-<', 'Enter');
   await emacs.until(/Hive-Question/);
   await emacs.until(/Merge two\?[\s\S]*1 {2}yes {2}✓[\s\S]*Answer\nyes/);
   await emacs.keys('q', 'e', 'C-a', 'C-k');
   const file = join(home.folder, 'history.org');
-  await emacs.type(file);
-  await emacs.keys('Enter');
+  await emacs.enter(file);
   await emacs.said(/Wrote \d+ entries/);
   expect(readFileSync(file, 'utf8')).toMatch(/^: Merge two\?$/m);
   await emacs.keys('q');
@@ -215,7 +165,7 @@ test('notices that were sent before Emacs started can be read again', async () =
   );
   await emacs.said(/Hive: The Stop guard gave up\./);
   const later = await home.emacs();
-  await command('hive-notices', later);
+  await later.command('hive-notices');
   await later.until(/\d+s ago {2}The Stop guard gave up\./);
   await later.close();
 });
@@ -223,33 +173,28 @@ test('notices that were sent before Emacs started can be read again', async () =
 describe('bad input', () => {
   test('two Emacsen answer the same question: one wins, the other is told', async () => {
     const other = await home.emacs('(setq hive-user-name "Bob")');
-    const [id] = await asked({ question: 'Who?', ...YES_NO });
+    const [id] = await home.asked(emacs, { question: 'Who?', ...YES_NO });
     await other.until(/hive 1\b/);
-    await command('hive-respond');
+    await emacs.command('hive-respond');
     await emacs.until(/asks: Who\?/);
-    await command('hive-next', other);
+    await other.command('hive-next');
     await other.answer(/Who\?[\s\S]*TAB skip/, '2');
-    expect(await answerTo(id)).toMatchObject({ decision: 'no' });
+    expect(await home.answerTo(id)).toMatchObject({ decision: 'no' });
     await other.said(/Answered|no other questions/);
-    await emacs.type('yes');
-    await emacs.keys('Enter');
+    await emacs.enter('yes');
     await emacs.said(/was not accepted|is already answered by/);
-    expect(await answerTo(id)).toMatchObject({ status: 'responded', decision: 'no' });
+    expect(await home.answerTo(id)).toMatchObject({ status: 'responded', decision: 'no' });
     await other.close();
   });
 
   test('nothing failed on the way', async () => {
     const file = join(home.folder, 'messages');
-    await emacs.keys('M-:');
-    await emacs.type(`(with-current-buffer "*Messages*" (write-region nil nil ${lisp(file)} nil 0))`);
-    await emacs.keys('Enter');
+    await emacs.evaluate(`(with-current-buffer "*Messages*" (write-region nil nil ${lisp(file)} nil 0))`);
     expect(await textOf(file)).not.toMatch(/wrong type|void|debugger|invalid/i);
     const log = join(home.folder, 'log');
-    await emacs.keys('M-:');
-    await emacs.type(
+    await emacs.evaluate(
       `(with-current-buffer (get-buffer-create "*hive log*") (write-region (concat (buffer-string) "end") nil ${lisp(log)} nil 0))`,
     );
-    await emacs.keys('Enter');
     expect(await textOf(log)).not.toMatch(/parameters that this sidecar does not know/);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { childEnvironment, ROOT } from '../support/children.ts';
 import { command } from '../support/emacs.ts';
-import { whenFinished } from '../support/lifetime.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { namesIn, tempFolder } from '../support/temp.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
@@ -21,8 +21,7 @@ async function demo(): Promise<{ terminal: Terminal; folder: string }> {
   });
   const command = [process.execPath, join(ROOT, 'scripts/demo.mjs'), '--interactive'];
   // Wide: the agent is called after the folder of this clone, and a line that is broken elsewhere reads otherwise.
-  const terminal = await openTerminal(folder, env, command, { columns: 200, lines: 24 });
-  whenFinished(() => terminal.close());
+  const terminal = closedAtEnd(await openTerminal(folder, env, command, { columns: 200, lines: 24 }));
   await terminal.until(/\*scratch\*[\s\S]*hive 1\b/, PATIENT_MS);
   return { terminal, folder };
 }
@@ -38,9 +37,7 @@ function runningIn(folder: string): string[] {
 test('the person answers in that Emacs, quits it, and sees what the agent got', async () => {
   const { terminal } = await demo();
   await command(terminal, 'hive-respond');
-  await terminal.until(/Drop the old sessions table[\s\S]*own words/, PATIENT_MS);
-  await terminal.type('no');
-  await terminal.keys('Enter');
+  await terminal.reply(/Drop the old sessions table[\s\S]*own words/, 'no', PATIENT_MS);
   await terminal.until(/Answered .*: no \(stored\)/, PATIENT_MS);
   await terminal.keys('C-x', 'C-c');
   const screen = await terminal.until(/polled: /, PATIENT_MS);

@@ -2,32 +2,31 @@
  * A permission to edit a file, read with real keys in a real terminal: its diff, hunk by hunk, the file, and Ediff.
  *
  * @module-tag as-displayed
- * @module-tag sqlite
  * @module-tag emacs
  * @module-tag hook
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type OpenedHive, openHive } from '../../src/open-hive.ts';
-import { answerDialog, type FiredDialog, fireDialog, measuredEditTools } from '../support/dialogs.ts';
-import { command, type EmptyHome, openEmptyHome } from '../support/emacs.ts';
+import { expect, test } from 'vitest';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { type FiredDialog, fireDialog, measuredEditTools } from '../support/dialogs.ts';
+import { type EmacsTerminal, openEmptyHome } from '../support/emacs.ts';
+import { openTestHive } from '../support/hive.ts';
 import { recordedEvent } from '../support/hooks.ts';
-import type { Terminal } from '../support/tmux.ts';
+import { beforeFile, whenFinished } from '../support/lifetime.ts';
 
 const LINES = Array.from({ length: 60 }, (_, n) => `const value${n + 1} = ${n + 1};`);
 
-let home: EmptyHome;
 let hive: OpenedHive;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 let file: string;
 let asked: FiredDialog;
 
-beforeAll(async () => {
-  home = await openEmptyHome();
+beforeFile(async () => {
+  const home = await openEmptyHome();
   emacs = await home.emacs();
-  hive = await openHive({ store: home.store, env: {} });
+  hive = await openTestHive(home.store);
   mkdirSync(join(home.folder, 'src'));
   file = join(home.folder, 'src', 'values.ts');
   writeFileSync(file, `${LINES.join('\n')}\n`);
@@ -45,17 +44,12 @@ beforeAll(async () => {
       surroundings: { machine: hostname(), editTools: async (cwd) => measuredEditTools(cwd) },
     },
   );
+  whenFinished(() => asked.answer('Deny'));
   await emacs.until(/hive 1\b/);
-});
-afterAll(async () => {
-  await answerDialog(hive, asked.prompts[0]?.ask_id ?? '', 'Deny');
-  await asked.printed;
-  await hive.close();
-  await home.close();
 });
 
 test('the diff is read hunk by hunk, visited, compared, and said to be old when the file changes', async () => {
-  await command(emacs, 'hive-next');
+  await emacs.command('hive-next');
   await emacs.answer(/TAB skip/, 'o');
   await emacs.until(/^@@ -2,7 /m);
   await emacs.keys('C-x', '1');

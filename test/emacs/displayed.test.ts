@@ -2,51 +2,27 @@
  * Only what was displayed is approved: real keys in a real terminal, against permissions that hide what they permit.
  *
  * @module-tag as-displayed
- * @module-tag sqlite
  * @module-tag emacs
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AskRequest, Prompt } from '../../src/index.ts';
+import { describe, expect, test } from 'vitest';
 import {
-  command as commandIn,
   type EmacsTerminal,
   type Home,
   leavesNothingPending,
   openHome,
+  permission,
 } from '../support/emacs.ts';
-import { eventually, PATIENCE_MS, within } from '../support/wait.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import { eventually, within } from '../support/wait.ts';
 
 let home: Home;
 let emacs: EmacsTerminal;
 
-beforeAll(async () => {
+beforeFile(async () => {
   home = await openHome();
   emacs = await home.emacs();
 });
 leavesNothingPending(() => emacs);
-afterAll(() => home.close());
-
-async function permission(context: string): Promise<string> {
-  const request: AskRequest = {
-    kind: 'permission',
-    question: 'Run make?',
-    context,
-    options: ['Allow', 'Deny'],
-    allow_free_text: false,
-  };
-  const { prompt } = await home.agent.prompts.ask(request);
-  await emacs.until(/hive 1\b/);
-  return prompt.ask_id;
-}
-
-const command = (name: string): Promise<void> => commandIn(emacs, name);
-
-const stored = (ask_id: string): Promise<Prompt> => home.agent.prompts.get(ask_id);
-
-async function answered(ask_id: string): Promise<Prompt | undefined> {
-  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: PATIENCE_MS });
-  return answer?.prompt;
-}
 
 /** Where the window of the question is, as its mode line says. */
 const placeOf = (screen: readonly string[]): string =>
@@ -56,8 +32,8 @@ const LONG = [...Array.from({ length: 80 }, (_, n) => `line ${n + 1}`), 'rm -rf 
 
 describe('a permission that is longer than the screen', () => {
   test('is opened by the key that would allow it, and is allowed only when its end was displayed without a gap', async () => {
-    const id = await permission(LONG);
-    await command('hive-next');
+    const [id] = await home.asked(emacs, permission(LONG));
+    await emacs.command('hive-next');
     await emacs.until(/Too long to show here/);
     await emacs.answer(/Too long to show here/, '1');
     await emacs.until(/Read it to the end/);
@@ -75,19 +51,19 @@ describe('a permission that is longer than the screen', () => {
     for (const line of [30, 50, 70]) {
       await emacs.keys('Space');
       await emacs.until(new RegExp(`line ${line}$`, 'm'));
-      expect(await stored(id)).toMatchObject({ status: 'pending' });
+      expect(await home.stored(id)).toMatchObject({ status: 'pending' });
     }
     await emacs.keys('Space');
     await emacs.until(/rm -rf ~/);
     await emacs.keys('1');
     await emacs.until(/This is a PERMISSION\. {2}Answer "Allow"\?/);
     await emacs.keys('y');
-    expect(await answered(id)).toMatchObject({ selected: ['Allow'], via: 'emacs' });
+    expect(await home.answerTo(id)).toMatchObject({ selected: ['Allow'], via: 'emacs' });
   });
 
   test('is allowed where hive-next has scrolled it to its end in a side window', async () => {
-    const id = await permission(LONG);
-    await command('hive-next');
+    const [id] = await home.asked(emacs, permission(LONG));
+    await emacs.command('hive-next');
     await emacs.until(/Too long to show here/);
     // A screen may be read while Emacs draws it, so this does not see each of them: the mode line says where the window is. A key
     // that comes too soon after a screen is dropped. What happened is the end of the buffer, below the whole question.
@@ -101,14 +77,14 @@ describe('a permission that is longer than the screen', () => {
     await eventually(isAtEnd, 150_000, 'the end of the question');
     await emacs.keys('1');
     await emacs.answer(/RET or y gives/, 'y');
-    expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
+    expect(await home.answerTo(id)).toMatchObject({ selected: ['Allow'] });
     await emacs.until(/^(?![\s\S]*Run make)/);
   });
 
   test('is scrolled in a side window without a gap where the question takes much of the screen', async () => {
     await emacs.resize({ columns: 120, lines: 40 });
-    await permission(LONG);
-    await command('hive-next');
+    await home.asked(emacs, permission(LONG));
+    await emacs.command('hive-next');
     await emacs.answer(/^(?![\s\S]*\*hive: Deployer)[\s\S]*Too long to show here/, 'Space');
     let last = 0;
     while (last < 50) {
@@ -127,22 +103,18 @@ describe('a permission that is longer than the screen', () => {
   });
 
   test('is not allowed by hive-respond before it was read', async () => {
-    const id = await permission(LONG);
-    await command('hive-respond');
-    await emacs.until(/PERMISSION Deployer asks: Run make\?/);
-    await emacs.type('Allow');
-    await emacs.keys('Enter');
+    const [id] = await home.asked(emacs, permission(LONG));
+    await emacs.command('hive-respond');
+    await emacs.reply(/PERMISSION Deployer asks: Run make\?/, 'Allow');
     await emacs.until(/Not sent: scroll/);
-    expect(await stored(id)).toMatchObject({ status: 'pending', decision: null });
+    expect(await home.stored(id)).toMatchObject({ status: 'pending', decision: null });
   });
 });
 
 test('a line that is cut at the edge of the window is not displayed', async () => {
-  const id = await permission(`echo ${'a'.repeat(3_000)}; rm -rf ~`);
-  await emacs.keys('M-:');
-  await emacs.type('(add-hook (quote hive-prompt-mode-hook) (lambda () (setq truncate-lines t)) 90)');
-  await emacs.keys('Enter');
-  await command('hive-next');
+  const [id] = await home.asked(emacs, permission(`echo ${'a'.repeat(3_000)}; rm -rf ~`));
+  await emacs.evaluate('(add-hook (quote hive-prompt-mode-hook) (lambda () (setq truncate-lines t)) 90)');
+  await emacs.command('hive-next');
   await emacs.answer(/Too long to show here/, '1');
   await emacs.until(/Options[\s\S]*Read it to the end/);
   await emacs.keys('1');
@@ -151,25 +123,16 @@ test('a line that is cut at the edge of the window is not displayed', async () =
   await emacs.until(/^(?![\s\S]*Not sent: scroll)/);
   await emacs.keys('1');
   await emacs.until(/Not sent: scroll/);
-  expect(await stored(id)).toMatchObject({ status: 'pending' });
+  expect(await home.stored(id)).toMatchObject({ status: 'pending' });
 });
 
-describe('a permission that fits is allowed where it is shown', () => {
-  test('by hive-respond, whose prompt takes two lines', async () => {
-    await emacs.resize({ columns: 80, lines: 24 });
-    const { prompt } = await home.agent.prompts.ask({
-      kind: 'permission',
-      question: 'Run make with all of its targets, on all of the machines?',
-      context: Array.from({ length: 9 }, (_, n) => `make target-${n}`).join('\n'),
-      options: ['Allow', 'Deny'],
-      allow_free_text: false,
-    });
-    await emacs.until(/hive 1\b/);
-    await command('hive-respond');
-    await emacs.until(/PERMISSION Deployer asks:[\s\S]*Deny\)/);
-    await emacs.type('Allow');
-    await emacs.keys('Enter');
-    await emacs.said(/Answered Deployer: Allow|Not sent/);
-    expect(await answered(prompt.ask_id)).toMatchObject({ selected: ['Allow'] });
-  });
+test('a permission that fits is allowed where it is shown by hive-respond, whose prompt takes two lines', async () => {
+  await emacs.resize({ columns: 80, lines: 24 });
+  const targets = Array.from({ length: 9 }, (_, n) => `make target-${n}`).join('\n');
+  const question = 'Run make with all of its targets, on all of the machines?';
+  const [id] = await home.asked(emacs, { ...permission(targets), question });
+  await emacs.command('hive-respond');
+  await emacs.reply(/PERMISSION Deployer asks:[\s\S]*Deny\)/, 'Allow');
+  await emacs.said(/Answered Deployer: Allow|Not sent/);
+  expect(await home.answerTo(id)).toMatchObject({ selected: ['Allow'] });
 });

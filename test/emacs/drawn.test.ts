@@ -85,28 +85,29 @@ describe('every character that Unicode has assigned', () => {
   });
 });
 
-describe('a text that is said to fit into the echo area', () => {
-  const piece = fc.constantFrom(
-    'rm -rf ~',
-    'é',
-    'ééééé',
-    '漢字',
-    'Ж',
-    '🐝',
-    'x'.repeat(37),
-    'echo ',
-    '\t',
-    '\n',
-    '\n\n',
-    'e\u0301',
-  );
-  const text = fc.array(piece, { minLength: 1, maxLength: 150 }).map((pieces) => `<${pieces.join('')}>`);
+const piece = fc.constantFrom(
+  'rm -rf ~',
+  'é',
+  'ééééé',
+  '漢字',
+  'Ж',
+  '🐝',
+  'x'.repeat(37),
+  'echo ',
+  '\t',
+  '\n',
+  '\n\n',
+  'e\u0301',
+);
+const text = fc.array(piece, { minLength: 1, maxLength: 150 }).map((pieces) => `<${pieces.join('')}>`);
 
-  test.each([
-    ['C.UTF-8', { columns: 80, lines: 24 }],
-    ['C.UTF-8', { columns: 40, lines: 12 }],
-    ['C', { columns: 132, lines: 40 }],
-  ])('is on the screen as a whole: %s, %o', async (locale, size) => {
+test.each([
+  ['C.UTF-8', { columns: 80, lines: 24 }],
+  ['C.UTF-8', { columns: 40, lines: 12 }],
+  ['C', { columns: 132, lines: 40 }],
+])(
+  'a text that is said to fit into the echo area is on the screen as a whole: %s, %o',
+  async (locale, size) => {
     const texts = [...fc.sample(text, 40), `<${'é'.repeat(size.columns * size.lines)}>`];
     const emacs = await emacsIn(locale, { texts }, size);
     let whole = 0;
@@ -133,5 +134,5 @@ describe('a text that is said to fit into the echo area', () => {
     }
     expect(whole).toBeGreaterThan(2);
     expect(whole).toBeLessThan(texts.length);
-  });
-});
+  },
+);

@@ -3,7 +3,6 @@
  *
  * @module-tag one-winner
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { writeFileSync } from 'node:fs';

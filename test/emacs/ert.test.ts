@@ -106,7 +106,7 @@ function startRunner(): Runner {
 /** The tags that a file declares in a line `;; Tags: NAME NAME` (test/support/tags.ts). */
 function tagsOf(file: string): string[] {
   const declared = /^;; Tags: (.+)$/m.exec(readFileSync(join(here, file), 'utf8'))?.[1];
-  return declared === undefined ? [] : ['sqlite', 'emacs', ...declared.trim().split(/\s+/)];
+  return declared === undefined ? [] : ['emacs', ...declared.trim().split(/\s+/)];
 }
 
 // They wait more than they work: four at a time (`maxConcurrency` in vitest.config.ts).

@@ -3,23 +3,23 @@
  *
  * @module-tag as-displayed
  * @module-tag undisturbed
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { AskRequest, Prompt } from '../../src/index.ts';
-import { command as commandIn, type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
+import { beforeEach, expect, test } from 'vitest';
+import type { AskRequest } from '../../src/index.ts';
+import { type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
-import { eventually, PATIENCE_MS } from '../support/wait.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import { eventually } from '../support/wait.ts';
 
 const TEXT = 'The date on which it began.';
 
 let home: Home;
 let emacs: EmacsTerminal;
 
-beforeAll(async () => {
+beforeFile(async () => {
   home = await openHome();
   const file = join(home.folder, 'notes.txt');
   writeFileSync(file, `${TEXT}\n`);
@@ -27,19 +27,7 @@ beforeAll(async () => {
   const settings = `(progn (setq hive-undo-seconds 30) (global-set-key (kbd "C-c h") 'hive-prefix-map) (find-file ${lisp(file)}))`;
   emacs = await home.emacs(settings, { columns: 100, lines: 40 });
 });
-afterAll(() => home.close());
-beforeEach(() => emacs.until(/^(?![\s\S]*hive \d)/));
-
-const command = (name: string): Promise<void> => commandIn(emacs, name);
-
-async function ask(request: AskRequest): Promise<string> {
-  return (await home.agent.prompts.ask(request)).prompt.ask_id;
-}
-
-async function answered(ask_id: string): Promise<Prompt | undefined> {
-  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: PATIENCE_MS });
-  return answer?.prompt;
-}
+beforeEach(() => emacs.gone(/hive \d/));
 
 const PERMISSION: AskRequest = {
   kind: 'permission',
@@ -49,17 +37,16 @@ const PERMISSION: AskRequest = {
 };
 
 test('what is announced names the key that is really bound, before it was used once', async () => {
-  const id = await ask({ question: 'Which colour?', options: [{ label: 'red' }] });
+  const [id] = await home.asked(emacs, { question: 'Which colour?', options: [{ label: 'red' }] });
   await emacs.said(/Deployer \(\S+\) asks: Which colour\? {2}C-c h n$/m);
   await emacs.keys('C-c', 'h', 'n');
   await emacs.answer(/Which colour\?[\s\S]*TAB skip/, '1');
-  expect(await answered(id)).toMatchObject({ decision: 'red' });
+  expect(await home.answerTo(id)).toMatchObject({ decision: 'red' });
 });
 
 test('a permission takes one key; what is typed after it is not typed into the file, and q ends the waiting', async () => {
-  const id = await ask(PERMISSION);
-  await emacs.until(/hive 1/);
-  await command('hive-next');
+  const [id] = await home.asked(emacs, PERMISSION);
+  await emacs.command('hive-next');
   await emacs.answer(/Run make\?[\s\S]*TAB skip/, '1');
   await emacs.until(
     /1 answered; no other questions\nAllow will be sent to Deployer in \d+ s; u takes it back, q/,
@@ -67,33 +54,32 @@ test('a permission takes one key; what is typed after it is not typed into the f
   await emacs.type('xyz');
   await emacs.keys('Enter', 'BSpace', 'Tab', 'Escape');
   await emacs.until(/^(?![\s\S]*takes it back)/);
-  await command('hive-undo');
+  await emacs.command('hive-undo');
   await emacs.said(/Taken back: Allow for Deployer/);
-  await command('hive-next');
+  await emacs.command('hive-next');
   await emacs.answer(/Run make\?[\s\S]*TAB skip/, '1');
   await emacs.answer(/u takes it back/, 'q');
   await emacs.until(/^The date on which it began\.$/m);
   // Another key than one that types does what it usually does.
-  await command('hive-undo');
-  await command('hive-next');
+  await emacs.command('hive-undo');
+  await emacs.command('hive-next');
   await emacs.answer(/Run make\?[\s\S]*TAB skip/, '1');
   await emacs.answer(/u takes it back/, 'C-e');
   await emacs.type('Z');
   await emacs.until(/began\.Z$/m);
-  await emacs.keys('C-/', 'M-:');
-  await emacs.type('(hive-outbox-send-delayed)');
-  await emacs.keys('Enter');
-  expect(await answered(id)).toMatchObject({ selected: ['Allow'], via: 'emacs' });
+  await emacs.keys('C-/');
+  await emacs.evaluate('(hive-outbox-send-delayed)');
+  expect(await home.answerTo(id)).toMatchObject({ selected: ['Allow'], via: 'emacs' });
 });
 
 test('q in a menu quits the menu, and nothing else', async () => {
-  await command('hive');
+  await emacs.command('hive');
   await emacs.until(/\*hive\*/);
   await emacs.keys('h');
   await emacs.until(/do not disturb/);
   await emacs.keys('q');
   await emacs.until(/^(?![\s\S]*do not disturb)/);
-  await command('hive-list');
+  await emacs.command('hive-list');
   await emacs.until(/No questions are pending/);
   await emacs.keys('?');
   await emacs.until(/quit this menu/);
@@ -104,19 +90,19 @@ test('q in a menu quits the menu, and nothing else', async () => {
 });
 
 test('without a desktop, the history of a question does not tell that no popup was shown', async () => {
-  const id = await ask({ question: 'Which colour?' });
+  const [id] = await home.asked(emacs, { question: 'Which colour?' });
   const hive = await openTestHive(home.store);
   await eventually(async () =>
     (await eventsOf(hive, 'prompt/popup')).some(
       ({ subject, data }) => subject === id && data['outcome'] === 'failed',
     ),
   );
-  await command('hive-list');
+  await emacs.command('hive-list');
   await emacs.until(/Which colour\?/);
   await emacs.keys('M-<', 'C-n', 'Enter');
   const screen = (await emacs.until(/What happened[\s\S]*shown at a desk/)).join('\n');
   expect(screen).not.toContain('popup');
   await emacs.keys('c');
   await emacs.answer(/Cancel Deployer.s question\?/, 'y');
-  expect(await answered(id)).toMatchObject({ status: 'cancelled' });
+  expect(await home.answerTo(id)).toMatchObject({ status: 'cancelled' });
 });

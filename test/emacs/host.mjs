@@ -11,11 +11,7 @@ import { openHive } from '../../src/open-hive.ts';
 import { serveAgents } from './agents.mjs';
 import { startFake } from './fake-sidecar.mjs';
 
-const runs = {
-  agents: serveAgents,
-  fake: startFake,
-  sidecar: serveSidecar,
-};
+const runs = { agents: serveAgents, fake: startFake, sidecar: serveSidecar };
 
 const LOG = {
   info: () => undefined,

@@ -3,22 +3,28 @@
  * message.
  *
  * @module-tag as-displayed
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AskRequest, Prompt } from '../../src/index.ts';
-import { type EmacsTerminal, type Home, leavesNothingPending, lisp, openHome } from '../support/emacs.ts';
-import { eventually, PATIENCE_MS } from '../support/wait.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  type EmacsTerminal,
+  type Home,
+  leavesNothingPending,
+  lisp,
+  openHome,
+  permission,
+} from '../support/emacs.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import { eventually } from '../support/wait.ts';
 
 let home: Home;
 let emacs: EmacsTerminal;
 /** While there is such a file, Emacs shows a message again and again, as a compilation does. */
 let compiling: string;
 
-beforeAll(async () => {
+beforeFile(async () => {
   home = await openHome();
   compiling = join(home.folder, 'compiling');
   const compile = `(run-at-time 0.05 0.05 (lambda () (when (file-exists-p ${lisp(compiling)}) (message "Compiled %d" (setq compiled (1+ compiled))))))`;
@@ -28,44 +34,15 @@ beforeAll(async () => {
   );
 });
 leavesNothingPending(() => emacs);
-afterAll(() => home.close());
-
-async function evaluate(form: string): Promise<void> {
-  await emacs.keys('M-:');
-  await emacs.until(/Eval:$/m);
-  await emacs.type(form);
-  await emacs.keys('Enter');
-}
 
 /** Gives Emacs so many windows of equal heights on so many lines, and answers so many seconds to be taken back. */
 async function layOut({ windows = 1, lines = 24, undo = 0 } = {}): Promise<void> {
   await emacs.resize({ columns: 80, lines });
   const split = '(let ((window-min-height 1)) (split-window-below) (balance-windows))'.repeat(windows - 1);
-  await evaluate(
+  await emacs.evaluate(
     `(progn (setq compiled 0 hive-undo-seconds ${undo}) ${split} (redisplay t) (setq heights (mapcar 'window-height (window-list))))`,
   );
   await emacs.until(new RegExp(`^\\((?:\\d+ ?){${windows}}\\)$`, 'm'));
-}
-
-async function asked(request: AskRequest): Promise<string> {
-  const { prompt } = await home.agent.prompts.ask(request);
-  await emacs.until(/hive 1\b/);
-  return prompt.ask_id;
-}
-
-const permission = (context: string): AskRequest => ({
-  kind: 'permission',
-  question: 'Run make?',
-  context,
-  options: ['Allow', 'Deny'],
-  allow_free_text: false,
-});
-
-const stored = (ask_id: string): Promise<Prompt> => home.agent.prompts.get(ask_id);
-
-async function answered(ask_id: string): Promise<Prompt | undefined> {
-  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: PATIENCE_MS });
-  return answer?.prompt;
 }
 
 /** Waits until the compilation has shown so many more messages; returns the number of the last one. */
@@ -92,7 +69,7 @@ test.each([
   ['itself', []],
 ])('with a minibuffer open and %s selected, the whole permission is shown', async (_name, keys) => {
   await layOut();
-  const id = await asked(permission('make clean\nmake all'));
+  const [id] = await home.asked(emacs, permission('make clean\nmake all'));
   await emacs.keys('M-x');
   await emacs.until(/^M-x/m);
   await emacs.keys(...keys, 'F5');
@@ -100,14 +77,14 @@ test.each([
   expect(echoArea(screen)).toMatch(/Run make\?\n {2}make clean\n {2}make all\n 1 {2}Allow\n 2 {2}Deny\n/);
   await emacs.answer(/TAB skip/, '1');
   await emacs.answer(/RET or y gives/, 'y');
-  expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
+  expect(await home.answerTo(id)).toMatchObject({ selected: ['Allow'] });
   // The minibuffer is there again.
   await emacs.until(/^M-x/m);
 });
 
 test('with a minibuffer selected, a permission that is too long is read in the only window', async () => {
   await layOut();
-  await asked(permission(NINE.repeat(3)));
+  await home.asked(emacs, permission(NINE.repeat(3)));
   await emacs.keys('M-x');
   await emacs.until(/^M-x/m);
   await emacs.keys('F5');
@@ -126,24 +103,24 @@ describe('in low windows', () => {
     '%i of them in %i lines, a permission that does not fit is shown in its buffer',
     async (windows, lines, undo) => {
       await layOut({ windows, lines, undo });
-      const id = await asked(permission(NINE));
+      const [id] = await home.asked(emacs, permission(NINE));
       await emacs.keys('F5');
       const screen = await emacs.until(/\*hive: Deployer/);
       expect(echoArea(screen)).not.toMatch(/Run make\?|q quit/);
       await emacs.keys('1');
       await emacs.until(/Not sent: scroll/);
-      expect(await stored(id)).toMatchObject({ status: 'pending' });
+      expect(await home.stored(id)).toMatchObject({ status: 'pending' });
     },
   );
 
   test('a permission that fits is allowed where it is shown: they shrink for it, and grow back', async () => {
     await layOut({ windows: 4 });
-    const id = await asked(permission('make clean\nmake\nmake check\nmake install\nmake all'));
+    const [id] = await home.asked(emacs, permission('make clean\nmake\nmake check\nmake install\nmake all'));
     await emacs.keys('F5');
     await emacs.answer(/make clean[\s\S]*make all[\s\S]*TAB skip/, '1');
     await emacs.answer(/make clean[\s\S]*make all[\s\S]*RET or y gives/, 'y');
-    expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
-    await evaluate("(equal heights (mapcar 'window-height (window-list)))");
+    expect(await home.answerTo(id)).toMatchObject({ selected: ['Allow'] });
+    await emacs.evaluate("(equal heights (mapcar 'window-height (window-list)))");
     await emacs.until(/^t$/m);
   });
 });
@@ -172,7 +149,7 @@ test.each([1, 2])(
   'an edit of three lines is allowed after two screens of 24 lines, beside %i windows, which grow back',
   async (windows) => {
     await layOut({ windows });
-    const id = await asked({
+    const [id] = await home.asked(emacs, {
       kind: 'permission',
       question: 'Change delivery.ts?',
       context: EDIT,
@@ -187,15 +164,18 @@ test.each([1, 2])(
     await emacs.answer(/today\(\)[\s\S]*to its end before you allow it/, 'Space');
     await emacs.answer(/sent to the agent as the reason[\s\S]*SPC, DEL scroll {2}RET/, '1');
     await emacs.answer(/RET or y gives/, 'y');
-    expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
-    await evaluate("(equal heights (mapcar 'window-height (window-list)))");
+    expect(await home.answerTo(id)).toMatchObject({ selected: ['Allow'] });
+    await emacs.evaluate("(equal heights (mapcar 'window-height (window-list)))");
     await emacs.until(/^t$/m);
   },
 );
 
 test('in 80 columns, the mode lines of a question and of an answer have room for the counts', async () => {
   await layOut();
-  await asked({ question: 'Which database should the shop use?', options: ['SQLite', 'PostgreSQL'] });
+  await home.asked(emacs, {
+    question: 'Which database should the shop use?',
+    options: ['SQLite', 'PostgreSQL'],
+  });
   await emacs.keys('F5');
   await emacs.answer(/TAB skip/, 'o');
   await emacs.until(/\*hive: Deployer – Which.*\(Hive-Question\) +hive 1\b/);
@@ -207,7 +187,7 @@ test('in 80 columns, the mode lines of a question and of an answer have room for
 
 test('a menu that is longer than its window says how to scroll it, and its keys are all there', async () => {
   await layOut();
-  await asked(permission('make'));
+  await home.asked(emacs, permission('make'));
   // Below another window, as where nothing was set.
   await emacs.keys('F6');
   await emacs.until(/\*scratch\*[\s\S]*Needs you[\s\S]*\*hive\*/);
@@ -224,7 +204,7 @@ test('a menu that is longer than its window says how to scroll it, and its keys 
 describe('after another message', () => {
   test('no key answers a question until it was shown again', async () => {
     await layOut({ undo: 3 });
-    const id = await asked(permission('make all'));
+    const [id] = await home.asked(emacs, permission('make all'));
     await emacs.keys('F5');
     await emacs.until(/make all[\s\S]*TAB skip/);
     writeFileSync(compiling, '');
@@ -235,15 +215,15 @@ describe('after another message', () => {
     }
     rmSync(compiling);
     await emacs.until(/make all[\s\S]*TAB skip/);
-    expect(await stored(id)).toMatchObject({ status: 'pending' });
+    expect(await home.stored(id)).toMatchObject({ status: 'pending' });
     await emacs.answer(/TAB skip/, '1');
     await emacs.said(/Answered Deployer: Allow/);
-    expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
+    expect(await home.answerTo(id)).toMatchObject({ selected: ['Allow'] });
   });
 
   test('no key confirms an answer', async () => {
     await layOut();
-    const id = await asked(permission('make all'));
+    const [id] = await home.asked(emacs, permission('make all'));
     await emacs.keys('F5');
     await emacs.answer(/make all[\s\S]*TAB skip/, '1');
     await emacs.until(/RET or y gives/);
@@ -252,6 +232,6 @@ describe('after another message', () => {
     await emacs.keys('y');
     rmSync(compiling);
     await emacs.until(/make all[\s\S]*(keys typed before|TAB skip)/);
-    expect(await stored(id)).toMatchObject({ status: 'pending' });
+    expect(await home.stored(id)).toMatchObject({ status: 'pending' });
   });
 });

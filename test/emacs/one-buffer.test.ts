@@ -4,12 +4,11 @@
  * process. Every key is counted, and the table below is all that a person presses.
  *
  * @module-tag undisturbed
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Agent, startAgent } from '../spec/support/agents.ts';
 import { lisp, openEmptyHome } from '../support/emacs.ts';
 import { clientAt, clientSocket, FAKE_CLIENT } from '../support/fake-client.ts';
@@ -34,7 +33,6 @@ const COUNTS: readonly (readonly [string, number])[] = Object.entries(KEYS).map(
 
 test('six agents, one buffer', async () => {
   const home = await openEmptyHome();
-  onTestFinished(() => home.close());
   const { folder, store } = home;
   const project = join(folder, 'shop');
   mkdirSync(join(project, '.git'), { recursive: true });

@@ -2,12 +2,11 @@
  * Pairing, allowing and revoking a phone with real keys in a real Emacs.
  *
  * @module-tag as-displayed
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Device } from '../../src/domain/devices.ts';
 import { phraseFor } from '../../src/extensions/inbox/devices.ts';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
@@ -15,7 +14,7 @@ import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { callAs, newKey, pair, signedParams } from '../support/devices.ts';
 import { fireDialog } from '../support/dialogs.ts';
-import { command as commandIn, type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
+import { type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
 import { openTestHive } from '../support/hive.ts';
 import { recordedEvent, said } from '../support/hooks.ts';
 
@@ -29,17 +28,12 @@ beforeEach(async () => {
   emacs = await home.emacs();
   await emacs.said(/Registered this seat/);
 });
-afterEach(() => home.close());
-
-const command = (name: string): Promise<void> => commandIn(emacs, name);
 
 /** Shows a QR code in Emacs; a phone uses its code. Returns the phone and the phrase that it shows. */
 async function used(): Promise<{ device: Device; phrase: string }> {
   await emacs.keys('C-u');
-  await command('hive-phone');
-  await emacs.until(/Address of the inbox:/);
-  await emacs.type('https://hive.example.org');
-  await emacs.keys('Enter');
+  await emacs.command('hive-phone');
+  await emacs.reply(/Address of the inbox:/, 'https://hive.example.org');
   await emacs.until(/████[\s\S]*▄/);
   await emacs.keys('M->');
   const screen = (await emacs.until(/The code is \S+\./)).join('\n');
@@ -55,16 +49,12 @@ test.each([
 ])('in a terminal without UTF-8, the code consists of %s', async (_what, lines, rows, said) => {
   const ascii = await home.emacs("(set-terminal-coding-system 'us-ascii)", { columns: 100, lines });
   await ascii.keys('C-u');
-  await commandIn(ascii, 'hive-phone');
-  await ascii.until(/Address of the inbox:/);
-  await ascii.type('https://hive.example.org');
-  await ascii.keys('Enter');
+  await ascii.command('hive-phone');
+  await ascii.reply(/Address of the inbox:/, 'https://hive.example.org');
   const screen = (await ascii.until(/The code is \S+\./)).join('\n');
   expect(screen).toContain(said);
   expect(screen).not.toMatch(/[█▀▄]|\?\?/);
-  await ascii.keys('M-:');
-  await ascii.type('(message "%d rows" (how-many "^    +$" (point-min) (point-max)))');
-  await ascii.keys('Enter');
+  await ascii.evaluate('(message "%d rows" (how-many "^    +$" (point-min) (point-max)))');
   await ascii.until(new RegExp(`^"${rows} rows`, 'm'));
 });
 
@@ -78,24 +68,19 @@ test('a phone is let in once its human says that it shows the same phrase; nothi
   await emacs.until(new RegExp(`Does Ada's phone show the words "${phrase}"`));
   // By now it has handled those keys.
   expect(await devicesOf(hive).admitted(device.device_id)).toBeUndefined();
-  await emacs.type('yes');
-  await emacs.keys('Enter');
+  await emacs.enter('yes');
   await emacs.until(/Paired Ada's phone/);
   expect(await devicesOf(hive).admitted(device.device_id)).toMatchObject({ name: "Ada's phone" });
 });
 
 test('where no inbox is served, hive-phone offers to serve it, asks for the address once, and then shows the code', async () => {
-  await emacs.keys('M-:');
-  await emacs.type('(setq hive-serve "127.0.0.1:0")');
-  await emacs.keys('Enter');
-  await command('hive-phone-list');
+  await emacs.evaluate('(setq hive-serve "127.0.0.1:0")');
+  await emacs.command('hive-phone-list');
   await emacs.until(/No phone is paired\. {2}\+ pairs one/);
   await emacs.keys('+');
   await emacs.until(/No inbox is served on this machine[\s\S]*s +serve it from this Emacs/);
   await emacs.keys('s');
-  await emacs.until(/Address at which phones reach it/);
-  await emacs.type('https://hive.example.org');
-  await emacs.keys('Enter');
+  await emacs.reply(/Address at which phones reach it/, 'https://hive.example.org');
   await emacs.until(/Serve it from later sessions of Emacs, too\?/);
   await emacs.keys('n');
   await emacs.until(/████[\s\S]*▄/);
@@ -107,9 +92,7 @@ test('a phone that shows another phrase is refused', async () => {
   const { device } = await used();
   await emacs.until(/has used the code/);
   await emacs.keys('c');
-  await emacs.until(/Does Ada's phone show/);
-  await emacs.type('no');
-  await emacs.keys('Enter');
+  await emacs.reply(/Does Ada's phone show/, 'no');
   await emacs.until(/Refused Ada's phone/);
   await expect(devicesOf(hive).confirm(device, 'ada')).rejects.toMatchObject({ code: 'not_allowed' });
 });
@@ -120,12 +103,10 @@ test('a phone in the list is let allow permissions, which then counts, and is re
   await pair(desk, 'Old phone');
   const phone = await pair(desk, "Ada's phone");
   await desk.close();
-  await command('hive-phone-list');
+  await emacs.command('hive-phone-list');
   await emacs.until(/Old phone[\s\S]*Ada's phone +ada +paired +answer$/m);
   await emacs.keys('n', 'a');
-  await emacs.until(/Let Ada's phone allow/);
-  await emacs.type('yes');
-  await emacs.keys('Enter');
+  await emacs.reply(/Let Ada's phone allow/, 'yes');
   await emacs.until(/answer and allow/);
   const seats = () => humanTrust({ HOME: home.folder }).seats;
   const event = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');

@@ -1,15 +1,14 @@
 /**
  * A long question, read with real keys in a real terminal: its sections, its table and its addresses.
  *
- * @module-tag sqlite
  * @module-tag emacs
  * @module-tag untrusted
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { command, type Home, lisp, openHome } from '../support/emacs.ts';
-import type { Terminal } from '../support/tmux.ts';
+import { expect, test } from 'vitest';
+import { type EmacsTerminal, lisp, openHome } from '../support/emacs.ts';
+import { beforeFile } from '../support/lifetime.ts';
 import { textOf } from '../support/wait.ts';
 
 const PLAN = [
@@ -25,22 +24,19 @@ const PLAN = [
   ...Array.from({ length: 60 }, (_, n) => `Place ${n + 1}.`),
 ].join('\n');
 
-let home: Home;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 let visited: string;
 
-beforeAll(async () => {
-  home = await openHome();
+beforeFile(async () => {
+  const home = await openHome();
   visited = join(home.folder, 'visited');
   const visit = `(lambda (address &rest _) (write-region address nil ${lisp(visited)} nil 0))`;
   emacs = await home.emacs(`(setq browse-url-browser-function ${visit} browse-url-mailto-function ${visit})`);
-  await home.agent.prompts.ask({ question: 'Shall I follow this plan?', context: PLAN });
-  await emacs.until(/hive 1/);
+  await home.asked(emacs, { question: 'Shall I follow this plan?', context: PLAN });
 });
-afterAll(async () => home.close());
 
 test('a long context opens with its headings, a table is aligned, an address says where it leads', async () => {
-  await command(emacs, 'hive-list');
+  await emacs.command('hive-list');
   await emacs.until(/Shall I follow/);
   // The preview, in a window that is not selected.
   await emacs.keys('F');

@@ -3,57 +3,44 @@
  * nothing.
  *
  * @module-tag durable
- * @module-tag sqlite
  * @module-tag emacs
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import * as place from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Session } from '../../src/domain/sessions.ts';
+import { expect, test } from 'vitest';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
-import { type OpenedHive, openHive } from '../../src/open-hive.ts';
-import { command as commandIn, type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { demoProject, type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
+import { openTestHive } from '../support/hive.ts';
+import { beforeFile } from '../support/lifetime.ts';
 import { join, post } from '../support/messages.ts';
 import { eventually } from '../support/wait.ts';
 
 let home: Home;
 let hive: OpenedHive;
-let claude: Session;
 let emacs: EmacsTerminal;
 let setup: string;
 
-beforeAll(async () => {
+beforeFile(async () => {
   home = await openHome();
-  hive = await openHive({ store: home.store, env: {} });
-  const project = place.join(home.folder, 'demo');
-  const project_dir = place.join(project, '.git');
-  mkdirSync(project_dir, { recursive: true });
-  writeFileSync(place.join(project_dir, 'HEAD'), 'ref: refs/heads/main\n');
-  const where = { machine: 'elsewhere', project: 'demo', project_dir };
-  claude = await join(hive, 'abc12-session', where);
-  await post(hive, claude, 'The table is ready.');
+  hive = await openTestHive(home.store);
+  const { where, notes } = demoProject(home);
+  await post(hive, await join(hive, 'abc12-session', where), 'The table is ready.');
   const drafts = lisp(`${place.join(home.folder, 'drafts')}/`);
   setup = `(progn (setq hive-shared-position 'current hive-drafts-directory ${drafts})
-    (find-file ${lisp(place.join(project, 'notes.txt'))}))`;
+    (find-file ${lisp(notes)}))`;
   emacs = await home.emacs(setup);
 });
-afterAll(async () => {
-  await hive.close();
-  await home.close();
-});
-
-const command = (name: string): Promise<void> => commandIn(emacs, name);
 
 test('C-x C-s writes the messages, and C-x k and C-x C-c keep what is not posted', async () => {
-  await command('hive-shared');
+  await emacs.command('hive-shared');
   await emacs.until(/The table is ready/);
   await emacs.keys('M->');
   await emacs.type('half a thought');
   await emacs.keys('C-x', 'C-s');
   await emacs.until(/Save messages to: .*shared-\d{8}\.md/);
   await emacs.keys('C-a', 'C-k');
-  await emacs.type(place.join(home.folder, 'room.md'));
-  await emacs.keys('Enter');
+  await emacs.enter(place.join(home.folder, 'room.md'));
   await emacs.said(/Wrote 1 message to .*room\.md/);
   expect(readFileSync(place.join(home.folder, 'room.md'), 'utf8')).toMatch(/The table is ready\.\n/);
   // The buffer is what it was.
@@ -61,7 +48,7 @@ test('C-x C-s writes the messages, and C-x k and C-x C-c keep what is not posted
 
   await emacs.keys('C-x', 'k', 'Enter');
   await emacs.until(/^(?![\s\S]*half a thought)/);
-  await command('hive-shared');
+  await emacs.command('hive-shared');
   await emacs.until(/^half a thought/m);
 
   // The last words before the end, without a pause.
@@ -70,7 +57,7 @@ test('C-x C-s writes the messages, and C-x k and C-x C-c keep what is not posted
   await emacs.keys('C-x', 'C-c');
   await eventually(() => !processes.alive(sidecar), 60_000, 'the end of Emacs and its sidecar');
   emacs = await home.emacs(setup);
-  await command('hive-shared');
+  await emacs.command('hive-shared');
   await emacs.until(/^half a thought and the rest/m);
   await emacs.keys('C-c', 'C-c');
   await eventually(

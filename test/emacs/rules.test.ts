@@ -2,16 +2,15 @@
  * Making, listing and revoking rules with real keys in a real Emacs.
  *
  * @module-tag as-displayed
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { answerDialog, fireDialog } from '../support/dialogs.ts';
-import { command as commandIn, type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
+import { fireDialog } from '../support/dialogs.ts';
+import { type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
 import { openTestHive } from '../support/hive.ts';
 import { recordedEvent, said } from '../support/hooks.ts';
 import { beforeFile } from '../support/lifetime.ts';
@@ -30,7 +29,6 @@ beforeFile(async () => {
   emacs = await home.emacs(undefined, { columns: 80, lines: 24 });
   await emacs.said(/Registered this seat/);
 });
-afterAll(() => home.close());
 
 const ask = (command: string) => {
   // The seat of this Emacs, which it has registered, signs what is allowed here.
@@ -39,8 +37,6 @@ const ask = (command: string) => {
   return fireDialog(hive, asked, { surroundings: { findProject, seats } });
 };
 
-const command = (name: string): Promise<void> => commandIn(emacs, name);
-
 const written = (): string => readFileSync(join(home.folder, '.config/hive/trust.json'), 'utf8');
 
 test('A shows the rule with what it would have answered; RET writes it and also allows the permission', async () => {
@@ -48,20 +44,18 @@ test('A shows the rule with what it would have answered; RET writes it and also 
     ['npm test src/a.ts', 'Allow'],
     ['npm test evil', 'Deny'],
   ] as const) {
-    const { prompts, printed } = await ask(text);
-    await answerDialog(hive, prompts[0]?.ask_id ?? '', decision);
-    await printed;
+    const { answer } = await ask(text);
+    await answer(decision);
   }
   const { printed } = await ask('npm test src/b.ts');
   await emacs.said(/asks: Run npm test src\/b\.ts/);
-  await command('hive-next');
+  await emacs.command('hive-next');
   await emacs.answer(/Run npm test src\/b\.ts\?[\s\S]*A {2}Always allow/, 'A');
   await emacs.until(/input +npm test src\/b\.ts\n[\s\S]*0 that you allowed, 0 that you denied/);
   await emacs.keys('e');
   await emacs.until(/Input of the rule/);
   await emacs.keys('C-a', 'C-k');
-  await emacs.type('npm test*');
-  await emacs.keys('Enter');
+  await emacs.enter('npm test*');
   await emacs.until(/1 that you allowed, 1 that you denied[\s\S]*You decided differently\n.*npm test evil/);
   expect(written()).not.toContain('npm test');
   await emacs.keys('Enter');
@@ -74,7 +68,7 @@ test('A shows the rule with what it would have answered; RET writes it and also 
   expect(JSON.parse(written())).toMatchObject({
     permission_rules: [{ tool: 'Bash', input: 'npm test*', project: '/home/user/project' }],
   });
-  await command('hive-rules');
+  await emacs.command('hive-rules');
   // 80 columns have room for the end and the line, too.
   await emacs.until(/allow +Bash npm test\* +project +0 +\d{4}-\d\d-\d\d +:\d+$/m);
   await emacs.keys('t');
@@ -88,15 +82,12 @@ test('A shows the rule with what it would have answered; RET writes it and also 
 
 // Of the three permissions above, and of this one.
 test('the statistics show in 80 columns how long agents waited and where they were answered', async () => {
-  const { prompts, printed } = await ask('npm test');
-  await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
-  await printed;
-  await command('hive-stats');
+  const { answer } = await ask('npm test');
+  await answer('Deny');
+  await emacs.command('hive-stats');
   await emacs.until(/The last 7 days: 4 questions, 4 answered in time\./);
   await emacs.keys('d');
-  await emacs.until(/How many days \(default 7\):/);
-  await emacs.type('2');
-  await emacs.keys('Enter');
+  await emacs.reply(/How many days \(default 7\):/, '2');
   await emacs.until(/The last 2 days: 4 questions/);
   await emacs.keys('C-x', '1');
   await emacs.until(/█+ 4$/m);

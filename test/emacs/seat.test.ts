@@ -3,23 +3,21 @@
  *
  * @module-tag as-displayed
  * @module-tag provenance
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { seatKeyFrom } from '../../src/domain/seats.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
-import { childEnvironment, spawnHive } from '../support/children.ts';
-import { command, type EmacsTerminal, type EmptyHome, openEmptyHome } from '../support/emacs.ts';
+import { childEnvironment, readOutput, spawnHive } from '../support/children.ts';
+import { type EmacsTerminal, type EmptyHome, openEmptyHome } from '../support/emacs.ts';
 import { recordedEvent, said } from '../support/hooks.ts';
 
 let home: EmptyHome;
 beforeEach(async () => {
   home = await openEmptyHome();
 });
-afterEach(() => home.close());
 
 /** The output of an agent's `hive hook`, once the person has allowed this in Emacs. */
 async function allowed(emacs: EmacsTerminal, line: string): Promise<unknown> {
@@ -27,21 +25,18 @@ async function allowed(emacs: EmacsTerminal, line: string): Promise<unknown> {
     ['hook', '--client', 'claude-code'],
     childEnvironment(home.store, { HOME: home.folder }),
   );
-  let out = '';
-  hook.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
+  const out = readOutput(hook);
   const { permission_suggestions: _, ...event } = recordedEvent(
     'claude-code/PermissionRequest-Bash-addRules.json',
   );
   hook.process.stdin.end(JSON.stringify({ ...event, session_id: line, tool_input: { command: line } }));
   await emacs.until(/hive 1\b/);
-  await command(emacs, 'hive-next');
+  await emacs.command('hive-next');
   await emacs.until(new RegExp(line));
   await emacs.answer(/TAB skip/, '1');
   await emacs.answer(/RET or y gives/, 'y');
   await hook.exited;
-  return said(out)?.hookSpecificOutput;
+  return said(out())?.hookSpecificOutput;
 }
 
 /** The key of another seat. */
@@ -82,14 +77,8 @@ test('an Emacs whose key is not the registered one allows nothing, and registers
 });
 
 async function register(emacs: EmacsTerminal, key: string): Promise<void> {
-  await command(emacs, 'hive-register-seat');
-  await emacs.until(/Name of the seat/);
-  await emacs.type('laptop');
-  await emacs.keys('Enter');
-  await emacs.until(/Its public key/);
-  await emacs.type(key);
-  await emacs.keys('Enter');
-  await emacs.until(/Let the seat laptop/);
-  await emacs.type('yes');
-  await emacs.keys('Enter');
+  await emacs.command('hive-register-seat');
+  await emacs.reply(/Name of the seat/, 'laptop');
+  await emacs.reply(/Its public key/, key);
+  await emacs.reply(/Let the seat laptop/, 'yes');
 }

@@ -4,22 +4,28 @@
  * to the last.
  *
  * @module-tag undisturbed
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { agentAuthor, type Message } from '../../src/domain/messages.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { openHive } from '../../src/open-hive.ts';
 import { childEnvironment } from '../support/children.ts';
-import { command as commandIn, type Home, lisp, openHome, startsOverAfterFailure } from '../support/emacs.ts';
+import {
+  demoProject,
+  type EmacsTerminal,
+  type Home,
+  lisp,
+  openHome,
+  startsOverAfterFailure,
+} from '../support/emacs.ts';
+import { openTestHive } from '../support/hive.ts';
+import { beforeFile } from '../support/lifetime.ts';
 import * as shared from '../support/messages.ts';
-import type { Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
 
 /** Whether a mention waits until the human is free, and then shows its buffer. */
@@ -28,35 +34,26 @@ const PLANNED = "(hive-rpc-planned-p #'hive-notify--if-free #'hive-shared--show)
 let home: Home;
 let hive: OpenedHive;
 let claude: Session;
-let emacs: Terminal;
-let project: string;
+let emacs: EmacsTerminal;
 
-beforeAll(async () => {
+beforeFile(async () => {
   home = await openHome();
-  const store = join(home.folder, 'store/hive.db');
-  hive = await openHive({ store, env: {} });
-  project = join(home.folder, 'demo');
-  mkdirSync(join(project, '.git'), { recursive: true });
-  writeFileSync(join(project, '.git/HEAD'), 'ref: refs/heads/main\n');
-  writeFileSync(join(project, 'notes.txt'), 'notes\n');
-  const place = { project: 'demo', project_dir: join(project, '.git'), machine: 'elsewhere' };
-  claude = await shared.join(hive, 'abc12-session', place);
-  await shared.join(hive, 'def34-session', place);
+  hive = await openTestHive(home.store);
+  const { where, notes } = demoProject(home);
+  writeFileSync(notes, 'notes\n');
+  claude = await shared.join(hive, 'abc12-session', where);
+  await shared.join(hive, 'def34-session', where);
   emacs = await home.emacs(
     `(progn (require 'server) (setq server-socket-dir ${lisp(home.folder)} server-name "test") (server-start)
        (setq hive-shared-position 'current)
-       (find-file ${lisp(join(project, 'notes.txt'))}))`,
+       (find-file ${lisp(notes)}))`,
   );
 });
 startsOverAfterFailure(() => ({ home, emacs }));
-afterAll(async () => {
-  await hive.close();
-  await home.close();
-});
 
 /** A Lisp form evaluated as another program does, while Emacs waits for keys. */
 async function evaluate(form: string): Promise<string> {
-  const env = childEnvironment(join(home.folder, 'store/hive.db'));
+  const env = childEnvironment(home.store);
   const args = ['-s', join(home.folder, 'test'), '--eval', form];
   return (await promisify(execFile)('emacsclient', args, { env })).stdout.trim();
 }
@@ -80,8 +77,6 @@ async function drawn(): Promise<void> {
   await evaluate(`(progn (redisplay t) (message "drawing %d." ${drawings}) nil)`);
   await emacs.until(new RegExp(`drawing ${drawings}\\.`));
 }
-
-const command = (name: string): Promise<void> => commandIn(emacs, name);
 
 async function stored(): Promise<Message[]> {
   return (await hive.messages.read({ limit: 500 })).items;
@@ -113,7 +108,7 @@ const block = (handle: string, body: string) => `## 2026-01-11 18:00:00 ${handle
 describe('writing', () => {
   test('a message is typed, its handle completed, and posted', async () => {
     await says('the first');
-    await command('hive-shared');
+    await emacs.command('hive-shared');
     await emacs.until(/^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d Claude-abc12 {2}\(demo\)$/m);
     await emacs.until(/^the first$/m);
     await emacs.type('100% done; look @claude-d');
@@ -218,31 +213,29 @@ describe('another program writes into the buffer', () => {
   });
 });
 
-describe('mentions of the human', () => {
-  test('are counted, shown, answered and marked done', async () => {
-    await saysAndShows('@Human which colour?');
-    await emacs.until(/hive 1@/);
-    await emacs.until(/\[reply\] \[done\]/);
-    await emacs.keys('M-<', 'C-c', 'C-n');
-    await eventually(async () => (await inBuffer('(looking-at "@Human which colour")')) === 't');
-    await emacs.keys('C-c', 'C-r');
-    await emacs.type('red');
-    await emacs.keys('C-c', 'C-c');
-    const [answer] = await posted('@Claude-abc12 red');
-    expect(answer?.reply_to).toEqual(expect.any(String));
-    await emacs.until(/^(?![\s\S]*hive \d+@)/);
-    expect((await hive.mentions.summary('human')).unprocessed).toBe(0);
+test('mentions of the human are counted, shown, answered and marked done', async () => {
+  await saysAndShows('@Human which colour?');
+  await emacs.until(/hive 1@/);
+  await emacs.until(/\[reply\] \[done\]/);
+  await emacs.keys('M-<', 'C-c', 'C-n');
+  await eventually(async () => (await inBuffer('(looking-at "@Human which colour")')) === 't');
+  await emacs.keys('C-c', 'C-r');
+  await emacs.type('red');
+  await emacs.keys('C-c', 'C-c');
+  const [answer] = await posted('@Claude-abc12 red');
+  expect(answer?.reply_to).toEqual(expect.any(String));
+  await emacs.until(/^(?![\s\S]*hive \d+@)/);
+  expect((await hive.mentions.summary('human')).unprocessed).toBe(0);
 
-    await says('@Human one more');
-    await emacs.until(/hive 1@/);
-    await command('hive-check-mentions');
-    await emacs.until(/Mentions of you: 2 in total, 1 done, 1 open/);
-    await emacs.until(/@Human one more/);
-    await emacs.keys('d');
-    await emacs.until(/2 done, 0 open/);
-    await emacs.until(/^(?![\s\S]*hive \d+@)/);
-    await emacs.keys('q');
-  });
+  await says('@Human one more');
+  await emacs.until(/hive 1@/);
+  await emacs.command('hive-check-mentions');
+  await emacs.until(/Mentions of you: 2 in total, 1 done, 1 open/);
+  await emacs.until(/@Human one more/);
+  await emacs.keys('d');
+  await emacs.until(/2 done, 0 open/);
+  await emacs.until(/^(?![\s\S]*hive \d+@)/);
+  await emacs.keys('q');
 });
 
 describe('a mention that shows the buffer', () => {

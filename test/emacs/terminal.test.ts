@@ -4,19 +4,19 @@
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { command, type Home, lisp, openHome } from '../support/emacs.ts';
-import type { Terminal } from '../support/tmux.ts';
+import { describe, expect, test } from 'vitest';
+import { type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
+import { beforeFile } from '../support/lifetime.ts';
 import { eventually, textOf } from '../support/wait.ts';
 
 const TEXT = ['one', 'two needle', 'three', 'four', 'five needle', 'six', ''].join('\n');
 
 let home: Home;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 /** It has a character for each time that Hive has looked whether the human is free for an announcement. */
 let looks: string;
 
-beforeAll(async () => {
+beforeFile(async () => {
   home = await openHome();
   const file = join(home.folder, 'notes.txt');
   // Whether Emacs echoes a prefix depends on what any process writes in that moment (measured): without.
@@ -27,7 +27,6 @@ beforeAll(async () => {
     `(progn (setq echo-keystrokes 0) (advice-add 'hive-notify--speak :after ${look}) (find-file ${lisp(file)}))`,
   );
 });
-afterAll(async () => home.close());
 
 /** The screen but for the count in the mode line, which is all that may change. */
 async function rest(): Promise<string[]> {
@@ -61,10 +60,7 @@ async function expectUntouched(arrive: () => Promise<void>): Promise<void> {
 /** The value of a Lisp form, typed at M-: by hand. */
 async function lispValue(form: string): Promise<string> {
   const file = join(home.folder, 'value');
-  await emacs.keys('M-:');
-  await emacs.until(/Eval:$/m);
-  await emacs.type(`(write-region (format "%S" ${form}) nil ${lisp(file)} nil 0)`);
-  await emacs.keys('Enter');
+  await emacs.evaluate(`(write-region (format "%S" ${form}) nil ${lisp(file)} nil 0)`);
   const value = await textOf(file, form);
   rmSync(file);
   return value;
@@ -92,9 +88,7 @@ describe('while ten prompts arrive', () => {
   });
 
   test('y-or-n-p waits for its own answer', async () => {
-    await emacs.keys('M-:');
-    await emacs.type('(message "said: %S" (y-or-n-p "Really? "))');
-    await emacs.keys('Enter');
+    await emacs.evaluate('(message "said: %S" (y-or-n-p "Really? "))');
     await emacs.until(/Really\? \(y or n\)/);
     await expectUntouched(tenArrive);
     await emacs.keys('y');
@@ -108,11 +102,8 @@ describe('while ten prompts arrive', () => {
     await emacs.keys('h');
     expect(await lispValue('mark-active')).toBe('t');
     await emacs.keys('M-<', 'M-%');
-    await emacs.until(/Query replace/);
-    await emacs.type('needle');
-    await emacs.keys('Enter');
-    await emacs.type('thread');
-    await emacs.keys('Enter');
+    await emacs.reply(/Query replace/, 'needle');
+    await emacs.enter('thread');
     await emacs.until(/Query replacing needle with thread/);
     await expectUntouched(tenArrive);
     await emacs.keys('n', 'y');
@@ -138,15 +129,14 @@ describe('while ten prompts arrive', () => {
   });
 
   test('a half-typed answer goes on, and is the answer', async () => {
-    await command(emacs, 'hive-respond');
+    await emacs.command('hive-respond');
     await emacs.until(/Answer \(\d+ pending, default /);
     await emacs.keys('Enter');
     await emacs.until(/asks: Question 1\?/);
     await emacs.type('half an ans');
     await emacs.until(/half an ans/);
     await expectUntouched(tenArrive);
-    await emacs.type('wer');
-    await emacs.keys('Enter');
+    await emacs.enter('wer');
     await emacs.until(/Answered Deployer: half an answer \(stored\)/);
   });
 

@@ -2,7 +2,6 @@
  * `hive-token-for-directory`, with real keys: an agent in a container that TRAMP reaches asks the human of this Emacs. The
  * container is a mount namespace with a home of its own.
  * @module-tag emacs
- * @module-tag sqlite
  * @module-tag http
  * @module-tag mounts
  */
@@ -11,13 +10,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
-import {
-  command as commandIn,
-  type EmacsTerminal,
-  type EmptyHome,
-  lisp,
-  openEmptyHome,
-} from '../support/emacs.ts';
+import { type EmacsTerminal, type EmptyHome, lisp, openEmptyHome } from '../support/emacs.ts';
 import { beforeFile, whenFinished } from '../support/lifetime.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { eventually } from '../support/wait.ts';
@@ -85,7 +78,6 @@ let file: string;
 
 beforeFile(async () => {
   home = await openEmptyHome();
-  whenFinished(() => home.close());
   port = await freePort();
   const far = join(home.folder, 'far');
   execFileSync('mkdir', [far]);
@@ -98,15 +90,13 @@ beforeFile(async () => {
 async function command(name: string): Promise<void> {
   // While Emacs still works for the command before, it drops keys.
   await emacs.keys('C-x', '1');
-  await commandIn(emacs, 'hive-token-for-directory');
+  await emacs.command('hive-token-for-directory');
   await emacs.until(/Let agents ask from/);
   await emacs.keys('C-a', 'C-k');
-  await emacs.type(`/hivetest:${container.pid}:/`);
-  await emacs.keys('Enter');
+  await emacs.enter(`/hivetest:${container.pid}:/`);
   await emacs.until(/Name of the token: \d+/);
   await emacs.keys('C-a', 'C-k');
-  await emacs.type(name);
-  await emacs.keys('Enter');
+  await emacs.enter(name);
   await emacs.until(new RegExp(`Address of hive serve.*http://127.0.0.1:${port}`));
   await emacs.keys('Enter');
 }
@@ -140,10 +130,8 @@ test('an agent there asks with the token that was made and written there, and ge
     options: ['yes', 'no'],
   });
   await emacs.until(/hive 1\b/);
-  await commandIn(emacs, 'hive-respond');
-  await emacs.until(/box.*Rebuild the image\?/);
-  await emacs.type('yes');
-  await emacs.keys('Enter');
+  await emacs.command('hive-respond');
+  await emacs.reply(/box.*Rebuild the image\?/, 'yes');
   await emacs.said(/Answered/);
   expect(await agent.call('hivemind_poll', { ask_id: asked['ask_id'], wait_ms: 20_000 })).toMatchObject({
     status: 'responded',
@@ -155,15 +143,11 @@ test('an agent there asks with the token that was made and written there, and ge
 test('a token of that name gets a new secret only if the human says so', async () => {
   const before = container.run(`cat ${file}`);
   await command('box');
-  await emacs.until(/Token box already exists/);
-  await emacs.type('no');
-  await emacs.keys('Enter');
+  await emacs.reply(/Token box already exists/, 'no');
   await emacs.until(/was not changed/);
   expect(container.run(`cat ${file}`)).toBe(before);
   await command('box');
-  await emacs.until(/Token box already exists/);
-  await emacs.type('yes');
-  await emacs.keys('Enter');
+  await emacs.reply(/Token box already exists/, 'yes');
   await eventually(() => container.run(`cat ${file}`) !== before, 20_000, 'the new secret');
   expect(container.run(`ls -A $(dirname ${file})`)).toBe('token\n');
 });

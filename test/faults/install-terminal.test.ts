@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { HIVE } from '../support/children.ts';
-import { whenFinished } from '../support/lifetime.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { NPM } from '../support/npm.ts';
 import { tempHome } from '../support/temp.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
@@ -46,16 +46,16 @@ async function person(more: { PATH?: string; SHELL?: string } = {}): Promise<Per
     PACKAGE_CONTENT: 'first',
     PS1: '$ ',
   };
-  const terminal = await openTerminal(home, env, ['/bin/sh', '-i'], { columns: 200, lines: 300 });
-  whenFinished(() => terminal.close());
+  const terminal = closedAtEnd(
+    await openTerminal(home, env, ['/bin/sh', '-i'], { columns: 200, lines: 300 }),
+  );
   await terminal.watch();
   await terminal.until(/^\$/m);
   return {
     home,
     terminal,
     async types(line) {
-      await terminal.type(line);
-      await terminal.keys('Enter');
+      await terminal.enter(line);
     },
   };
 }
@@ -69,16 +69,13 @@ const asking = (above: RegExp, question = /Set this up[^[]*\[Y\/n[^\]]*\]/): Reg
 const REMOVE = /Remove this\? \[y\/N, d shows every line\]/;
 
 async function answer(terminal: Terminal, text: string): Promise<void> {
-  await terminal.type(text);
-  await terminal.keys('Enter');
+  await terminal.enter(text);
 }
 
 /** Answers each question whose text begins like this, in this order. */
 async function answers(terminal: Terminal, pairs: readonly (readonly [RegExp, string])[]): Promise<void> {
   for (const [question, answer] of pairs) {
-    await terminal.until(question, PATIENT_MS);
-    await terminal.type(answer);
-    await terminal.keys('Enter');
+    await terminal.reply(question, answer, PATIENT_MS);
   }
 }
 

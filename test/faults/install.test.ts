@@ -498,50 +498,48 @@ it('bin/hive refuses Windows at once and names WSL', async () => {
   }
 });
 
-describe('bin/hive on a Node that is too old', () => {
-  /** A package as npm has installed it, with a Node beside it; the Node that starts it says that it is 20. */
-  function old(more = ''): { folder: string; run(...args: string[]): Promise<Ran> } {
-    const folder = tempFolder();
-    const root = join(folder, 'node_modules/hive-sidecar');
-    mkdirSync(dirname(root), { recursive: true });
-    mkdirSync(root);
-    for (const part of ['dist', 'package.json']) symlinkSync(join(ROOT, part), join(root, part));
-    mkdirSync(join(root, 'bin'));
-    for (const name of ['hive', 'package.json'])
-      writeFileSync(join(root, 'bin', name), readFileSync(join(ROOT, 'bin', name)));
-    script(join(folder, 'bin/node'), `#!/bin/sh\necho beside >&2\nexec ${process.execPath} "$@"\n`);
-    const preload = join(folder, 'old.cjs');
-    const version = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })";
-    writeFileSync(preload, `if (!process.execArgv.length) return;\n${version};\n${more}\n`);
-    const command = ['--require', preload, join(root, 'bin/hive')];
-    script(join(folder, 'hive'), `#!/bin/sh\nexec ${process.execPath} ${command.join(' ')} "$@"\n`);
-    return {
-      folder,
-      run: async (...args) => {
-        const { spawnChild, childEnvironment } = await import('../support/children.ts');
-        const child = spawnChild(join(folder, 'hive'), args, childEnvironment(join(folder, 's/hive.db')));
-        let out = '';
-        child.process.stdout.on('data', (text: Buffer) => {
-          out += text.toString();
-        });
-        child.process.stdin.end();
-        const { code } = await child.exited;
-        return { code, out, err: child.stderr(), json: () => JSON.parse(out) };
-      },
-    };
-  }
+/** A package as npm has installed it, with a Node beside it; the Node that starts it says that it is 20. */
+function old(more = ''): { folder: string; run(...args: string[]): Promise<Ran> } {
+  const folder = tempFolder();
+  const root = join(folder, 'node_modules/hive-sidecar');
+  mkdirSync(dirname(root), { recursive: true });
+  mkdirSync(root);
+  for (const part of ['dist', 'package.json']) symlinkSync(join(ROOT, part), join(root, part));
+  mkdirSync(join(root, 'bin'));
+  for (const name of ['hive', 'package.json'])
+    writeFileSync(join(root, 'bin', name), readFileSync(join(ROOT, 'bin', name)));
+  script(join(folder, 'bin/node'), `#!/bin/sh\necho beside >&2\nexec ${process.execPath} "$@"\n`);
+  const preload = join(folder, 'old.cjs');
+  const version = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })";
+  writeFileSync(preload, `if (!process.execArgv.length) return;\n${version};\n${more}\n`);
+  const command = ['--require', preload, join(root, 'bin/hive')];
+  script(join(folder, 'hive'), `#!/bin/sh\nexec ${process.execPath} ${command.join(' ')} "$@"\n`);
+  return {
+    folder,
+    run: async (...args) => {
+      const { spawnChild, childEnvironment } = await import('../support/children.ts');
+      const child = spawnChild(join(folder, 'hive'), args, childEnvironment(join(folder, 's/hive.db')));
+      let out = '';
+      child.process.stdout.on('data', (text: Buffer) => {
+        out += text.toString();
+      });
+      child.process.stdin.end();
+      const { code } = await child.exited;
+      return { code, out, err: child.stderr(), json: () => JSON.parse(out) };
+    },
+  };
+}
 
-  it.each([
-    ['in the same process', ''],
-    ['in a child, where Node cannot replace itself', 'delete process.execve;'],
-  ])('goes on with the Node beside it, %s', async (_, more) => {
-    const { run } = old(more);
-    expect(await run('--version')).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/^\d+\./),
-      err: 'beside\n',
-    });
-    expect(await run('poll', 'ask-unknown')).toMatchObject({ code: 1 });
-    expect(await run('ask')).toMatchObject({ code: 2 });
+it.each([
+  ['in the same process', ''],
+  ['in a child, where Node cannot replace itself', 'delete process.execve;'],
+])('bin/hive on a Node that is too old goes on with the Node beside it, %s', async (_, more) => {
+  const { run } = old(more);
+  expect(await run('--version')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^\d+\./),
+    err: 'beside\n',
   });
+  expect(await run('poll', 'ask-unknown')).toMatchObject({ code: 1 });
+  expect(await run('ask')).toMatchObject({ code: 2 });
 });

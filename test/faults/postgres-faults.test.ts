@@ -12,6 +12,7 @@ import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
 import type { Driver } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive, whenWaiting } from '../support/hive.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
 import { clockPasses, eventually, FOR_EVER_MS, moment } from '../support/wait.ts';
@@ -177,8 +178,7 @@ describe('a half-open connection', () => {
 
   test('is an error of all reads, and not the sign of a busy process', async () => {
     const proxy = await tcpProxy(server.port);
-    const driver = openPostgresAt(through(fresh(), proxy.port), {}, { busy_ms: 4_000 });
-    onTestFinished(() => driver.close());
+    const driver = closedAtEnd(openPostgresAt(through(fresh(), proxy.port), {}, { busy_ms: 4_000 }));
     await driver.inspect(async () => undefined);
     proxy.swallow();
     const reads = Array.from({ length: 30 }, () => driver.read(async () => undefined));
@@ -236,51 +236,47 @@ describe('a half-open connection', () => {
   });
 });
 
-describe('a server that is slow', () => {
-  test('costs time and nothing else', async () => {
-    const address = fresh();
-    const proxy = await tcpProxy(server.port);
-    const agent = await openTestHive(through(address, proxy.port));
-    const desk = await openTestHive(address);
-    proxy.delay(100);
-    const { ask_id } = await ask(agent);
-    const { woken } = await asleep(agent, ask_id);
-    await respond(desk, ask_id);
-    expect(await woken).toBe('responded');
-  });
+test('a server that is slow costs time and nothing else', async () => {
+  const address = fresh();
+  const proxy = await tcpProxy(server.port);
+  const agent = await openTestHive(through(address, proxy.port));
+  const desk = await openTestHive(address);
+  proxy.delay(100);
+  const { ask_id } = await ask(agent);
+  const { woken } = await asleep(agent, ask_id);
+  await respond(desk, ask_id);
+  expect(await woken).toBe('responded');
 });
 
-describe('a writer that commits late', () => {
-  test('is waited for: no cursor passes it, and nobody decides at the same time', async () => {
-    const address = fresh();
-    const [slow, quick, reader] = [
-      await openTestHive(address),
-      await openTestHive(address),
-      await openTestHive(address),
-    ];
-    const told: (string | null)[] = [];
-    onTestFinished(
-      reader.feed.follow({
-        cursor: 0,
-        onEvents: async (events) => void told.push(...events.map(({ subject }) => subject)),
-        onResync: async () => undefined,
-      }),
-    );
-    const begun: string[] = [];
-    const add = (hive: OpenedHive, subject: string, pause_ms: number): Promise<void> =>
-      hive.store.write(async (tx) => {
-        const { n = 0 } = (await tx.desks.preferences('seat')) as { n?: number };
-        begun.push(subject);
-        if (pause_ms > 0) await moment(pause_ms);
-        await tx.events.append({ type: 'desk/notice', session_id: null, subject, data: {} });
-        await tx.desks.setPreferences('seat', { n: n + 1 });
-      });
-    const late = add(slow, 'late', 400);
-    await eventually(() => begun.includes('late'));
-    await Promise.all([late, add(quick, 'quick', 0)]);
-    await eventually(() => told.length === 2);
-    expect(told).toEqual(['late', 'quick']);
-    // Without the lock both would have read 0.
-    expect(await reader.store.read((tx) => tx.desks.preferences('seat'))).toEqual({ n: 2 });
-  });
+test('a writer that commits late is waited for: no cursor passes it, and nobody decides at the same time', async () => {
+  const address = fresh();
+  const [slow, quick, reader] = [
+    await openTestHive(address),
+    await openTestHive(address),
+    await openTestHive(address),
+  ];
+  const told: (string | null)[] = [];
+  onTestFinished(
+    reader.feed.follow({
+      cursor: 0,
+      onEvents: async (events) => void told.push(...events.map(({ subject }) => subject)),
+      onResync: async () => undefined,
+    }),
+  );
+  const begun: string[] = [];
+  const add = (hive: OpenedHive, subject: string, pause_ms: number): Promise<void> =>
+    hive.store.write(async (tx) => {
+      const { n = 0 } = (await tx.desks.preferences('seat')) as { n?: number };
+      begun.push(subject);
+      if (pause_ms > 0) await moment(pause_ms);
+      await tx.events.append({ type: 'desk/notice', session_id: null, subject, data: {} });
+      await tx.desks.setPreferences('seat', { n: n + 1 });
+    });
+  const late = add(slow, 'late', 400);
+  await eventually(() => begun.includes('late'));
+  await Promise.all([late, add(quick, 'quick', 0)]);
+  await eventually(() => told.length === 2);
+  expect(told).toEqual(['late', 'quick']);
+  // Without the lock both would have read 0.
+  expect(await reader.store.read((tx) => tx.desks.preferences('seat'))).toEqual({ n: 2 });
 });

@@ -6,21 +6,19 @@
  * @module-tag postgres
  * @module-tag library
  */
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive, recordingLog, whenWaiting } from '../support/hive.ts';
+import { beforeFile, closedAtEnd } from '../support/lifetime.ts';
 import { startPgbouncer } from '../support/pgbouncer.ts';
 import { race } from '../support/race.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
-
-/** A wait that ended by itself would look once more and find the answer without having been woken. */
-const FOR_EVER_MS = 3_600_000;
+import { FOR_EVER_MS } from '../support/wait.ts';
 
 describe('behind PgBouncer', () => {
   let server: SharedPostgres;
-  beforeAll(async () => {
+  beforeFile(async () => {
     server = await sharedPostgres();
-    return () => server.stop();
   });
   const through = async (schema: string): Promise<string> =>
     `postgres://hive@127.0.0.1:${await startPgbouncer(server)}/postgres?schema=${schema}&prepare=off`;
@@ -40,8 +38,7 @@ describe('behind PgBouncer', () => {
   test('a direct connection for LISTEN wakes at once', async () => {
     const store = await through('direct');
     const env = { HIVE_LISTEN_URL: server.address('direct') };
-    const agent = await openHive({ store, env, log: recordingLog() });
-    onTestFinished(() => agent.close());
+    const agent = closedAtEnd(await openHive({ store, env, log: recordingLog() }));
     const desk = await openTestHive(store);
     const { ask_id } = await ask(agent);
     const waiting = agent.prompts.wait([ask_id], { wait_ms: FOR_EVER_MS });

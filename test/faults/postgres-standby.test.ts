@@ -32,84 +32,82 @@ async function sql(port: number, ...statements: string[]): Promise<Record<string
   }
 }
 
-describe('a standby that takes over', () => {
-  test('has everything that was acknowledged, if it is synchronous; waits get the answer from it', async () => {
-    const primary = await server();
-    const standby = await server({ standbyOf: primary });
-    await sql(
-      primary.port,
-      `ALTER SYSTEM SET synchronous_standby_names = 'standby'`,
-      'SELECT pg_reload_conf()',
-    );
-    await eventually(async () => {
-      const [row] = await sql(primary.port, 'SELECT sync_state FROM pg_stat_replication');
-      return row?.['sync_state'] === 'sync';
-    });
-    const line = await tcpProxy(primary.port);
-    const address = `postgres://hive@127.0.0.1:${line.port}/postgres?schema=failover`;
-    const [agent, desk] = [await openTestHive(address), await openTestHive(address)];
-    const { ask_id } = await ask(agent, { question: 'Waits?' });
-    const waiting = agent.prompts.wait([ask_id], { wait_ms: FOR_EVER_MS });
-
-    const kept: string[] = [];
-    let stopped = false;
-    const asking = (async () => {
-      while (!stopped) {
-        await ask(agent).then(
-          (prompt) => kept.push(prompt.ask_id),
-          () => moment(20),
-        );
-      }
-    })();
-    await eventually(() => kept.length > 20, 20_000);
-    await primary.crash();
-    const before = kept.length;
-    await standby.promote();
-    // The former standby has no standby itself.
-    await sql(standby.port, `ALTER SYSTEM SET synchronous_standby_names = ''`, 'SELECT pg_reload_conf()');
-    line.redirect(standby.port);
-    await eventually(() => kept.length > before + 20, 20_000);
-    stopped = true;
-    await asking;
-    for (const id of kept) expect((await desk.prompts.get(id)).status).toBe('pending');
-
-    await desk.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
-    expect((await waiting)[0]?.status).toBe('responded');
+test('a standby that takes over has everything that was acknowledged, if it is synchronous; waits get the answer from it', async () => {
+  const primary = await server();
+  const standby = await server({ standbyOf: primary });
+  await sql(
+    primary.port,
+    `ALTER SYSTEM SET synchronous_standby_names = 'standby'`,
+    'SELECT pg_reload_conf()',
+  );
+  await eventually(async () => {
+    const [row] = await sql(primary.port, 'SELECT sync_state FROM pg_stat_replication');
+    return row?.['sync_state'] === 'sync';
   });
-});
+  const line = await tcpProxy(primary.port);
+  const address = `postgres://hive@127.0.0.1:${line.port}/postgres?schema=failover`;
+  const [agent, desk] = [await openTestHive(address), await openTestHive(address)];
+  const { ask_id } = await ask(agent, { question: 'Waits?' });
+  const waiting = agent.prompts.wait([ask_id], { wait_ms: FOR_EVER_MS });
 
-describe('a server whose disk is full', { tags: ['root', 'mounts'] }, () => {
-  test('says so; nothing acknowledged is lost; once there is room, everything works again', async () => {
-    const tight = await server({ smallDisk: '24m', settings: ['default_tablespace=small'] });
-    await sql(tight.port, `CREATE TABLESPACE small LOCATION '${tight.smallDisk}'`);
-    const hive = await openTestHive(tight.address('full'));
-    const kept = [(await ask(hive, { question: 'Before?' })).ask_id];
-    const makeRoom = fillDisk(tight.pid, tight.smallDisk);
-    let refusal: unknown = null;
-    for (let n = 0; n < 200 && refusal === null; n += 1) {
-      await ask(hive, { question: `Question ${n}?`, context: contextOf(n) }).then(
+  const kept: string[] = [];
+  let stopped = false;
+  const asking = (async () => {
+    while (!stopped) {
+      await ask(agent).then(
         (prompt) => kept.push(prompt.ask_id),
-        (error: unknown) => {
-          refusal = error;
-        },
+        () => moment(20),
       );
     }
-    expect(refusal).toMatchObject({ code: 'store_full', message: expect.stringMatching(/no space left/) });
-    for (const ask_id of kept) expect((await hive.prompts.get(ask_id)).status).toBe('pending');
-    makeRoom();
-    kept.push((await ask(hive, { question: 'After?', context: contextOf(999) })).ask_id);
-    expect((await hive.prompts.list({ status: 'pending', limit: 500 })).items).toHaveLength(kept.length);
-  });
+  })();
+  await eventually(() => kept.length > 20, 20_000);
+  await primary.crash();
+  const before = kept.length;
+  await standby.promote();
+  // The former standby has no standby itself.
+  await sql(standby.port, `ALTER SYSTEM SET synchronous_standby_names = ''`, 'SELECT pg_reload_conf()');
+  line.redirect(standby.port);
+  await eventually(() => kept.length > before + 20, 20_000);
+  stopped = true;
+  await asking;
+  for (const id of kept) expect((await desk.prompts.get(id)).status).toBe('pending');
 
-  /** Text that cannot be compressed. */
-  function contextOf(n: number): string {
-    let seed = n + 1;
-    return Array.from({ length: 30_000 }, () => {
-      seed = (seed * 48_271) % 2_147_483_647;
-      return String.fromCharCode(33 + (seed % 90));
-    }).join('');
-  }
+  await desk.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+  expect((await waiting)[0]?.status).toBe('responded');
 });
+
+test('a server whose disk is full says so; nothing acknowledged is lost; once there is room, everything works again', {
+  tags: ['root', 'mounts'],
+}, async () => {
+  const tight = await server({ smallDisk: '24m', settings: ['default_tablespace=small'] });
+  await sql(tight.port, `CREATE TABLESPACE small LOCATION '${tight.smallDisk}'`);
+  const hive = await openTestHive(tight.address('full'));
+  const kept = [(await ask(hive, { question: 'Before?' })).ask_id];
+  const makeRoom = fillDisk(tight.pid, tight.smallDisk);
+  let refusal: unknown = null;
+  for (let n = 0; n < 200 && refusal === null; n += 1) {
+    await ask(hive, { question: `Question ${n}?`, context: contextOf(n) }).then(
+      (prompt) => kept.push(prompt.ask_id),
+      (error: unknown) => {
+        refusal = error;
+      },
+    );
+  }
+  expect(refusal).toMatchObject({ code: 'store_full', message: expect.stringMatching(/no space left/) });
+  for (const ask_id of kept) expect((await hive.prompts.get(ask_id)).status).toBe('pending');
+  makeRoom();
+  kept.push((await ask(hive, { question: 'After?', context: contextOf(999) })).ask_id);
+  expect((await hive.prompts.list({ status: 'pending', limit: 500 })).items).toHaveLength(kept.length);
+});
+
+/** Text that cannot be compressed. */
+function contextOf(n: number): string {
+  let seed = n + 1;
+  return Array.from({ length: 30_000 }, () => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return String.fromCharCode(33 + (seed % 90));
+  }).join('');
+}
 
 describe('a server whose clock is not ours', () => {
   afterEach(() => {

@@ -1,7 +1,7 @@
 /** `npm run test:steady` with one small file of tests, and with none. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { childEnvironment, ROOT, spawnChild } from '../support/children.ts';
+import { childEnvironment, readOutput, ROOT, spawnChild } from '../support/children.ts';
 import { RUN_VARIABLE } from '../support/run-folder.ts';
 import { tempFolder } from '../support/temp.ts';
 
@@ -10,12 +10,9 @@ async function steady(...args: string[]): Promise<{ code: number | null; printed
   // It is a run of its own, and no part of this one.
   const { [RUN_VARIABLE]: _run, ...env } = childEnvironment('none', { TMPDIR: tempFolder() });
   const child = spawnChild(process.execPath, [join(ROOT, 'scripts/steady.mjs'), ...args], env);
-  let printed = '';
-  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text;
-  });
+  const printed = readOutput(child);
   const { code } = await child.exited;
-  return { code, printed };
+  return { code, printed: printed() };
 }
 
 test('it runs beside busy programs and on one processor, and prints a line for each', async () => {

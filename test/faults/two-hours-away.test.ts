@@ -3,12 +3,11 @@
  * with real keys in a real terminal. Every key is counted.
  *
  * @module-tag as-displayed
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Seat } from '../../src/domain/seats.ts';
 import type { AskRequest, Prompt } from '../../src/index.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -157,7 +156,6 @@ beforeEach(async () => {
       (define-key global-map (kbd "C-c h") 'hive-prefix-map) global-map))`);
   await emacs.said(/Registered this seat/);
 });
-afterEach(() => home.close());
 
 const pending = async (): Promise<Prompt[]> =>
   (await hive.prompts.list({ status: 'pending', limit: 100 })).items;
@@ -246,9 +244,7 @@ test('six agents, 40 questions, two hours away: all are answered with at most 50
   await emacs.until(/hive 22‖18/);
   grow(home.store, 2 / 24);
   // Emacs has the times from before.
-  await emacs.keys('M-:');
-  await emacs.type('(progn (hive-model-refresh) (+ 2 40))');
-  await emacs.keys('Enter');
+  await emacs.evaluate('(progn (hive-model-refresh) (+ 2 40))');
   await emacs.until(/^42 /m);
 
   await press('C-c', 'h', 'n');

@@ -3,7 +3,6 @@
  *
  * @module-tag untrusted
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag acp
  */
 import { readdirSync, readFileSync } from 'node:fs';

@@ -2,7 +2,6 @@
  * `hive` with any words: an exit code of the table, a sentence for what is wrong, and never a stack.
  *
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag cli
  */
 import fc from 'fast-check';

@@ -4,7 +4,6 @@
  *
  * @module-tag untrusted
  * @module-tag one-winner
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { PassThrough } from 'node:stream';

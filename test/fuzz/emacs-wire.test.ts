@@ -3,7 +3,6 @@
  *
  * @module-tag untrusted
  * @module-tag undisturbed
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { spawn } from 'node:child_process';

@@ -2,7 +2,6 @@
  * Bytes from Emacs: whatever comes, however it is cut, good frames arrive and bad ones are refused.
  *
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { PassThrough } from 'node:stream';

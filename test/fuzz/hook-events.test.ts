@@ -3,7 +3,6 @@
  *
  * @module-tag untrusted
  * @module-tag guards-end
- * @module-tag sqlite
  * @module-tag hook
  */
 

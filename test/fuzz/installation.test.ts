@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
-import { planInit, planUninit } from '../../src/infrastructure/installation/parts.ts';
-import { init, OLDER, PARTS, PROGRAM } from '../support/installed-parts.ts';
+import { planUninit } from '../../src/infrastructure/installation/parts.ts';
+import { expectRestored, init, OLDER, PARTS, PROGRAM } from '../support/installed-parts.ts';
 import { jsonFiles } from '../support/json-arbitraries.ts';
 import { fuzz } from './fuzz.ts';
 
@@ -27,16 +27,7 @@ fuzz('installation: what init adds to a file is added once, and uninit takes out
     const made = PARTS[name];
     if (made === undefined) throw new Error(`There is no part ${name}.`);
     const part = made(PROGRAM);
-    const done = init(part, text);
-    expect(planUninit(part, done.text, done.receipt)?.after).toBe(text);
-    // Again, with the receipt and without one.
-    expect(planInit(part, done.text, done.receipt)).toBeNull();
-    expect(planInit(part, done.text, null)).toBeNull();
-    // After an upgrade.
-    const old = init(made(OLDER), text);
-    const now = init(part, old.text, old.receipt);
-    expect(now.text).not.toContain('/old/');
-    expect(planUninit(part, now.text, now.receipt)?.after).toBe(text);
+    const done = expectRestored(made, text);
     // Where ours was a file of its own at first: what stands in it by now is theirs.
     const ours = init(made(OLDER), null);
     const theirs = init(part, text, ours.receipt);

@@ -2,7 +2,6 @@
  * The message parser and the shared buffer as text, against what a message was built of.
  *
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag emacs
  */
 import fc from 'fast-check';
@@ -42,9 +41,7 @@ fuzz('message text: those that its paragraphs mention are mentioned, and nobody 
 const mess = fc
   .array(
     fc.oneof(oddText, fc.constantFrom('`', '``', '```', '~~~', '> ', '\n', '\\', '@', '@A-1', 'http://')),
-    {
-      maxLength: 40,
-    },
+    { maxLength: 40 },
   )
   .map((parts) => parts.join(''));
 

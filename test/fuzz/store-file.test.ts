@@ -4,7 +4,6 @@
  * message is read as it was written, or refused: a checksum covers its columns. The doctor finds missing rows.
  *
  * @module-tag durable
- * @module-tag sqlite
  * @module-tag library
  */
 import {
@@ -92,10 +91,7 @@ function spoil(file: string, { flips, keeps }: Damage): void {
 const part = fc.nat(99_999).map((n) => n / 100_000);
 
 const damage: fc.Arbitrary<Damage> = fc.record({
-  flips: fc.array(fc.tuple(part, fc.nat(7)), {
-    minLength: 1,
-    maxLength: 8,
-  }),
+  flips: fc.array(fc.tuple(part, fc.nat(7)), { minLength: 1, maxLength: 8 }),
   keeps: fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: part }),
 });
 

@@ -2,7 +2,6 @@
  * The arguments of every MCP tool: a result or a refusal with a sentence, never an internal error.
  *
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag mcp
  */
 import { readFileSync } from 'node:fs';

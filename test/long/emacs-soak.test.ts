@@ -5,9 +5,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openHive } from '../../src/open-hive.ts';
-import { type Home, lisp, openHome } from '../support/emacs.ts';
-import { HUMAN, withoutQuotas } from '../support/hive.ts';
+import { lisp, openHome } from '../support/emacs.ts';
+import { HUMAN, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { eventually, moment, textOf } from '../support/wait.ts';
 
 const PROMPTS = 5_000;
@@ -20,15 +19,7 @@ test(`${PROMPTS} questions come and go: no key is lost, nothing fails, Emacs doe
   timeout: 900_000,
 }, async () => {
   const home = await openHome();
-  try {
-    await soak(home);
-  } finally {
-    await home.close();
-  }
-});
-
-async function soak(home: Home): Promise<void> {
-  const hive = await withoutQuotas(await openHive({ store: join(home.folder, 'store', 'hive.db'), env: {} }));
+  const hive = await withoutQuotas(await openTestHive(home.store));
   const file = join(home.folder, 'typed.txt');
   writeFileSync(file, '');
   const emacs = await home.emacs(`(progn (setq echo-keystrokes 0 hive-side-window 'bottom)
@@ -42,8 +33,7 @@ async function soak(home: Home): Promise<void> {
   const typing = (async () => {
     for (let line = 1; coming; line += 1) {
       const text = `${line}: nothing that I type is lost, whatever comes`;
-      await emacs.type(text);
-      await emacs.keys('Enter');
+      await emacs.enter(text);
       typed += `${text}\n`;
       // A command that reads keys itself continues as well. (Not ended by C-g: Emacs then drops what is typed ahead.)
       if (line % 10 === 0) await emacs.keys('C-r', 'noth', 'Enter', 'M->');
@@ -79,10 +69,8 @@ async function soak(home: Home): Promise<void> {
   expect(typed.split('\n').length).toBeGreaterThan(100);
 
   const said = join(home.folder, 'said');
-  await emacs.keys('M-:');
-  await emacs.type(`(write-region (concat (with-current-buffer "*Messages*" (buffer-string))
+  await emacs.evaluate(`(write-region (concat (with-current-buffer "*Messages*" (buffer-string))
     (if (get-buffer "*hive log*") (with-current-buffer "*hive log*" (buffer-string)) "")) nil ${lisp(said)} nil 0)`);
-  await emacs.keys('Enter');
   // The sidecar may log that there is no desktop here.
   const lines = (await textOf(said)).split('\n');
   expect(
@@ -93,13 +81,12 @@ async function soak(home: Home): Promise<void> {
   const growth = mean(sizes.slice(-part)) / mean(sizes.slice(0, part));
   expect(growth, `MiB of Emacs: ${sizes.map(Math.round).join(' ')}`).toBeGreaterThan(0.95);
   expect(growth, `MiB of Emacs: ${sizes.map(Math.round).join(' ')}`).toBeLessThan(1.05);
-  await hive.close();
 
   async function settle(ask_id: string, number: number): Promise<void> {
     if (number % 2 === 0) await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
     else await home.agent.prompts.cancel(ask_id);
   }
-}
+});
 
 function residentMemory(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;

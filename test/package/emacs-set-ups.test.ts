@@ -3,7 +3,6 @@
  * written. Hive starts, with the program that belongs to what was loaded; a question is seen and answered; Emacs shows no error
  * and no warning; and when Emacs has ended, nothing is left.
  *
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { execFile } from 'node:child_process';
@@ -27,7 +26,7 @@ import { shell } from '../support/cli.ts';
 import { ALMOST_Q, lisp, sidecarOf } from '../support/emacs.ts';
 import { NO_TRAMPOLINES } from '../support/emacs-batch.ts';
 import { SERVER, type ServedEmacs, servedEmacs, startDaemon } from '../support/emacs-daemon.ts';
-import { beforeFile, whenFinished } from '../support/lifetime.ts';
+import { beforeFile, closedAtEnd } from '../support/lifetime.ts';
 import { lispFolder } from '../support/lisp.ts';
 import { tempFolder, tempHome } from '../support/temp.ts';
 import { openTerminal } from '../support/tmux.ts';
@@ -244,8 +243,7 @@ ${recipe(join(current, 'elisp'))}`,
       { '.emacs': recipe(odd.elisp) + server },
       { LANG: 'C', TERM: 'xterm-256color' },
     );
-    const terminal = await openTerminal(tempFolder(), person.env, ['emacs', '-nw', ...ALMOST_Q]);
-    whenFinished(() => terminal.close());
+    const terminal = closedAtEnd(await openTerminal(tempFolder(), person.env, ['emacs', '-nw', ...ALMOST_Q]));
     await works(person, await servedEmacs(person.env), odd.hive, {
       async answer() {
         await terminal.keys('C-c', 'h', 'n');

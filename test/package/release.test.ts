@@ -41,28 +41,29 @@ test('the zip has every file of the plugin', async () => {
   await run('diff', ['-r', join(ROOT, 'plugin'), folder]);
 });
 
-describe('hive install from the release file', () => {
-  /** A machine on which `node` and `npm` are of this version. */
-  async function machine(major: number): Promise<{ home: string; node: string; env: Environment }> {
-    const home = lettingScriptsAnswer(tempFolder());
-    const bin = join(home, 'machine');
-    mkdirSync(bin);
-    const binary = `node-${process.platform}-${process.arch}`;
-    const install = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', bin];
-    await run('npm', [...install, `${binary}@${major}`], { env: { ...process.env, ...npm } });
-    // As a machine has it: not in a project.
-    const node = join(bin, 'node');
-    await run('cp', [join(bin, 'node_modules', binary, 'bin/node'), node]);
-    const { stdout } = await run('/bin/sh', ['-c', 'readlink -f "$(command -v npm)"']);
-    const npmCli = stdout.trim();
-    writeFileSync(join(bin, 'npm'), `#!/bin/sh\nexec ${node} ${npmCli} "$@"\n`);
-    chmodSync(join(bin, 'npm'), 0o755);
-    const PATH = `${join(home, '.local/bin')}:${bin}:/usr/bin:/bin`;
-    const bus = { DBUS_SESSION_BUS_ADDRESS: 'disabled:', LANG: 'C.UTF-8' };
-    return { home, node, env: { ...npm, ...bus, HOME: home, PATH, npm_config_prefer_offline: 'true' } };
-  }
+/** A machine on which `node` and `npm` are of this version. */
+async function machine(major: number): Promise<{ home: string; node: string; env: Environment }> {
+  const home = lettingScriptsAnswer(tempFolder());
+  const bin = join(home, 'machine');
+  mkdirSync(bin);
+  const binary = `node-${process.platform}-${process.arch}`;
+  const install = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', bin];
+  await run('npm', [...install, `${binary}@${major}`], { env: { ...process.env, ...npm } });
+  // As a machine has it: not in a project.
+  const node = join(bin, 'node');
+  await run('cp', [join(bin, 'node_modules', binary, 'bin/node'), node]);
+  const { stdout } = await run('/bin/sh', ['-c', 'readlink -f "$(command -v npm)"']);
+  const npmCli = stdout.trim();
+  writeFileSync(join(bin, 'npm'), `#!/bin/sh\nexec ${node} ${npmCli} "$@"\n`);
+  chmodSync(join(bin, 'npm'), 0o755);
+  const PATH = `${join(home, '.local/bin')}:${bin}:/usr/bin:/bin`;
+  const bus = { DBUS_SESSION_BUS_ADDRESS: 'disabled:', LANG: 'C.UTF-8' };
+  return { home, node, env: { ...npm, ...bus, HOME: home, PATH, npm_config_prefer_offline: 'true' } };
+}
 
-  test.each([20, 22, 24])('installs on Node %i, works, and is removed again', async (major) => {
+test.each([20, 22, 24])(
+  'hive install from the release file installs on Node %i, works, and is removed again',
+  async (major) => {
     const { home, node, env } = await machine(major);
     const before = readdirSync(home).sort();
     await run('tar', ['-xzf', releasedFile('.tgz'), '-C', join(home, 'machine')]);
@@ -103,8 +104,8 @@ describe('hive install from the release file', () => {
         .sort(),
     ).toEqual(before);
     expect(readdirSync(join(home, '.local'))).toEqual(['state']);
-  });
-});
+  },
+);
 
 describe('the Emacs package', () => {
   test('is installed by package-install-file, and its sidecar and its manual are found', async () => {

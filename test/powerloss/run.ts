@@ -114,11 +114,7 @@ async function openStates(
       if (texts.length > 0) problems.push({ how: `after call ${cut + 1} (${state.how})`, texts });
     }
   }
-  return {
-    calls: calls.length,
-    states: opened.size,
-    problems,
-  };
+  return { calls: calls.length, states: opened.size, problems };
 }
 
 /** The facts that had been told when the trace had this length. */

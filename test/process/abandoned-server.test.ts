@@ -1,15 +1,14 @@
 /**
  * A server whose client has died while another process holds its input open ends by itself.
  *
- * @module-tag sqlite
  * @module-tag mcp
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, HIVE } from '../support/children.ts';
-import { openTestHive } from '../support/hive.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { newHive } from '../support/hive.ts';
+import { tempFolder } from '../support/temp.ts';
 import { eventually, textOf } from '../support/wait.ts';
 
 const HELLO = {
@@ -26,8 +25,7 @@ const ASK = {
 };
 
 test('it ends, and its question stays and blocks nobody', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const pids = join(tempFolder(), 'pids');
   // The client starts the server with our pipe as its input, says who is who, and waits to be killed.
   const client = `"$1" "$2" mcp <&3 >/dev/null 2>&1 & echo $$ $! > '${pids}'; wait`;

@@ -2,7 +2,6 @@
  * `hive acp` as an editor starts it: the real program between a client and an agent on the official SDK.
  *
  * @module-tag one-winner
- * @module-tag sqlite
  * @module-tag acp
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,10 +9,11 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
 import { describe, expect, test } from 'vitest';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { answerDialog } from '../support/dialogs.ts';
-import { openTestHive, SEAT, untilPending } from '../support/hive.ts';
+import { newHive, SEAT, untilPending } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -89,8 +89,7 @@ const onlyPending = async (hive: OpenedHive): Promise<string> => (await untilPen
 
 /** An editor whose agent wants to write `file` and waits for the answer. */
 async function askedToWrite() {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const editor = await openEditor(store);
   const file = join(editor.folder, 'made');
   const turn = editor.prompt(`write ${file}`);
@@ -113,8 +112,7 @@ test('an allow at the desk lets the agent act once, and the editor’s answer af
 });
 
 test('an agent that takes MCP servers over HTTP only asks as the same session, and nobody else may use that server', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const editor = await openEditor(store, undefined, { ACP_ONLY: 'http' });
   expect(await editor.prompt('ask Which colour?')).toMatchObject({ stopReason: 'end_turn' });
   const asked = await hive.prompts.get(await onlyPending(hive));
@@ -148,7 +146,7 @@ test('a proxy that is killed allows nothing: its agent ends, and the question is
   editor.kill('SIGKILL');
   await editor.ended;
   // The agent has lost its input, and ends.
-  await eventually(() => !isAlive(session?.pid ?? 0));
+  await eventually(() => !processes.alive(session?.pid ?? 0));
   await hive.sessions.sweep(session?.machine ?? '');
   expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled' });
   expect(existsSync(file)).toBe(false);
@@ -207,12 +205,3 @@ test('without a store the agent runs anyway, and its person is told', async () =
   expect(await editor.ended).toBe(0);
   expect(editor.err()).toContain('The agent runs without Hive');
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -3,14 +3,14 @@
  *
  * @module-tag one-winner
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag acp
  */
 import { expect, test } from 'vitest';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { type Child, childEnvironment, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { answerDialog } from '../support/dialogs.ts';
-import { openTestHive, SEAT, untilPending } from '../support/hive.ts';
+import { newHive, SEAT, untilPending } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { standIn } from '../support/opencode.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -22,8 +22,7 @@ function attach(store: string, ...urls: string[]): Child {
 }
 
 test('it brings the questions of several servers to the desk, and the answers back, until it is stopped', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const servers = [await standIn(), await standIn()];
   const child = attach(store, ...servers.map(({ url }) => url));
   await eventually(() => servers.every(({ url }) => child.stderr().includes(`Attached to ${url}.`)));
@@ -42,8 +41,7 @@ test('it brings the questions of several servers to the desk, and the answers ba
 });
 
 test('killed, it allows nothing: its questions are withdrawn with its sessions', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const server = await standIn();
   const child = attach(store, server.url);
   await eventually(() => child.stderr().includes('Attached'));
@@ -58,8 +56,7 @@ test('killed, it allows nothing: its questions are withdrawn with its sessions',
 });
 
 test('a sidecar starts it when it is asked to, and it ends with a sidecar that is killed', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const server = await standIn();
   const env = trusting({ seats: [SEAT] });
   const sidecar = await startSidecar(store, { env, args: ['--opencode', server.url] });
@@ -73,7 +70,7 @@ test('a sidecar starts it when it is asked to, and it ends with a sidecar that i
   expect(server.replies).toMatchObject([{ body: { reply: 'reject' } }]);
   const [session] = await hive.sessions.list({ state: 'alive' });
   await sidecar.child.kill('SIGKILL');
-  await eventually(() => !isAlive(session?.pid ?? 0));
+  await eventually(() => !processes.alive(session?.pid ?? 0));
 });
 
 test.each([
@@ -85,12 +82,3 @@ test.each([
   expect(code).toBe(2);
   expect(err).toContain(why);
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

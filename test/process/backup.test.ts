@@ -2,11 +2,12 @@
 import { copyFileSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
 import { childEnvironment } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { ask, openTestHive } from '../support/hive.ts';
+import { ask, newHive, openTestHive } from '../support/hive.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { namesIn, tempFolder, tempStore } from '../support/temp.ts';
 
 /** The commands are a person's, so they get a process that nothing above it calls an agent's. */
@@ -69,8 +70,7 @@ describe('a backup', () => {
   });
 
   test('is made by one of several that begin at once with the same name', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await ask(hive, { question: 'Kept?' });
     await hive.close();
     const file = join(tempFolder(), 'backup.db');
@@ -116,8 +116,7 @@ test('what backups and restores of killed processes left behind goes away when t
   writeFileSync(foreign, 'Not of Hive.');
   utimesSync(foreign, 1_000, 1_000);
   // Somebody is still at work on this one.
-  const other = new DatabaseSync(join(dirname(file), `tomorrow.db.new-${id}`));
-  onTestFinished(() => other.close());
+  const other = closedAtEnd(new DatabaseSync(join(dirname(file), `tomorrow.db.new-${id}`)));
   other.exec('BEGIN IMMEDIATE');
   expect((await shell(store).hive('store', 'backup', file)).code).toBe(0);
   expect(namesIn(dirname(file)).filter((name) => !/-(?:wal|shm)$/.test(name))).toEqual([
@@ -237,8 +236,7 @@ describe('restoring', () => {
       /There is no backup at|is not a Hive store/,
     ],
   ])('is refused from %s', async (_what, make, err) => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await ask(hive, { question: 'Kept?' });
     await hive.close();
     const file = join(tempFolder(), 'backup.db');

@@ -2,7 +2,6 @@
  * Bad input from an agent: each with a clear error, and nothing lost.
  *
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag mcp
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -70,39 +69,37 @@ describe('an agent', () => {
   });
 });
 
-describe('a human', () => {
-  test('is notified of what is wrong with an answer, and the question is still open', async () => {
-    const hive = await openTestHive();
-    const session = await introduce(hive);
-    const request = {
-      question: 'Which?',
-      options: ['red', 'blue'],
-      allow_free_text: false,
-      urgency: 'low' as const,
-    };
-    const { ask_id } = (await hive.prompts.ask(request, session)).prompt;
-    const desk = await serveInProcess(hive);
-    const answer = { ask_id, by: 'ada', response_id: 'r1' };
-    const cases: [object, RegExp][] = [
-      [
-        { decision: 'green' },
-        /^invalid_answer: .*"green" is none of the options and free text is off.*"red", "blue"/,
-      ],
-      [{ decision: '' }, /^invalid_answer: .*the answer is empty/],
-      [{ selected: ['red', 'blue'] }, /^invalid_answer: .*only one option/],
-      [
-        { decision: 'red', store_id: 'store-elsewhere' },
-        /^wrong_store: .*written for the store store-elsewhere/,
-      ],
-      [{ decision: 'red', ask_id: 'nothing' }, /^prompt_not_found: /],
-      [{ decision: 'red', response_id: '' }, /^invalid_input: .*response_id/],
-    ];
-    for (const [change, sentence] of cases)
-      await expect(desk.request('hivemind-response', { ...answer, ...change })).rejects.toThrow(sentence);
-    expect((await hive.prompts.get(ask_id)).status).toBe('pending');
-    expect(await desk.request('hivemind-response', { ...answer, decision: 'red' })).toMatchObject({
-      accepted: true,
-    });
+test('a human is notified of what is wrong with an answer, and the question is still open', async () => {
+  const hive = await openTestHive();
+  const session = await introduce(hive);
+  const request = {
+    question: 'Which?',
+    options: ['red', 'blue'],
+    allow_free_text: false,
+    urgency: 'low' as const,
+  };
+  const { ask_id } = (await hive.prompts.ask(request, session)).prompt;
+  const desk = await serveInProcess(hive);
+  const answer = { ask_id, by: 'ada', response_id: 'r1' };
+  const cases: [object, RegExp][] = [
+    [
+      { decision: 'green' },
+      /^invalid_answer: .*"green" is none of the options and free text is off.*"red", "blue"/,
+    ],
+    [{ decision: '' }, /^invalid_answer: .*the answer is empty/],
+    [{ selected: ['red', 'blue'] }, /^invalid_answer: .*only one option/],
+    [
+      { decision: 'red', store_id: 'store-elsewhere' },
+      /^wrong_store: .*written for the store store-elsewhere/,
+    ],
+    [{ decision: 'red', ask_id: 'nothing' }, /^prompt_not_found: /],
+    [{ decision: 'red', response_id: '' }, /^invalid_input: .*response_id/],
+  ];
+  for (const [change, sentence] of cases)
+    await expect(desk.request('hivemind-response', { ...answer, ...change })).rejects.toThrow(sentence);
+  expect((await hive.prompts.get(ask_id)).status).toBe('pending');
+  expect(await desk.request('hivemind-response', { ...answer, decision: 'red' })).toMatchObject({
+    accepted: true,
   });
 });
 

@@ -2,16 +2,14 @@
  * The blocking ask: it blocks only its caller, reports progress, and loses nothing when it is given up.
  *
  * @module-tag not-consumed
- * @module-tag sqlite
  * @module-tag mcp
  */
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { HUMAN, openTestHive } from '../support/hive.ts';
+import { HUMAN, newHive, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { callInProcess, connectInProcess } from '../support/mcp-in-process.ts';
-import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 afterEach(() => {
@@ -24,8 +22,7 @@ async function pendingOf(hive: OpenedHive): Promise<string[]> {
 }
 
 test('it returns the answer when it comes', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const agent = await connectMcp({ store });
   const asking = agent.call('hivemind_ask', { question: 'Go on?', urgency: 'low' });
   await eventually(async () => (await pendingOf(hive)).length === 1);
@@ -75,8 +72,7 @@ test('cancelled by its client, the question stays open', async () => {
 });
 
 test('killed while it waits, the question stays open for the next child', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const agent = await connectMcp({ store });
   const asking = agent.call('hivemind_ask', { question: 'Go on?', urgency: 'low' }).catch(() => 'gone');
   await eventually(async () => (await pendingOf(hive)).length === 1);

@@ -3,14 +3,13 @@
  *
  * @module-tag provenance
  * @module-tag one-winner
- * @module-tag sqlite
  * @module-tag cli
  */
 import { describe, expect, it } from 'vitest';
 import { childEnvironment, HIVE } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { introduce, openTestHive } from '../support/hive.ts';
-import { whenFinished } from '../support/lifetime.ts';
+import { introduce, newHive, openTestHive } from '../support/hive.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { openTerminal } from '../support/tmux.ts';
 
@@ -88,8 +87,7 @@ describe('answering', () => {
   });
 
   it('says how many questions a short one may mean', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const session = await introduce(hive);
     const ids: string[] = [];
     // An id has one of 32 letters at each place.
@@ -147,13 +145,11 @@ describe('answering', () => {
     const hive = `'${process.execPath}' '${HIVE}'`;
     const both = ['sh', '-c', `${hive} poll ${ask_id}; ${hive} respond ${ask_id}`];
     const env = childEnvironment(store, { TERM: 'xterm' });
-    const terminal = await openTerminal(tempFolder(), env, both, { columns: 80, lines: 24 });
-    whenFinished(() => terminal.close());
+    const terminal = closedAtEnd(await openTerminal(tempFolder(), env, both, { columns: 80, lines: 24 }));
     const screen = await terminal.until(/Your answer:/);
     const text = screen.map((line) => line.trim()).join(' ');
     expect(text.split(question)).toHaveLength(3);
-    await terminal.type('PostgreSQL');
-    await terminal.keys('Enter');
+    await terminal.enter('PostgreSQL');
     await terminal.until(/Answered/);
   });
 

@@ -2,7 +2,6 @@
  * `hive ask` as scripts use it: what it prints, and its exit codes.
  *
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag cli
  */
 import { writeFileSync } from 'node:fs';

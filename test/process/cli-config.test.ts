@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { shell } from '../support/cli.ts';
 import { newKey } from '../support/devices.ts';
-import { eventsOf, openTestHive } from '../support/hive.ts';
+import { eventsOf, newHive, openTestHive } from '../support/hive.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 
@@ -128,32 +128,29 @@ describe('hive config', () => {
   });
 });
 
-describe('with an Emacs', () => {
-  test('a setting from Emacs is shown as such; the last write wins, and the other side is notified', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    const desk = await startSidecar(store, { env: { DBUS_SESSION_BUS_ADDRESS: 'disabled:' } });
-    await desk.request('desk/preferences', { notify_when: 'never', outreach: { allow_ping: false } });
-    const person = shell(store);
-    expect((await person.hive('config')).out).toMatch(/^notify_when +never +Emacs/m);
-    const set = await person.hive('config', 'notify_when', 'unfocused');
-    expect(set.err).toContain(
-      'If it is in the option hive-settings there, Emacs sets it again when it next connects',
-    );
-    const { params } = await desk.seen(
-      (frame) =>
-        frame.method === 'desk/preferences_changed' && frame.params.preferences.notify_when === 'unfocused',
-    );
-    expect(params.preferences).toMatchObject({ notify_when: 'unfocused', outreach: { allow_ping: false } });
-    const again = await person.hive('config', 'allow_ping', 'default');
-    expect(again.err).toContain('Emacs set this.');
-    expect((await desk.request('desk/preferences', {})).preferences.outreach.allow_ping).toBe(true);
-    // Emacs sends its values again at each connection; values that are stored already change nothing and cause no event.
-    const before = (await eventsOf(hive, 'desk/preferences_changed')).length;
-    await desk.request('desk/preferences', { notify_when: 'unfocused' });
-    expect(await eventsOf(hive, 'desk/preferences_changed')).toHaveLength(before);
-    expect((await person.hive('config', 'notify_when')).err).toContain(
-      'Set in Emacs; the default is unfocused.',
-    );
-  });
+test('a setting from Emacs is shown as such; the last write wins, and the other side is notified', async () => {
+  const { store, hive } = await newHive();
+  const desk = await startSidecar(store, { env: { DBUS_SESSION_BUS_ADDRESS: 'disabled:' } });
+  await desk.request('desk/preferences', { notify_when: 'never', outreach: { allow_ping: false } });
+  const person = shell(store);
+  expect((await person.hive('config')).out).toMatch(/^notify_when +never +Emacs/m);
+  const set = await person.hive('config', 'notify_when', 'unfocused');
+  expect(set.err).toContain(
+    'If it is in the option hive-settings there, Emacs sets it again when it next connects',
+  );
+  const { params } = await desk.seen(
+    (frame) =>
+      frame.method === 'desk/preferences_changed' && frame.params.preferences.notify_when === 'unfocused',
+  );
+  expect(params.preferences).toMatchObject({ notify_when: 'unfocused', outreach: { allow_ping: false } });
+  const again = await person.hive('config', 'allow_ping', 'default');
+  expect(again.err).toContain('Emacs set this.');
+  expect((await desk.request('desk/preferences', {})).preferences.outreach.allow_ping).toBe(true);
+  // Emacs sends its values again at each connection; values that are stored already change nothing and cause no event.
+  const before = (await eventsOf(hive, 'desk/preferences_changed')).length;
+  await desk.request('desk/preferences', { notify_when: 'unfocused' });
+  expect(await eventsOf(hive, 'desk/preferences_changed')).toHaveLength(before);
+  expect((await person.hive('config', 'notify_when')).err).toContain(
+    'Set in Emacs; the default is unfocused.',
+  );
 });

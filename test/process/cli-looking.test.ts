@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { shell } from '../support/cli.ts';
-import { HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { HUMAN, introduce, newHive } from '../support/hive.ts';
 import { newPrompt } from '../support/new-prompt.ts';
 import { agent } from '../support/outreach.ts';
 import { tempStore } from '../support/temp.ts';
@@ -11,8 +11,7 @@ const escaped = (text: string): string => text.replace(/[[\]]/g, '\\$&');
 
 describe('looking', () => {
   it('labels agents in lists and in the history with where they run, except main ones', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const sources = ['main', 'bg', 'fork'] as const;
     for (const source of sources)
       await hive.prompts.ask({ question: `From ${source}?` }, await agent(hive, `${source}-1`, source));
@@ -55,8 +54,7 @@ describe('looking', () => {
   });
 
   it('without an id shows 200, counts the rest, and notices an answer to any of them', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const person = shell(store);
     const first = (await person.hive('ask', 'Deploy?')).out.trim();
     const { session_id, agent, source, project, project_dir } = await hive.prompts.get(first);
@@ -84,8 +82,7 @@ describe('looking', () => {
   });
 
   it('shows an agent no more at once than its shell tool passes on, and hands over no more', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const agent = shell(store, { HIVE_AGENT: 'agent-1' });
     const session = await introduce(hive, 'agent-1');
     const ids: string[] = [];
@@ -108,8 +105,7 @@ describe('looking', () => {
   });
 
   it("a person who reads an agent's answer does not collect it for the agent", async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const person = shell(store);
     const { prompt } = await hive.prompts.ask({ question: 'Deploy?' }, await introduce(hive));
     await person.hive('respond', prompt.ask_id, 'go');

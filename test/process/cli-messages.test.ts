@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { parseShared } from '../../src/domain/messages.ts';
 import { childEnvironment, HIVE } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { openTestHive } from '../support/hive.ts';
-import { whenFinished } from '../support/lifetime.ts';
+import { newHive, openTestHive } from '../support/hive.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { join as joinHive, post } from '../support/messages.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { openTerminal } from '../support/tmux.ts';
@@ -158,9 +158,7 @@ describe('mentions', () => {
     expect(await alice.hive('mentions', '--session', 'bobby')).toMatchObject({ code: 7, out: '' });
     expect(
       await alice.hive('mentions', 'process', '--all', '--session', 'Human', '--as-agent'),
-    ).toMatchObject({
-      code: 7,
-    });
+    ).toMatchObject({ code: 7 });
     expect(await alice.hive(...foreign, '--as-agent')).toMatchObject({ code: 0 });
     const { mentions } = (await bob.hive('mentions', '--status', 'processed', '--json')).json();
     expect(mentions).toMatchObject([{ processed_by: 'alice', processed_via: 'cli' }]);
@@ -232,19 +230,16 @@ describe('mentions', () => {
   });
 });
 
-describe('the shared format', () => {
-  test('is the whole buffer, and parsing it returns the same messages', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    const ada = await joinHive(hive, 'abc12-session');
-    const bodies = ['first', '## 2026-01-11 18:00:00 Claude-x\n\nquoted', 'ends with space \u200b', '日本語'];
-    for (const body of bodies) await post(hive, ada, body, { scope: 'all' });
-    const { out } = await shell(store).hive('messages', '--format', 'shared');
-    const { front, blocks } = parseShared(out);
-    expect(front).toMatchObject({ hive: 'true', type: 'shared' });
-    expect(blocks.map((block) => block.body)).toEqual(bodies);
-    expect(new Set(blocks.map((block) => block.handle))).toEqual(new Set(['Claude-abc12']));
-  });
+test('the shared format is the whole buffer, and parsing it returns the same messages', async () => {
+  const { store, hive } = await newHive();
+  const ada = await joinHive(hive, 'abc12-session');
+  const bodies = ['first', '## 2026-01-11 18:00:00 Claude-x\n\nquoted', 'ends with space \u200b', '日本語'];
+  for (const body of bodies) await post(hive, ada, body, { scope: 'all' });
+  const { out } = await shell(store).hive('messages', '--format', 'shared');
+  const { front, blocks } = parseShared(out);
+  expect(front).toMatchObject({ hive: 'true', type: 'shared' });
+  expect(blocks.map((block) => block.body)).toEqual(bodies);
+  expect(new Set(blocks.map((block) => block.handle))).toEqual(new Set(['Claude-abc12']));
 });
 
 test('a message is broken between its words at the edge of a terminal', async () => {
@@ -254,8 +249,7 @@ test('a message is broken between its words at the edge of a terminal', async ()
   await shell(store).hive('post', body);
   const env = childEnvironment(store, { TERM: 'xterm' });
   const command = [process.execPath, HIVE, 'messages', '--all'];
-  const terminal = await openTerminal(tempFolder(), env, command, { columns: 60, lines: 24 });
-  whenFinished(() => terminal.close());
+  const terminal = closedAtEnd(await openTerminal(tempFolder(), env, command, { columns: 60, lines: 24 }));
   const screen = await terminal.until(/export does not\./);
   expect(screen.map((line) => line.trim()).join(' ')).toContain(body);
 });

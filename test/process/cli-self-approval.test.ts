@@ -2,13 +2,12 @@
  * The limits of an agent in its shell: real processes, in the environment of each client.
  *
  * @module-tag no-self-approval
- * @module-tag sqlite
  * @module-tag cli
  */
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { shell } from '../support/cli.ts';
-import { introduction, openTestHive } from '../support/hive.ts';
+import { introduction, newHive } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';
 
 describe('no self-approval (invariant 9)', () => {
@@ -51,8 +50,7 @@ describe('no self-approval (invariant 9)', () => {
   });
 
   it('refuses below a process that is a registered session, whatever the environment', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const person = shell(store);
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     await hive.sessions.introduce(introduction({ machine: hostname(), pid: process.pid }));

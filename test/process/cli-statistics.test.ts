@@ -2,17 +2,15 @@
 import { expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { openDesk } from '../support/dialogs.ts';
-import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, newHive } from '../support/hive.ts';
 import { fire, recordedEvent, withRules } from '../support/hooks.ts';
 import { trusting } from '../support/human-file.ts';
-import { tempStore } from '../support/temp.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 const TESTS = { decision: 'allow', tool: 'Bash', input: 'npm test', name: 'tests', expires: '2999-01-01' };
 
 test('rules are listed with their use, their end and their line; what is wrong with the file comes first', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   await openDesk(hive);
   await fire(hive, BASH, withRules(TESTS));
   const env = trusting(`{"permission_rules": [\n${JSON.stringify(TESTS)}]}`);
@@ -32,8 +30,7 @@ test('rules are listed with their use, their end and their line; what is wrong w
 });
 
 test('the statistics fit into 80 columns, and say how long and where', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const { ask_id } = await ask(hive, { question: `Which colour${' of them all'.repeat(20)}?` });
   await hive.prompts.respond({ ask_id, decision: 'red', actor: HUMAN });
   const asker = await hive.prompts.get(ask_id);

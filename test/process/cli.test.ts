@@ -30,21 +30,19 @@ describe('the log', () => {
   });
 });
 
-describe('retention', () => {
-  it('reports what would be removed, removes only old records, and refuses invalid values', async () => {
-    const person = shell(tempStore());
-    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
-    await person.hive('cancel', ask_id);
-    expect((await person.hive('store', 'prune', '--dry-run', '--days', '1', '--json')).json()).toEqual({
-      dry_run: true,
-      days: 1,
-      records: {},
-    });
-    expect((await person.hive('store', 'prune')).code).toBe(0);
-    expect((await person.hive('poll', ask_id)).code).toBe(5);
-    for (const days of ['0', '-3', 'x', '1.5'])
-      expect((await person.hive('store', 'prune', `--days=${days}`)).code).toBe(2);
+it('retention reports what would be removed, removes only old records, and refuses invalid values', async () => {
+  const person = shell(tempStore());
+  const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
+  await person.hive('cancel', ask_id);
+  expect((await person.hive('store', 'prune', '--dry-run', '--days', '1', '--json')).json()).toEqual({
+    dry_run: true,
+    days: 1,
+    records: {},
   });
+  expect((await person.hive('store', 'prune')).code).toBe(0);
+  expect((await person.hive('poll', ask_id)).code).toBe(5);
+  for (const days of ['0', '-3', 'x', '1.5'])
+    expect((await person.hive('store', 'prune', `--days=${days}`)).code).toBe(2);
 });
 
 describe('clearing mentions', () => {

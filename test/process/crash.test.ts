@@ -1,7 +1,6 @@
 /**
  * @module-tag durable
  * @module-tag at-least-once
- * @module-tag sqlite
  * @module-tag mcp
  * @module-tag emacs
  */

@@ -3,13 +3,12 @@
  *
  * @module-tag at-least-once
  * @module-tag not-consumed
- * @module-tag sqlite
  * @module-tag mcp
  */
 import { describe, expect, test } from 'vitest';
 import { endSession } from '../../src/application/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { HUMAN, openTestHive } from '../support/hive.ts';
+import { HUMAN, newHive, openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { type CallerInProcess, callInProcess, connectInProcess } from '../support/mcp-in-process.ts';
 import { tempStore } from '../support/temp.ts';
@@ -205,8 +204,7 @@ describe('another session', () => {
   });
 
   test('gets the answer to what it asked over a connection without identity, by the id', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const nameless = await connectMcp({ store, env: {} });
     const ask_id = await asked(nameless);
     await nameless.crash();

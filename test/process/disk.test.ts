@@ -2,12 +2,11 @@
  * A full disk and a read-only store: an error the asker sees; the process continues and works again.
  *
  * @module-tag durable
- * @module-tag sqlite
  * @module-tag mcp
  */
 import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { HIVE } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
@@ -27,51 +26,49 @@ function ask(agent: McpCaller, question = 'Go on?'): Promise<Record<string, unkn
   return agent.call('hivemind_ask_async', { question });
 }
 
-describe('a full disk', { tags: ['mounts'] }, () => {
-  test('is an error the asker sees; nothing asked before is lost; once there is room, everything works again', async () => {
-    const folder = tempFolder();
-    const disk = smallDisk(folder, '1m');
-    const agent = await connectMcp({
-      store: disk.path('hive.db'),
-      env: { HIVE_AGENT: 'agent-1', ...disk.env },
-      wrap: disk.command,
-    });
-    const before = await ask(agent);
-    const makeRoom = fillDisk(agent.pid, folder);
-    const said: string[] = [];
-    // There is some room in the log's existing files; then it is full.
-    for (let n = 0; n < 50; n += 1) said.push(await failure(ask(agent, 'x'.repeat(8_000))));
-    expect(said.at(-1)).toMatch(/^store_full: The disk of the store .* is full\. .* free some space there/);
-    expect(await agent.call('hivemind_poll', { ask_id: before['ask_id'] })).toMatchObject({
-      status: 'pending',
-    });
-    makeRoom();
-    const after = await ask(agent, 'After?');
-    expect(await agent.call('hivemind_poll', { ask_id: after['ask_id'] })).toMatchObject({
-      status: 'pending',
-    });
-    const { pending_total } = await agent.call('hivemind_status');
-    const stored = said.filter((text) => text === 'it worked').length;
-    expect(pending_total).toBe(stored + 2);
+test('a full disk is an error the asker sees; nothing asked before is lost; once there is room, everything works again', {
+  tags: ['mounts'],
+}, async () => {
+  const folder = tempFolder();
+  const disk = smallDisk(folder, '1m');
+  const agent = await connectMcp({
+    store: disk.path('hive.db'),
+    env: { HIVE_AGENT: 'agent-1', ...disk.env },
+    wrap: disk.command,
   });
+  const before = await ask(agent);
+  const makeRoom = fillDisk(agent.pid, folder);
+  const said: string[] = [];
+  // There is some room in the log's existing files; then it is full.
+  for (let n = 0; n < 50; n += 1) said.push(await failure(ask(agent, 'x'.repeat(8_000))));
+  expect(said.at(-1)).toMatch(/^store_full: The disk of the store .* is full\. .* free some space there/);
+  expect(await agent.call('hivemind_poll', { ask_id: before['ask_id'] })).toMatchObject({
+    status: 'pending',
+  });
+  makeRoom();
+  const after = await ask(agent, 'After?');
+  expect(await agent.call('hivemind_poll', { ask_id: after['ask_id'] })).toMatchObject({ status: 'pending' });
+  const { pending_total } = await agent.call('hivemind_status');
+  const stored = said.filter((text) => text === 'it worked').length;
+  expect(pending_total).toBe(stored + 2);
 });
 
-describe('a read-only store', { tags: ['root'] }, () => {
-  test('is an error the asker sees; once it is writable, everything works again', async () => {
-    const folder = join(tempFolder(), 'store');
-    mkdirSync(folder, { mode: 0o700 });
-    chmodSync(dirname(folder), 0o755);
-    const store = join(folder, 'hive.db');
-    await (await openTestHive(store)).close();
-    for (const path of [folder, store]) chownSync(path, NOBODY, NOBODY);
-    chmodSync(store, 0o400);
-    const agent = await connectMcp({ store, wrap: asNobody });
-    expect(await failure(ask(agent))).toMatch(/^store_unavailable: The store .* cannot be written/);
-    expect(await failure(ask(agent))).toMatch(/^store_unavailable/);
-    // Its helper files were created in the same way.
-    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o600);
-    expect(await ask(agent)).toMatchObject({ status: 'pending' });
-  });
+test('a read-only store is an error the asker sees; once it is writable, everything works again', {
+  tags: ['root'],
+}, async () => {
+  const folder = join(tempFolder(), 'store');
+  mkdirSync(folder, { mode: 0o700 });
+  chmodSync(dirname(folder), 0o755);
+  const store = join(folder, 'hive.db');
+  await (await openTestHive(store)).close();
+  for (const path of [folder, store]) chownSync(path, NOBODY, NOBODY);
+  chmodSync(store, 0o400);
+  const agent = await connectMcp({ store, wrap: asNobody });
+  expect(await failure(ask(agent))).toMatch(/^store_unavailable: The store .* cannot be written/);
+  expect(await failure(ask(agent))).toMatch(/^store_unavailable/);
+  // Its helper files were created in the same way.
+  for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o600);
+  expect(await ask(agent)).toMatchObject({ status: 'pending' });
 });
 
 test('a store whose folder becomes inaccessible is an error the asker sees; once it is accessible, everything works again', {

@@ -2,13 +2,12 @@
  * Expiry: exact while any hive process lives, lazy when none did, and never a decision.
  *
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag mcp
  */
 import { describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { ask, openTestHive, withoutQuotas } from '../support/hive.ts';
+import { ask, newHive, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
@@ -31,16 +30,14 @@ async function expired(hive: OpenedHive, ask_id: string): Promise<void> {
 
 describe('with one process alive', () => {
   test('an agent of MCP: the prompt expires on time', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await connectMcp({ store });
     const { ask_id } = await ask(hive, { timeout_ms: 1_000 });
     await expired(hive, ask_id);
   });
 
   test('a sidecar: the prompt expires on time, and Emacs is notified', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const sidecar = await startSidecar(store);
     // The later one first, so that an earlier time has to be noticed.
     const later = await ask(hive, { timeout_ms: 1_600, urgency: 'low' });
@@ -55,8 +52,7 @@ describe('with one process alive', () => {
 });
 
 test('with several processes alive it expires once', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   await Promise.all([connectMcp({ store }), connectMcp({ store }), startSidecar(store)]);
   const asked = await Promise.all(
     Array.from({ length: 30 }, () => ask(hive, { timeout_ms: 1_000, urgency: 'low' })),

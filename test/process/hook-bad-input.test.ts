@@ -3,7 +3,6 @@
  *
  * @module-tag untrusted
  * @module-tag guards-end
- * @module-tag sqlite
  * @module-tag hook
  */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -16,10 +15,11 @@ import {
   type Child,
   childEnvironment,
   type Environment,
+  readOutput,
   spawnChild,
   spawnHive,
 } from '../support/children.ts';
-import { HUMAN, openTestHive } from '../support/hive.ts';
+import { HUMAN, newHive, openTestHive } from '../support/hive.ts';
 import { sleepingRun } from '../support/run-rows.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -48,13 +48,10 @@ async function hook(
   args: readonly string[] = ['--client', 'claude-code'],
 ): Promise<Ran> {
   const child: Child = spawnHive(['hook', ...args], childEnvironment(store, env));
-  let out = '';
-  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
+  const out = readOutput(child);
   child.process.stdin.end(stdin);
   const { code } = await child.exited;
-  return { code, out, err: child.stderr() };
+  return { code, out: out(), err: child.stderr() };
 }
 
 const CLOSED = { HIVE_GATE_FAIL: 'closed' };
@@ -112,8 +109,7 @@ describe('a call whose input nests too deep', () => {
     JSON.stringify({ ...EVENT, hook_event_name: name, tool_input: 'HERE' }).replace('"HERE"', DEEP);
 
   test('is interrupted like any other', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await hook(store, JSON.stringify({ ...EVENT, hook_event_name: 'UserPromptSubmit', prompt: 'Go.' }));
     const asked = hive.interrupts.interrupt({ session: SESSION, note: 'wrong branch', actor: HUMAN });
     await eventually(async () => (await hive.turns.newestOf([SESSION]))[0]?.interrupts.length === 1);
@@ -125,8 +121,7 @@ describe('a call whose input nests too deep', () => {
   });
 
   test('is denied in a run, where its client would not ask', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await hive.store.write((tx) => tx.runs.put(sleepingRun({ session_id: SESSION, status: 'working' })));
     const { out } = await hook(store, called('PreToolUse'), { [RUN_VARIABLE]: 'run-1:1' });
     expect(JSON.parse(out)).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });

@@ -2,7 +2,6 @@
  * Hooks over the connection: the client calls a tool that no model sees, and nothing else on the connection delays it.
  *
  * @module-tag cheap-hooks
- * @module-tag sqlite
  * @module-tag mcp
  * @module-tag hook
  */
@@ -15,10 +14,10 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { outputsAge } from '../support/ageing.ts';
 import { childEnvironment, outputOf, spawnHive } from '../support/children.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
-import { ask, HUMAN, introduce, openTestHive, prefer, untilPending } from '../support/hive.ts';
+import { ask, HUMAN, introduce, newHive, prefer, untilPending } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { HEADLESS } from '../support/outreach.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const SESSION = '5e551000-0000-4000-8000-00000000000a';
@@ -60,8 +59,7 @@ interface Started {
 }
 
 async function claude(env: Record<string, string> = {}): Promise<Started> {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   return { store, hive, agent: await connect(store, env) };
 }
 

@@ -2,7 +2,6 @@
  * Several humans over real processes: each at a desk of their own, questions for one of them, and their claims.
  *
  * @module-tag provenance
- * @module-tag sqlite
  * @module-tag cli
  */
 import { expect, test } from 'vitest';
@@ -10,7 +9,7 @@ import { startPopups } from '../../src/application/popups.ts';
 import type { Notifier } from '../../src/application/world.ts';
 import { userName } from '../../src/infrastructure/platform/paths.ts';
 import { shell } from '../support/cli.ts';
-import { ask, introduce, openTestHive } from '../support/hive.ts';
+import { ask, introduce, newHive, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { INITIALIZE, type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
@@ -40,8 +39,7 @@ test('the name of a desk is the one from Emacs, else HIVE_USER, else the login n
 });
 
 test('an agent asks one of two humans; the other sees it, is not offered it, and may still answer', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const [ada, bob] = [await sit(store, 'Ada'), await sit(store, 'Bob')];
   const agent = await connectMcp({ store });
   const status = await agent.call('hivemind_status', {});

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { childEnvironment, HIVE, spawnChild } from '../support/children.ts';
+import { childEnvironment, HIVE, readOutput, spawnChild } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { tempFolder, tempHome } from '../support/temp.ts';
 
@@ -123,19 +123,16 @@ test('a disk with room for the first file only', { tags: ['root', 'mounts'] }, a
   const env = childEnvironment(join(tempFolder(), 'hive.db'), { HOME, XDG_STATE_HOME: tempFolder() });
   const command = [process.execPath, HIVE, 'init', 'claude', '--hooks', '--yes'];
   const child = spawnChild('unshare', ['-m', 'sh', '-c', script, 'sh', ...command], env);
-  let out = '';
-  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
+  const out = readOutput(child);
   child.process.stdin.end();
   await child.exited;
   expect(child.stderr()).toMatch(
     /^hive: .* cannot be written \(no space left on device\)\. Nothing was written/,
   );
-  expect(out).toMatch(/(^|\n)2\n\{\}/);
-  expect(out).toMatch(/\.claude\n\.claude\.json\nfull\n/);
+  expect(out()).toMatch(/(^|\n)2\n\{\}/);
+  expect(out()).toMatch(/\.claude\n\.claude\.json\nfull\n/);
   // Nothing is in the folder: its name ends the list.
-  expect(out).toMatch(/\/\.claude:\n$/);
+  expect(out()).toMatch(/\/\.claude:\n$/);
 });
 
 describe('hive install writes nothing and names what is in its way', () => {

@@ -26,7 +26,7 @@ import { isEmacsKey } from '../../src/infrastructure/installation/init-files.ts'
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
 import { childEnvironment, HIVE, outputOf, spawnChild } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
-import { whenFinished } from '../support/lifetime.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { tempHome } from '../support/temp.ts';
 import { openTerminal } from '../support/tmux.ts';
 
@@ -40,16 +40,14 @@ function home(files: Record<string, string> = {}): { folder: string; person: She
   return { folder, person: shell(join(folder, 'state/hive.db'), { HOME: folder }) };
 }
 
-describe('the settings for an ACP agent', () => {
-  it.each([
-    [[], 'anthropic-claude'],
-    [['opencode', 'acp'], 'opencode'],
-    [['npx', '-y', '@google/gemini-cli', '--acp'], 'google-gemini'],
-    [['my-agent'], '…'],
-  ])('name the variable of agent-shell for it: %j', async (agent, variable) => {
-    const { out } = await home().person.hive('init', 'acp', '--', ...agent);
-    expect(out).toContain(`(setq agent-shell-${variable}-acp-command\n`);
-  });
+it.each([
+  [[], 'anthropic-claude'],
+  [['opencode', 'acp'], 'opencode'],
+  [['npx', '-y', '@google/gemini-cli', '--acp'], 'google-gemini'],
+  [['my-agent'], '…'],
+])('the settings for an ACP agent name the variable of agent-shell for it: %j', async (agent, variable) => {
+  const { out } = await home().person.hive('init', 'acp', '--', ...agent);
+  expect(out).toContain(`(setq agent-shell-${variable}-acp-command\n`);
 });
 
 /** Every file of a home that is not Hive's own. */
@@ -132,8 +130,7 @@ describe('hive init', () => {
     const { folder } = home();
     const env = childEnvironment(join(folder, 'state/hive.db'), { HOME: folder, TERM: 'xterm' });
     const command = [process.execPath, HIVE, 'init', 'claude', '--hooks'];
-    const terminal = await openTerminal(folder, env, command, { columns: 80, lines: 60 });
-    whenFinished(() => terminal.close());
+    const terminal = closedAtEnd(await openTerminal(folder, env, command, { columns: 80, lines: 60 }));
     const screen = await terminal.until(/every line\]/);
     const text = screen.map((line) => line.trim()).join(' ');
     for (const sentence of [
@@ -467,26 +464,27 @@ describe('hive init', () => {
   });
 });
 
-describe('what a project or an editor sets for its own Node', () => {
-  const HELLO = {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
-  };
-  const EVENT = {
-    session_id: 's-1',
-    transcript_path: '/dev/null',
-    hook_event_name: 'PreToolUse',
-    tool_name: 'Bash',
-    tool_input: { command: 'ls' },
-    tool_use_id: 't1',
-  };
+const HELLO = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+};
+const EVENT = {
+  session_id: 's-1',
+  transcript_path: '/dev/null',
+  hook_event_name: 'PreToolUse',
+  tool_name: 'Bash',
+  tool_input: { command: 'ls' },
+  tool_use_id: 't1',
+};
 
-  it.each([
-    ['a preload that prints', { NODE_OPTIONS: '--require HOME/boot.cjs' }],
-    ['the measuring of tests', { NODE_V8_COVERAGE: 'HOME/coverage' }],
-  ])('%s reaches neither the hooks nor the server that init writes', async (_what, variables) => {
+it.each([
+  ['a preload that prints', { NODE_OPTIONS: '--require HOME/boot.cjs' }],
+  ['the measuring of tests', { NODE_V8_COVERAGE: 'HOME/coverage' }],
+])(
+  'what a project or an editor sets for its own Node: %s reaches neither the hooks nor the server that init writes',
+  async (_what, variables) => {
     const { folder, person } = home({ 'boot.cjs': 'console.log("noise");' });
     await person.hive('init', 'claude', '--hooks', 'process', '--yes');
     const set = Object.entries(variables).map(([name, value]) => [name, value.replaceAll('HOME', folder)]);
@@ -504,21 +502,19 @@ describe('what a project or an editor sets for its own Node', () => {
     });
     expect(server.stdout).toMatch(/^\{.*"serverInfo"/);
     expect(existsSync(join(folder, 'coverage'))).toBe(false);
-  });
-});
+  },
+);
 
-describe('hive init emacs', () => {
-  it('writes lines that start Hive in a real Emacs', async () => {
-    const { folder, person } = home();
-    await person.hive('init', 'emacs', '--yes');
-    const look = `(progn (load "${folder}/.emacs.d/init.el" nil t) (princ (format "%S" hive-mode)))`;
-    const emacs = spawnChild(
-      'emacs',
-      ['-Q', '--batch', '--eval', look],
-      childEnvironment(join(folder, 'state/hive.db'), { HOME: folder }),
-    );
-    expect(await outputOf(emacs)).toBe('t');
-  });
+it('hive init emacs writes lines that start Hive in a real Emacs', async () => {
+  const { folder, person } = home();
+  await person.hive('init', 'emacs', '--yes');
+  const look = `(progn (load "${folder}/.emacs.d/init.el" nil t) (princ (format "%S" hive-mode)))`;
+  const emacs = spawnChild(
+    'emacs',
+    ['-Q', '--batch', '--eval', look],
+    childEnvironment(join(folder, 'state/hive.db'), { HOME: folder }),
+  );
+  expect(await outputOf(emacs)).toBe('t');
 });
 
 it('says that an init file which Emacs reads compiled must be compiled again', async () => {
@@ -604,17 +600,13 @@ describe('the trust of Codex', () => {
   });
 });
 
-describe('hive init emacs --print', () => {
-  it('prints where the package is, as lines for an init file', async () => {
-    const { person, folder } = home();
-    const elisp = join(dirname(dirname(HIVE)), 'elisp');
-    const printed = await person.hive('init', 'emacs', '--print');
-    expect(printed.out).toContain(
-      `(add-to-list 'load-path "${elisp}")\n(require 'hive-mode)\n(global-set-key`,
-    );
-    const { parts } = (await person.hive('init', 'emacs', '--print', '--json')).json();
-    expect(parts).toHaveLength(1);
-    expect(printed.out).toBe(`# ${parts[0].path}\n${parts[0].fragment}\n\n`);
-    expect(filesIn(folder)).toEqual({});
-  });
+it('hive init emacs --print prints where the package is, as lines for an init file', async () => {
+  const { person, folder } = home();
+  const elisp = join(dirname(dirname(HIVE)), 'elisp');
+  const printed = await person.hive('init', 'emacs', '--print');
+  expect(printed.out).toContain(`(add-to-list 'load-path "${elisp}")\n(require 'hive-mode)\n(global-set-key`);
+  const { parts } = (await person.hive('init', 'emacs', '--print', '--json')).json();
+  expect(parts).toHaveLength(1);
+  expect(printed.out).toBe(`# ${parts[0].path}\n${parts[0].fragment}\n\n`);
+  expect(filesIn(folder)).toEqual({});
 });

@@ -12,14 +12,14 @@ import { RECORDED, startAppServer } from '../support/codex-app-server.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { HUMAN } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const TURN = { thread_id: 'thread-1', client_turn_id: 'turn-7' };
 
 async function hiveWith(env: Record<string, string>): Promise<OpenedHive> {
-  const hive = await openHive({ store: tempStore(), env });
-  onTestFinished(() => hive.close());
+  const hive = closedAtEnd(await openHive({ store: tempStore(), env }));
   return hive;
 }
 

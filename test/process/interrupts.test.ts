@@ -3,7 +3,6 @@
  *
  * @module-tag at-least-once
  * @module-tag one-winner
- * @module-tag sqlite
  * @module-tag mcp
  * @module-tag hook
  */
@@ -11,11 +10,10 @@ import { describe, expect, test } from 'vitest';
 import { CANCELS } from '../../src/domain/turns.ts';
 import { type Child, childEnvironment, outputOf, spawnHive, spawnScript } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { introduction, openTestHive } from '../support/hive.ts';
+import { introduction, newHive, openTestHive } from '../support/hive.ts';
 import { beginTurn, fireHookProcess, requestStored } from '../support/interrupts.ts';
 import { callInProcess } from '../support/mcp-in-process.ts';
 import { serveInProcess, startSidecar } from '../support/sidecar.ts';
-import { tempStore } from '../support/temp.ts';
 import { claude, endsOf } from '../support/turns.ts';
 import { eventually, within } from '../support/wait.ts';
 
@@ -29,8 +27,7 @@ describe('a shell', () => {
     spawnHive(args, childEnvironment(store, { HIVE_USER: 'ada' }));
 
   test('hive interrupt waits, prints the outcome, and exits with the matching code', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const turn = await beginTurn(hive, AGENT, 'test');
     const said = outputOf(run(store, 'interrupt', 'Agent-agent', '--note', 'stop it', '--json'));
     await requestStored(hive, turn);
@@ -43,8 +40,7 @@ describe('a shell', () => {
   });
 
   test('unconfirmed is exit 3, nothing running is exit 1, no name is exit 2', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const turn = await beginTurn(hive, AGENT, 'test');
     const person = shell(store);
     expect((await person.hive('interrupt', 'Agent-agent', '--timeout', '50ms')).code).toBe(3);
@@ -55,8 +51,7 @@ describe('a shell', () => {
   });
 
   test('an agent is refused', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const turn = await beginTurn(hive, AGENT, 'test');
     const refused = await shell(store, { HIVE_AGENT: 'other' }).hive('interrupt', 'Agent-agent');
     expect(refused.code).toBe(7);
@@ -64,8 +59,7 @@ describe('a shell', () => {
   });
 
   test('--all interrupts every running turn; --cancel withdraws it', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const turns = [await beginTurn(hive, 'a1', 'test'), await beginTurn(hive, 'b2', 'test')];
     const person = shell(store);
     const said = person.hive('interrupt', '--all', '--json');
@@ -79,8 +73,7 @@ describe('a shell', () => {
   });
 
   test('--all is refused together with --cancel or --turn, and nobody is interrupted', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const turn = await beginTurn(hive, AGENT, 'test');
     for (const more of [['--cancel'], ['--turn', 'another-turn']]) {
       const refused = await shell(store).hive('interrupt', '--all', '--timeout', '0ms', ...more);
@@ -90,8 +83,7 @@ describe('a shell', () => {
   });
 
   test('kill -9 of the asker: the interrupt is in force, and the next hook delivers it', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const session_id = 'c1';
     const event = { session_id, prompt_id: 'p1', tool_name: 'Bash', tool_input: {}, tool_use_id: 't1' };
     await fireHookProcess(store, { ...event, hook_event_name: 'UserPromptSubmit', prompt: 'go' });
@@ -107,8 +99,7 @@ describe('a shell', () => {
   });
 
   test('kill -9 of the agent between request and abort: the asker is notified that the session ended', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const agent = spawnHive(['mcp'], childEnvironment(store, { HIVE_AGENT: 'agent-2' }));
     const { hostname } = await import('node:os');
     const place = { session_id: 'agent-2', client: 'test', machine: hostname(), pid: agent.pid };
@@ -126,8 +117,7 @@ describe('a shell', () => {
 
 describe('an agent over MCP', () => {
   test('any of our tools in a turn that must stop says so at once', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const agent = await callInProcess(await openTestHive(store));
     await agent.call('hivemind_status');
     const turn = await hive.turns.start({ session_id: AGENT });
@@ -149,8 +139,7 @@ describe('an agent over MCP', () => {
     ['a long poll', 'hivemind_poll', { wait_ms: 25_000 }],
     ['a blocking question', 'hivemind_ask', { question: 'Well?' }],
   ])('%s returns at once when its turn is to stop', async (_name, tool, args) => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const agent = await callInProcess(await openTestHive(store));
     const { ask_id } = await agent.call('hivemind_ask_async', { question: 'First?' });
     const turn = await hive.turns.start({ session_id: AGENT });
@@ -172,8 +161,7 @@ function human() {
 
 describe('Emacs', () => {
   test('turn/interrupt_all sums up; turn/cancel_interrupt withdraws; refusals have the error code', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const sidecar = await serveInProcess(await openTestHive(store));
     const turn = await beginTurn(hive, AGENT, 'test');
     const all = sidecar.request('turn/interrupt_all', {});
@@ -194,8 +182,7 @@ describe('Emacs', () => {
   });
 
   test('the wait of a killed sidecar ends; the next one continues to wait for the same request', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const turn = await beginTurn(hive, AGENT, 'test');
     const first = await startSidecar(store);
     first
@@ -214,8 +201,7 @@ describe('Emacs', () => {
   });
 
   test('a sidecar that ends while somebody waits ends at once and cleanly', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const turn = await beginTurn(hive, AGENT, 'test');
     const sidecar = await startSidecar(store);
     sidecar.request('turn/interrupt', { session_id: AGENT }).catch(() => undefined);
@@ -243,8 +229,7 @@ interface Answer {
 }
 
 test('each request is answered once, by its own turn; questions end as the table says; even with kill -9', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const play = (role: string, seed: number): Child =>
     spawnScript(PLAYER, [role, String(seed), String(STEPS)], childEnvironment(store));
   for (const session_id of ['one', 'two']) await claude(hive, { session_id }).start();

@@ -3,7 +3,6 @@
  *
  * @module-tag no-authority
  * @module-tag cheap-hooks
- * @module-tag sqlite
  * @module-tag hook
  */
 import {

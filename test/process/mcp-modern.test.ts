@@ -3,7 +3,6 @@
  *
  * @module-tag at-least-once
  * @module-tag not-consumed
- * @module-tag sqlite
  * @module-tag mcp
  */
 import { expect, test } from 'vitest';

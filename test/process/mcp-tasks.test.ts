@@ -4,14 +4,13 @@
  *
  * @module-tag at-least-once
  * @module-tag not-consumed
- * @module-tag sqlite
  * @module-tag mcp
  */
 import { expect, test } from 'vitest';
 import type { Role } from '../../src/domain/tokens.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { seated, whenGranted } from '../support/coordinators.ts';
-import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, newHive } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { CARRIERS, connectModern, type ModernCaller, type ModernMessage } from '../support/modern-client.ts';
 import { tempStore } from '../support/temp.ts';
@@ -32,8 +31,7 @@ interface Scene {
 }
 
 async function scene(role: Role = 'agent'): Promise<Scene> {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const client = await connectModern('stdio', store, { role, env: seated() });
   return {
     hive,

@@ -1,7 +1,7 @@
 /** `hive store migrate`: everything arrives, in order, or nothing does. */
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
 import { tokensOf } from '../../src/extensions/serve/tokens.ts';
@@ -13,21 +13,19 @@ import { childEnvironment } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { pair } from '../support/devices.ts';
 import { ask, HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
+import { beforeFile } from '../support/lifetime.ts';
 import { post } from '../support/messages.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { namesIn, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 let server: SharedPostgres;
-let hives = 0;
-beforeAll(async () => {
+beforeFile(async () => {
   server = await sharedPostgres();
 });
-afterAll(() => server.stop());
 
 function place(engine: 'sqlite' | 'postgres'): string {
-  hives += 1;
-  return engine === 'sqlite' ? tempStore() : server.address(`migrate_${hives}`);
+  return engine === 'sqlite' ? tempStore() : server.address();
 }
 
 /** A closed store with rows in most tables; with many `asks`, more than one batch. */

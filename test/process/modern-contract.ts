@@ -1,7 +1,7 @@
 /** MCP 2026-07-28, whose requests carry an envelope instead of a handshake. What it says is the same over every carrier. */
 import { describe, expect, test } from 'vitest';
 import { toolsFor } from '../../src/adapters/mcp/server.ts';
-import { HUMAN, openTestHive } from '../support/hive.ts';
+import { HUMAN, newHive } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import {
   connectModern,
@@ -76,8 +76,7 @@ export function describeModernContract(carrier: ModernCarrier): void {
     });
 
     test('it asks, is answered while it waits, and its next call proves that it read the answer', async () => {
-      const store = tempStore();
-      const hive = await openTestHive(store);
+      const { store, hive } = await newHive();
       const client = await connectModern(carrier, store);
       const { ask_id } = await client.call('hivemind_ask_async', { question: 'Red or blue?' });
       const waiting = client.call('hivemind_poll', { ask_id, wait_ms: 20_000 });
@@ -92,8 +91,7 @@ export function describeModernContract(carrier: ModernCarrier): void {
     });
 
     test('a request that its client takes back gets no answer, and what it would have said is not lost', async () => {
-      const store = tempStore();
-      const hive = await openTestHive(store);
+      const { store, hive } = await newHive();
       const client = await connectModern(carrier, store);
       const { ask_id } = await client.call('hivemind_ask_async', { question: 'Still there?' });
       const args = { ask_id, wait_ms: 20_000 };
@@ -109,8 +107,7 @@ export function describeModernContract(carrier: ModernCarrier): void {
     });
 
     test('a subscription says what it covers, then that a question has changed, until it is taken back', async () => {
-      const store = tempStore();
-      const hive = await openTestHive(store);
+      const { store, hive } = await newHive();
       const client = await connectModern(carrier, store);
       const [first, second] = await Promise.all(
         ['One?', 'Two?'].map(
@@ -138,8 +135,7 @@ export function describeModernContract(carrier: ModernCarrier): void {
     });
 
     test('of two subscriptions to one question, the end of one leaves the other', async () => {
-      const store = tempStore();
-      const hive = await openTestHive(store);
+      const { store, hive } = await newHive();
       const client = await connectModern(carrier, store);
       const { ask_id } = await client.call('hivemind_ask_async', { question: 'One?' });
       const notifications = { resourceSubscriptions: [`hive://prompts/${String(ask_id)}`] };

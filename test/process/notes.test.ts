@@ -2,7 +2,6 @@
  * Notes: what an agent adds to its own pending question, who sees it, and what it means for the answer.
  *
  * @module-tag provenance
- * @module-tag sqlite
  * @module-tag mcp
  * @module-tag cli
  */

@@ -3,16 +3,16 @@
  *
  * @module-tag one-winner
  * @module-tag undisturbed
- * @module-tag sqlite
  * @module-tag mcp
  */
 
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
 import { startBareBus } from '../support/desktop.ts';
-import { eventsOf, openTestHive } from '../support/hive.ts';
+import { eventsOf, newHive, openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { raceForCredit } from '../support/many-processes.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { type CallerInProcess, callInProcess } from '../support/mcp-in-process.ts';
@@ -30,15 +30,12 @@ const background = (hive: OpenedHive): Promise<CallerInProcess> =>
 
 /** A desk and an agent in the background, on connections of their own to one store. */
 async function deskAndAgent(): Promise<{ hive: OpenedHive; desk: RpcClient; caller: CallerInProcess }> {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const desk = await serveInProcess(hive);
   return { hive, desk, caller: await background(await openTestHive(store)) };
 }
 
-describe('the last credit', () => {
-  test('goes to one of three processes that race for it', () => raceForCredit(tempStore(), 3));
-});
+test('the last credit goes to one of three processes that race for it', () => raceForCredit(tempStore(), 3));
 
 describe('an agent over MCP', () => {
   test('pings from the background, and is told to report', async () => {
@@ -69,35 +66,32 @@ describe('an agent over MCP', () => {
   });
 });
 
-describe('Emacs', () => {
-  test('is notified of what was sent, and shows it; then of its status, and of what a rule suppressed', async () => {
-    const { desk, caller } = await deskAndAgent();
-    const { outreach_id } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
-    const { params } = await desk.seen((frame) => frame.method === 'outreach/received');
-    expect(params).toMatchObject({
-      outreach_id,
-      kind: 'ping',
-      source: 'bg',
-      message: 'Deployed.',
-      status: 'sent',
-    });
-    const shown = await desk.seen((frame) => frame.method === 'outreach/changed');
-    expect(shown.params).toMatchObject({ outreach_id, status: 'shown', shown_via: 'emacs' });
-    await desk.request('desk/preferences', { outreach: { allow_ping: false } });
-    await expect(caller.call('hivemind_ping_user', { message: 'Again.' })).rejects.toThrow();
-    await desk.seen(
-      ({ method, params: item }) => method === 'outreach/changed' && item.status === 'suppressed',
-    );
-    const { outreach } = await desk.request('outreach/list', {});
-    expect(outreach.map(({ status }: { status: string }) => status)).toEqual(['suppressed', 'shown']);
-    expect((await desk.request('outreach/list', { kind: 'card' })).outreach).toEqual([]);
+test('Emacs is notified of what was sent, and shows it; then of its status, and of what a rule suppressed', async () => {
+  const { desk, caller } = await deskAndAgent();
+  const { outreach_id } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
+  const { params } = await desk.seen((frame) => frame.method === 'outreach/received');
+  expect(params).toMatchObject({
+    outreach_id,
+    kind: 'ping',
+    source: 'bg',
+    message: 'Deployed.',
+    status: 'sent',
   });
+  const shown = await desk.seen((frame) => frame.method === 'outreach/changed');
+  expect(shown.params).toMatchObject({ outreach_id, status: 'shown', shown_via: 'emacs' });
+  await desk.request('desk/preferences', { outreach: { allow_ping: false } });
+  await expect(caller.call('hivemind_ping_user', { message: 'Again.' })).rejects.toThrow();
+  await desk.seen(
+    ({ method, params: item }) => method === 'outreach/changed' && item.status === 'suppressed',
+  );
+  const { outreach } = await desk.request('outreach/list', {});
+  expect(outreach.map(({ status }: { status: string }) => status)).toEqual(['suppressed', 'shown']);
+  expect((await desk.request('outreach/list', { kind: 'card' })).outreach).toEqual([]);
 });
 
 describe('with nobody there', () => {
   test('a ping and a card say so at once: nothing is spent, nothing is owed, and a desk shows them later', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const caller = await connectMcp({ store, env: { ...BACKGROUND, ...NO_DESKTOP } });
     const card = { title: 'Build', actions: [{ label: 'Ship' }] };
     const sent = [
@@ -133,8 +127,7 @@ describe('with nobody there', () => {
   });
 
   test('a person reads it in a shell, which settles it; an agent that reads it does not', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const fork = await agent(hive, 'fork-1', 'fork');
     const { outreach_id, ask_id } = await hive.outreach.card(
       {
@@ -165,8 +158,7 @@ describe('with nobody there', () => {
   });
 
   test("a bus without a notification server counts as nobody; a program of the user's own does not", async () => {
-    const bus = await startBareBus();
-    onTestFinished(() => bus.close());
+    const bus = closedAtEnd(await startBareBus());
     const env = { ...BACKGROUND, ...bus.env };
     const caller = await connectMcp({ store: tempStore(), env });
     expect(await caller.call('hivemind_ping_user', { message: 'x' })).toMatchObject({ status: 'unseen' });
@@ -186,8 +178,7 @@ describe('with nobody there', () => {
   });
 
   test('what could not be shown in the end is kept, and its token is returned', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const env = { ...BACKGROUND, ...NO_DESKTOP, ...trusting({ notify_command: 'exit 1' }) };
     const caller = await connectMcp({ store, env });
     const { outreach_id, status } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });

@@ -3,11 +3,10 @@
  *
  * @module-tag cli
  * @module-tag http
- * @module-tag sqlite
  */
 import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { SeatKey } from '../../src/domain/seats.ts';
 import { cleanCode, pairingText, sessionText } from '../../src/extensions/inbox/device.ts';
 import { phraseFor } from '../../src/extensions/inbox/devices.ts';
@@ -18,6 +17,7 @@ import { shell } from '../support/cli.ts';
 import { newKey, pair } from '../support/devices.ts';
 import { openTestHive } from '../support/hive.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { type Served, serveWith } from '../support/serve.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -43,8 +43,7 @@ async function typing({ store, env }: Pick<Home, 'store' | 'env'>, ...words: str
   const command = `tmux wait-for watched; exec '${process.execPath}' '${HIVE}' ${words.join(' ')}`;
   const environment = childEnvironment(store, { TERM: 'xterm', ...env });
   const size = { columns: 110, lines: 60 };
-  const terminal = await openTerminal(tempFolder(), environment, ['sh', '-c', command], size);
-  onTestFinished(() => terminal.close());
+  const terminal = closedAtEnd(await openTerminal(tempFolder(), environment, ['sh', '-c', command], size));
   await terminal.watch();
   return terminal;
 }
@@ -135,8 +134,7 @@ test('a phone is paired with the QR code and the phrase, comes in, and is revoke
   const phrase = await phraseFor({ key: phone.key.key }, phone.code);
   await terminal.until(new RegExp(`Ada's phone has used the code[^]*${phrase}[^]*Type yes`));
   expect(await signIn(served, hive.store_id, phone), 'before its human has confirmed it').toBe(403);
-  await terminal.type('yes');
-  await terminal.keys('Enter');
+  await terminal.enter('yes');
   await terminal.until(/Paired Ada's phone/);
   const { status, session } = await signedIn(served, hive.store_id, phone);
   expect(status).toBe(200);
@@ -156,9 +154,7 @@ test('a phone is refused unless its human types yes', async () => {
   const hive = await openTestHive(place.store);
   const terminal = await typing(place, 'phone', 'add');
   const phone = await phoneAt(place.served, terminal);
-  await terminal.until(/Type yes/);
-  await terminal.type('y');
-  await terminal.keys('Enter');
+  await terminal.reply(/Type yes/, 'y');
   await terminal.until(/Ada's phone was refused/);
   expect(await devicesOf(hive).list()).toMatchObject([
     { confirmed_at: null, revoked_at: expect.any(String) },
@@ -170,8 +166,7 @@ test('a phone may allow once a person says so whose own key counts, where termin
   const store = tempStore();
   const env = trusting({ terminal_may_allow: true });
   const confirming = async (own: Environment): Promise<OpenedHive> => {
-    const hive = await openHive({ store, env: own });
-    onTestFinished(() => hive.close());
+    const hive = closedAtEnd(await openHive({ store, env: own }));
     return hive;
   };
   const { device } = await pair(await confirming(env), 'Phone');
@@ -182,9 +177,7 @@ test('a phone may allow once a person says so whose own key counts, where termin
   expect(refused.err).toContain(JSON.stringify({ name: 'Phone', key: device.key }));
   const allowing = async (reply: RegExp): Promise<void> => {
     const terminal = await typing({ store, env }, 'phone', 'allow', 'Phone');
-    await terminal.until(/Type yes to confirm/);
-    await terminal.type('yes');
-    await terminal.keys('Enter');
+    await terminal.reply(/Type yes to confirm/, 'yes');
     await terminal.until(reply);
   };
   // No key of this person is registered yet.
@@ -193,9 +186,7 @@ test('a phone may allow once a person says so whose own key counts, where termin
     await shell(store, env).hive('ask', 'Deploy?', '--kind', 'permission', '--option', 'Allow', '--json')
   ).json();
   const terminal = await typing({ store, env }, 'respond', ask_id, 'Allow');
-  await terminal.until(/Type yes to confirm/);
-  await terminal.type('yes');
-  await terminal.keys('Enter');
+  await terminal.reply(/Type yes to confirm/, 'yes');
   await terminal.until(/Registered this seat/);
   await allowing(/what is allowed there counts/);
   const list = async () => (await shell(store, env).hive('phone', 'list', '--json')).json().phones;
@@ -206,8 +197,7 @@ test('a phone may allow once a person says so whose own key counts, where termin
 
 test('an open page learns at once that it may allow permissions now', async () => {
   const { store, env, served } = await home();
-  const hive = await openHive({ store, env });
-  onTestFinished(() => hive.close());
+  const hive = closedAtEnd(await openHive({ store, env }));
   const { device, seat } = await pair(hive, 'Phone');
   const phone = { key: seat, code: '', device_id: device.device_id };
   const { session } = await signedIn(served, hive.store_id, phone);
@@ -237,8 +227,7 @@ test('the address of a server of the inbox is known until it ends, whichever oth
   const begin = (name: string) => serveWith(store, env, '--inbox', addressOf(name));
   const second = await begin('second');
   const third = await begin('third');
-  const hive = await openHive({ store, env: childEnvironment(store, env) });
-  onTestFinished(() => hive.close());
+  const hive = closedAtEnd(await openHive({ store, env: childEnvironment(store, env) }));
   const address = () => devicesOf(hive).served();
   expect(address()).toBe(`${addressOf('third')}/inbox`);
   await second.child.kill('SIGTERM');

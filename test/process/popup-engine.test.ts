@@ -3,7 +3,6 @@
  *
  * @module-tag one-winner
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag popup
  */
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -28,7 +27,8 @@ import {
   refreshLeases,
   standing,
 } from '../support/fake-notifier.ts';
-import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
+import { ask, HUMAN, newHive, openTestHive, recordingLog } from '../support/hive.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { join, post, postUnverified } from '../support/messages.ts';
 import { attended } from '../support/outreach.ts';
 import { leased, outcomeIs, recorded, trail } from '../support/popup-trail.ts';
@@ -145,8 +145,7 @@ describe('one process', () => {
     });
 
     it('are not a storm at a slower pace: after a storm, prompts get their own popups again', async () => {
-      const store = tempStore();
-      hive = await openTestHive(store);
+      const { store, hive } = await newHive();
       const stop = await desk();
       for (const n of [1, 2, 3, 4]) await ask(hive, { question: `${n}?` });
       await eventually(() => notifier.cards.at(-1)?.title === '4 questions wait for you');
@@ -214,8 +213,7 @@ describe('which process goes first', () => {
 
   /** A live desk, whether or not its process manages to show popups. */
   async function openDesk(hive: OpenedHive, { focused = false, seat = SEAT } = {}): Promise<PopupParty> {
-    const desk = await hive.desks.open({ seat, pid: process.pid, client: 'test' });
-    onTestFinished(() => desk.close());
+    const desk = closedAtEnd(await hive.desks.open({ seat, pid: process.pid, client: 'test' }));
     if (focused) {
       // Popups also come while an Emacs has the focus.
       await hive.desks.setPreferences(seat, { notify_when: 'always' });
@@ -256,8 +254,7 @@ describe('which process goes first', () => {
 
   describe('a popup', () => {
     it('is shown by the focused desk as long as that responds', async () => {
-      const store = tempStore();
-      const hive = await openTestHive(store);
+      const { store, hive } = await newHive();
       const focused = await openDesk(hive, { focused: true });
       const other = await openDesk(hive);
       for (const party of [other, focused, agent]) await start(store, party);
@@ -266,8 +263,7 @@ describe('which process goes first', () => {
     });
 
     it('goes to another desk when the focused one hangs, after the timeout and not before', async () => {
-      const store = tempStore();
-      const hive = await openTestHive(store);
+      const { store, hive } = await newHive();
       await openDesk(hive, { focused: true });
       const other = await openDesk(hive);
       for (const party of [other, agent]) await start(store, party);
@@ -279,8 +275,7 @@ describe('which process goes first', () => {
     });
 
     it("goes to an agent's process when every desk hangs, after the timeout and not before", async () => {
-      const store = tempStore();
-      const hive = await openTestHive(store);
+      const { store, hive } = await newHive();
       await openDesk(hive, { focused: true });
       await openDesk(hive);
       await start(store, agent);
@@ -513,8 +508,7 @@ describe('several processes of a seat', () => {
     it.each(['mention', 'outreach'] as const)(
       'is shown by another one, also of the kind %s',
       async (kind) => {
-        const store = tempStore();
-        const hive = await openTestHive(store);
+        const { store, hive } = await newHive();
         const before = await hive.store.read((tx) => tx.events.head());
         const one = await start(store, 'desk-1');
         const { promise, resolve } = Promise.withResolvers<void>();

@@ -2,19 +2,18 @@
  * A real daemon without a frame, and a real notification server: a click on a popup shows the question in the next frame.
  *
  * @module-tag undisturbed
- * @module-tag sqlite
  * @module-tag emacs
  * @module-tag popup
  */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type OpenedHive, openHive } from '../../src/open-hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { type Desktop, useDesktop } from '../support/desktop.ts';
 import { type EmptyHome, lisp, openEmptyHome } from '../support/emacs.ts';
 import { SERVER, type ServedEmacs, startDaemon } from '../support/emacs-daemon.ts';
-import { ask } from '../support/hive.ts';
-import { beforeFile, whenFinished } from '../support/lifetime.ts';
+import { ask, openTestHive } from '../support/hive.ts';
+import { beforeFile, closedAtEnd, whenFinished } from '../support/lifetime.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -30,9 +29,7 @@ let env: Record<string, string>;
 
 beforeFile(async () => {
   home = await openEmptyHome();
-  whenFinished(() => home.close());
-  hive = await openHive({ store: home.store, env: {} });
-  whenFinished(() => hive.close());
+  hive = await openTestHive(home.store);
   const start = home.arguments();
   env = { ...start.env, ...desktop.env };
   emacs = await startDaemon(env, start.args);
@@ -55,10 +52,11 @@ async function askAndClick(question: string): Promise<void> {
 
 /** Opens a frame in a terminal, as a person does. */
 async function frame(...args: string[]): Promise<Terminal> {
-  const terminal = await openTerminal(mkdtempSync(join(home.folder, 'f')), env, [
-    ...['emacsclient', '-s', SERVER, '-t', ...args],
-  ]);
-  whenFinished(() => terminal.close());
+  const terminal = closedAtEnd(
+    await openTerminal(mkdtempSync(join(home.folder, 'f')), env, [
+      ...['emacsclient', '-s', SERVER, '-t', ...args],
+    ]),
+  );
   return terminal;
 }
 

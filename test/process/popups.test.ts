@@ -3,7 +3,6 @@
  *
  * @module-tag one-winner
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag popup
  */
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -19,8 +18,9 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { childEnvironment, type Environment } from '../support/children.ts';
 import { type Desktop, startBareBus, useDesktop } from '../support/desktop.ts';
 import { leasedAt, refreshLeases } from '../support/fake-notifier.ts';
-import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
+import { ask, HUMAN, newHive, openTestHive, recordingLog } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { agent, creditsOf } from '../support/outreach.ts';
 import { leased, recorded, type Trail, trail } from '../support/popup-trail.ts';
@@ -148,10 +148,7 @@ describe('with a desk and dunst', () => {
     for (const { ask_id } of asked) expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent' });
     const title = '12 questions wait for you';
     await eventually(() => desktop.sent.at(-1)?.title === title, 6_000, 'the popup of all twelve');
-    expect(desktop.sent.at(-1)).toMatchObject({
-      title,
-      body: '12 from demo',
-    });
+    expect(desktop.sent.at(-1)).toMatchObject({ title, body: '12 from demo' });
     const [last, ...others] = asked;
     for (const { ask_id } of others) await hive.prompts.cancel(ask_id, HUMAN, 'human');
     await onScreen(1);
@@ -184,8 +181,7 @@ describe('with a desk and dunst', () => {
   });
 
   it('a popup disappears with its process, also when that is killed', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const ended = await startSidecar(store, { env: desktop.env });
     await ask(hive);
     await onScreen(1);
@@ -199,36 +195,33 @@ describe('with a desk and dunst', () => {
   });
 });
 
-describe('without a desk', () => {
-  it("an agent's own process shows a question and a ping after two seconds, takes no answer, and follows your preferences", async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    await hive.desks.setPreferences(thisSeat(), { muted_projects: ['demo'] });
-    const agent = await connectMcp({ store, env: { ...BACKGROUND, ...desktop.env } });
-    // By another process, as a hook or a script would: any live process of the seat may show it.
-    const muted = await ask(hive);
-    const { ask_id } = await agent.call('hivemind_ask_async', { question: 'Go?', options: ['yes', 'no'] });
-    const { outreach_id } = await agent.call('hivemind_ping_user', { message: 'Deployed.' });
-    await shown(2);
-    const { created_at } = await hive.prompts.get(String(ask_id));
-    // Times in the store have no fraction of a millisecond, and a timer may fire one early.
-    expect(leasedAt(store, String(ask_id)) - Date.parse(created_at)).toBeGreaterThanOrEqual(NO_DESK_MS - 2);
-    for (const { actions, title } of desktop.sent) {
-      expect(actions).toEqual(['default', 'Close']);
-      expect(title).toMatch(/^\[bg\] /);
-    }
-    expect(desktop.sent.map(({ body }) => body).sort()).toEqual(['Deployed.', 'Go?']);
-    const ping = async () => hive.outreach.find(String(outreach_id));
-    await eventually(async () => (await ping())?.status === 'shown', 3_000, 'the ping to be shown');
-    expect(await ping()).toMatchObject({ shown_via: 'notification' });
-    expect(await creditsOf(hive)).toBe(119);
-    await desktop.clickBody();
-    expect(await agent.call('hivemind_poll', { ask_id })).toMatchObject({ status: 'pending' });
-    expect(await recorded(hive, String(ask_id))).toMatchObject({ outcome: 'sent' });
-    expect(await recorded(hive, muted.ask_id)).toMatchObject({
-      outcome: 'suppressed',
-      reason: 'muted_project',
-    });
+it("without a desk an agent's own process shows a question and a ping after two seconds, takes no answer, and follows your preferences", async () => {
+  const { store, hive } = await newHive();
+  await hive.desks.setPreferences(thisSeat(), { muted_projects: ['demo'] });
+  const agent = await connectMcp({ store, env: { ...BACKGROUND, ...desktop.env } });
+  // By another process, as a hook or a script would: any live process of the seat may show it.
+  const muted = await ask(hive);
+  const { ask_id } = await agent.call('hivemind_ask_async', { question: 'Go?', options: ['yes', 'no'] });
+  const { outreach_id } = await agent.call('hivemind_ping_user', { message: 'Deployed.' });
+  await shown(2);
+  const { created_at } = await hive.prompts.get(String(ask_id));
+  // Times in the store have no fraction of a millisecond, and a timer may fire one early.
+  expect(leasedAt(store, String(ask_id)) - Date.parse(created_at)).toBeGreaterThanOrEqual(NO_DESK_MS - 2);
+  for (const { actions, title } of desktop.sent) {
+    expect(actions).toEqual(['default', 'Close']);
+    expect(title).toMatch(/^\[bg\] /);
+  }
+  expect(desktop.sent.map(({ body }) => body).sort()).toEqual(['Deployed.', 'Go?']);
+  const ping = async () => hive.outreach.find(String(outreach_id));
+  await eventually(async () => (await ping())?.status === 'shown', 3_000, 'the ping to be shown');
+  expect(await ping()).toMatchObject({ shown_via: 'notification' });
+  expect(await creditsOf(hive)).toBe(119);
+  await desktop.clickBody();
+  expect(await agent.call('hivemind_poll', { ask_id })).toMatchObject({ status: 'pending' });
+  expect(await recorded(hive, String(ask_id))).toMatchObject({ outcome: 'sent' });
+  expect(await recorded(hive, muted.ask_id)).toMatchObject({
+    outcome: 'suppressed',
+    reason: 'muted_project',
   });
 });
 
@@ -390,8 +383,7 @@ describe('when nothing can be shown', () => {
       const trace = join(tempFolder(), 'started');
       const PATH = pathWithScripts({ 'dbus-send': NO_REPLY, 'notify-send': `: > '${trace}'` });
       const env = childEnvironment('', { ...desktop.env, PATH });
-      const notifier = createDesktopNotifier({ env, log: recordingLog() });
-      onTestFinished(() => notifier.close());
+      const notifier = closedAtEnd(createDesktopNotifier({ env, log: recordingLog() }));
       const popup = await onePopup(await openTestHive());
       await expect(notifier.show(popup)).rejects.toThrow('does not answer');
       expect(existsSync(trace)).toBe(false);
@@ -404,8 +396,7 @@ describe('when nothing can be shown', () => {
         'dbus-send': `[ -e '${first}' ] && exec /usr/bin/dbus-send "$@"; : > '${first}'; ${NO_REPLY}`,
       });
       const env = childEnvironment('', { ...desktop.env, PATH });
-      const notifier = createDesktopNotifier({ env, log: recordingLog() });
-      onTestFinished(() => notifier.close());
+      const notifier = closedAtEnd(createDesktopNotifier({ env, log: recordingLog() }));
       const popup = await onePopup(await openTestHive());
       await expect(notifier.show(popup)).rejects.toThrow('does not answer');
       await notifier.show(popup);
@@ -425,8 +416,7 @@ describe('when nothing can be shown', () => {
         process.env['PATH'] = before;
       });
       const env = childEnvironment('', { ...desktop.env, PATH });
-      const notifier = createDesktopNotifier({ env, log: recordingLog() });
-      onTestFinished(() => notifier.close());
+      const notifier = closedAtEnd(createDesktopNotifier({ env, log: recordingLog() }));
       const popup = await onePopup(await openTestHive());
       await expect(notifier.show(popup)).rejects.toThrow('and was ended');
       const pid = Number(readFileSync(pids, 'utf8'));
@@ -456,22 +446,21 @@ describe('when nothing can be shown', () => {
     });
   });
 
-  describe('a process that ends', () => {
-    it('shows nothing more, because nothing would take it down', async () => {
-      const notifier = createDesktopNotifier({ env: childEnvironment('', desktop.env), log: recordingLog() });
-      const hive = await openTestHive();
-      const popup = popupOf('prompt', [tellPrompt(await ask(hive), PREFERENCES)], PREFERENCES, true);
-      const late = expect(notifier.show(popup)).rejects.toThrow(/has ended/);
-      await notifier.close();
-      await late;
-      await expect(notifier.show(popup)).rejects.toThrow(/has ended/);
-      // A process that started later has shown its first popup.
-      const other = createDesktopNotifier({ env: childEnvironment('', desktop.env), log: recordingLog() });
-      onTestFinished(() => other.close());
-      await other.show({ ...popup, body: 'Of the other.' });
-      await eventually(() => desktop.sent.length > 0);
-      expect(desktop.sent.map(({ body }) => body)).toEqual(['Of the other.']);
-    });
+  it('a process that ends shows nothing more, because nothing would take it down', async () => {
+    const notifier = createDesktopNotifier({ env: childEnvironment('', desktop.env), log: recordingLog() });
+    const hive = await openTestHive();
+    const popup = popupOf('prompt', [tellPrompt(await ask(hive), PREFERENCES)], PREFERENCES, true);
+    const late = expect(notifier.show(popup)).rejects.toThrow(/has ended/);
+    await notifier.close();
+    await late;
+    await expect(notifier.show(popup)).rejects.toThrow(/has ended/);
+    // A process that started later has shown its first popup.
+    const other = closedAtEnd(
+      createDesktopNotifier({ env: childEnvironment('', desktop.env), log: recordingLog() }),
+    );
+    await other.show({ ...popup, body: 'Of the other.' });
+    await eventually(() => desktop.sent.length > 0);
+    expect(desktop.sent.map(({ body }) => body)).toEqual(['Of the other.']);
   });
 
   /** A PATH with these programs and Node, and no other. */
@@ -493,8 +482,7 @@ describe('several real processes of one seat', () => {
     );
 
   it('a storm is one popup with all of them; it grows, and outlives the process that held it', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const one = await startSidecar(store, { env: desktop.env });
     const first = [await ask(hive, { question: '1?' }), await ask(hive, { question: '2?' })];
     for (const { ask_id } of first) await recorded(hive, ask_id);
@@ -522,8 +510,7 @@ describe('several real processes of one seat', () => {
   });
 
   it('a process without the variable for the bus finds it in the folder of its user', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const folder = tempFolder();
     const socket = /unix:path=([^,]+)/.exec(desktop.env['DBUS_SESSION_BUS_ADDRESS'] ?? '')?.[1] ?? '';
     symlinkSync(socket, join(folder, 'bus'));
@@ -562,10 +549,7 @@ describe('pings and cards', () => {
     const fork = await agent(hive, 'fork-1', 'fork');
     await hive.outreach.card({ title: 'Build', description: 'All green.' }, fork);
     await shown(1);
-    expect(desktop.sent[0]).toMatchObject({
-      title: '[fork] demo',
-      body: 'Build\nAll green.\nfork',
-    });
+    expect(desktop.sent[0]).toMatchObject({ title: '[fork] demo', body: 'Build\nAll green.\nfork' });
     const card = await hive.outreach.card(
       {
         title: 'Deploy?',

@@ -1,16 +1,15 @@
 /** The findings of `hive doctor` about a PostgreSQL store. */
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
-import { whenFinished } from '../support/lifetime.ts';
+import { beforeFile, whenFinished } from '../support/lifetime.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { tempStore } from '../support/temp.ts';
 
 let server: SharedPostgres;
-beforeAll(async () => {
+beforeFile(async () => {
   server = await sharedPostgres();
 });
-afterAll(() => server.stop());
 
 interface Said {
   name: string;

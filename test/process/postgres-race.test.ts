@@ -5,12 +5,11 @@
  * @module-tag library
  * @module-tag postgres
  */
-import { onTestFinished, test } from 'vitest';
+import { test } from 'vitest';
 import { race, SHORT } from '../support/race.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 
 test(`${SHORT.processes} processes ask and answer at once: each of ${SHORT.asks} questions is answered once, none is lost`, async () => {
   const server = await sharedPostgres();
-  onTestFinished(() => server.stop());
   await race(server.address('race'), SHORT);
 });

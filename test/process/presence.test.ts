@@ -2,21 +2,19 @@
  * Desks are online while their sidecar lives, and not for long after it crashed.
  *
  * @module-tag state-not-events
- * @module-tag sqlite
  * @module-tag emacs
  * @module-tag mcp
  */
 import { expect, test, vi } from 'vitest';
 import { DESK_HEARTBEAT_MS, DESK_LEASE_MS, type Desk } from '../../src/domain/humans.ts';
-import { openTestHive } from '../support/hive.ts';
+import { newHive, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 test('a desk that crashed is gone within 15 s', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const sidecar = await startSidecar(store);
   const agent = await connectMcp({ store });
   expect(await agent.call('hivemind_ask_async', { question: 'Here?', urgency: 'low' })).toMatchObject({

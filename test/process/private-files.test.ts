@@ -2,7 +2,6 @@
  * The files and the output of Hive are for its user alone: modes of files, passwords, tokens.
  *
  * @module-tag no-authority
- * @module-tag sqlite
  * @module-tag cli
  */
 import { chmodSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';

@@ -3,7 +3,6 @@
  *
  * @module-tag one-winner
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag popup
  */
 import { hostname } from 'node:os';
@@ -19,6 +18,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { newKey } from '../support/devices.ts';
 import { ask, HUMAN, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { pairDevice, postTo, serveInbox } from '../support/inbox.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { post } from '../support/messages.ts';
 import { agent } from '../support/outreach.ts';
 import { outcomeIs, recorded } from '../support/popup-trail.ts';
@@ -76,8 +76,7 @@ async function addPhone({ hive, sender, service }: World, name = 'Tablet', human
 
 /** A desk of the human's, who is at it. */
 async function attend({ hive }: World): Promise<{ leave(): Promise<void> }> {
-  const desk = await hive.desks.open({ seat: SEAT, pid: process.pid, client: 'test' });
-  onTestFinished(() => desk.close());
+  const desk = closedAtEnd(await hive.desks.open({ seat: SEAT, pid: process.pid, client: 'test' }));
   await desk.setFocused(true);
   return { leave: async () => void (await desk.setFocused(false)) };
 }
@@ -372,17 +371,15 @@ describe('with two humans on one store', () => {
   });
 });
 
-describe('while a desk of its human is attended', () => {
-  test('a phone gets what is critical, and the rest once nobody has been there for phone_after seconds', async () => {
-    const w = await world({ preferences: { phone_after: 1 }, options: { look_ms: 20 } });
-    const { leave } = await attend(w);
-    const { ask_id } = await ask(w.hive);
-    await marker(w);
-    expect(w.service.received).toHaveLength(1);
-    await leave();
-    await w.pushes(2);
-    expect(w.service.received[1]?.message.show?.tag).toBe(ask_id);
-  });
+test('while a desk of its human is attended, a phone gets what is critical, and the rest once nobody has been there for phone_after seconds', async () => {
+  const w = await world({ preferences: { phone_after: 1 }, options: { look_ms: 20 } });
+  const { leave } = await attend(w);
+  const { ask_id } = await ask(w.hive);
+  await marker(w);
+  expect(w.service.received).toHaveLength(1);
+  await leave();
+  await w.pushes(2);
+  expect(w.service.received[1]?.message.show?.tag).toBe(ask_id);
 });
 
 test.each([

@@ -2,7 +2,6 @@
  * The bridge to another machine: what it carries, what happens when that machine restarts or is gone, and its refusals.
  *
  * @module-tag at-least-once
- * @module-tag sqlite
  * @module-tag http
  */
 import type { ServerResponse } from 'node:http';
@@ -14,14 +13,13 @@ import { shell } from '../support/cli.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { httpProxy } from '../support/http-proxy.ts';
 import { connectBridge, NO_STORE, tokenFileOf } from '../support/remote.ts';
-import { serve } from '../support/serve.ts';
+import { serve, serveNew } from '../support/serve.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 describe('the bridge', () => {
   test('carries a question there and its answer back', async () => {
-    const served = await serve(tempStore());
-    const hive = await openTestHive(served.store);
+    const { served, hive } = await serveNew();
     const agent = await connectBridge(served);
     const asked = await agent.call('hivemind_ask_async', { question: 'From afar?' });
     const waiting = agent.call('hivemind_poll', { ask_id: asked['ask_id'], wait_ms: 20_000 });
@@ -146,8 +144,7 @@ describe('the bridge', () => {
     ['a proxy could not pass on', (response) => response.writeHead(502).end()],
     ['was cut', (response) => response.destroy()],
   ])('asks again for the stream of a new session that %s', async (_what, fail) => {
-    const served = await serve(tempStore());
-    const hive = await openTestHive(served.store);
+    const { served, hive } = await serveNew();
     const proxy = await httpProxy(served.url);
     proxy.answering(({ method }, _text, response) => {
       if (method !== 'GET') return false;

@@ -2,7 +2,6 @@
  * The mention gate for an agent on another machine.
  *
  * @module-tag guards-end
- * @module-tag sqlite
  * @module-tag http
  * @module-tag hook
  */
@@ -11,7 +10,7 @@ import { agentAuthor } from '../../src/domain/messages.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { endedProcess } from '../support/ended-process.ts';
-import { introduce, openTestHive } from '../support/hive.ts';
+import { introduce } from '../support/hive.ts';
 import {
   connectBridge,
   FAR,
@@ -19,10 +18,9 @@ import {
   farCall,
   farSession,
   runRemoteHook,
-  tokenFileOf,
+  serveFar,
 } from '../support/remote.ts';
-import { connectHttp, type Served, serve } from '../support/serve.ts';
-import { tempStore } from '../support/temp.ts';
+import { connectHttp, serve, type Served } from '../support/serve.ts';
 
 describe('the mention gate of another machine', () => {
   const bash = (session_id: string): object => ({
@@ -36,9 +34,7 @@ describe('the mention gate of another machine', () => {
 
   /** A hive with a session of another machine, and somebody here who mentions it. */
   async function mentioned(): Promise<{ served: Served; file: string; hive: OpenedHive }> {
-    const served = await serve(tempStore());
-    const file = tokenFileOf(served);
-    const hive = await openTestHive(served.store);
+    const { served, file, hive } = await serveFar();
     const { handle } = await farSession(hive, () => runRemoteHook(served, FAR_START, file));
     const other = await introduce(hive, 'session-9');
     await hive.messages.post({ body: `@${handle} look`, scope: 'all', author: agentAuthor(other, 'mcp') });

@@ -3,7 +3,6 @@
  *
  * @module-tag at-least-once
  * @module-tag guards-end
- * @module-tag sqlite
  * @module-tag http
  * @module-tag hook
  */
@@ -36,9 +35,10 @@ import {
   NO_STORE,
   reportOnce,
   runRemoteHook,
+  serveFar,
   tokenFileOf,
 } from '../support/remote.ts';
-import { rawRequest, type Served, serve, serveHere, serveWith } from '../support/serve.ts';
+import { rawRequest, serve, type Served, serveHere, serveNew, serveWith } from '../support/serve.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { clockPasses, eventually, within } from '../support/wait.ts';
@@ -56,9 +56,7 @@ async function wakerOf(url: string, file: string): Promise<string> {
 
 describe('a hook of another machine', () => {
   test('registers its session with the machine of its token, and its calls are that session', async () => {
-    const served = await serve(tempStore());
-    const file = tokenFileOf(served);
-    const hive = await openTestHive(served.store);
+    const { served, file, hive } = await serveFar();
     expect((await runRemoteHook(served, FAR_START, file)).code).toBe(0);
     expect((await runRemoteHook(served, farCall('use-1'), file)).code).toBe(0);
     expect(await hive.sessions.find(FAR)).toMatchObject({ machine: 'token:default', pid: ENDED });
@@ -72,9 +70,7 @@ describe('a hook of another machine', () => {
   });
 
   test('brings the title that its client gave the session, which only its own machine can read', async () => {
-    const served = await serve(tempStore());
-    const file = tokenFileOf(served);
-    const hive = await openTestHive(served.store);
+    const { served, file, hive } = await serveFar();
     const titled = async (lines: object[]): Promise<string | undefined> => {
       const transcript_path = join(dirname(file), 'far.jsonl');
       writeFileSync(transcript_path, lines.map((line) => JSON.stringify(line)).join('\n'));
@@ -155,8 +151,7 @@ describe('a hook of another machine', () => {
   });
 
   test('is not needed for a title: without one an agent has the name that its token gives it', async () => {
-    const served = await serve(tempStore());
-    const hive = await openTestHive(served.store);
+    const { served, hive } = await serveNew();
     const agent = await connectBridge(served);
     const { ask_id } = await agent.call('hivemind_ask_async', { question: 'Who am I?' });
     expect(await hive.prompts.get(String(ask_id))).toMatchObject({
@@ -165,9 +160,7 @@ describe('a hook of another machine', () => {
   });
 
   test('prints what is waiting for its session, once', async () => {
-    const served = await serve(tempStore());
-    const file = tokenFileOf(served);
-    const hive = await openTestHive(served.store);
+    const { served, file, hive } = await serveFar();
     const session = await farSession(hive, () => runRemoteHook(served, FAR_START, file));
     const { prompt } = await hive.prompts.ask({ question: 'Go?' }, session);
     await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'go ahead', actor: HUMAN });
@@ -181,9 +174,7 @@ describe('a hook of another machine', () => {
   });
 
   test('waits for the human if it is configured to, past its two seconds', async () => {
-    const served = await serve(tempStore());
-    const file = tokenFileOf(served);
-    const hive = await openTestHive(served.store);
+    const { served, file, hive } = await serveFar();
     const turn = { session_id: 'far-1', cwd: '/', prompt_id: 'p1' };
     const typed = { ...turn, hook_event_name: 'UserPromptSubmit', prompt: 'go' };
     const session = await farSession(hive, () => runRemoteHook(served, typed, file, HEADLESS));
@@ -236,9 +227,7 @@ describe('a hook of another machine', () => {
   });
 
   test('speaks for a session of its own, whatever id it names', async () => {
-    const served = await serve(tempStore());
-    const file = tokenFileOf(served);
-    const hive = await openTestHive(served.store);
+    const { served, file, hive } = await serveFar();
     const local = await hive.sessions.introduce(introduction({ session_id: 'local-1', machine: 'here' }));
     const ran = await runRemoteHook(served, { ...FAR_START, session_id: 'local-1' }, file);
     expect(ran).toMatchObject({ code: 0, out: '' });
@@ -247,9 +236,7 @@ describe('a hook of another machine', () => {
   });
 
   test('cannot lend its name to a call of this machine', async () => {
-    const served = await serve(tempStore());
-    const file = tokenFileOf(served);
-    const hive = await openTestHive(served.store);
+    const { served, file, hive } = await serveFar();
     await runRemoteHook(served, FAR_START, file);
     await runRemoteHook(served, farCall('use-2'), file);
     const here = await connectMcp({ store: served.store });
@@ -340,9 +327,7 @@ describe('a hook of another machine', () => {
 });
 
 test('an idle agent of another machine is woken, even if its connection was dead when the answer came', async () => {
-  const served = await serve(tempStore());
-  const hive = await openTestHive(served.store);
-  const file = tokenFileOf(served);
+  const { served, file, hive } = await serveFar();
   const session = await farSession(hive, () => runRemoteHook(served, FAR_START, file));
   const { prompt } = await hive.prompts.ask({ question: 'Red or blue?' }, session);
   const port = Number(new URL(served.url).port);

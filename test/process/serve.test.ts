@@ -13,9 +13,10 @@ import {
   connectHttp,
   INITIALIZE,
   rawRequest,
-  type Served,
   serve,
+  type Served,
   serveHere,
+  serveNew,
   serveWith,
 } from '../support/serve.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -31,8 +32,7 @@ const requestHeaders = (token: string): Record<string, string> => ({
 
 describe('a remote agent', () => {
   test('asks and polls as the agent of its token, and the answer wakes its long poll', async () => {
-    const served = await serve(tempStore());
-    const hive = await openTestHive(served.store);
+    const { served, hive } = await serveNew();
     const agent = await connectHttp(served);
     const asked = await agent.call('hivemind_ask_async', { question: 'From afar?' });
     expect(asked['agent']).toMatch(/^remote-/);

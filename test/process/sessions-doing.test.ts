@@ -1,7 +1,6 @@
 /**
  * The state of each session in `hive sessions`: what it waits for, or what it runs, and since when.
  *
- * @module-tag sqlite
  * @module-tag cli
  */
 import { hostname } from 'node:os';
@@ -9,7 +8,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { childEnvironment, HIVE } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { ask, introduce, introduction, openTestHive } from '../support/hive.ts';
+import { ask, introduce, introduction, newHive, openTestHive } from '../support/hive.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { openTerminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
@@ -22,10 +22,8 @@ test('a session that a shell began ends with its shell, and is listed as ended',
   const folder = tempFolder();
   const person = shell(store);
   const env = childEnvironment(store, { HIVE_AGENT: 'reviewer', TERM: 'xterm', PS1: '$ ' });
-  const terminal = await openTerminal(folder, env, ['sh']);
-  onTestFinished(() => terminal.close());
-  await terminal.type(`'${process.execPath}' '${HIVE}' ask 'Go on?'; echo "asked: $?"`);
-  await terminal.keys('Enter');
+  const terminal = closedAtEnd(await openTerminal(folder, env, ['sh']));
+  await terminal.enter(`'${process.execPath}' '${HIVE}' ask 'Go on?'; echo "asked: $?"`);
   await terminal.until(/^asked: 0/m);
   const hive = await openTestHive(store);
   const sh = await terminal.pid();
@@ -74,8 +72,7 @@ test('an agent without hooks is seen with each call, and a call a moment later w
 });
 
 test('a blocked session is shown with its question, one at work with its turn, an idle one with neither', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const { ask_id } = await ask(hive, { question: 'May I?' }, 'blocked-1');
   const cut = new AbortController();
   const waiting = hive.prompts.wait([ask_id], { wait_ms: 60_000, signal: cut.signal, waiter: 'blocked-1' });

@@ -3,7 +3,6 @@
  * was all the identity that it had, with that; a turn when the transcript shows that it was stopped in the terminal.
  *
  * @module-tag state-not-events
- * @module-tag sqlite
  * @module-tag mcp
  */
 import { writeFileSync } from 'node:fs';
@@ -13,10 +12,10 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Session } from '../../src/domain/sessions.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { openTestHive } from '../support/hive.ts';
+import { newHive, openTestHive } from '../support/hive.ts';
 import { type Client, fire } from '../support/hooks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { tempFolder } from '../support/temp.ts';
 import { recordedTail } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -40,8 +39,7 @@ async function isEnded(hive: OpenedHive): Promise<boolean> {
 
 describe('an agent whose question is open', () => {
   test('has ended at the next look for its process, which is seconds later; its question stays', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const agent = await connectMcp({ store });
     await agent.call('hivemind_ask_async', QUESTION);
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -57,8 +55,7 @@ describe('an agent whose question is open', () => {
   });
 
   test('and whose only identity was its connection has ended with that', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const agent = await connectMcp({ store, env: {} });
     const { ask_id } = await agent.call('hivemind_ask_async', QUESTION);
     expect(await asker(hive)).toMatchObject({ state: 'active' });
@@ -71,10 +68,7 @@ describe('an agent whose question is open', () => {
 test('a turn whose permission was refused in its terminal has ended at the next look, although no event follows', async () => {
   const hive = await openTestHive();
   const transcript_path = join(tempFolder(), 'transcript.jsonl');
-  const client: Client = {
-    env: { CLAUDE_PID: String(process.pid) },
-    surroundings: { machine: hostname() },
-  };
+  const client: Client = { env: { CLAUDE_PID: String(process.pid) }, surroundings: { machine: hostname() } };
   const prompt_id = '9a0e9700-0000-4000-8000-000000000001';
   const raw = { session_id: 'one', cwd: '/demo', transcript_path, prompt_id };
   await fire(hive, { ...raw, hook_event_name: 'UserPromptSubmit', prompt: 'go' }, client);

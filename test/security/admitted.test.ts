@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { promptChecksums } from '../../src/infrastructure/store/prompts.ts';
 import type { Row } from '../../src/infrastructure/store/sql.ts';
 import { shell } from '../support/cli.ts';
-import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, newHive } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';
 
 function edit<T>(store: string, work: (database: DatabaseSync) => T): T {
@@ -17,8 +17,7 @@ function edit<T>(store: string, work: (database: DatabaseSync) => T): T {
 }
 
 test('whoever can write the store can write an answer into it, with its checksum', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const [answered, forged] = [await ask(hive), await ask(hive)].map(({ ask_id }) => ask_id) as [
     string,
     string,

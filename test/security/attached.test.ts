@@ -4,7 +4,6 @@
  * @module-tag no-self-approval
  * @module-tag provenance
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag acp
  */
 import { createServer } from 'node:http';

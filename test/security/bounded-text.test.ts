@@ -3,13 +3,12 @@
  * has too many values is refused.
  *
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag http
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readEvent } from '../../src/adapters/hooks/hook.ts';
 import { type HookDialog, promptsOf } from '../../src/domain/dialogs.ts';
 import { summarizeTool } from '../../src/domain/shown-calls.ts';
@@ -21,28 +20,25 @@ import { tempFolder, tempStore } from '../support/temp.ts';
 
 const MEGABYTE = 1_000_000;
 
-describe('a call of a megabyte', () => {
-  const letters = '\u1161'.repeat(MEGABYTE / 3);
-  const calls: [string, string, Record<string, unknown>][] = [
-    ['a command', 'Bash', { command: letters }],
-    ['a patch', 'apply_patch', { command: `*** Begin Patch\n${letters}` }],
-    ['both texts of an edit', 'Edit', { file_path: 'a.ts', old_string: letters, new_string: letters }],
-    ['an argument', 'mcp__shop__buy', { item: letters }],
-    [
-      'many arguments',
-      'mcp__shop__buy',
-      Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`item_${n}`, letters.slice(0, 8_000)])),
-    ],
-    ['the name of an argument', 'mcp__shop__buy', { [letters]: 1 }],
-    ['its directory', 'Bash', { command: 'ls' }],
-  ];
+const letters = '\u1161'.repeat(MEGABYTE / 3);
+const calls: [string, string, Record<string, unknown>][] = [
+  ['a command', 'Bash', { command: letters }],
+  ['a patch', 'apply_patch', { command: `*** Begin Patch\n${letters}` }],
+  ['both texts of an edit', 'Edit', { file_path: 'a.ts', old_string: letters, new_string: letters }],
+  ['an argument', 'mcp__shop__buy', { item: letters }],
+  [
+    'many arguments',
+    'mcp__shop__buy',
+    Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`item_${n}`, letters.slice(0, 8_000)])),
+  ],
+  ['the name of an argument', 'mcp__shop__buy', { [letters]: 1 }],
+  ['its directory', 'Bash', { command: 'ls' }],
+];
 
-  test.each(calls)('is not put into words, and cannot be allowed at a desk: %s', (what, name, input) => {
-    const dialog: HookDialog = {
-      kind: 'permission',
-      tool: callOf(name, input),
-      suggestions: [],
-    };
+test.each(calls)(
+  'a call of a megabyte is not put into words, and cannot be allowed at a desk: %s',
+  (what, name, input) => {
+    const dialog: HookDialog = { kind: 'permission', tool: callOf(name, input), suggestions: [] };
     const cwd = what === 'its directory' ? `/${letters}` : '/shop';
     const [asked] = promptsOf(dialog, { client: 'claude-code', cwd });
     // The directory is cut; the command is not, and may be allowed.
@@ -52,8 +48,8 @@ describe('a call of a megabyte', () => {
     expect(canBeAllowed).toBe(what === 'its directory');
     expect(asked?.question.length).toBeLessThan(1_000);
     expect(asked?.context?.length).toBeLessThan(50_000);
-  });
-});
+  },
+);
 
 test('a scope of "always" of a megabyte is not put into words', () => {
   let read = 0;
@@ -157,71 +153,71 @@ test('an id of a hook event that is longer than any is refused, and not kept', (
       );
 });
 
-describe('npm run check refuses to put a text into words in a write transaction', () => {
-  const ROOT = join(import.meta.dirname, '../..');
-  const DISPLAY = { 'domain/display.ts': 'export function revealed(text: string): string { return text; }' };
+const ROOT = join(import.meta.dirname, '../..');
+const DISPLAY = { 'domain/display.ts': 'export function revealed(text: string): string { return text; }' };
 
-  function check(files: Record<string, string>): string {
-    const folder = tempFolder();
-    for (const [name, text] of Object.entries({ ...DISPLAY, ...files })) {
-      const path = join(folder, 'src', name);
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, text);
-    }
-    // Its packages are those of the project.
-    const { stderr } = spawnSync(
-      process.execPath,
-      [join(ROOT, 'scripts/check-write-transactions.mjs'), folder],
-      { encoding: 'utf8' },
-    );
-    return stderr.split('\n')[0] ?? '';
+function check(files: Record<string, string>): string {
+  const folder = tempFolder();
+  for (const [name, text] of Object.entries({ ...DISPLAY, ...files })) {
+    const path = join(folder, 'src', name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
   }
-  const IMPORT = "import { revealed } from '../domain/display.ts';\n";
-  const way = (...steps: string[]): string => ['application/a.ts: ', ...steps].join('');
+  // Its packages are those of the project.
+  const { stderr } = spawnSync(
+    process.execPath,
+    [join(ROOT, 'scripts/check-write-transactions.mjs'), folder],
+    { encoding: 'utf8' },
+  );
+  return stderr.split('\n')[0] ?? '';
+}
+const IMPORT = "import { revealed } from '../domain/display.ts';\n";
+const way = (...steps: string[]): string => ['application/a.ts: ', ...steps].join('');
 
-  test.each<[string, Record<string, string>, string]>([
-    [
-      'at once',
-      {
-        'application/a.ts': `${IMPORT}export const a = (text) => store.write(async (tx) => tx.put(revealed(text)));`,
-      },
-      way('store.write → domain/display.ts: revealed'),
-    ],
-    [
-      'in a function that takes the transaction',
-      {
-        'application/a.ts': `${IMPORT}async function b({ tx }: HookContext) { return [tx.text].map(revealed); }`,
-      },
-      way('b → domain/display.ts: revealed'),
-    ],
-    [
-      'in a handler of hooks',
-      { 'application/a.ts': `${IMPORT}export const b: HookHandler = async (hook) => revealed(hook.text);` },
-      way('b → domain/display.ts: revealed'),
-    ],
-    [
-      'in another file, over a function that is passed by name',
-      {
-        'domain/c.ts': "import { revealed } from './display.ts';\nexport const c = (text) => revealed(text);",
-        'application/a.ts':
-          "import { c } from '../domain/c.ts';\nexport function b() { const d = (tx) => c(tx.text); return hive.store.writeUnflushed(d); }",
-      },
-      way('b: store.write → application/a.ts: d → domain/c.ts: c → domain/display.ts: revealed'),
-    ],
-    [
-      'in a file that is imported on demand',
-      {
-        'application/a.ts':
-          "export async function b(tx: WriteTx) { const { revealed } = await import('../domain/display.ts'); return revealed(tx.text); }",
-      },
-      way('b → domain/display.ts: revealed'),
-    ],
-    [
-      'or not at all, where it is done before',
-      {
-        'application/a.ts': `${IMPORT}export async function b(text) { const words = revealed(text); return store.write(async (tx) => tx.put(words)); }`,
-      },
-      '',
-    ],
-  ])('%s', (_how, files, found) => expect(check(files)).toBe(found));
-});
+test.each<[string, Record<string, string>, string]>([
+  [
+    'at once',
+    {
+      'application/a.ts': `${IMPORT}export const a = (text) => store.write(async (tx) => tx.put(revealed(text)));`,
+    },
+    way('store.write → domain/display.ts: revealed'),
+  ],
+  [
+    'in a function that takes the transaction',
+    {
+      'application/a.ts': `${IMPORT}async function b({ tx }: HookContext) { return [tx.text].map(revealed); }`,
+    },
+    way('b → domain/display.ts: revealed'),
+  ],
+  [
+    'in a handler of hooks',
+    { 'application/a.ts': `${IMPORT}export const b: HookHandler = async (hook) => revealed(hook.text);` },
+    way('b → domain/display.ts: revealed'),
+  ],
+  [
+    'in another file, over a function that is passed by name',
+    {
+      'domain/c.ts': "import { revealed } from './display.ts';\nexport const c = (text) => revealed(text);",
+      'application/a.ts':
+        "import { c } from '../domain/c.ts';\nexport function b() { const d = (tx) => c(tx.text); return hive.store.writeUnflushed(d); }",
+    },
+    way('b: store.write → application/a.ts: d → domain/c.ts: c → domain/display.ts: revealed'),
+  ],
+  [
+    'in a file that is imported on demand',
+    {
+      'application/a.ts':
+        "export async function b(tx: WriteTx) { const { revealed } = await import('../domain/display.ts'); return revealed(tx.text); }",
+    },
+    way('b → domain/display.ts: revealed'),
+  ],
+  [
+    'or not at all, where it is done before',
+    {
+      'application/a.ts': `${IMPORT}export async function b(text) { const words = revealed(text); return store.write(async (tx) => tx.put(words)); }`,
+    },
+    '',
+  ],
+])('npm run check refuses to put a text into words in a write transaction: %s', (_how, files, found) =>
+  expect(check(files)).toBe(found),
+);

@@ -3,7 +3,6 @@
  *
  * @module-tag no-self-approval
  * @module-tag provenance
- * @module-tag sqlite
  * @module-tag mcp
  */
 import { hostname, userInfo } from 'node:os';
@@ -13,12 +12,12 @@ import { permissionDigest } from '../../src/domain/permissions.ts';
 import { asksForRole, type Prompt } from '../../src/domain/prompts.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { childEnvironment, HIVE, spawnChild } from '../support/children.ts';
+import { childEnvironment, HIVE, readOutput, spawnChild } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { answerRequests, letCoordinate, seated } from '../support/coordinators.ts';
 import { fireDialog, openDesk } from '../support/dialogs.ts';
 import { endedProcess } from '../support/ended-process.ts';
-import { ask, HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, introduction, newHive, openTestHive } from '../support/hive.ts';
 import { recordedEvent } from '../support/hooks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
@@ -39,8 +38,7 @@ async function answers(client: Client, ask_id: string): Promise<string> {
 }
 
 test('an agent that starts a coordinator of its own, out of its process tree, does not answer itself', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   // This test process is the agent that asks.
   const asker = await hive.sessions.introduce(introduction({ machine: hostname(), pid: process.pid }));
   const { prompt } = await hive.prompts.ask({ question: 'May I?' }, asker);
@@ -61,15 +59,12 @@ test('an agent that starts a coordinator of its own, out of its process tree, do
     const server = [process.execPath, HIVE, 'mcp', '--role', 'coordinator'];
     const args = ['--fork', 'env', '-i', ...variables, ...server];
     const child = spawnChild('setsid', args, childEnvironment(store));
-    let said = '';
-    child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
+    const said = readOutput(child);
     for (const message of [hello, call]) child.process.stdin.write(`${JSON.stringify(message)}\n`);
-    await eventually(() => said.includes('"id":2'), 30_000, 'its answer');
+    await eventually(() => said().includes('"id":2'), 30_000, 'its answer');
     child.process.stdin.end();
-    expect(said).toContain('not_allowed');
-    expect(said).toMatch(name === 'boss' ? /Your human was asked/ : /has the name of a person/);
+    expect(said()).toContain('not_allowed');
+    expect(said()).toMatch(name === 'boss' ? /Your human was asked/ : /has the name of a person/);
   }
   expect(await hive.prompts.get(prompt.ask_id)).toMatchObject({ status: 'pending', decision: null });
   // The request that the human reads names the process; the one with a person's name could not even ask.
@@ -140,8 +135,7 @@ test('a permission that an agent asks under the key of a request, in other words
 });
 
 test('the role is bound to the client process that it was granted to', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const { ask_id } = await ask(hive, {}, 'other');
   const boss = { store, env: { HIVE_AGENT: 'boss' } };
   const granted = await connectMcp({ ...boss, coordinates: true });

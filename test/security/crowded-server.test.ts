@@ -2,7 +2,6 @@
  * A server that somebody tries to fill: with connections, with sessions, with messages to be kept.
  *
  * @module-tag guards-end
- * @module-tag sqlite
  * @module-tag http
  */
 import { type ClientRequest, request, type ServerResponse } from 'node:http';
@@ -192,9 +191,7 @@ test('what is kept for a client that resumes is bounded in bytes', async () => {
     ids.push(await replay.storeEvent('s', { jsonrpc: '2.0', method: 'm', params: { text, n } }));
   const seen: unknown[] = [];
   // The server has forgotten this id, so it sends everything that it still keeps of the stream.
-  await replay.replayEventsAfter(ids[0] ?? '', {
-    send: async (_id, message) => void seen.push(message),
-  });
+  await replay.replayEventsAfter(ids[0] ?? '', { send: async (_id, message) => void seen.push(message) });
   expect(JSON.stringify(seen).length).toBeLessThan(1.1 * 1024 * 1024);
   expect(JSON.stringify(seen.at(-1))).toContain('"n":49');
 });

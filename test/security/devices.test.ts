@@ -9,7 +9,7 @@
  */
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { pairingText, sessionText } from '../../src/extensions/inbox/device.ts';
@@ -24,10 +24,10 @@ import { randomOf } from '../chaos/random.ts';
 import { shell } from '../support/cli.ts';
 import { callAs, newKey, type PairedDevice, pair, type Said, signedParams } from '../support/devices.ts';
 import { fireDialog, openDesk } from '../support/dialogs.ts';
-import { ask, noticesOf, openTestHive, recordingLog, SEAT, SEAT_SECRET } from '../support/hive.ts';
+import { ask, newHive, noticesOf, openTestHive, recordingLog, SEAT, SEAT_SECRET } from '../support/hive.ts';
 import { recordedEvent, said } from '../support/hooks.ts';
 import { trusting } from '../support/human-file.ts';
-import { whenFinished } from '../support/lifetime.ts';
+import { beforeFile, closedAtEnd } from '../support/lifetime.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { INITIALIZE, openDeskHere } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
@@ -36,18 +36,13 @@ const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 const ATTACKS = 500;
 
 let server: SharedPostgres;
-let stores = 0;
-beforeAll(async () => {
+beforeFile(async () => {
   server = await sharedPostgres();
 });
-afterAll(() => server.stop());
 
 const ADDRESSES = {
   SQLite: async () => tempStore(),
-  PostgreSQL: async () => {
-    stores += 1;
-    return server.address(`devices_${stores}`);
-  },
+  PostgreSQL: async () => server.address(),
 };
 
 /** A hive whose human has let `allowed` allow permissions, and has another phone that only answers. */
@@ -58,8 +53,7 @@ async function household(engine: keyof typeof ADDRESSES): Promise<{
   permission: (command: string) => Promise<Waiting>;
 }> {
   const env = trusting({ seats: [SEAT] });
-  const hive = await openHive({ store: await ADDRESSES[engine](), env, log: recordingLog() });
-  whenFinished(() => hive.close());
+  const hive = closedAtEnd(await openHive({ store: await ADDRESSES[engine](), env, log: recordingLog() }));
   hive.seats.useKey(SEAT_SECRET);
   await openDesk(hive);
   const allowed = await pair(hive, 'Allowed');
@@ -333,8 +327,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
 test('admitted: a desk without a key, such as that of an agent out of its process tree, pairs a phone: its answers are unattested', {
   tags: ['sqlite'],
 }, async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const desk = await openDeskHere(store);
   const { code } = (await desk.request('phone/invite', { url: 'https://hive.example.org' })) as {
     code: string;
@@ -345,12 +338,7 @@ test('admitted: a desk without a key, such as that of an agent out of its proces
   await desk.request('phone/confirm', { device_id, key });
   const device = await devicesOf(hive).find(device_id);
   const prompt = await ask(hive, { question: 'Which colour?' });
-  const given = {
-    decision: 'red',
-    response_id: 'r-1',
-    responded_at: await now(hive),
-    by: INITIALIZE.human,
-  };
+  const given = { decision: 'red', response_id: 'r-1', responded_at: await now(hive), by: INITIALIZE.human };
   const params = await signedParams(hive, seat, prompt, given);
   expect(await answer(hive, { device, seat }, params)).toMatchObject({ accepted: true, attested: false });
   expect(await hive.prompts.get(prompt.ask_id)).toMatchObject({ decision: 'red', attested: false });
@@ -390,8 +378,7 @@ describe('the key that its human has confirmed', { tags: ['sqlite'] }, () => {
     const { device } = await pair(hive, 'Phone');
     const UNKNOWN = /no record on this machine that you confirmed Phone/;
     const env = trusting({});
-    const elsewhere = await openHive({ store: hive.store.name, env });
-    onTestFinished(() => elsewhere.close());
+    const elsewhere = closedAtEnd(await openHive({ store: hive.store.name, env }));
     await expect(letAllow(elsewhere, 'Phone')).rejects.toThrow(UNKNOWN);
     const planted = confirmedFile(env, hive.store_id);
     writeFileSync(planted, JSON.stringify({ [device.device_id]: { name: 'Phone', key: device.key } }));
@@ -407,8 +394,7 @@ describe('the key that its human has confirmed', { tags: ['sqlite'] }, () => {
   test('is said not to be recorded where its file cannot be written; the phone answers questions all the same', async () => {
     const log = recordingLog();
     const env = trusting({ seats: [SEAT] });
-    const hive = await openHive({ store: tempStore(), env, log });
-    onTestFinished(() => hive.close());
+    const hive = closedAtEnd(await openHive({ store: tempStore(), env, log }));
     // Nothing can be renamed over a folder.
     const file = confirmedFile(env, hive.store_id);
     mkdirSync(join(file, 'full'), { recursive: true });
@@ -499,8 +485,7 @@ describe('pairing', { tags: ['sqlite', 'http'] }, () => {
     ['allow', 'Phone'],
     ['revoke', 'Phone'],
   ])('an agent that runs hive phone %s is refused', async (...words) => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await pair(hive, 'Phone');
     const agent = shell(store).as({ CLAUDECODE: '1' });
     expect(await agent.hive('phone', ...words)).toMatchObject({ code: 7, out: '' });
@@ -508,8 +493,7 @@ describe('pairing', { tags: ['sqlite', 'http'] }, () => {
   });
 
   test('what lets a phone in, or lets it allow, is typed by a person: a pipe is refused', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await pair(hive, 'Phone');
     const env = trusting({ seats: [SEAT], terminal_may_allow: true });
     for (const words of [
@@ -524,8 +508,7 @@ describe('pairing', { tags: ['sqlite', 'http'] }, () => {
 
   test('the address of the inbox is not read from the store, nor from a file that others could write', async () => {
     const env = trusting({});
-    const hive = await openHive({ store: tempStore(), env, log: recordingLog() });
-    whenFinished(() => hive.close());
+    const hive = closedAtEnd(await openHive({ store: tempStore(), env, log: recordingLog() }));
     await hive.store.write((tx) =>
       tx.desks.setPreferences('*', {
         inbox_url: 'https://evil.example/inbox',

@@ -2,7 +2,6 @@
  * Only what was displayed is approved: permissions that show less than they permit, and answers to what nobody saw.
  *
  * @module-tag as-displayed
- * @module-tag sqlite
  * @module-tag hook
  * @module-tag emacs
  * @module-tag cli
@@ -35,9 +34,9 @@ import {
   openDesk,
   permissionDecision,
 } from '../support/dialogs.ts';
-import { ask, eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
+import { ask, eventsOf, HUMAN, newHive, noticesOf } from '../support/hive.ts';
 import { fire, recordedEvent, said } from '../support/hooks.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { tempFolder } from '../support/temp.ts';
 
 /** More than Hive reads of a file. */
 const LARGE = 'x'.repeat(3 * 1024 * 1024);
@@ -47,8 +46,7 @@ const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 let hive: OpenedHive;
 let store: string;
 beforeEach(async () => {
-  store = tempStore();
-  hive = await openTestHive(store);
+  ({ store, hive } = await newHive());
   await openDesk(hive);
 });
 
@@ -196,13 +194,12 @@ describe('a permission shows everything that it permits', () => {
       toolName: 'Bash',
       ruleContent: `program-${n}:*`,
     }));
-    const { prompts, printed } = await fireDialog(hive, {
+    const { prompts, answer } = await fireDialog(hive, {
       ...BASH,
       permission_suggestions: [{ type: 'addRules', behavior: 'allow', rules, destination: 'session' }],
     });
     expect(prompts.map(labels)).toEqual([['Allow', 'Deny', 'Abort']]);
-    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
-    await printed;
+    await answer('Deny');
   });
 });
 
@@ -509,8 +506,9 @@ describe('an edit', () => {
         ...['Tool: Edit', `Directory: ${BASH['cwd']}`],
       ].join('\n'),
     );
-    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
-    expect(said(await printed)?.hookSpecificOutput).toEqual(permissionDecision({ behavior: 'allow' }));
+    expect(said(await answer('Allow'))?.hookSpecificOutput).toEqual(
+      permissionDecision({ behavior: 'allow' }),
+    );
   });
 
   test('that takes the next line break is shown so: a check becomes a part of the comment above it', async () => {
@@ -548,8 +546,7 @@ describe('an edit', () => {
     writeFileSync(file, 'a\nb\nd\n');
     utimesSync(file, new Date(), new Date(Date.parse(shown.created_at) + 1_000));
     expect(await hive.edits.changedSince(shown)).toEqual([file]);
-    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
-    expect(said(await printed)?.hookSpecificOutput).toMatchObject({
+    expect(said(await answer('Allow'))?.hookSpecificOutput).toMatchObject({
       decision: { behavior: 'deny', message: expect.stringContaining('the file has changed') },
     });
     expect(await noticesOf(hive)).toEqual([expect.stringContaining('a file has changed since')]);
@@ -561,8 +558,7 @@ describe('an edit', () => {
     writeFileSync(other, 'a\nb\nc\n');
     rmSync(file);
     symlinkSync(other, file);
-    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
-    expect(said(await printed)?.hookSpecificOutput).toMatchObject({
+    expect(said(await answer('Allow'))?.hookSpecificOutput).toMatchObject({
       decision: { behavior: 'deny', message: expect.stringContaining('the file has changed') },
     });
   });
@@ -572,10 +568,9 @@ describe('an edit', () => {
     writeFileSync(planFilePath, '# Paint it\n');
     const plan = { ...BASH, tool_name: 'ExitPlanMode', tool_input: { plan: '# Paint it\n', planFilePath } };
     const approved = async (before: () => void): Promise<unknown> => {
-      const { prompts, printed } = await fireDialog(hive, plan, { surroundings: editing });
+      const { answer } = await fireDialog(hive, plan, { surroundings: editing });
       before();
-      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Approve');
-      return said(await printed)?.hookSpecificOutput;
+      return said(await answer('Approve'))?.hookSpecificOutput;
     };
     expect(await approved(() => writeFileSync(planFilePath, '# Delete it\n'))).toMatchObject({
       decision: { behavior: 'deny', message: expect.stringContaining('the file of the plan has changed') },
@@ -589,8 +584,7 @@ describe('an edit', () => {
     /** Allows an edit of b, lets its tool write this, and returns what the human is told when it has run. */
     async function allowed(made: string | null, name = 'PostToolUse'): Promise<string[]> {
       const fired = await asked('a\nb\nc\n');
-      await answerDialog(hive, fired.prompts[0]?.ask_id ?? '', 'Allow');
-      await fired.printed;
+      await fired.answer('Allow');
       if (made === null) rmSync(fired.file);
       else writeFileSync(fired.file, made);
       const { permission_suggestions: _, ...raw } = BASH;
@@ -709,7 +703,7 @@ describe('an edit', () => {
     const { permission_suggestions: _, ...raw } = BASH;
     const tool_input = { file_path: '/etc/hostname', old_string: 'a', new_string: 'b' };
     const surroundings = { editTools: async () => EDIT_TOOLS_ELSEWHERE };
-    const { prompts, printed } = await fireDialog(
+    const { prompts, answer } = await fireDialog(
       hive,
       { ...raw, tool_name: 'Edit', tool_input },
       { surroundings },
@@ -717,8 +711,9 @@ describe('an edit', () => {
     expect(prompts[0]?.context).toMatch(
       /^The file is on another machine, so this is not a diff of the file\./,
     );
-    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
-    expect(said(await printed)?.hookSpecificOutput).toEqual(permissionDecision({ behavior: 'allow' }));
+    expect(said(await answer('Allow'))?.hookSpecificOutput).toEqual(
+      permissionDecision({ behavior: 'allow' }),
+    );
   });
 
   test('does not wait to read what is not a regular file', () => {
@@ -771,8 +766,7 @@ describe('a permission for a path that contains a link', () => {
     for (const path of [join(folder, 'notes'), 'notes']) {
       const { prompts, printed } = await asked(folder, tool, input(path));
       expect(prompts[0]?.context?.split('\n')).toContain(said);
-      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
-      await printed;
+      await answer('Deny');
     }
   });
 
@@ -781,8 +775,7 @@ describe('a permission for a path that contains a link', () => {
     symlinkSync(tempFolder(), join(folder, 'notes'));
     const { prompts, printed } = await asked(folder, 'Read', { file_path: 'notes/../key' });
     expect(prompts[0]?.context).toMatch(/^The path has \.\. in it\./);
-    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
-    await printed;
+    await answer('Deny');
   });
 
   test('allows nothing if the link leads elsewhere when the answer comes', async () => {
@@ -796,8 +789,7 @@ describe('a permission for a path that contains a link', () => {
       const { prompts, printed } = await asked(folder, 'Read', { file_path: notes });
       rmSync(notes);
       symlinkSync(secret ?? '', notes);
-      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
-      expect(await printed).toMatch(/"deny".*not what is about to run/);
+      expect(await answer('Allow')).toMatch(/"deny".*not what is about to run/);
       rmSync(notes);
     }
   });
@@ -809,9 +801,8 @@ describe('a popup', () => {
   test('has a button that allows only if it certainly shows everything', async () => {
     const { permission_suggestions: _, ...raw } = BASH;
     const asked = async (command: string) => {
-      const { prompts, printed } = await fireDialog(hive, { ...raw, tool_input: { command } });
-      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
-      await printed;
+      const { prompts, answer } = await fireDialog(hive, { ...raw, tool_input: { command } });
+      await answer('Deny');
       const prompt = prompts[0] as Prompt;
       return { prompt, popup: popupOf('prompt', [tellPrompt(prompt, preferences)], preferences, true) };
     };

@@ -3,14 +3,13 @@
  *
  * @module-tag untrusted
  * @module-tag guards-end
- * @module-tag sqlite
  * @module-tag http
  */
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
-import { pairDevice, serveInbox } from '../support/inbox.ts';
+import { openInbox, pairDevice, serveInbox } from '../support/inbox.ts';
 import { serve } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -61,45 +60,45 @@ const statusesOf = (said: string): string[] =>
 const callHead = (url: string): string =>
   `POST /inbox/challenge HTTP/1.1\r\nHost: ${new URL(url).host}\r\nOrigin: ${new URL(url).origin}\r\nContent-Type: application/json\r\n`;
 
-describe('a request that a proxy may read in another way is refused, and nothing behind it is taken', () => {
-  test.each([
-    [
-      'Content-Length with Transfer-Encoding',
-      'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-    ],
-    [
-      'Transfer-Encoding with Content-Length',
-      'Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n',
-    ],
-    ['two Content-Lengths', 'Content-Length: 2\r\nContent-Length: 70\r\n\r\n{}'],
-    ['two Content-Lengths that are the same', 'Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}'],
-    ['a list as Content-Length', 'Content-Length: 2, 2\r\n\r\n{}'],
-    ['a sign in Content-Length', 'Content-Length: +2\r\n\r\n{}'],
-    ['another Transfer-Encoding', 'Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n'],
-    ['chunked that is not the last', 'Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n'],
-    ['a space before the colon', 'Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n'],
-    ['a folded header', 'X: a\r\n Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n{}'],
-    ['a folded Transfer-Encoding', 'Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n'],
-    ['a line that ends with LF alone', 'X: a\nContent-Length: 2\r\n\r\n{}'],
-    ['a line that ends with CR alone', 'X: a\rContent-Length: 2\r\n\r\n{}'],
-    ['chunks that end with LF alone', 'Transfer-Encoding: chunked\r\n\r\n2\n{}\n0\n\n'],
-    ['LF in an extension of a chunk', 'Transfer-Encoding: chunked\r\n\r\n2;\nxx\r\n{}\r\n0\r\n\r\n'],
-    ['a chunk of an absurd size', 'Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n{}'],
-    ['NUL in a header', 'X: a\0b\r\nContent-Length: 2\r\n\r\n{}'],
-    ['two Hosts', 'Host: evil.example\r\nContent-Length: 2\r\n\r\n{}'],
-  ])('%s', async (_what, rest) => {
+test.each([
+  [
+    'Content-Length with Transfer-Encoding',
+    'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  ],
+  [
+    'Transfer-Encoding with Content-Length',
+    'Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n',
+  ],
+  ['two Content-Lengths', 'Content-Length: 2\r\nContent-Length: 70\r\n\r\n{}'],
+  ['two Content-Lengths that are the same', 'Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}'],
+  ['a list as Content-Length', 'Content-Length: 2, 2\r\n\r\n{}'],
+  ['a sign in Content-Length', 'Content-Length: +2\r\n\r\n{}'],
+  ['another Transfer-Encoding', 'Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n'],
+  ['chunked that is not the last', 'Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n'],
+  ['a space before the colon', 'Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n'],
+  ['a folded header', 'X: a\r\n Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n{}'],
+  ['a folded Transfer-Encoding', 'Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n'],
+  ['a line that ends with LF alone', 'X: a\nContent-Length: 2\r\n\r\n{}'],
+  ['a line that ends with CR alone', 'X: a\rContent-Length: 2\r\n\r\n{}'],
+  ['chunks that end with LF alone', 'Transfer-Encoding: chunked\r\n\r\n2\n{}\n0\n\n'],
+  ['LF in an extension of a chunk', 'Transfer-Encoding: chunked\r\n\r\n2;\nxx\r\n{}\r\n0\r\n\r\n'],
+  ['a chunk of an absurd size', 'Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n{}'],
+  ['NUL in a header', 'X: a\0b\r\nContent-Length: 2\r\n\r\n{}'],
+  ['two Hosts', 'Host: evil.example\r\nContent-Length: 2\r\n\r\n{}'],
+])(
+  'a request that a proxy may read in another way is refused, and nothing behind it is taken: %s',
+  async (_what, rest) => {
     const { url } = await serveInbox(await openTestHive());
     const smuggled = `GET /inbox/smuggled HTTP/1.1\r\nHost: ${new URL(url).host}\r\n\r\n`;
     const said = await answerTo(url, `${callHead(url)}${rest}${smuggled}`);
     expect(statusesOf(said)).toEqual(['400']);
     expect(said).toMatch(/\r\n\r\n[A-Z][^\r\n]+\.$/);
     expect(said).not.toContain('smuggled');
-  });
-});
+  },
+);
 
 test('an answer that has begun is not followed by the sentence about a bad request behind it', async () => {
-  const hive = await openTestHive();
-  const { url } = await serveInbox(hive);
+  const { hive, url } = await openInbox();
   const { 'Hive-Session': session } = await (await pairDevice(hive, url)).session();
   const head = `GET /inbox/events HTTP/1.1\r\nHost: ${new URL(url).host}\r\nHive-Session: ${session}\r\n\r\n`;
   const stream = send(url, head);

@@ -4,7 +4,6 @@
  * @module-tag no-self-approval
  * @module-tag as-displayed
  * @module-tag provenance
- * @module-tag sqlite
  * @module-tag acp
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -161,11 +160,7 @@ test('no name that an agent gives begins a new line', async () => {
     permission(
       100,
       { command: 'make' },
-      {
-        name: forged,
-        content: [{ type: 'diff', path: forged, oldText: 'a', newText: 'b' }],
-        [forged]: 1,
-      },
+      { name: forged, content: [{ type: 'diff', path: forged, oldText: 'a', newText: 'b' }], [forged]: 1 },
     ),
   );
   const [prompt] = await atTheDesk();

@@ -3,7 +3,6 @@
  * (docs/internals/threat-model.md). Each of these was once taken for an agent that hides.
  *
  * @module-tag no-self-approval
- * @module-tag sqlite
  * @module-tag cli
  */
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
@@ -11,8 +10,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { childEnvironment, type Environment, HIVE, spawnChild } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { ask, openTestHive } from '../support/hive.ts';
-import { whenFinished } from '../support/lifetime.ts';
+import { ask, newHive } from '../support/hive.ts';
+import { closedAtEnd, whenFinished } from '../support/lifetime.ts';
 import { tempFolder, tempHome, tempStore } from '../support/temp.ts';
 import { openTerminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
@@ -71,8 +70,7 @@ test.each<[string, string]>([
 
 /** The environment of a person whose scripts may not answer, and the words that answer a question. */
 async function answering(): Promise<{ env: Environment; words: string; done: () => Promise<boolean> }> {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const { ask_id } = await ask(hive);
   const env = childEnvironment(store, { TERM: 'dumb', HOME: tempHome() });
   const done = async (): Promise<boolean> => (await hive.prompts.get(ask_id)).status === 'responded';
@@ -94,19 +92,15 @@ test("in the terminal of an IDE that runs on Node (code-server, Remote-SSH), an 
 test('in a tmux to which nobody is attached at the moment', async () => {
   const { env, words, done } = await answering();
   const folder = tempFolder();
-  const terminal = await openTerminal(folder, env, ['sh', '-c', words]);
-  whenFinished(() => terminal.close());
-  await terminal.until(/Type yes/);
-  await terminal.type('yes');
-  await terminal.keys('Enter');
+  const terminal = closedAtEnd(await openTerminal(folder, env, ['sh', '-c', words]));
+  await terminal.reply(/Type yes/, 'yes');
   await eventually(done, 20_000, 'the answer');
 });
 
 test('in a popup of tmux', async () => {
   const { env, words, done } = await answering();
   const folder = tempFolder();
-  const terminal = await openTerminal(folder, env, ['cat']);
-  whenFinished(() => terminal.close());
+  const terminal = closedAtEnd(await openTerminal(folder, env, ['cat']));
   await terminal.watch();
   const typed = `(sleep 1; while echo yes; do sleep 0.2; done) | script -qec "${words}" /dev/null`;
   const script = join(folder, 'answer');

@@ -3,7 +3,6 @@
  *
  * @module-tag no-self-approval
  * @module-tag provenance
- * @module-tag sqlite
  * @module-tag mcp
  * @module-tag cli
  */
@@ -16,13 +15,14 @@ import {
   childEnvironment,
   type Environment,
   HIVE,
+  readOutput,
   ROOT,
   spawnChild,
   spawnHive,
 } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { seated } from '../support/coordinators.ts';
-import { ask, eventsOf, introduction, openTestHive, SEAT_SECRET } from '../support/hive.ts';
+import { ask, eventsOf, introduction, newHive, openTestHive, SEAT_SECRET } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { clientOf, INITIALIZE, type RpcError, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempHome, tempStore } from '../support/temp.ts';
@@ -103,8 +103,7 @@ describe('an agent cannot open a desk', () => {
   });
 
   test('admitted: one that leaves its process tree without its variables opens a desk, which has no key: its answers are unattested, and allow nothing', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await becomeAgent(store);
     const question = await ask(hive, {}, 'asker');
     const permission = await ask(hive, { kind: 'permission', options: ['Allow', 'Deny'] }, 'asker');
@@ -147,17 +146,13 @@ await hive.close();
     );
     const args = ['--import', join(ROOT, 'test/support/sql-loader.mjs'), script];
     const agent = spawnChild(process.execPath, args, childEnvironment(store, { CLAUDECODE: '1' }));
-    let said = '';
-    agent.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
+    const said = readOutput(agent);
     await agent.exited;
-    expect(said).toContain('CLAUDECODE is set');
+    expect(said()).toContain('CLAUDECODE is set');
   });
 
   test('a sidecar that an agent started before it registered does nothing for that agent', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const desk = await startSidecar(store);
     await becomeAgent(store);
     const { ask_id } = await ask(hive, { kind: 'permission', options: ['Allow', 'Deny'] }, 'asker');
@@ -182,8 +177,7 @@ await hive.close();
 
 describe('every change of a preference is an event with who, from where and through what', () => {
   test('in Emacs: the desk and its process', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const desk = await startSidecar(store);
     await desk.request('desk/preferences', { notify_when: 'never', outreach: { allow_ping: false } });
     const changes = (await eventsOf(hive, 'desk/preferences_changed')).map(({ data }) => data);
@@ -271,8 +265,7 @@ describe('an answer from a shell is typed by a person', () => {
   });
 
   test('a permission is allowed in Emacs only, unless the human lets their terminal allow it; it can be denied', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const asked = () => ask(hive, { kind: 'permission', options: ['Allow', 'Deny'] });
     const [{ ask_id }, second] = [await asked(), await asked()];
     const person = shell(store, { HOME: tempHome() });
@@ -307,8 +300,7 @@ describe('an answer from a shell is typed by a person', () => {
   });
 
   test("a script's answer is marked as unattested everywhere, and cannot answer a permission", async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const script = shell(store);
     const { ask_id } = await ask(hive);
     expect((await script.hive('respond', ask_id, 'yes')).out).toBe(`Answered ${ask_id} (unattested): yes\n`);
@@ -324,8 +316,7 @@ describe('an answer from a shell is typed by a person', () => {
   });
 
   test('an answer that a script corrects is no longer attested', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const desk = await startSidecar(store, { env: seated(), seat_key: SEAT_SECRET });
     const { ask_id } = await ask(hive);
     await desk.request('hivemind-response', { ask_id, decision: 'no', by: 'Ada' });

@@ -2,7 +2,6 @@
  * The file in which the human writes what may happen without them: when it counts, and what is never read from the store instead.
  *
  * @module-tag no-authority
- * @module-tag sqlite
  * @module-tag cli
  */
 import { execFileSync } from 'node:child_process';
@@ -17,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { HookSurroundings } from '../../src/application/hook-context.ts';
 import type { Trust } from '../../src/domain/trust.ts';
 import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
@@ -33,9 +32,10 @@ import {
   spawnHive,
 } from '../support/children.ts';
 import { permissionDecision } from '../support/dialogs.ts';
-import { ask, eventsOf, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
+import { ask, eventsOf, newHive, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
 import { fire, said } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { recorded } from '../support/popup-trail.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempHome, tempStore } from '../support/temp.ts';
@@ -164,8 +164,7 @@ const ATTACKS: readonly (readonly [what: string, spoil: (file: string) => void, 
 
 describe('nothing in a file allows anything, and what denies still denies, when it', () => {
   test.each(ATTACKS)('%s; the doctor and one notice say so', async (_what, spoil, sentence) => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const env = trusting(CONTENT);
     expect(await decided(hive, env, 'npm test')).toBe('allow');
     spoil(trustFileOf(env['XDG_CONFIG_HOME']));
@@ -182,8 +181,7 @@ describe('nothing in a file allows anything, and what denies still denies, when 
     const notices = await noticesOf(hive);
     expect(notices).toEqual([expect.stringMatching(sentence)]);
     expect(notices).toEqual([expect.stringMatching(/allows anything; its rules that deny still deny/)]);
-    const doctor = await openHive({ store, env, log: recordingLog() });
-    onTestFinished(() => doctor.close());
+    const doctor = closedAtEnd(await openHive({ store, env, log: recordingLog() }));
     const checks = (await doctor.doctor.run()).filter(({ name }) => name === 'Trust');
     expect(checks).toMatchObject([{ state: 'broken', text: expect.stringMatching(sentence) }]);
   });
@@ -215,8 +213,7 @@ describe('nothing in a file allows anything, and what denies still denies, when 
 });
 
 test('each change of the file is one event, whoever sees it first', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const env = trusting({ permission_rules: [DENY] });
   const changes = async () => (await eventsOf(hive, 'trust/changed')).map(({ data }) => data);
   await decided(hive, env, 'ls');
@@ -294,8 +291,7 @@ describe('what is written into the store allows nothing', () => {
 
 describe('what Emacs allows', () => {
   test('applies while it is connected, is not stored, and is an event', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const env = { XDG_CONFIG_HOME: tempFolder(), DBUS_SESSION_BUS_ADDRESS: 'disabled:' };
     const emacs = await startSidecar(store, { env });
     const lent = { popup_permissions: true, notify_command: 'true' };

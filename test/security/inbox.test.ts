@@ -2,7 +2,6 @@
  * The inbox is a web server beside a browser that opens anybody's pages: each test is an attack on that door.
  *
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag http
  */
 import { createHash } from 'node:crypto';
@@ -16,7 +15,14 @@ import { pairingText, sessionText } from '../../src/extensions/inbox/device.ts';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, introduce, noticesOf, openTestHive } from '../support/hive.ts';
-import { pairDevice, postTo, serveInbox, signedAnswer } from '../support/inbox.ts';
+import {
+  openInbox,
+  openPairedInbox,
+  pairDevice,
+  postTo,
+  serveInbox,
+  signedAnswer,
+} from '../support/inbox.ts';
 import { rawRequest } from '../support/serve.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -68,9 +74,7 @@ describe('another page in the same browser', () => {
     ['a cross-site fetch', { 'Sec-Fetch-Site': 'cross-site' }, 403],
     ['a sibling site', { 'Sec-Fetch-Site': 'same-site' }, 403],
   ])('with %s calls nothing, even with the secret of a session', async (_what, headers, status) => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
-    const device = await pairDevice(hive, url);
+    const { hive, url, device } = await openPairedInbox();
     const session = await device.session();
     const own = { Origin: new URL(url).origin, ...session, ...headers };
     const sent = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== ''));
@@ -91,8 +95,7 @@ describe('another page in the same browser', () => {
   });
 
   test('cannot open a stream', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
+    const { hive, url } = await openInbox();
     const session = await (await pairDevice(hive, url)).session();
     const headers = { ...session, 'Sec-Fetch-Site': 'cross-site' };
     expect((await rawRequest(url, { method: 'GET', body: '', path: '/inbox/events', headers })).status).toBe(
@@ -103,8 +106,7 @@ describe('another page in the same browser', () => {
 
 describe('a session', () => {
   test('is in no cookie: a browser would also send that to every other server of this host', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
+    const { hive, url } = await openInbox();
     const { headers, body } = await (await pairDevice(hive, url)).signIn();
     expect(body['session']).toMatch(/^[\w-]{43}$/);
     expect(headers.has('set-cookie')).toBe(false);
@@ -113,9 +115,7 @@ describe('a session', () => {
   });
 
   test('cannot be chosen beforehand: each sign-in has a new secret, and one that was brought along counts for nothing', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
-    const device = await pairDevice(hive, url);
+    const { url, device } = await openPairedInbox();
     const planted = 'B'.repeat(43);
     const first = await device.signIn({ 'Hive-Session': planted });
     const second = await device.signIn({ 'Hive-Session': planted });
@@ -128,9 +128,7 @@ describe('a session', () => {
   test.each([5, 180])(
     'is opened and used beside %d cookies of 4 KB, as another server may have set them',
     async (count) => {
-      const hive = await openTestHive();
-      const { url } = await serveInbox(hive);
-      const device = await pairDevice(hive, url);
+      const { url, device } = await openPairedInbox();
       const planted = Array.from({ length: count }, (_, n) => `c${n}=`.padEnd(4_096, 'B'));
       const Cookie = planted.join('; ');
       expect((await fetch(url, { headers: { Cookie } })).status).toBe(200);
@@ -141,9 +139,7 @@ describe('a session', () => {
   );
 
   test('is not in the store: whoever reads the store cannot come in', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
-    const device = await pairDevice(hive, url);
+    const { hive, device } = await openPairedInbox();
     const { 'Hive-Session': secret = '' } = await device.session();
     const stored = JSON.stringify([await devicesOf(hive).list(), await hive.history.eventsAfter(0, 1_000)]);
     expect(stored).not.toContain(secret);
@@ -151,9 +147,7 @@ describe('a session', () => {
   });
 
   test('needs a signature of this very challenge, device, hive and address, once', async () => {
-    const hive = await openTestHive();
-    const { url, origin } = await serveInbox(hive);
-    const device = await pairDevice(hive, url);
+    const { hive, url, origin, device } = await openPairedInbox();
     const other = await pairDevice(hive, url, { name: 'Other' });
     const { device_id } = device;
     const { store_id } = hive;
@@ -184,9 +178,12 @@ describe('a session', () => {
   });
 
   test('is not opened with a challenge that is over, or whose time was changed', async () => {
-    const hive = await openTestHive();
-    const { url, origin } = await serveInbox(hive);
-    const { device_id, sign } = await pairDevice(hive, url);
+    const {
+      hive,
+      url,
+      origin,
+      device: { device_id, sign },
+    } = await openPairedInbox();
     const { store_id } = hive;
     const open = async (change: (challenge: string) => string): Promise<number> => {
       const { body } = await postTo(url, 'challenge', { device_id });
@@ -211,8 +208,7 @@ describe('a session', () => {
   });
 
   test('is not given to a device that nobody has confirmed', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
+    const { hive, url } = await openInbox();
     const device = await pairDevice(hive, url, { confirm: false });
     expect(await device.signIn()).toMatchObject({ status: 403, body: { error: { state: 'unconfirmed' } } });
   });
@@ -237,9 +233,7 @@ describe('a session', () => {
   });
 
   test('ends at once when the device is revoked, with its stream', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
-    const device = await pairDevice(hive, url);
+    const { hive, url, device } = await openPairedInbox();
     const headers = await device.session();
     const stream = await fetch(`${url}/events`, { headers });
     const reader = stream.body?.getReader();
@@ -284,9 +278,7 @@ test('a device that is revoked while the store cannot be read loses its stream o
 
 describe('a device', () => {
   test('calls nothing that decides what is permitted, and nothing of an editor', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
-    const device = await pairDevice(hive, url);
+    const { device } = await openPairedInbox();
     for (const method of [
       'initialize',
       'desk/preferences',
@@ -306,9 +298,7 @@ describe('a device', () => {
   });
 
   test('acts in the name of its own human, whatever it says', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
-    const device = await pairDevice(hive, url);
+    const { hive, device } = await openPairedInbox();
     await device.call('message/post', { body: 'Hello.', by: 'grace' });
     expect((await hive.messages.read({ limit: 1 })).items).toMatchObject([{ by: 'ada', via: 'inbox' }]);
   });
@@ -354,9 +344,11 @@ describe('a device', () => {
   });
 
   test('pairs with proof of its key only', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
-    const { key, sign } = await pairDevice(hive, url);
+    const {
+      hive,
+      url,
+      device: { key, sign },
+    } = await openPairedInbox();
     const { code } = await devicesOf(hive).invite('ada');
     const foreign = `${key.slice(0, -2)}AA`;
     const proof = sign(pairingText({ code, key: foreign }));
@@ -438,8 +430,7 @@ describe('a stream', () => {
   });
 
   test('ends the one before of the same page of the same device, and no other takes its place', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
+    const { hive, url } = await openInbox();
     const headers = await (await pairDevice(hive, url)).session();
     const others = await (await pairDevice(hive, url, { name: 'Another' })).session();
     const openStream = async (page: string, session = headers) => {
@@ -497,9 +488,7 @@ describe('a stream', () => {
 
 describe('somebody who tries to fill the server', () => {
   test('with pairing codes is told to wait, and a device that is in goes on', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
-    const device = await pairDevice(hive, url);
+    const { url, device } = await openPairedInbox();
     await device.call('prompt/list');
     const replies = await Promise.all(Array.from({ length: 60 }, () => postTo(url, 'pair', {})));
     expect(replies.map(({ status }) => status)).toContain(429);
@@ -516,9 +505,7 @@ describe('somebody who tries to fill the server', () => {
       (device_id: string) => ({ device_id, challenge: 'A'.repeat(43), signature: 'A'.repeat(86) }),
     ],
   ])('with %s delays no device that comes in', async (_what, path, body) => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
-    const device = await pairDevice(hive, url);
+    const { url, device } = await openPairedInbox();
     await Promise.all(Array.from({ length: 60 }, () => postTo(url, path, body(device.device_id))));
     expect((await device.signIn()).status).toBe(200);
   });
@@ -526,9 +513,7 @@ describe('somebody who tries to fill the server', () => {
   test.each(['this device', 'a device that does not exist'])(
     'with signatures over real challenges of %s delays no device that comes in',
     async (whose) => {
-      const hive = await openTestHive();
-      const { url } = await serveInbox(hive);
-      const device = await pairDevice(hive, url);
+      const { url, device } = await openPairedInbox();
       expect((await device.signIn()).status).toBe(200);
       const device_id = whose === 'this device' ? device.device_id : 'device-0000000000000000';
       const replies = await Promise.all(
@@ -544,8 +529,7 @@ describe('somebody who tries to fill the server', () => {
   );
 
   test('by signing in again and again with a device of its own is told to wait, and no other device is', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
+    const { hive, url } = await openInbox();
     const [greedy, other] = [await pairDevice(hive, url), await pairDevice(hive, url, { name: 'Other' })];
     const replies = await Promise.all(Array.from({ length: 60 }, () => greedy.signIn()));
     expect(replies.map(({ status }) => status)).toContain(429);
@@ -553,16 +537,13 @@ describe('somebody who tries to fill the server', () => {
   });
 
   test('has a body of at most 256 KB, read no further', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
-    const device = await pairDevice(hive, url);
+    const { device } = await openPairedInbox();
     const reply = await device.call('message/post', { body: 'x'.repeat(300_000) });
     expect(reply).toMatchObject({ status: 413, body: { error: { code: 'invalid_input' } } });
   });
 
   test('has at most four streams for each device, so that its browser has connections left for calls', async () => {
-    const hive = await openTestHive();
-    const { url } = await serveInbox(hive);
+    const { hive, url } = await openInbox();
     const headers = await (await pairDevice(hive, url)).session();
     const streams = await Promise.all(Array.from({ length: 5 }, () => fetch(`${url}/events`, { headers })));
     expect(streams.map(({ status }) => status).sort()).toEqual([...Array(4).fill(200), 429]);

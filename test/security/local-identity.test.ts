@@ -3,14 +3,13 @@
  *
  * @module-tag no-self-approval
  * @module-tag provenance
- * @module-tag sqlite
  * @module-tag mcp
  * @module-tag hook
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { refusalToSpeak } from '../../src/application/identity.ts';
 import type { Processes } from '../../src/application/world.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
@@ -19,9 +18,10 @@ import { openHive } from '../../src/index.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { shell } from '../support/cli.ts';
 import { type FakeClient, startClient } from '../support/fake-client.ts';
-import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { HUMAN, introduction, newHive } from '../support/hive.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
+import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const A = 'aaaaa-session';
@@ -41,8 +41,7 @@ const prompt = (session_id: string): Record<string, unknown> => ({
 
 /** Two agents that work, and a question of the first one's that its human has answered. */
 async function twoAgents() {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const [a, b] = await Promise.all([startClient(store), startClient(store)]);
   await a.hook(start(A));
   await b.hook(start(B));
@@ -181,8 +180,7 @@ test('through the library, too, an agent takes no answer of another one and ends
   const { store, hive, a, ask_id, answer, handed } = await twoAgents();
   await a.hook(prompt(A));
   const turn = await hive.turns.current(A);
-  const library = await openHive({ store, agent: 'other', env: {} });
-  onTestFinished(() => library.close());
+  const library = closedAtEnd(await openHive({ store, agent: 'other', env: {} }));
   await expect(library.turns.end(turn?.turn_id ?? '', { aborted: 'interrupted', by: 'ada' })).rejects.toThrow(
     'one of another session',
   );
@@ -287,8 +285,7 @@ describe('a process that is nobody’s client', () => {
   const FIRST = 1;
 
   test('process 1 makes no process an agent’s', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const agent = await startClient(store);
     await agent.hook(start(B), { CLAUDE_PID: String(FIRST) });
     expect((await hive.sessions.find(B))?.pid).toBeNull();
@@ -298,8 +295,7 @@ describe('a process that is nobody’s client', () => {
   });
 
   test('a process that did not start the hook is not recorded as its client', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const [agent, stranger] = await Promise.all([startClient(store), startClient(store)]);
     const env = { CLAUDE_PID: String(stranger.pid), CLAUDE_CODE_SESSION_ATTENDED: '0' };
     await agent.hook(prompt(B), env);
@@ -359,8 +355,7 @@ describe('no variable makes one agent another', () => {
   });
 
   test('nobody takes the answers of an agent with a name that the name of that agent begins with', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const asker = await connectMcp({ store, env: { HIVE_AGENT: 'team:one' } });
     const { ask_id } = await asker.call('hivemind_ask_async', { question: 'Which key?' });
     await hive.prompts.respond({ ask_id: String(ask_id), decision: 'the secret key', actor: HUMAN });
@@ -370,8 +365,7 @@ describe('no variable makes one agent another', () => {
   });
 
   test('nobody can claim an id that Hive makes: the shell of a person keeps its answers', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const person = shell(store);
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     const { session_id } = await hive.prompts.get(ask_id);

@@ -3,7 +3,6 @@
  *
  * @module-tag untrusted
  * @module-tag as-displayed
- * @module-tag sqlite
  * @module-tag cli
  * @module-tag popup
  */

@@ -2,7 +2,6 @@
  * Named pipes, devices and sockets where a file is expected: nothing waits for one or reads it for ever.
  *
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag cli
  * @module-tag hook
  */

@@ -3,7 +3,6 @@
  *
  * @module-tag no-authority
  * @module-tag as-displayed
- * @module-tag sqlite
  * @module-tag hook
  */
 import { spawnSync } from 'node:child_process';
@@ -67,29 +66,28 @@ function matches(rule: object, name: string, input: Record<string, unknown>, at:
 const matchesCommand = (input: string, command: string, at?: Place): boolean =>
   matches({ input }, 'Bash', { command }, at);
 
-describe('no hostile variant of an allowed call is allowed by its rule', () => {
-  test.each([...new Set(HOSTILE.map(({ how }) => how))])('by %s', (how) => {
+test.each([...new Set(HOSTILE.map(({ how }) => how))])(
+  'no hostile variant of an allowed call is allowed by its rule: by %s',
+  (how) => {
     const allowed = HOSTILE.filter((call) => call.how === how && decide(call) !== null);
     expect(allowed.map(({ rule, input }) => [rule['input'], input])).toEqual([]);
-  });
-});
+  },
+);
 
 test('an ordinary call is decided as its rule says', () => {
   expect(HONEST.filter((call) => decide(call) !== call.decision)).toEqual([]);
   expect(new Set(HONEST.map(({ decision }) => decision))).toEqual(new Set(['allow', 'deny', null]));
 });
 
-describe('the examples of the documentation hold', () => {
-  test.each([
-    ['npm test*', 'npm test --script-shell=./evil'],
-    ['git log*', 'git log --output=x'],
-    ['find*', 'find . -delete'],
-  ])('%j does not allow %j', (input, command) => {
-    const rule = { decision: 'allow', tool: 'Bash', input };
-    expect(decide({ rule, tool: 'Bash', input: { command } })).toBeNull();
-    const [honest = ''] = command.split(' -');
-    expect(decide({ rule, tool: 'Bash', input: { command: honest } })).toBe('allow');
-  });
+test.each([
+  ['npm test*', 'npm test --script-shell=./evil'],
+  ['git log*', 'git log --output=x'],
+  ['find*', 'find . -delete'],
+])('the examples of the documentation hold: %j does not allow %j', (input, command) => {
+  const rule = { decision: 'allow', tool: 'Bash', input };
+  expect(decide({ rule, tool: 'Bash', input: { command } })).toBeNull();
+  const [honest = ''] = command.split(' -');
+  expect(decide({ rule, tool: 'Bash', input: { command: honest } })).toBe('allow');
 });
 
 describe('a rule that sets a variable', () => {

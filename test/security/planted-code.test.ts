@@ -2,7 +2,6 @@
  * Code that somebody plants where Hive keeps compiled code between starts: it is not run.
  *
  * @module-tag no-authority
- * @module-tag sqlite
  * @module-tag hook
  */
 import {

@@ -3,7 +3,6 @@
  *
  * @module-tag as-displayed
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag popup
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -13,11 +12,11 @@ import { HUNG_DESK_MS } from '../../src/application/popups.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { childEnvironment } from '../support/children.ts';
 import { seated } from '../support/coordinators.ts';
-import { ask, openTestHive, SEAT_SECRET } from '../support/hive.ts';
+import { ask, newHive, SEAT_SECRET } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { recorded } from '../support/popup-trail.ts';
 import { startSidecar } from '../support/sidecar.ts';
-import { tempFolder, tempHome, tempStore } from '../support/temp.ts';
+import { tempFolder, tempHome } from '../support/temp.ts';
 
 /** A desktop that presses the first button of everything. */
 function pressesAll(store: string): Record<string, string> {
@@ -34,16 +33,12 @@ function pressesAll(store: string): Record<string, string> {
 }
 
 test("a popup of an agent's process has no buttons: a notify-send of the agent's own answers nothing", async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   // Even where the human lets popups answer permissions.
   const home = tempHome();
   mkdirSync(join(home, '.config/hive'), { recursive: true, mode: 0o700 });
   writeFileSync(join(home, '.config/hive/trust.json'), '{"popup_permissions": true}', { mode: 0o600 });
-  const agent = await connectMcp({
-    store,
-    env: { HIVE_AGENT: 'agent-1', HOME: home, ...pressesAll(store) },
-  });
+  const agent = await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', HOME: home, ...pressesAll(store) } });
   const asked = { question: 'Delete it?', options: ['Yes, delete it', 'No'] };
   const { ask_id } = await agent.call('hivemind_ask_async', asked);
   const permission = await ask(hive, { kind: 'permission', options: ['Allow', 'Deny'] });
@@ -54,8 +49,7 @@ test("a popup of an agent's process has no buttons: a notify-send of the agent's
 });
 
 test("the same program at a desk is the human's own: its button is the answer", async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   await startSidecar(store, { env: { ...pressesAll(store), ...seated() }, seat_key: SEAT_SECRET });
   const { ask_id } = await ask(hive, { options: ['yes', 'no'] });
   const [answered] = await hive.prompts.wait([ask_id], { wait_ms: 10_000 });
@@ -63,8 +57,7 @@ test("the same program at a desk is the human's own: its button is the answer", 
 });
 
 test("an agent's process leaves a question to a live desk, even if the desk is slower", async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const desk = await hive.desks.open({ seat: thisSeat(), pid: process.pid, client: 'slow' });
   await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...pressesAll(store) } });
   const { ask_id, created_at } = await ask(hive, { options: ['yes', 'no'] });

@@ -7,18 +7,18 @@
  */
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { introduce, openTestHive } from '../support/hive.ts';
+import { beforeFile } from '../support/lifetime.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { eventually } from '../support/wait.ts';
 
 let server: SharedPostgres;
-beforeAll(async () => {
+beforeFile(async () => {
   server = await sharedPostgres();
   await as('hive', (client) => client.query('CREATE ROLE stranger LOGIN'));
 });
-afterAll(() => server.stop());
 
 async function as<T>(user: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(`postgres://${user}@127.0.0.1:${server.port}/${server.database}`);

@@ -5,22 +5,18 @@
  * @module-tag provenance
  * @module-tag no-authority
  */
-import { afterAll, beforeAll } from 'vitest';
+
 import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
+import { beforeFile } from '../support/lifetime.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { describeSeatContract } from './seat-contract.ts';
 
 let server: SharedPostgres;
-let stores = 0;
-beforeAll(async () => {
+beforeFile(async () => {
   server = await sharedPostgres();
 });
-afterAll(() => server.stop());
 
 describeSeatContract('PostgreSQL', ['postgres', 'hook'], {
-  async freshAddress() {
-    stores += 1;
-    return server.address(`seat_${stores}`);
-  },
+  freshAddress: async () => server.address(),
   openDriver: (address) => openPostgresAt(address, {}),
 });

@@ -2,7 +2,6 @@
  * A device says where its notifications go, and an agent what is in them: each test is an attack with one of these.
  *
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag http
  */
 import { createECDH, randomBytes } from 'node:crypto';

@@ -2,7 +2,6 @@
  * An agent that calls everything critical while the human does not want to be disturbed.
  *
  * @module-tag no-authority
- * @module-tag sqlite
  * @module-tag popup
  */
 import { expect, onTestFinished, test } from 'vitest';

@@ -2,7 +2,6 @@
  * Agents that try to flood their human: each is refused with the time at which to try again.
  *
  * @module-tag guards-end
- * @module-tag sqlite
  * @module-tag mcp
  */
 import { describe, expect, test } from 'vitest';
@@ -11,7 +10,15 @@ import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
 import { openDesk } from '../support/dialogs.ts';
-import { HUMAN, introduction, noticesOf, openTestHive, setQuotas, withoutQuotas } from '../support/hive.ts';
+import {
+  HUMAN,
+  introduction,
+  newHive,
+  noticesOf,
+  openTestHive,
+  setQuotas,
+  withoutQuotas,
+} from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { post } from '../support/messages.ts';
@@ -33,8 +40,7 @@ async function pend(hive: OpenedHive, session: Session, count: number): Promise<
 const MOST_PENDING = QUOTAS.quota_pending.most;
 
 test('a token opens only so many sessions, by hooks or calls, and is told when to try again', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const remote = (token: string, name: string): Promise<Session> =>
     hive.sessions.introduce(
       introduction({ session_id: `token:${token}:${name}`, machine: `token:${token}` }),
@@ -182,10 +188,7 @@ test('critical questions, pings and urgent mentions of the human are counted tog
     hive.outreach.ping({ message: 'Fire!', critical: true }, session),
     post(hive, session, '@Human help', { priority: 'urgent' }),
   ])
-    expect(await refusalOf(work)).toMatchObject({
-      code: 'too_many',
-      details: { quota: 'quota_criticals' },
-    });
+    expect(await refusalOf(work)).toMatchObject({ code: 'too_many', details: { quota: 'quota_criticals' } });
   // Anything that is not critical still passes.
   await ask(hive, session);
   await hive.outreach.ping({ message: 'Built.' }, session);
@@ -230,8 +233,7 @@ test('the sessions of one token share five quotas, whatever names they use, and 
 });
 
 test('an agent reads the refusal over MCP and in its shell, with the seconds', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const caller = await connectMcp({ store });
   await caller.call('hivemind_ask_async', { question: 'One?' });
   const [session] = await hive.sessions.list();
@@ -251,8 +253,7 @@ test('an agent reads the refusal over MCP and in its shell, with the seconds', a
 });
 
 test('only a person can turn quotas off', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const own = shell(store, { HIVE_AGENT: 'agent-1' });
   expect((await own.hive('config', 'quotas', 'no')).err).toContain('Only a human may change settings');
   const session = await agent(hive, 'agent-1');

@@ -3,7 +3,6 @@
  *
  * @module-tag untrusted
  * @module-tag guards-end
- * @module-tag sqlite
  * @module-tag http
  * @module-tag hook
  */
@@ -25,6 +24,7 @@ import {
   farSession,
   NO_STORE,
   runRemoteHook,
+  serveFar,
   tokenFileOf,
 } from '../support/remote.ts';
 import { serve, serveHere } from '../support/serve.ts';
@@ -60,9 +60,7 @@ describe('a call on another machine whose input', () => {
 
   /** A turn there that its human has interrupted here. */
   async function interrupted() {
-    const served = await serve(tempStore());
-    const file = tokenFileOf(served);
-    const hive = await openTestHive(served.store);
+    const { served, file, hive } = await serveFar();
     const typed = event('UserPromptSubmit', { prompt: 'Go.' });
     await farSession(hive, () => runRemoteHook(served, typed, file));
     const asked = hive.interrupts.interrupt({ session: FAR, note: 'wrong branch', actor: HUMAN });
@@ -95,8 +93,7 @@ describe('a call on another machine whose input', () => {
   test.each(ENDLESS.slice(1))(
     '%s is allowed by its client alone, and stderr says why',
     async (_what, input) => {
-      const served = await serve(tempStore());
-      const file = tokenFileOf(served);
+      const { served, file, hive } = await serveFar();
       const ran = await runRemoteHook(served, and(call('PermissionRequest'), 'tool_input', input), file);
       expect(ran).toMatchObject({ code: 0, out: '' });
       expect(ran.err).toMatch(/^hive hook: The (?:JSON|hook event) .+\.\n$/);
@@ -105,9 +102,7 @@ describe('a call on another machine whose input', () => {
 });
 
 test('a session is woken, however long its last words are', async () => {
-  const served = await serve(tempStore());
-  const file = tokenFileOf(served);
-  const hive = await openTestHive(served.store);
+  const { served, file, hive } = await serveFar();
   const session = await farSession(hive, () => runRemoteHook(served, FAR_START, file));
   const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, session);
   await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });

@@ -3,7 +3,6 @@
  *
  * @module-tag no-self-approval
  * @module-tag provenance
- * @module-tag sqlite
  * @module-tag http
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -17,8 +16,16 @@ import { shell } from '../support/cli.ts';
 import { HUMAN, introduction, openTestHive, prefer } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { HEADLESS } from '../support/outreach.ts';
-import { FAR, FAR_START, farCall, NO_STORE, runRemoteHook, tokenFileOf } from '../support/remote.ts';
-import { connectHttp, INITIALIZE, type Served, serve } from '../support/serve.ts';
+import {
+  FAR,
+  FAR_START,
+  farCall,
+  NO_STORE,
+  runRemoteHook,
+  serveFar,
+  tokenFileOf,
+} from '../support/remote.ts';
+import { connectHttp, INITIALIZE, serve, type Served, serveNew } from '../support/serve.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -68,8 +75,7 @@ describe('ids sent over HTTP belong to their token', () => {
   });
 
   test('a local client that names the session of a remote agent is refused', async () => {
-    const served = await serve(tempStore());
-    const hive = await openTestHive(served.store);
+    const { served, hive } = await serveNew();
     await runRemoteHook(served, FAR_START, tokenFileOf(served));
     const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.resolve(FAR));
     await hive.prompts.respond({ ask_id: asked.ask_id, decision: 'the secret key', actor: HUMAN });
@@ -81,9 +87,7 @@ describe('ids sent over HTTP belong to their token', () => {
   });
 
   test('a local agent whose name begins the ids of remote ones takes none of their answers and ends none of their work', async () => {
-    const served = await serve(tempStore());
-    const hive = await openTestHive(served.store);
-    const file = tokenFileOf(served);
+    const { served, file, hive } = await serveFar();
     await runRemoteHook(served, FAR_START, file);
     const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.resolve(FAR));
     const { ask_id } = asked;
@@ -185,8 +189,7 @@ describe('a token that is revoked while something waits', () => {
   }
 
   test('a poll ends at once, without the answer', async () => {
-    const served = await serve(tempStore());
-    const hive = await openTestHive(served.store);
+    const { served, hive } = await serveNew();
     const agent = await connectHttp(served);
     const ask_id = String((await agent.call('hivemind_ask_async', { question: 'Key?' }))['ask_id']);
     const headers = {
@@ -211,9 +214,7 @@ describe('a token that is revoked while something waits', () => {
   });
 
   test('a hook that waits for the human ends at once, without the answer', async () => {
-    const served = await serve(tempStore());
-    const file = tokenFileOf(served);
-    const hive = await openTestHive(served.store);
+    const { served, file, hive } = await serveFar();
     const turn = { session_id: 'far-1', cwd: '/', prompt_id: 'p1' };
     await runRemoteHook(served, { ...prompt('far-1'), ...turn }, file, HEADLESS);
     const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.resolve(FAR));
@@ -232,9 +233,7 @@ describe('a token that is revoked while something waits', () => {
 
 describe('a remote agent', () => {
   test('is woken when it idles, and only its own session', async () => {
-    const served = await serve(tempStore());
-    const file = tokenFileOf(served);
-    const hive = await openTestHive(served.store);
+    const { served, file, hive } = await serveFar();
     const env = { CLAUDE_CODE_SESSION_ATTENDED: '1' };
     await runRemoteHook(served, FAR_START, file, env);
     const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.resolve(FAR));

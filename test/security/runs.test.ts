@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { blockUntilSettled } from '../../src/application/waits.ts';
 import type { Run, RunCall } from '../../src/domain/runs.ts';
 import { createRunFiles } from '../../src/extensions/runs/files.ts';
@@ -14,6 +14,7 @@ import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
 import { ask, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
 import { fire, recordedEvent, said } from '../support/hooks.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { sleepingRun } from '../support/run-rows.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -38,8 +39,7 @@ async function plant(): Promise<Planted> {
   writeFileSync(program, `#!/bin/sh\necho "$@" >'${join(folder, 'ran')}'\n`, { mode: 0o700 });
   const record = { program, options: [], prompt: 'go', run_id: 'run-1', dir: folder, env: {}, left_out: [] };
   const store = tempStore();
-  const hive = await openHive({ store, env, log: recordingLog() });
-  onTestFinished(() => hive.close());
+  const hive = closedAtEnd(await openHive({ store, env, log: recordingLog() }));
   return {
     hive,
     env,
@@ -289,9 +289,10 @@ describe('an answer', () => {
       const { hive, put, as, write, forged } = await allowedOnce();
       await put({ calls: [forged(call_id)] });
       write({ type: 'tool_use', id: 'toolu_2' });
-      const { prompts, printed } = await fireDialog(hive, call('', ASKS), as(1));
-      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
-      expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'deny' } });
+      const { answer } = await fireDialog(hive, call('', ASKS), as(1));
+      expect(said(await answer('Deny'))?.hookSpecificOutput).toMatchObject({
+        decision: { behavior: 'deny' },
+      });
     },
   );
 
@@ -342,7 +343,6 @@ describe('an answer', () => {
     await put({ calls: await callsOf(hive), start: 3, patience_ms: 60_000 });
     const third = await fireDialog(hive, call('toolu_3'), as(3));
     expect(third.prompts[0]?.context).toContain('You answered this before');
-    await answerDialog(hive, third.prompts[0]?.ask_id ?? '', 'Allow');
-    expect(said(await third.printed)?.hookSpecificOutput).toMatchObject(ALLOWED);
+    expect(said(await third.answer('Allow'))?.hookSpecificOutput).toMatchObject(ALLOWED);
   });
 });

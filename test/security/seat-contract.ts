@@ -1,6 +1,6 @@
 /** Acts that only the signature of a registered seat allows, whichever engine holds the rows. */
 import { randomBytes } from 'node:crypto';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { HookSurroundings } from '../../src/application/hook-context.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { type SignedAnswer, seatKeyFrom, signAnswer } from '../../src/domain/seats.ts';
@@ -10,6 +10,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
 import { introduction, noticesOf, openTestHive } from '../support/hive.ts';
 import { recordedEvent, said } from '../support/hooks.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 
 /** A permission that a client asks for. */
 export const BASH = { ...recordedEvent('claude-code/PermissionRequest-Bash-addRules.json') };
@@ -40,8 +41,7 @@ async function waiting(engine: SeatEngine, surroundings: Partial<HookSurrounding
   const hive = await openTestHive(address);
   await openDesk(hive);
   const { prompts, printed } = await fireDialog(hive, BASH, { surroundings });
-  const driver = engine.openDriver(address);
-  onTestFinished(() => driver.close());
+  const driver = closedAtEnd(engine.openDriver(address));
   return { hive, ask_id: prompts[0]?.ask_id ?? '', printed, driver };
 }
 

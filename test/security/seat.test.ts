@@ -8,7 +8,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { promptView } from '../../src/adapters/mcp/prompts.ts';
 import { type SignedAnswer, seatKeyFrom, seatThatSigned, signAnswer } from '../../src/domain/seats.ts';
 import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
@@ -17,7 +17,7 @@ import { addSeat, seatSecret } from '../../src/infrastructure/platform/seat-file
 import type { Driver } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { openHive } from '../../src/open-hive.ts';
-import { childEnvironment, outputOf, spawnChild, spawnHive } from '../support/children.ts';
+import { childEnvironment, outputOf, readOutput, spawnChild, spawnHive } from '../support/children.ts';
 import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
 import {
   eventsOf,
@@ -30,7 +30,7 @@ import {
 } from '../support/hive.ts';
 import { fire, said } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
-import { whenFinished } from '../support/lifetime.ts';
+import { closedAtEnd, whenFinished } from '../support/lifetime.ts';
 import { openDeskHere, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -87,9 +87,8 @@ test('a key that the human removes from trust.json allows nothing from then on',
   const hive = await openTestHive();
   await openDesk(hive);
   let seats = [SEAT];
-  const { prompts, printed } = await fireDialog(hive, BASH, { surroundings: { seats: () => seats } });
-  await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
-  expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
+  const { answer } = await fireDialog(hive, BASH, { surroundings: { seats: () => seats } });
+  expect(said(await answer('Allow'))?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
   const second = await fireDialog(hive, BASH, { surroundings: { seats: () => seats } });
   seats = [];
   await answerDialog(hive, second.prompts[0]?.ask_id ?? '', 'Allow');
@@ -119,10 +118,7 @@ describe('a hook and a sidecar of their own', () => {
     env: Record<string, string>,
   ): Promise<ReturnType<typeof said>> {
     const hook = spawnHive(['hook', '--client', 'claude-code'], childEnvironment(store, env));
-    let out = '';
-    hook.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-      out += text;
-    });
+    const out = readOutput(hook);
     hook.process.stdin.end(JSON.stringify({ ...BASH, session_id: `s-${hook.pid}` }));
     const seen = sidecar.frames.length;
     let asked: { ask_id: string } | undefined;
@@ -135,7 +131,7 @@ describe('a hook and a sidecar of their own', () => {
     const { digest: displayed_digest } = (await sidecar.request('prompt/get', { ask_id })).prompt;
     await sidecar.request('hivemind-response', { ask_id, decision: 'Allow', displayed_digest });
     await hook.exited;
-    return said(out);
+    return said(out());
   }
 
   test('the first key of a seat is registered, which is an event and a notice, and what it signs allows', async () => {
@@ -321,8 +317,7 @@ describe('a hook and a sidecar of their own', () => {
 
 /** Why this process registers no seat. */
 async function refusal(env: Record<string, string>): Promise<string | null> {
-  const hive = await openHive({ store: tempStore(), env, log: recordingLog() });
-  onTestFinished(() => hive.close());
+  const hive = closedAtEnd(await openHive({ store: tempStore(), env, log: recordingLog() }));
   await hive.sessions.introduce(introduction({ machine: hostname(), pid: process.ppid }));
   hive.seats.useKey(SEAT_SECRET);
   const state = await hive.seats.register({ pid: process.pid, via: 'emacs' });
@@ -378,8 +373,7 @@ describe('a permission that a model asks for in its own words', () => {
     const { prompt } = await hive.prompts.ask(asking, session);
     const { ask_id } = prompt;
     if (sign) await answerDialog(hive, ask_id, columns === null ? 'Allow' : 'Deny');
-    const driver = openSqlite(address);
-    onTestFinished(() => driver.close());
+    const driver = closedAtEnd(openSqlite(address));
     if (columns !== null) await forge(driver, ask_id, columns);
     const [polled] = await hive.delivery.hand([ask_id], 'mcp:1', 'another-session');
     const hooked = await fire(hive, {

@@ -2,7 +2,6 @@
  * Connections to other machines: who opens them, and what is sent over them.
  *
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag http
  */
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
@@ -10,21 +9,21 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tokensOf } from '../../src/extensions/serve/tokens.ts';
-import { childEnvironment, spawnChild, spawnHive } from '../support/children.ts';
+import { childEnvironment, readOutput, spawnChild, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { ask, eventsOf, HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { ask, eventsOf, HUMAN, introduction, newHive } from '../support/hive.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
-describe('an agent opens no connection and removes no record', () => {
-  test.each([
-    ['serve', '--port', '0'],
-    ['store', 'prune', '--days', '1'],
-    ['store', 'prune', '--mentions', '--days', '0', '--yes'],
-  ])('hive %s %s %s is refused to it, by its variables and by the process above', async (...words) => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+test.each([
+  ['serve', '--port', '0'],
+  ['store', 'prune', '--days', '1'],
+  ['store', 'prune', '--mentions', '--days', '0', '--yes'],
+])(
+  'an agent opens no connection and removes no record: hive %s %s %s is refused to it, by its variables and by the process above',
+  async (...words) => {
+    const { store, hive } = await newHive();
     const { ask_id } = await ask(hive);
     await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
     const byVariables = await shell(store, { CLAUDECODE: '1' }).hive(...words);
@@ -36,8 +35,8 @@ describe('an agent opens no connection and removes no record', () => {
     expect(byAncestor.err).toContain('it runs under Claude-sessi');
     expect(await tokensOf(hive).list()).toEqual([]);
     expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'yes' });
-  });
-});
+  },
+);
 
 describe('no token is sent over plain HTTP to or from another machine', () => {
   test('hive serve refuses it without --insecure', async () => {
@@ -48,11 +47,8 @@ describe('no token is sent over plain HTTP to or from another machine', () => {
       ['serve', '--host', '0.0.0.0', '--port', '0', '--insecure'],
       childEnvironment(tempStore()),
     );
-    let said = '';
-    serving.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
-    await eventually(() => said.includes('http://0.0.0.0:'), 10_000, 'its address');
+    const said = readOutput(serving);
+    await eventually(() => said().includes('http://0.0.0.0:'), 10_000, 'its address');
   });
 
   test('hive serve refuses the inbox there even with --insecure', async () => {
@@ -70,8 +66,7 @@ describe('no token is sent over plain HTTP to or from another machine', () => {
   });
 
   test('an Emacs that serves refuses it, and keeps its desk', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     await startSidecar(store, { args: ['--serve', '0.0.0.0:0'] });
     await eventually(async () => (await eventsOf(hive, 'desk/notice')).length === 1, 10_000, 'the notice');
     const [notice] = await eventsOf(hive, 'desk/notice');
@@ -132,14 +127,11 @@ test('hive init shows the name of a folder as one line, whatever is in it', asyn
     ['-c', 'cd "$1" && shift && exec "$@"', 'sh', folder, process.execPath, ...initIn()],
     env,
   );
-  let said = '';
-  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
-  });
+  const said = readOutput(child);
   await child.exited;
-  expect(said).toContain('a\\nSet this up? yes\\n');
-  expect(said).not.toMatch(/^Set this up/m);
-  expect(said).not.toContain('\u001b');
+  expect(said()).toContain('a\\nSet this up? yes\\n');
+  expect(said()).not.toMatch(/^Set this up/m);
+  expect(said()).not.toContain('\u001b');
 });
 
 function initIn(): string[] {

@@ -7,9 +7,8 @@
 import { expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { openDesk } from '../support/dialogs.ts';
-import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { HUMAN, introduction, newHive } from '../support/hive.ts';
 import { post } from '../support/messages.ts';
-import { tempStore } from '../support/temp.ts';
 
 /** Sets a title, clears the screen by a C1 character, goes back over a line, reorders and hides. */
 const HOSTILE = 'a\u001b]0;owned\u0007b\u009b2Jc\rd\u0008e\u202ef\u200bg\u2066h';
@@ -35,8 +34,7 @@ const COMMANDS: readonly string[][] = [
 ];
 
 test('no command prints what a terminal would obey', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const person = shell(store);
   const session = await hive.sessions.introduce(
     introduction({

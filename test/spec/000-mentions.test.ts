@@ -217,10 +217,7 @@ requirement(
     const fresh = await startAgent(store, 'sum01-session');
     for (const n of [1, 2, 3]) await post(def, `@Claude-sum01 ${n}`);
     const [first] = await waiting(fresh);
-    await fresh.use('hivemind_process_mentions', {
-      mention_ids: [first.mention_id],
-      note: 'it was easy',
-    });
+    await fresh.use('hivemind_process_mentions', { mention_ids: [first.mention_id], note: 'it was easy' });
     const { summary } = await desk.request('mention/list', { session: 'Claude-sum01' });
     expect(summary).toMatchObject({ total: 3, processed: 1, unprocessed: 2, gating: 2 });
     const told = (await human.hive('mentions', '--session', 'Claude-sum01', '--json')).json();
@@ -308,9 +305,7 @@ requirement('000-25 Agent and human mention an agent in a message', async () => 
   expect(err).toContain('Claude-abc12');
   await emacs.calm();
   await emacs.command('hive-post');
-  await emacs.until(/Post to /);
-  await emacs.type(body);
-  await emacs.keys('Enter');
+  await emacs.reply(/Post to /, body);
   await eventually(async () => (await waiting(abc)).length === 3);
   expect((await waiting(abc)).map(({ from }) => from)).toEqual(['Claude-def34', 'Human', 'Human']);
 });

@@ -14,7 +14,7 @@ import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { clientAt, clientSocket, FAKE_CLIENT } from '../support/fake-client.ts';
 import { openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
-import { beforeFile, whenFinished } from '../support/lifetime.ts';
+import { beforeFile, closedAtEnd } from '../support/lifetime.ts';
 import type { McpCaller } from '../support/mcp-client.ts';
 import { type Sidecar, serveInProcess, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -35,8 +35,7 @@ beforeFile(async () => {
   emacs = await startEditor();
   store = emacs.store;
   human = shell(store);
-  desktop = await startDesktop();
-  whenFinished(() => desktop.close());
+  desktop = closedAtEnd(await startDesktop());
   desk = await startSidecar(store);
   [abc, coordinator] = await Promise.all([
     startAgent(store, 'abc12-session'),
@@ -120,8 +119,7 @@ requirement(
     const { ask_id } = await ask('Question?', { options: null, timeout_ms: null, context: null });
     const { prompt } = await desk.request('prompt/get', { ask_id });
     expect(prompt).toMatchObject({ options: [], expires_at: null, context: null });
-    const library = await openHive({ agent: 'nil-asker', store: tempStore(), env: {} });
-    whenFinished(() => library.close());
+    const library = closedAtEnd(await openHive({ agent: 'nil-asker', store: tempStore(), env: {} }));
     const request: Loose = { question: 'Question?', options: null, timeout_ms: null };
     expect((await library.prompts.ask(request)).prompt.status).toBe('pending');
     const limited = await ask('Delete files?', { options: ['yes', 'no'], timeout_ms: 5_000 });
@@ -309,9 +307,7 @@ requirement('001-21 The human answers in the minibuffer', async () => {
   const { ask_id } = await ask('How shall I name it?');
   await emacs.until(/hive 1\b/);
   await emacs.command('hive-respond');
-  await emacs.until(/asks: How shall I name it\?/);
-  await emacs.type('the bee');
-  await emacs.keys('Enter');
+  await emacs.reply(/asks: How shall I name it\?/, 'the bee');
   expect(await poll(ask_id, 10_000)).toMatchObject({ decision: 'the bee', by: 'Ada', via: 'emacs' });
 });
 
@@ -350,8 +346,7 @@ requirement('001-25 Response path 2: a callback is called with the answer', asyn
   const own = tempStore();
   // In this process, which the library makes an agent's: a sidecar below it would be one.
   const other = await serveInProcess(await openTestHive(own));
-  const library = await openHive({ agent: 'callback-asker', store: own, env: {} });
-  whenFinished(() => library.close());
+  const library = closedAtEnd(await openHive({ agent: 'callback-asker', store: own, env: {} }));
   const { promise, resolve } = Promise.withResolvers<Prompt>();
   const { prompt } = await library.prompts.ask({ question: 'Called back?' }, { onResponse: resolve });
   const { ask_id } = prompt;

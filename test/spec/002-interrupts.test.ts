@@ -288,12 +288,10 @@ async function typed(): Promise<void> {
   const known = `(seq-some (lambda (turn) (equal (plist-get turn :session_id) "${SESSION}")) (hive-turns-running))`;
   await eventually(async () => (await emacs.evaluate(known)) === 't', 10_000, 'the turn in Emacs');
   await emacs.command('hive-interrupt');
-  await emacs.until(/^Interrupt:$/m);
-  await emacs.type(await abc.title());
-  await emacs.keys('Enter');
+  await emacs.reply(/^Interrupt:$/m, await abc.title());
   await emacs.until(/Reason for .* \(RET for none\)/);
   await emacs.keys('Enter');
-  await emacs.announces(new RegExp(`${await abc.title()}: task interrupted by`));
+  await emacs.said(new RegExp(`${await abc.title()}: task interrupted by`));
 }
 
 requirement(

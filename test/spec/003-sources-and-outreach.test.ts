@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { type Shell, shell } from '../support/cli.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { openTestHive } from '../support/hive.ts';
-import { beforeFile, whenFinished } from '../support/lifetime.ts';
+import { beforeFile, closedAtEnd } from '../support/lifetime.ts';
 import { creditsOf } from '../support/outreach.ts';
 import { isTold, type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
@@ -26,8 +26,7 @@ beforeFile(async () => {
   emacs = await startEditor();
   store = emacs.store;
   human = shell(store);
-  desktop = await startDesktop();
-  whenFinished(() => desktop.close());
+  desktop = closedAtEnd(await startDesktop());
   [main, fork, desk] = await Promise.all([
     startAgent(store, MAIN),
     startAgent(store, 'fork1-session', { env: { HIVE_SOURCE: 'fork' } }),
@@ -119,7 +118,7 @@ requirement('003-06 A ping of a background session is labelled so', async () => 
   const bg = await background();
   await emacs.calm();
   await ping(bg);
-  await emacs.announces(new RegExp(`\\[bg\\] ${await bg.title()}: check your tasks`));
+  await emacs.said(new RegExp(`\\[bg\\] ${await bg.title()}: check your tasks`));
   const popping = await poppingUp();
   await ping(popping);
   expect(await popup()).toMatchObject({
@@ -369,7 +368,7 @@ requirement(
     await bg.hook('UserPromptSubmit', { prompt: 'look after the build' });
     await emacs.calm();
     await ping(bg, 'The build is red.');
-    await emacs.announces(new RegExp(`\\[bg\\] ${await bg.title()}: The build is red\\.`));
+    await emacs.said(new RegExp(`\\[bg\\] ${await bg.title()}: The build is red\\.`));
     expect((await card(bg, 'Build', { color: 'red' })).footer).toBe('bg');
     expect(await stop(bg)).toEqual(HELD);
     await report(bg, 'The build is red: a test of dates fails in winter.');

@@ -7,7 +7,7 @@ import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { lisp } from '../support/emacs.ts';
 import { startClient } from '../support/fake-client.ts';
 import { openTestHive } from '../support/hive.ts';
-import { beforeFile, whenFinished } from '../support/lifetime.ts';
+import { beforeFile, closedAtEnd } from '../support/lifetime.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { join as introduceAs } from '../support/messages.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -26,8 +26,7 @@ beforeFile(async () => {
   team = await startTeam();
   ({ store, abc, def, xyz, desk, emacs, human } = team);
   shared = `*hive-shared: ${emacs.project}*`;
-  desktop = await startDesktop();
-  whenFinished(() => desktop.close());
+  desktop = closedAtEnd(await startDesktop());
 });
 
 beforeEach(() => clearMentions(team));
@@ -329,11 +328,8 @@ requirement(['004-21 A command mentions one agent', '004-38 A session is picked 
   await emacs.keys('Tab', 'Tab');
   const screen = (await emacs.until(/Possible completions|Completions/)).join('\n');
   for (const { handle } of [abc, def, xyz]) expect(screen).toContain(handle);
-  await emacs.type('abc12');
-  await emacs.keys('Enter');
-  await emacs.until(/Message to @Claude-abc12 \(M-n: templates\):/);
-  await emacs.type('come here');
-  await emacs.keys('Enter');
+  await emacs.enter('abc12');
+  await emacs.reply(/Message to @Claude-abc12 \(M-n: templates\):/, 'come here');
   await eventually(async () => (await waiting(abc)).length === 1, 5_000, 'the mention');
   expect(await waiting(abc)).toMatchObject([
     { from: 'Human', author: 'human', body: '@Claude-abc12 come here' },
@@ -350,8 +346,7 @@ requirement('004-22 The buffer can be kept as a file with the date in its name',
   await emacs.keys('C-c', 'C-s');
   await emacs.until(/Save messages to: .*shared-\d{8}\.md/);
   await emacs.keys('C-a', 'C-k');
-  await emacs.type(file);
-  await emacs.keys('Enter');
+  await emacs.enter(file);
   await eventually(() => existsSync(file) && readFileSync(file, 'utf8').includes('to be kept in a file'));
 });
 

@@ -5,7 +5,7 @@ import { beforeEach, expect } from 'vitest';
 import { ROOT } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
-import { beforeFile, whenFinished } from '../support/lifetime.ts';
+import { beforeFile, closedAtEnd } from '../support/lifetime.ts';
 import { INITIALIZE, type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -20,8 +20,7 @@ let desk: Sidecar;
 
 beforeFile(async () => {
   emacs = await startEditor();
-  desktop = await startDesktop();
-  whenFinished(() => desktop.close());
+  desktop = closedAtEnd(await startDesktop());
   agent = await startAgent(emacs.store, 'abc12-session');
   desk = await startSidecar(emacs.store);
 });
@@ -106,19 +105,14 @@ requirement('card-6 Agents ask and poll without blocking', async () => {
   expect(status).toBe('pending');
   expect((await agent.use('hivemind_poll', { ask_id })).status).toBe('pending');
   await desk.request('hivemind-response', { ask_id, decision: 'no', by: 'Ada', response_id: 'card-6' });
-  expect(await agent.use('hivemind_poll', { ask_id })).toMatchObject({
-    status: 'responded',
-    decision: 'no',
-  });
+  expect(await agent.use('hivemind_poll', { ask_id })).toMatchObject({ status: 'responded', decision: 'no' });
 });
 
 requirement('card-7 The human answers in the minibuffer, and every command begins with hive', async () => {
   const { ask_id } = await ask('In the minibuffer?');
   await emacs.until(/hive 1\b/);
   await emacs.command('hive-respond');
-  await emacs.until(/asks: In the minibuffer\?/);
-  await emacs.type('there');
-  await emacs.keys('Enter');
+  await emacs.reply(/asks: In the minibuffer\?/, 'there');
   expect(await agent.use('hivemind_poll', { ask_id, wait_ms: 10_000 })).toMatchObject({
     decision: 'there',
     via: 'emacs',

@@ -107,15 +107,21 @@ export async function startTogether(children: readonly Child[]): Promise<void> {
   for (const child of children) child.process.stdin.write('go');
 }
 
-/** The whole stdout of a child; rejects if its exit code is not 0. */
-export async function outputOf(child: Child): Promise<string> {
+/** Reads the stdout of a child from now on; returns what it has printed so far. */
+export function readOutput(child: Child): () => string {
   let said = '';
   child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;
   });
+  return () => said;
+}
+
+/** The whole stdout of a child; rejects if its exit code is not 0. */
+export async function outputOf(child: Child): Promise<string> {
+  const said = readOutput(child);
   const { code, signal } = await child.exited;
   if (code !== 0) throw new Error(`The child ended with ${code ?? signal}: ${child.stderr()}`);
-  return said;
+  return said();
 }
 
 /** Whether a process watches the bell of a SQLite store: then it waits until something is stored. */

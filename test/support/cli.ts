@@ -1,9 +1,17 @@
 /** `hive COMMAND` as a shell runs it, with its output and exit code. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Child, childEnvironment, type Environment, HIVE, ROOT, spawnHive } from './children.ts';
+import {
+  type Child,
+  childEnvironment,
+  type Environment,
+  HIVE,
+  readOutput,
+  ROOT,
+  spawnHive,
+} from './children.ts';
 import { canRunInHost, runInHost } from './command-host.ts';
-import { whenFinished } from './lifetime.ts';
+import { closedAtEnd } from './lifetime.ts';
 import { tempFolder } from './temp.ts';
 import { openTerminal } from './tmux.ts';
 import { eventually } from './wait.ts';
@@ -51,10 +59,11 @@ export function shell(store: string, env: Environment = {}): Shell {
       const [out, code] = [join(folder, 'out'), join(folder, 'code')];
       // tmux shows Hive that somebody types here; script keeps what is printed exactly.
       const line = `tmux wait-for watched; (script -qec "${command}" /dev/null; echo $? >'${code}') | cat >'${out}'`;
-      const terminal = await openTerminal(folder, childEnvironment(store, { TERM: 'dumb', ...env }), [
-        ...['sh', '-c', `export TERM=dumb; ${line}`],
-      ]);
-      whenFinished(() => terminal.close());
+      const terminal = closedAtEnd(
+        await openTerminal(folder, childEnvironment(store, { TERM: 'dumb', ...env }), [
+          ...['sh', '-c', `export TERM=dumb; ${line}`],
+        ]),
+      );
       await terminal.watch();
       const said = (): string => (existsSync(out) ? readFileSync(out, 'utf8') : '');
       const isOver = (): boolean => existsSync(code) && readFileSync(code, 'utf8').endsWith('\n');
@@ -63,8 +72,7 @@ export function shell(store: string, env: Environment = {}): Shell {
         await eventually(() => isOver() || said().includes(wanted, read), 30_000, wanted);
         if (isOver()) break;
         read = said().indexOf(wanted, read) + wanted.length;
-        await terminal.type(typed);
-        await terminal.keys('Enter');
+        await terminal.enter(typed);
       }
       await eventually(isOver, 30_000, 'the end of the command');
       await terminal.close();
@@ -80,10 +88,7 @@ function ran(ended: Omit<Ran, 'json'>): Ran {
 }
 
 function follow(child: Child): Started {
-  let out = '';
-  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  const done = child.exited.then(({ code }) => ran({ code, out, err: child.stderr() }));
-  return { child, done, out: () => out };
+  const out = readOutput(child);
+  const done = child.exited.then(({ code }) => ran({ code, out: out(), err: child.stderr() }));
+  return { child, done, out };
 }

@@ -1,10 +1,10 @@
 /** A store whose clock differs from this machine's. */
-import { onTestFinished } from 'vitest';
 import type { Store } from '../../src/application/ports.ts';
 import type { Driver } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
+import { closedAtEnd } from './lifetime.ts';
 
 /** The store at `path`, with a clock that differs this much from this machine's. */
 export async function openWithClock(path: string, ahead_ms: number): Promise<Store> {
@@ -16,7 +16,6 @@ export async function openWithClock(path: string, ahead_ms: number): Promise<Sto
     write: (work, options) => driver.write((sql, now) => work(sql, shifted(now)), options),
     read: (work) => driver.read((sql, now) => work(sql, shifted(now))),
   };
-  const store = await openStore(other, path);
-  onTestFinished(() => store.close());
+  const store = closedAtEnd(await openStore(other, path));
   return store;
 }

@@ -26,6 +26,8 @@ export interface FiredDialog {
   prompts: Prompt[];
   /** The output of the hook when it ends. */
   printed: Promise<string>;
+  /** Answers the first of the prompts at the desk, which has displayed all of it; then the output of the hook. */
+  answer(decision: string, comment?: string): Promise<string>;
 }
 
 /** A desk where somebody sits. */
@@ -55,7 +57,14 @@ export async function fireDialog(
     prompts = (await pendingOf(hive)).filter(({ ask_id }) => !before.includes(ask_id));
     return prompts.length > 0;
   });
-  return { prompts, printed };
+  return {
+    prompts,
+    printed,
+    async answer(decision, comment) {
+      await answerDialog(hive, prompts[0]?.ask_id ?? '', decision, comment);
+      return printed;
+    },
+  };
 }
 
 /** Answers one of its prompts at the desk, which has displayed all of it. */

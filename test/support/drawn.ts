@@ -1,12 +1,13 @@
 /** The picture that a graphical Emacs draws, read from the pixels of its screen. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { revealed, revealedSource } from '../../src/domain/display.ts';
 import { ROOT } from './children.ts';
 import { type Desktop, startDesktop } from './desktop.ts';
 import { lisp, openEmptyHome } from './emacs.ts';
 import { type Graphical, graphicalEmacs, openGraphical } from './emacs-gtk.ts';
+import { closedAtEnd } from './lifetime.ts';
 import { everyCharacter } from './unicode.ts';
 
 const spelled = (one: string): string =>
@@ -63,18 +64,17 @@ export async function withoutPixels(nth: number): Promise<string[]> {
     ...(alone.length % 2 === 1 ? ['x'] : []),
     ...marked.flatMap((item) => [[...item][0] ?? '', item]),
   ];
-  const desktop = await startDesktop();
-  onTestFinished(() => desktop.close());
+  const desktop = closedAtEnd(await startDesktop());
   const home = await openEmptyHome();
-  onTestFinished(() => home.close());
-  const emacs = await openGraphical(
-    graphicalEmacs(),
-    home,
-    desktop,
-    `(progn (menu-bar-mode -1) (tool-bar-mode -1) (scroll-bar-mode -1) (set-frame-position nil 0 0)
+  const emacs = closedAtEnd(
+    await openGraphical(
+      graphicalEmacs(),
+      home,
+      desktop,
+      `(progn (menu-bar-mode -1) (tool-bar-mode -1) (scroll-bar-mode -1) (set-frame-position nil 0 0)
       (set-frame-size nil 1200 980 t) (load ${lisp(join(ROOT, 'test/emacs/drawn.el'))} nil t))`,
+    ),
   );
-  onTestFinished(() => emacs.close());
   const lost: string[] = [];
   for (let from = 0; from < cells.length; from += CELLS) {
     const page = cells.slice(from, from + CELLS);

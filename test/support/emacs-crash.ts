@@ -48,7 +48,6 @@ export async function emacsCrashRounds(rounds: number, seed: number): Promise<vo
     checkBooks(home, rounds, books);
   } finally {
     await asking.stop();
-    await home.close();
   }
 }
 

@@ -12,9 +12,11 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
-import { type HiveLibrary, openHive } from '../../src/index.ts';
+import type { SessionIntroduction } from '../../src/domain/sessions.ts';
+import { type AskRequest, type HiveLibrary, openHive, type Prompt } from '../../src/index.ts';
 import { childEnvironment, HIVE, remainingProcesses } from './children.ts';
 import { NO_TRAMPOLINES } from './emacs-batch.ts';
+import { closedAtEnd } from './lifetime.ts';
 import { lispFolder } from './lisp.ts';
 import { lendCode, paddedPid } from './run-folder.ts';
 import { openTerminal, type Terminal } from './tmux.ts';
@@ -24,14 +26,21 @@ import { eventually, PATIENCE_MS, within } from './wait.ts';
 export interface EmacsTerminal extends Terminal {
   /** Waits until Emacs has shown a message like this, even if another one has replaced it since. */
   said(message: RegExp): Promise<void>;
+  /** `M-x NAME`. */
+  command(name: string): Promise<void>;
+  /** Evaluates a form at `M-:`. */
+  evaluate(form: string): Promise<void>;
+  /** The line of the screen with the cursor. */
+  here(): Promise<string>;
+  /** Waits until nothing on the screen is like this. */
+  gone(pattern: RegExp): Promise<void>;
 }
 
 /** `M-x NAME`. A quit or an error throws away what was typed ahead, so it waits for its prompt. */
 export async function command(emacs: Terminal, name: string): Promise<void> {
   await emacs.keys('M-x');
   await emacs.until(/^(?:C-u )?M-x(?! \w)/m);
-  await emacs.type(name);
-  await emacs.keys('Enter');
+  await emacs.enter(name);
 }
 
 /**
@@ -103,7 +112,7 @@ export interface EmptyHome {
   outboxFiles(): string[];
   /** The sidecar of the newest Emacs that was not closed. */
   sidecarPid(): Promise<number>;
-  /** Ends everything. */
+  /** Ends everything: before the test, or the file, does. */
   close(): Promise<void>;
 }
 
@@ -129,18 +138,58 @@ export function writeEarlyInit(home: string): void {
 /** The same with a program that asks. The test's own process then is an agent, so a shell below it is not a person's. */
 export interface Home extends EmptyHome {
   readonly agent: HiveLibrary;
+  /** The agent asks these in this order; this Emacs then shows that they are pending, and nothing else. */
+  asked(emacs: EmacsTerminal, ...requests: AskRequest[]): Promise<string[]>;
+  stored(ask_id: string | undefined): Promise<Prompt>;
+  /** The prompt that the agent gets when it polls until it is settled. */
+  answerTo(ask_id: string | undefined): Promise<Prompt | undefined>;
 }
 
+/** Closed after the test, or the file. */
 export async function openHome(): Promise<Home> {
   const home = await openEmptyHome();
   const agent = await openHive({ agent: 'Deployer', store: home.store, env: {} });
-  const close = async (): Promise<void> => {
-    await agent.close();
-    await home.close();
-  };
-  return { ...home, agent, close };
+  const { prompts } = agent;
+  let closed: Promise<void> | undefined;
+  return closedAtEnd({
+    ...home,
+    agent,
+    close: () => (closed ??= agent.close().then(home.close)),
+    async asked(emacs, ...requests) {
+      // A question answered before is gone from the mode line: the count that comes is of these.
+      await emacs.gone(/hive \d+\b/);
+      const ids: string[] = [];
+      for (const request of requests) ids.push((await prompts.ask(request)).prompt.ask_id);
+      await emacs.until(new RegExp(`hive ${requests.length}\\b`));
+      return ids;
+    },
+    stored: (ask_id = '') => prompts.get(ask_id),
+    async answerTo(ask_id = '') {
+      const [answer] = await prompts.poll([ask_id], { wait_ms: PATIENCE_MS });
+      return answer?.prompt;
+    },
+  });
 }
 
+/** A permission that only its options answer. */
+export const permission = (context: string): AskRequest => ({
+  kind: 'permission',
+  question: 'Run make?',
+  context,
+  options: ['Allow', 'Deny'],
+  allow_free_text: false,
+});
+
+/** Makes a repository in a home: as a session of another machine is in it, and a file that is not there yet. */
+export function demoProject({ folder }: EmptyHome): { where: Partial<SessionIntroduction>; notes: string } {
+  const project_dir = join(folder, 'demo/.git');
+  mkdirSync(project_dir, { recursive: true });
+  writeFileSync(join(project_dir, 'HEAD'), 'ref: refs/heads/main\n');
+  const where = { machine: 'elsewhere', project: 'demo', project_dir };
+  return { where, notes: join(folder, 'demo/notes.txt') };
+}
+
+/** Closed after the test, or the file. */
 export async function openEmptyHome(): Promise<EmptyHome> {
   const folder = mkdtempSync(join(tmpdir(), `hive-test-${paddedPid()}-emacs-`));
   const store = join(folder, 'store', 'hive.db');
@@ -170,6 +219,16 @@ export async function openEmptyHome(): Promise<EmptyHome> {
       const shown = (): string => (existsSync(messages) ? readFileSync(messages, 'utf8') : '');
       return Object.assign(terminal, {
         said: (message: RegExp) => eventually(() => message.test(shown()), PATIENCE_MS, String(message)),
+        command: (name: string) => command(terminal, name),
+        async evaluate(form: string) {
+          await terminal.keys('M-:');
+          await terminal.until(/Eval:$/m);
+          await terminal.enter(form);
+        },
+        here: async () => (await terminal.screen())[Number((await terminal.cursor()).split(',')[1])] ?? '',
+        async gone({ source }: RegExp) {
+          await terminal.until(new RegExp(`^(?![\\s\\S]*(?:${source}))`));
+        },
       });
     },
     arguments(setup = 'nil') {
@@ -204,15 +263,17 @@ export async function openEmptyHome(): Promise<EmptyHome> {
     outboxFiles: () =>
       existsSync(outbox) ? readdirSync(outbox).filter((name) => !isEmpty(join(outbox, name))) : [],
     sidecarPid: async () => sidecarOf(await terminals.at(-1)?.pid()),
-    async close() {
-      await Promise.all([...terminals].map((terminal) => terminal.close()));
-      await within(() => remainingProcesses().length === 0, 2_000);
-      // A process that a failed test has stopped would never end.
-      for (const left of remainingProcesses()) kill(Number.parseInt(left, 10));
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
-    },
+    close: () => (closed ??= end()),
   };
-  return home;
+  let closed: Promise<void> | undefined;
+  async function end(): Promise<void> {
+    await Promise.all([...terminals].map((terminal) => terminal.close()));
+    await within(() => remainingProcesses().length === 0, 2_000);
+    // A process that a failed test has stopped would never end.
+    for (const left of remainingProcesses()) kill(Number.parseInt(left, 10));
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+  return closedAtEnd(home);
 }
 
 /** Ends a process that may already have ended. */

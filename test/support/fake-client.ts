@@ -34,10 +34,7 @@ export async function startClient(store: string): Promise<FakeClient> {
   const socket = clientSocket();
   const child = spawnChild(process.execPath, [FAKE_CLIENT, socket], childEnvironment(store));
   await eventually(() => child.stderr().includes('client ready'), 15_000, 'the client');
-  return {
-    ...clientAt(store, socket, child.pid),
-    end: async () => void (await child.kill('SIGTERM')),
-  };
+  return { ...clientAt(store, socket, child.pid), end: async () => void (await child.kill('SIGTERM')) };
 }
 
 /** The client that listens there. */

@@ -25,11 +25,9 @@ export async function otherAgent(hive: OpenedHive, session_id = 'def34-other'): 
 }
 
 /** A hive, on its own store unless one is given, with a recorded session that has a live connection. */
-export async function gatedWorld(store?: string): Promise<{
-  hive: OpenedHive;
-  handle: string;
-  mention(body: string, more?: object): Promise<void>;
-}> {
+export async function gatedWorld(
+  store?: string,
+): Promise<{ hive: OpenedHive; handle: string; mention(body: string, more?: object): Promise<void> }> {
   const hive = await openTestHive(store);
   await fire(hive, gatedEvent('SessionStart', { source: 'startup' }));
   await hive.callers.openConnection({

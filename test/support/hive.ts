@@ -7,16 +7,19 @@ import type { HiveEvent } from '../../src/domain/events.ts';
 import { EVERY_SEAT } from '../../src/domain/humans.ts';
 import type { AskRequest, Prompt } from '../../src/domain/prompts.ts';
 import { type Seat, seatKeyFrom } from '../../src/domain/seats.ts';
-import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
+import type { Session } from '../../src/domain/sessions.ts';
 import { settingNamed } from '../../src/domain/settings.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { trusting } from './human-file.ts';
-import { whenFinished } from './lifetime.ts';
+import { introduction } from './introduction.ts';
+import { closedAtEnd } from './lifetime.ts';
 import { copyNewStore } from './new-store.ts';
 import { tempStore } from './temp.ts';
 import { eventually } from './wait.ts';
+
+export { introduction };
 
 /** The human at a desk. */
 export const HUMAN: HumanActor = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true };
@@ -45,10 +48,15 @@ export async function openTestHive(
   trust: object = {},
 ): Promise<OpenedHive> {
   await copyNewStore(store);
-  const hive = await openHive({ store, env: trusting({ seats: [SEAT], ...trust }), log });
-  whenFinished(() => hive.close());
+  const hive = closedAtEnd(await openHive({ store, env: trusting({ seats: [SEAT], ...trust }), log }));
   hive.seats.useKey(SEAT_SECRET);
   return hive;
+}
+
+/** The same on a new store, with the path of that. */
+export async function newHive(): Promise<{ store: string; hive: OpenedHive }> {
+  const store = tempStore();
+  return { store, hive: await openTestHive(store) };
 }
 
 /** The same, for a human whose file has these permission rules. */
@@ -73,21 +81,6 @@ export async function setQuotas(hive: OpenedHive, quotas: boolean): Promise<Open
     tx.desks.setPreferences(EVERY_SEAT, { ...(await tx.desks.preferences(EVERY_SEAT)), quotas }),
   );
   return hive;
-}
-
-export function introduction(changes: Partial<SessionIntroduction> = {}): SessionIntroduction {
-  return {
-    session_id: 'session-1',
-    client: 'claude-code',
-    source: 'main',
-    project: 'demo',
-    project_dir: '/demo/.git',
-    branch: null,
-    parent_session_id: null,
-    machine: 'test',
-    pid: null,
-    ...changes,
-  };
 }
 
 export function introduce(hive: OpenedHive, session_id = 'session-1'): Promise<Session> {

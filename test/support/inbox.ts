@@ -14,6 +14,7 @@ import type { PushSender } from '../../src/extensions/inbox/pushes.ts';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { createDoor, type DoorLimits } from '../../src/extensions/serve/door.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { openTestHive } from './hive.ts';
 
 /** The inbox of this hive, without the page unless its files are given: `url` ends in /inbox. */
 export async function serveInbox(
@@ -42,6 +43,20 @@ export async function serveInbox(
   });
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { url: `${origin}${INBOX_PATH}`, origin, server };
+}
+
+/** The inbox of a new hive. */
+export async function openInbox(): Promise<{ hive: OpenedHive; url: string; origin: string }> {
+  const hive = await openTestHive();
+  return { hive, ...(await serveInbox(hive)) };
+}
+
+/** The same with a device. */
+export async function openPairedInbox(): Promise<
+  Awaited<ReturnType<typeof openInbox>> & { device: TestDevice }
+> {
+  const inbox = await openInbox();
+  return { ...inbox, device: await pairDevice(inbox.hive, inbox.url) };
 }
 
 export interface Reply {

@@ -1,4 +1,5 @@
 /** The additions of `hive init` to the files of Claude Code, for the tests that add them and take them out again. */
+import { expect } from 'vitest';
 import { SERVER_NAME } from '../../src/domain/installation.ts';
 import {
   claudeServer,
@@ -7,7 +8,12 @@ import {
   refusalPart,
   rulePart,
 } from '../../src/infrastructure/installation/claude.ts';
-import { type Part, planInit, type Receipt } from '../../src/infrastructure/installation/parts.ts';
+import {
+  type Part,
+  planInit,
+  planUninit,
+  type Receipt,
+} from '../../src/infrastructure/installation/parts.ts';
 
 export const PROGRAM: string[] = ['/opt/node', '/opt/hive/bin/hive'];
 /** The same of an earlier installation; no other text contains `/old/`. */
@@ -37,4 +43,19 @@ export function init(
   const change = planInit(part, text, receipt);
   if (change?.receipt == null || change.after === null) throw new Error('Nothing was to be done.');
   return { text: change.after, receipt: change.receipt };
+}
+
+/** Adds a part to a file, and takes it out again: each byte is restored, also after a second init and after an upgrade. */
+export function expectRestored(made: (program: string[]) => Part, text: string): ReturnType<typeof init> {
+  const part = made(PROGRAM);
+  const done = init(part, text);
+  expect(planUninit(part, done.text, done.receipt)?.after).toBe(text);
+  // Again, with the receipt and without one.
+  expect(planInit(part, done.text, done.receipt)).toBeNull();
+  expect(planInit(part, done.text, null)).toBeNull();
+  const old = init(made(OLDER), text);
+  const now = init(part, old.text, old.receipt);
+  expect(now.text).not.toContain('/old/');
+  expect(planUninit(part, now.text, now.receipt)?.after).toBe(text);
+  return done;
 }

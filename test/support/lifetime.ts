@@ -11,6 +11,12 @@ export function whenFinished(work: Work): void {
   else file.push(work);
 }
 
+/** Closes this with the running test, last first; in `beforeFile`, with the file. */
+export function closedAtEnd<T extends { close(): unknown }>(opened: T): T {
+  whenFinished(() => opened.close());
+  return opened;
+}
+
 /** Starts what all tests of a file share, with the same helpers that a test uses. */
 export function beforeFile(start: () => Promise<void>): void {
   const works: Work[] = [];

@@ -49,10 +49,7 @@ export async function connectMcp({
   const transport = new StdioClientTransport({
     command: program,
     args: words,
-    env: childEnvironment(store, {
-      ...(env ?? { HIVE_AGENT: 'agent-1' }),
-      ...(coordinates ? seated() : {}),
-    }),
+    env: childEnvironment(store, { ...(env ?? { HIVE_AGENT: 'agent-1' }), ...(coordinates ? seated() : {}) }),
     cwd: childEnvironment(store)['HOME'] ?? '/',
     stderr: 'pipe',
   });
@@ -84,13 +81,7 @@ export async function connectMcp({
     await crash();
     await client.close();
   });
-  return {
-    client,
-    pid,
-    crash,
-    close: () => client.close(),
-    call: caller(client),
-  };
+  return { client, pid, crash, close: () => client.close(), call: caller(client) };
 }
 
 /** How a test calls the tools of this client. */

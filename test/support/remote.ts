@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { childEnvironment, spawnHive } from './children.ts';
+import { childEnvironment, readOutput, spawnHive } from './children.ts';
 import { ENDED } from './ended-process.ts';
 import { connectMcp, type McpCaller } from './mcp-client.ts';
-import type { Served } from './serve.ts';
+import { type Served, serveNew } from './serve.ts';
 import { eventually } from './wait.ts';
 
 /** Must not be used: the other machine has no store. */
@@ -16,6 +16,12 @@ export function tokenFileOf({ store, token }: Served, secret = token): string {
   const path = join(dirname(store), 'remote-token');
   writeFileSync(path, `${secret}\n`, { mode: 0o600 });
   return path;
+}
+
+/** A server on a new store, which this process opens, too, with the file of its token. */
+export async function serveFar(): Promise<{ served: Served; file: string; hive: OpenedHive }> {
+  const { served, hive } = await serveNew();
+  return { served, file: tokenFileOf(served), hive };
 }
 
 export function connectBridge(served: Served, secret?: string): Promise<McpCaller> {
@@ -50,13 +56,10 @@ export async function reportOnce(
     ['hook', '--url', served.url, '--token-file', token_file],
     childEnvironment(NO_STORE, { CLAUDE_PID: String(ENDED), ...env }),
   );
-  let out = '';
-  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
+  const out = readOutput(child);
   child.process.stdin.end(typeof event === 'string' ? event : JSON.stringify(event));
   const { code } = await child.exited;
-  return { out, code, err: child.stderr() };
+  return { out: out(), code, err: child.stderr() };
 }
 
 /** The session of `FAR_START` here: its id belongs to its token. */

@@ -9,9 +9,7 @@ export function lettingScriptsAnswer(folder: string, more: object = {}): string 
   writeFileSync(
     join(config, 'trust.json'),
     `${JSON.stringify({ allow_scripts_to_answer: true, ...more })}\n`,
-    {
-      mode: 0o600,
-    },
+    { mode: 0o600 },
   );
   return folder;
 }

@@ -10,7 +10,10 @@ import type { Hive } from '../../src/application/hive.ts';
 import { createMcpOverHttp } from '../../src/extensions/serve/mcp-http.ts';
 import { tokenFile } from '../../src/extensions/serve/token.ts';
 import { tokensOf } from '../../src/extensions/serve/tokens.ts';
-import { type Child, childEnvironment, type Environment, spawnHive } from './children.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { type Child, childEnvironment, type Environment, readOutput, spawnHive } from './children.ts';
+import { openTestHive } from './hive.ts';
+import { tempStore } from './temp.ts';
 import { eventually } from './wait.ts';
 
 export interface Served {
@@ -25,16 +28,19 @@ export function serve(store: string, ...args: string[]): Promise<Served> {
   return serveWith(store, {}, ...args);
 }
 
+/** The same on a new store, which this process opens, too. */
+export async function serveNew(): Promise<{ served: Served; hive: OpenedHive }> {
+  const served = await serve(tempStore());
+  return { served, hive: await openTestHive(served.store) };
+}
+
 /** The same with its own environment. */
 export async function serveWith(store: string, env: Environment, ...args: string[]): Promise<Served> {
   const port = args.includes('--port') ? [] : ['--port', '0'];
   const child = spawnHive(['serve', ...port, ...args], childEnvironment(store, env));
-  let said = '';
-  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
-  });
-  await eventually(() => said.includes('\n'), 10_000, 'hive serve');
-  const url = /https?:\S+/.exec(said)?.[0] ?? '';
+  const said = readOutput(child);
+  await eventually(() => said().includes('\n'), 10_000, 'hive serve');
+  const url = /https?:\S+/.exec(said())?.[0] ?? '';
   const file = tokenFile(childEnvironment(store, env));
   const token = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   return { url, child, store, token };

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import pg from 'pg';
 import { openHive } from '../../src/open-hive.ts';
+import { whenFinished } from './lifetime.ts';
 import { startPostgres } from './postgres.ts';
 import { createCopies, SCHEMA } from './postgres-copies.ts';
 import { runFolder } from './run-folder.ts';
@@ -15,12 +16,10 @@ export interface SharedPostgres {
   readonly port: number;
   /** The name of the database that only this user of the server has. */
   readonly database: string;
-  /** The address of a hive that is not there yet, in a schema of that database. */
-  address(schema: string): string;
+  /** The address of a hive that is not there yet, in a schema of that database, which has a new name by default. */
+  address(schema?: string): string;
   /** The address of a new, empty store in a database of its own, which lasts as long as the test. */
   freshStore(): Promise<string>;
-  /** Drops its database. */
-  stop(): Promise<void>;
 }
 
 /** The server that the first one leaves for the others. */
@@ -35,6 +34,7 @@ const STARTED = 'postgres.json';
 const TEMPLATE = 'hive_template';
 let users = 0;
 
+/** A database of its own, which lasts as long as the test, or the file. */
 export async function sharedPostgres(): Promise<SharedPostgres> {
   const { port } = await startedPostgres();
   users += 1;
@@ -49,16 +49,17 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
     prefix: database,
     connect: (name) => new pg.Client(`postgres://hive@127.0.0.1:${port}/${name}`),
   });
+  whenFinished(async () => {
+    await copies.drop();
+    await admin.query(`DROP DATABASE ${database} WITH (FORCE)`);
+    await admin.end();
+  });
+  let schemas = 0;
   return {
     port,
     database,
-    address: (schema) => at(database, schema),
+    address: (schema = `hive_${++schemas}`) => at(database, schema),
     freshStore: async () => at(await copies.fresh(), SCHEMA),
-    async stop() {
-      await copies.drop();
-      await admin.query(`DROP DATABASE ${database} WITH (FORCE)`);
-      await admin.end();
-    },
   };
 }
 

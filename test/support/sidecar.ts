@@ -6,7 +6,7 @@ import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { type Child, childEnvironment, type Environment, type Exit, spawnHive } from './children.ts';
 import { recordingLog } from './hive.ts';
-import { whenFinished } from './lifetime.ts';
+import { closedAtEnd, whenFinished } from './lifetime.ts';
 import { PATIENCE_MS } from './wait.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are of many shapes, and the assertions say which
@@ -110,8 +110,7 @@ export async function openDeskHere(
   store: string,
   { env = {}, seat_key = null }: { env?: Environment; seat_key?: string | null } = {},
 ): Promise<RpcClient> {
-  const hive = await openHive({ store, env: childEnvironment(store, env), log: recordingLog() });
-  whenFinished(() => hive.close());
+  const hive = closedAtEnd(await openHive({ store, env: childEnvironment(store, env), log: recordingLog() }));
   return serveInProcess(hive, { seat: thisSeat(), seat_key });
 }
 

@@ -1,7 +1,7 @@
 /**
- * The tags of tests: what a test proves, over which engine, through which door. They are declared where the tests are: for a
- * file by `@module-tag NAME` in its first comment, for a Lisp file by a line `;; Tags: NAME NAME`, for a part by the option
- * `tags` of `describe` or `test`. At the end of a whole run, coverage.ts prints what was proved where.
+ * The tags of tests: what a test proves, through which door, and over which engine where that is not SQLite. They are declared
+ * where the tests are: for a file by `@module-tag NAME` in its first comment, for a Lisp file by a line `;; Tags: NAME NAME`, for a
+ * part by the option `tags` of `describe` or `test`. At the end of a whole run, coverage.ts prints what was proved where.
  */
 
 /** The invariants of the design, in its order. */

@@ -9,6 +9,10 @@ export interface Terminal {
   keys(...keys: string[]): Promise<void>;
   /** Literal text, including `;`. */
   type(text: string): Promise<void>;
+  /** The same, and RET. */
+  enter(text: string): Promise<void>;
+  /** The same once the screen shows `prompt`. */
+  reply(prompt: RegExp, text: string, ms?: number): Promise<void>;
   /** The lines of the screen, without trailing blanks. */
   screen(): Promise<string[]>;
   /** The same with colours, as escape sequences. */
@@ -84,6 +88,14 @@ export async function openTerminal(
     },
     async type(text) {
       await tmux('send-keys', '-l', '--', text);
+    },
+    async enter(text) {
+      await terminal.type(text);
+      await terminal.keys('Enter');
+    },
+    async reply(prompt, text, ms) {
+      await terminal.until(prompt, ms);
+      await terminal.enter(text);
     },
     async screen() {
       return (await tmux('capture-pane', '-p')).split('\n').map((line) => line.trimEnd());

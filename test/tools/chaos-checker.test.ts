@@ -104,182 +104,179 @@ test('a follower of a run that was ended by an error leaves no error of its own 
   expect(starts).toBe(1);
 });
 
-describe('each check finds its own violation', () => {
-  const cases: readonly (readonly [check: string, what: string, spoil: (told: Story) => void])[] = [
-    ['acknowledged', 'a question is lost', ({ store }) => store.prompts.shift()],
-    [
-      'acknowledged',
-      'a question is there twice',
-      ({ store }) => store.prompts.push({ ...row(store.prompts, 1), ask_id: 'ask-3', idempotency_key: null }),
-    ],
-    ['acknowledged', 'an answer is lost', ({ store }) => store.responses.pop()],
-    ['acknowledged', 'a message is lost', ({ store }) => store.messages.pop()],
-    [
-      'acknowledged',
-      'a message is there twice',
-      ({ store }) => store.messages.push({ ...row(store.messages, 0), message_id: 'msg-2' }),
-    ],
-    [
-      'acknowledged',
-      'a mention is unprocessed again',
-      ({ store }) => Object.assign(row(store.mentions, 0), { status: 'unprocessed' }),
-    ],
-    [
-      'acknowledged',
-      'a stopped turn runs',
-      ({ facts }) =>
-        facts['desk']?.push({
-          did: 'interrupted',
-          turn_id: 'turn-1',
-          outcome: 'aborted',
-          abort_reason: 'interrupted',
-        }),
-    ],
-    [
-      'acknowledged',
-      'an answer that nobody gave is stored',
-      ({ facts }) => drop(facts['desk'], (fact) => fact.did === 'tried'),
-    ],
-    [
-      'acknowledged',
-      'the file is damaged',
-      ({ store }) => Object.assign(store, { integrity: 'row 3 missing from index' }),
-    ],
-    [
-      'one winner',
-      'two were told that they won',
-      ({ facts }) => Object.assign(known(facts['desk'], 'answered')[1] ?? {}, { accepted: true }),
-    ],
-    [
-      'one winner',
-      'two answers are accepted',
-      ({ store }) => Object.assign(row(store.responses, 1), { outcome: 'accepted' }),
-    ],
-    [
-      'one winner',
-      'a prompt is settled twice',
-      ({ store }) => Object.assign(row(store.events, 3), { type: 'prompt/responded' }),
-    ],
-    [
-      'one winner',
-      "the loser's answer stands",
-      ({ store }) => Object.assign(row(store.prompts, 0), { decision: 'answer 2' }),
-    ],
-    [
-      'silence',
-      'what expired is decided',
-      ({ store }) => Object.assign(row(store.prompts, 1), { decision: 'yes' }),
-    ],
-    [
-      'silence',
-      'the asker was told a decision of what expired',
-      ({ facts }) => Object.assign(known(facts['agent'], 'told')[1] ?? {}, { decision: 'yes' }),
-    ],
-    [
-      'late answers',
-      'a late answer is gone',
-      ({ store }) => Object.assign(row(store.prompts, 1), { late_response: null }),
-    ],
-    ['receipts', 'an answer was read before it was handed', ({ store }) => swapTypes(store.events, 4, 5)],
-    [
-      'receipts',
-      'a receipt has another time than its event',
-      ({ store }) => Object.assign(row(store.prompts, 0), { handed_at: '2026-01-11T09:00:00.000Z' }),
-    ],
-    [
-      'receipts',
-      'an answer is amended after it was handed',
-      ({ store }) => Object.assign(row(store.events, 5), { type: 'prompt/amended' }),
-    ],
-    [
-      'delivery',
-      'the asker never heard of the answer',
-      ({ facts }) => drop(facts['agent'], (fact) => fact.did === 'told'),
-    ],
-    [
-      'delivery',
-      'the asker was told another answer',
-      ({ facts }) => Object.assign(known(facts['agent'], 'told')[0] ?? {}, { text: 'answer 2' }),
-    ],
-    [
-      'delivery',
-      'the asker never heard of the late answer',
-      ({ facts }) => Object.assign(known(facts['agent'], 'told')[1] ?? {}, { text: '' }),
-    ],
-    ['provenance', 'nobody answered', ({ store }) => Object.assign(row(store.prompts, 0), { by: null })],
-    [
-      'provenance',
-      'an answer came from nowhere',
-      ({ store }) => Object.assign(row(store.responses, 0), { via: null }),
-    ],
-    [
-      'no self-approval',
-      'an agent answered itself',
-      ({ store }) => Object.assign(row(store.responses, 0), { via: 'mcp', by: 'Agent-first' }),
-    ],
-    [
-      'no self-approval',
-      'an agent answered a permission',
-      ({ store }) => {
-        Object.assign(row(store.responses, 0), { via: 'mcp', by: 'Agent-other' });
-        Object.assign(row(store.prompts, 0), { kind: 'permission' });
-      },
-    ],
-    [
-      'feeds',
-      'a follower missed an event',
-      ({ facts }) => drop(facts['follower'], (fact) => fact.did === 'saw' && fact.seq === 4),
-    ],
-    [
-      'feeds',
-      'a follower saw an event twice',
-      ({ facts }) => facts['follower']?.splice(3, 0, { did: 'saw', seq: 2 }),
-    ],
-    [
-      'feeds',
-      'the last event never came',
-      ({ facts }) =>
-        facts['follower']?.push({ did: 'failed', what: 'The event 9', code: 'unseen', message: 'Never.' }),
-    ],
-    ['feeds', 'a follower missed the last event', ({ facts }) => facts['follower']?.pop()],
-    ['feeds', 'a desk was not told of a message', ({ facts }) => facts['desk']?.pop()],
-    [
-      'feeds',
-      'a desk was told of a message twice',
-      ({ facts }) =>
-        facts['desk']?.push({ did: 'heard', method: 'message/posted', id: 'msg-1', status: null }),
-    ],
-    [
-      'feeds',
-      'a desk was not told of a question',
-      ({ facts }) => drop(facts['desk'], (fact) => fact.did === 'heard' && fact.id === 'ask-2'),
-    ],
-    [
-      'guards',
-      'the call that clears the gate was held',
-      ({ facts }) =>
-        Object.assign(known(facts['agent'], 'hooked')[0] ?? {}, {
-          tool: 'mcp__hive__hivemind_process_mentions',
-        }),
-    ],
-    [
-      'guards',
-      'a held call was not told why',
-      ({ facts }) => Object.assign(known(facts['agent'], 'hooked')[0] ?? {}, { reason: 'No.' }),
-    ],
-    [
-      'failures',
-      'a call failed inside',
-      ({ facts }) =>
-        facts['agent']?.push({ did: 'failed', what: 'ask', code: 'internal', message: 'internal: …' }),
-    ],
-  ];
+const cases: readonly (readonly [check: string, what: string, spoil: (told: Story) => void])[] = [
+  ['acknowledged', 'a question is lost', ({ store }) => store.prompts.shift()],
+  [
+    'acknowledged',
+    'a question is there twice',
+    ({ store }) => store.prompts.push({ ...row(store.prompts, 1), ask_id: 'ask-3', idempotency_key: null }),
+  ],
+  ['acknowledged', 'an answer is lost', ({ store }) => store.responses.pop()],
+  ['acknowledged', 'a message is lost', ({ store }) => store.messages.pop()],
+  [
+    'acknowledged',
+    'a message is there twice',
+    ({ store }) => store.messages.push({ ...row(store.messages, 0), message_id: 'msg-2' }),
+  ],
+  [
+    'acknowledged',
+    'a mention is unprocessed again',
+    ({ store }) => Object.assign(row(store.mentions, 0), { status: 'unprocessed' }),
+  ],
+  [
+    'acknowledged',
+    'a stopped turn runs',
+    ({ facts }) =>
+      facts['desk']?.push({
+        did: 'interrupted',
+        turn_id: 'turn-1',
+        outcome: 'aborted',
+        abort_reason: 'interrupted',
+      }),
+  ],
+  [
+    'acknowledged',
+    'an answer that nobody gave is stored',
+    ({ facts }) => drop(facts['desk'], (fact) => fact.did === 'tried'),
+  ],
+  [
+    'acknowledged',
+    'the file is damaged',
+    ({ store }) => Object.assign(store, { integrity: 'row 3 missing from index' }),
+  ],
+  [
+    'one winner',
+    'two were told that they won',
+    ({ facts }) => Object.assign(known(facts['desk'], 'answered')[1] ?? {}, { accepted: true }),
+  ],
+  [
+    'one winner',
+    'two answers are accepted',
+    ({ store }) => Object.assign(row(store.responses, 1), { outcome: 'accepted' }),
+  ],
+  [
+    'one winner',
+    'a prompt is settled twice',
+    ({ store }) => Object.assign(row(store.events, 3), { type: 'prompt/responded' }),
+  ],
+  [
+    'one winner',
+    "the loser's answer stands",
+    ({ store }) => Object.assign(row(store.prompts, 0), { decision: 'answer 2' }),
+  ],
+  [
+    'silence',
+    'what expired is decided',
+    ({ store }) => Object.assign(row(store.prompts, 1), { decision: 'yes' }),
+  ],
+  [
+    'silence',
+    'the asker was told a decision of what expired',
+    ({ facts }) => Object.assign(known(facts['agent'], 'told')[1] ?? {}, { decision: 'yes' }),
+  ],
+  [
+    'late answers',
+    'a late answer is gone',
+    ({ store }) => Object.assign(row(store.prompts, 1), { late_response: null }),
+  ],
+  ['receipts', 'an answer was read before it was handed', ({ store }) => swapTypes(store.events, 4, 5)],
+  [
+    'receipts',
+    'a receipt has another time than its event',
+    ({ store }) => Object.assign(row(store.prompts, 0), { handed_at: '2026-01-11T09:00:00.000Z' }),
+  ],
+  [
+    'receipts',
+    'an answer is amended after it was handed',
+    ({ store }) => Object.assign(row(store.events, 5), { type: 'prompt/amended' }),
+  ],
+  [
+    'delivery',
+    'the asker never heard of the answer',
+    ({ facts }) => drop(facts['agent'], (fact) => fact.did === 'told'),
+  ],
+  [
+    'delivery',
+    'the asker was told another answer',
+    ({ facts }) => Object.assign(known(facts['agent'], 'told')[0] ?? {}, { text: 'answer 2' }),
+  ],
+  [
+    'delivery',
+    'the asker never heard of the late answer',
+    ({ facts }) => Object.assign(known(facts['agent'], 'told')[1] ?? {}, { text: '' }),
+  ],
+  ['provenance', 'nobody answered', ({ store }) => Object.assign(row(store.prompts, 0), { by: null })],
+  [
+    'provenance',
+    'an answer came from nowhere',
+    ({ store }) => Object.assign(row(store.responses, 0), { via: null }),
+  ],
+  [
+    'no self-approval',
+    'an agent answered itself',
+    ({ store }) => Object.assign(row(store.responses, 0), { via: 'mcp', by: 'Agent-first' }),
+  ],
+  [
+    'no self-approval',
+    'an agent answered a permission',
+    ({ store }) => {
+      Object.assign(row(store.responses, 0), { via: 'mcp', by: 'Agent-other' });
+      Object.assign(row(store.prompts, 0), { kind: 'permission' });
+    },
+  ],
+  [
+    'feeds',
+    'a follower missed an event',
+    ({ facts }) => drop(facts['follower'], (fact) => fact.did === 'saw' && fact.seq === 4),
+  ],
+  [
+    'feeds',
+    'a follower saw an event twice',
+    ({ facts }) => facts['follower']?.splice(3, 0, { did: 'saw', seq: 2 }),
+  ],
+  [
+    'feeds',
+    'the last event never came',
+    ({ facts }) =>
+      facts['follower']?.push({ did: 'failed', what: 'The event 9', code: 'unseen', message: 'Never.' }),
+  ],
+  ['feeds', 'a follower missed the last event', ({ facts }) => facts['follower']?.pop()],
+  ['feeds', 'a desk was not told of a message', ({ facts }) => facts['desk']?.pop()],
+  [
+    'feeds',
+    'a desk was told of a message twice',
+    ({ facts }) => facts['desk']?.push({ did: 'heard', method: 'message/posted', id: 'msg-1', status: null }),
+  ],
+  [
+    'feeds',
+    'a desk was not told of a question',
+    ({ facts }) => drop(facts['desk'], (fact) => fact.did === 'heard' && fact.id === 'ask-2'),
+  ],
+  [
+    'guards',
+    'the call that clears the gate was held',
+    ({ facts }) =>
+      Object.assign(known(facts['agent'], 'hooked')[0] ?? {}, {
+        tool: 'mcp__hive__hivemind_process_mentions',
+      }),
+  ],
+  [
+    'guards',
+    'a held call was not told why',
+    ({ facts }) => Object.assign(known(facts['agent'], 'hooked')[0] ?? {}, { reason: 'No.' }),
+  ],
+  [
+    'failures',
+    'a call failed inside',
+    ({ facts }) =>
+      facts['agent']?.push({ did: 'failed', what: 'ask', code: 'internal', message: 'internal: …' }),
+  ],
+];
 
-  test.each(cases)('%s: %s', (check, _what, spoil) => {
-    const found = broken(spoil);
-    expect([...found.keys()]).toContain(check);
-    expect(found.get(check)?.[0]).toMatch(/\w/);
-  });
+test.each(cases)('each check finds its own violation: %s: %s', (check, _what, spoil) => {
+  const found = broken(spoil);
+  expect([...found.keys()]).toContain(check);
+  expect(found.get(check)?.[0]).toMatch(/\w/);
 });
 
 test('a desk that was killed is checked only up to that time; the next one begins again', () => {

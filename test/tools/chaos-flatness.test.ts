@@ -9,11 +9,7 @@ function samples(more: (minute: number) => Partial<Sample>): Sample[] {
   const base = { memory: 100, files: 20, watchers: 1 };
   return Array.from({ length: 30 }, (_, minute) => {
     const { memory = 0, files = 0, watchers = 0 } = more(minute);
-    return {
-      memory: base.memory + memory,
-      files: base.files + files,
-      watchers: base.watchers + watchers,
-    };
+    return { memory: base.memory + memory, files: base.files + files, watchers: base.watchers + watchers };
   });
 }
 

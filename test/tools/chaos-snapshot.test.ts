@@ -2,12 +2,10 @@
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readSnapshot } from '../chaos/snapshot.ts';
-import { ask, openTestHive } from '../support/hive.ts';
-import { tempStore } from '../support/temp.ts';
+import { ask, newHive } from '../support/hive.ts';
 
 async function stored(): Promise<string> {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   await ask(hive, { question: 'Still here?' });
   await hive.close();
   return store;

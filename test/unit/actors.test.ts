@@ -55,14 +55,12 @@ describe('answering', () => {
   });
 });
 
-describe('cancelling', () => {
-  test.each([
-    ['the human at a desk', true],
-    ['the asker itself', true],
-    ['a child of the asker', false],
-    ['a parent of the asker', false],
-    ['another agent', false],
-  ])('%s: %s', (who, may) => {
-    expect(refusalToCancel(actors[who] as Actor, question) === null).toBe(may);
-  });
+test.each([
+  ['the human at a desk', true],
+  ['the asker itself', true],
+  ['a child of the asker', false],
+  ['a parent of the asker', false],
+  ['another agent', false],
+])('cancelling: %s: %s', (who, may) => {
+  expect(refusalToCancel(actors[who] as Actor, question) === null).toBe(may);
 });

@@ -75,11 +75,7 @@ describe('inside lists and objects', () => {
       actions: [{ label: 'Go', ask: null }],
       color: null,
     });
-    expect(args).toEqual({
-      title: 'Build',
-      fields: [{ name: 'a', value: 'b' }],
-      actions: [{ label: 'Go' }],
-    });
+    expect(args).toEqual({ title: 'Build', fields: [{ name: 'a', value: 'b' }], actions: [{ label: 'Go' }] });
   });
 
   test('an option may be a string or an object', () => {

@@ -1,5 +1,5 @@
 /** Whose a block under a heading is: a heading is a claim, which only its owner or a key of the human proves. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   type Author,
   authorKey,
@@ -16,22 +16,20 @@ const HUMAN = humanAuthor('emacs', DEMO);
 const AGENT: Author = { ...HUMAN, kind: 'agent', session_id: 'abc12-session', handle: 'Claude-abc12' };
 const NOBODY: Author = { ...HUMAN, kind: 'unverified', handle: 'unverified' };
 
-describe('the author of a block', () => {
-  test.each<[string, Author, string, BlockOrigin | undefined, Author]>([
-    ['a key of the human posts it, under any name', HUMAN, 'Claude-abc12', 'typed', HUMAN],
-    ['nothing is said of how it came', HUMAN, 'Claude-abc12', undefined, HUMAN],
-    ['the human yanks it under their own heading', HUMAN, 'human', 'inserted', HUMAN],
-    ['the human yanks it under their own name', HUMAN, 'Ada', 'inserted', HUMAN],
-    ["the human yanks it under an agent's heading", HUMAN, 'Claude-abc12', 'inserted', NOBODY],
-    ["a program writes it under an agent's heading", HUMAN, 'Claude-abc12', 'program', NOBODY],
-    ["a program writes it under the human's heading", HUMAN, 'Human', 'program', NOBODY],
-    ['an agent posts it under its own heading', AGENT, 'claude-ABC12', 'inserted', AGENT],
-    ["an agent posts it under another's heading", AGENT, 'Claude-def34', 'inserted', NOBODY],
-    ["an agent posts it under the human's heading", AGENT, 'Human', 'inserted', NOBODY],
-  ])('where %s', (_name, writer, handle, origin, author) => {
-    const by = writer.kind === 'human' ? 'ada' : writer.handle;
-    expect(authorOfBlock(writer, { handle, origin }, by)).toEqual(author);
-  });
+test.each<[string, Author, string, BlockOrigin | undefined, Author]>([
+  ['a key of the human posts it, under any name', HUMAN, 'Claude-abc12', 'typed', HUMAN],
+  ['nothing is said of how it came', HUMAN, 'Claude-abc12', undefined, HUMAN],
+  ['the human yanks it under their own heading', HUMAN, 'human', 'inserted', HUMAN],
+  ['the human yanks it under their own name', HUMAN, 'Ada', 'inserted', HUMAN],
+  ["the human yanks it under an agent's heading", HUMAN, 'Claude-abc12', 'inserted', NOBODY],
+  ["a program writes it under an agent's heading", HUMAN, 'Claude-abc12', 'program', NOBODY],
+  ["a program writes it under the human's heading", HUMAN, 'Human', 'program', NOBODY],
+  ['an agent posts it under its own heading', AGENT, 'claude-ABC12', 'inserted', AGENT],
+  ["an agent posts it under another's heading", AGENT, 'Claude-def34', 'inserted', NOBODY],
+  ["an agent posts it under the human's heading", AGENT, 'Human', 'inserted', NOBODY],
+])('the author of a block: where %s', (_name, writer, handle, origin, author) => {
+  const by = writer.kind === 'human' ? 'ada' : writer.handle;
+  expect(authorOfBlock(writer, { handle, origin }, by)).toEqual(author);
 });
 
 test('is named with the claimed heading, in one short line', () => {

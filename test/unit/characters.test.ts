@@ -1,5 +1,5 @@
 /** Input is bounded in characters, as the domain counts them: the schema refuses nothing that the domain accepts. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { INTERRUPT_LIMITS } from '../../src/domain/interrupts.ts';
 import { NOTE_LIMIT } from '../../src/domain/mentions.ts';
@@ -15,28 +15,29 @@ const BEE = '🐝';
 const ask = z.object(askShape);
 const { header, optionLabel, optionDescription, key, comment } = PROMPT_LIMITS;
 
-describe('asking takes as many emoji as characters are allowed, in the schema and in the domain', () => {
-  test.each<[string, number, (text: string) => Record<string, unknown>]>([
-    ['header', header, (text) => ({ header: text })],
-    ['option', optionLabel, (text) => ({ options: [text] })],
-    ['label of an option', optionLabel, (text) => ({ options: [{ label: text }] })],
-    [
-      'description of an option',
-      optionDescription,
-      (text) => ({ options: [{ label: 'a', description: text }] }),
-    ],
-    ['label', key, (text) => ({ label: text })],
-    ['group_id', key, (text) => ({ group_id: text })],
-    ['idempotency_key', key, (text) => ({ idempotency_key: text })],
-  ])('%s', (_field, limit, fields) => {
+test.each<[string, number, (text: string) => Record<string, unknown>]>([
+  ['header', header, (text) => ({ header: text })],
+  ['option', optionLabel, (text) => ({ options: [text] })],
+  ['label of an option', optionLabel, (text) => ({ options: [{ label: text }] })],
+  [
+    'description of an option',
+    optionDescription,
+    (text) => ({ options: [{ label: 'a', description: text }] }),
+  ],
+  ['label', key, (text) => ({ label: text })],
+  ['group_id', key, (text) => ({ group_id: text })],
+  ['idempotency_key', key, (text) => ({ idempotency_key: text })],
+])(
+  'asking takes as many emoji as characters are allowed, in the schema and in the domain: %s',
+  (_field, limit, fields) => {
     const full = { question: 'Go on?', ...fields(BEE.repeat(limit)) };
     expect(ask.safeParse(full).success).toBe(true);
     expect(() => prompt(full)).not.toThrow();
     const over = { question: 'Go on?', ...fields(BEE.repeat(limit + 1)) };
     expect(ask.safeParse(over).success).toBe(false);
     expect(() => prompt(over)).toThrow(/too long/);
-  });
-});
+  },
+);
 
 test.each<[string, number, z.ZodType]>([
   ['the remark beside an answer', comment, respondShape.comment],

@@ -78,31 +78,29 @@ describe('null', () => {
   });
 });
 
-describe('what is no message is refused', () => {
-  test.each<[string, unknown, unknown, number]>([
-    ['a text', 'ping', null, -32600],
-    ['an object without a method', { jsonrpc: '2.0', id: 5 }, 5, -32600],
-    ['a method that is no text', { ...PING, method: 7 }, 1, -32600],
-    ['another version', { ...PING, jsonrpc: '1.0' }, 1, -32600],
-    ['no version', { id: 'a', method: 'ping' }, 'a', -32600],
-    ['a fractional id', { ...PING, id: 1.5 }, 1.5, -32600],
-    ['an id that is none', { ...PING, id: { a: 1 } }, null, -32600],
-    ['a request whose id is null', { ...PING, id: null }, null, -32600],
-    ['params by position', { ...PING, params: ['a'] }, 1, -32602],
-    ['params that are a text', { ...PING, params: 'a' }, 1, -32602],
-    ['a _meta that is a list', { ...PING, params: { _meta: [] } }, 1, -32602],
-    ['a fractional progress token', { ...PING, params: { _meta: { progressToken: 0.5 } } }, 1, -32602],
-    [
-      'a task that is none',
-      { ...PING, params: { _meta: { 'io.modelcontextprotocol/related-task': 7 } } },
-      1,
-      -32602,
-    ],
-  ])('%s, under the id that it has', (_what, value, id, code) => {
-    const read = readEnvelope(structuredClone(value)) as Extract<Envelope, { refusal: unknown }>;
-    expect(read.refusal).toMatchObject({ jsonrpc: '2.0', id, error: { code } });
-    expect(read.refusal.error.message).toMatch(/^[A-Z].*\.$/);
-  });
+test.each<[string, unknown, unknown, number]>([
+  ['a text', 'ping', null, -32600],
+  ['an object without a method', { jsonrpc: '2.0', id: 5 }, 5, -32600],
+  ['a method that is no text', { ...PING, method: 7 }, 1, -32600],
+  ['another version', { ...PING, jsonrpc: '1.0' }, 1, -32600],
+  ['no version', { id: 'a', method: 'ping' }, 'a', -32600],
+  ['a fractional id', { ...PING, id: 1.5 }, 1.5, -32600],
+  ['an id that is none', { ...PING, id: { a: 1 } }, null, -32600],
+  ['a request whose id is null', { ...PING, id: null }, null, -32600],
+  ['params by position', { ...PING, params: ['a'] }, 1, -32602],
+  ['params that are a text', { ...PING, params: 'a' }, 1, -32602],
+  ['a _meta that is a list', { ...PING, params: { _meta: [] } }, 1, -32602],
+  ['a fractional progress token', { ...PING, params: { _meta: { progressToken: 0.5 } } }, 1, -32602],
+  [
+    'a task that is none',
+    { ...PING, params: { _meta: { 'io.modelcontextprotocol/related-task': 7 } } },
+    1,
+    -32602,
+  ],
+])('what is no message is refused: %s, under the id that it has', (_what, value, id, code) => {
+  const read = readEnvelope(structuredClone(value)) as Extract<Envelope, { refusal: unknown }>;
+  expect(read.refusal).toMatchObject({ jsonrpc: '2.0', id, error: { code } });
+  expect(read.refusal.error.message).toMatch(/^[A-Z].*\.$/);
 });
 
 test('fields that no message has are left out, because the protocol layer would drop the whole message', () => {

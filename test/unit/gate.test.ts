@@ -16,45 +16,9 @@ import {
   shownInFull,
 } from '../../src/domain/mention-gate.ts';
 import type { MentionInFull, UnprocessedCount } from '../../src/domain/mentions.ts';
+import { mention, NOW } from './mention.ts';
 
-const NOW = '2026-01-11T18:00:00.000Z';
 const later = (ms: number): string => new Date(Date.parse(NOW) + ms).toISOString();
-
-function mention(changes: Partial<MentionInFull> = {}): MentionInFull {
-  return {
-    mention_id: 'mention-1',
-    message_id: 'msg-1',
-    seq: 1,
-    session_id: 'session-1',
-    handle: 'Claude-abc12',
-    from_session_id: 'session-2',
-    priority: 'normal',
-    by_name: true,
-    gates: true,
-    denials: 0,
-    status: 'unprocessed',
-    created_at: NOW,
-    expires_at: null,
-    delivered_at: null,
-    carrier: null,
-    processed_at: null,
-    processed_by: null,
-    processed_via: null,
-    note: null,
-    at: NOW,
-    from_handle: 'Claude-def34',
-    author: 'agent',
-    by: null,
-    as_handle: null,
-    project: 'demo',
-    project_dir: '/demo/.git',
-    thread: null,
-    reply_to: null,
-    expects_reply: false,
-    body: 'Need help with authentication',
-    ...changes,
-  };
-}
 
 const block = { mode: 'block', can_clear: true, now: NOW } as const;
 const counted = (mentions: MentionInFull[]): UnprocessedCount => {
@@ -186,21 +150,19 @@ describe('a prompt of the human, where prompts are blocked', () => {
   );
 });
 
-describe('the reason', () => {
-  test('has the first in full, three in short, a count of the rest, and the exact call that clears it', () => {
-    const long = 'x'.repeat(15_000);
-    const rest = [2, 3, 4, 5, 6].map((n) =>
-      mention({ mention_id: `mention-${n}`, body: `body ${n} ${'y'.repeat(500)}` }),
-    );
-    const reason = denialReason([mention({ body: long }), ...rest], 1 + rest.length);
-    expect(reason).toContain(long);
-    expect(reason).toContain('body 4');
-    expect(reason).not.toContain('body 5');
-    expect(reason).toContain('+2 more');
-    expect(reason).toContain(
-      'hivemind_process_mentions {"mention_ids": ["mention-1","mention-2","mention-3","mention-4"]}',
-    );
-  });
+test('the reason has the first in full, three in short, a count of the rest, and the exact call that clears it', () => {
+  const long = 'x'.repeat(15_000);
+  const rest = [2, 3, 4, 5, 6].map((n) =>
+    mention({ mention_id: `mention-${n}`, body: `body ${n} ${'y'.repeat(500)}` }),
+  );
+  const reason = denialReason([mention({ body: long }), ...rest], 1 + rest.length);
+  expect(reason).toContain(long);
+  expect(reason).toContain('body 4');
+  expect(reason).not.toContain('body 5');
+  expect(reason).toContain('+2 more');
+  expect(reason).toContain(
+    'hivemind_process_mentions {"mention_ids": ["mention-1","mention-2","mention-3","mention-4"]}',
+  );
 });
 
 test('says that an unverified message is unverified, and not from the human', () => {

@@ -19,7 +19,7 @@ import { emacsPart, shellFile } from '../../src/infrastructure/installation/init
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
 import { codexPaths, type Part, planInit, planUninit } from '../../src/infrastructure/installation/parts.ts';
 import { codexSocket } from '../../src/infrastructure/platform/paths.ts';
-import { init, OLDER, PARTS, PROGRAM } from '../support/installed-parts.ts';
+import { expectRestored, init, OLDER, PARTS, PROGRAM } from '../support/installed-parts.ts';
 
 const emacs = ([folder = '']: string[]): Part => emacsPart('/home/init.el', folder, 'C-c h');
 const codex = (program: string[]): Part => codexConfig('/home/config.toml', program, []);
@@ -33,14 +33,7 @@ describe.each(Object.entries(PARTS))('%s', (_name, made) => {
     '{\r\n\t// theirs\r\n\t"hooks": { "Stop": [] }, /* } */ "mcpServers": {},\r\n}\r\n',
     '{ "permissions": { "allow": ["Bash(ls)"], "deny": [] }, "hooks": { "PreToolUse": [{ "hooks": [] }] } }',
   ])('uninit restores each byte, also after a second init and an upgrade: %s', (text) => {
-    const done = init(part, text);
-    expect(planUninit(part, done.text, done.receipt)?.after).toBe(text);
-    expect(planInit(part, done.text, done.receipt)).toBeNull();
-    expect(planInit(part, done.text, null)).toBeNull();
-    const old = init(made(OLDER), text);
-    const now = init(part, old.text, old.receipt);
-    expect(now.text).not.toContain('/old/');
-    expect(planUninit(part, now.text, now.receipt)?.after).toBe(text);
+    expectRestored(made, text);
   });
 
   it.each(['', '\n', ' \n'])('an empty file %j is restored', (text) => {
@@ -303,41 +296,37 @@ describe('what Claude Code does with the tools', () => {
   });
 });
 
-describe('the trust of Codex', () => {
-  it('is the hash that Codex (0.169) computes, at the place of the hook', () => {
-    const command = '/usr/bin/hive hook --client codex';
-    const text = JSON.stringify({
-      hooks: {
-        PreToolUse: [
-          { hooks: [{ type: 'command', command: 'other' }] },
-          { hooks: [{ type: 'command', command, timeout: 10 }] },
-        ],
-        SessionStart: [{ matcher: '', hooks: [{ type: 'command', command, timeout: 10 }] }],
-      },
-    });
-    expect(trustOf('/home/hooks.json', text)).toEqual([
-      {
-        path: ['hooks', 'state', '/home/hooks.json:pre_tool_use:1:0'],
-        values: { trusted_hash: 'sha256:837c7413b0eee8990aef36dada0b8aa68e85091eb3c487d9d75ba5460e7be37f' },
-      },
-      {
-        path: ['hooks', 'state', '/home/hooks.json:session_start:0:0'],
-        values: { trusted_hash: 'sha256:1e7a7c9fd48ac7f5ded38f9496360a3f957ec407b20b16f3428b2a6010e0fc68' },
-      },
-    ]);
+it('the trust of Codex is the hash that Codex (0.169) computes, at the place of the hook', () => {
+  const command = '/usr/bin/hive hook --client codex';
+  const text = JSON.stringify({
+    hooks: {
+      PreToolUse: [
+        { hooks: [{ type: 'command', command: 'other' }] },
+        { hooks: [{ type: 'command', command, timeout: 10 }] },
+      ],
+      SessionStart: [{ matcher: '', hooks: [{ type: 'command', command, timeout: 10 }] }],
+    },
   });
+  expect(trustOf('/home/hooks.json', text)).toEqual([
+    {
+      path: ['hooks', 'state', '/home/hooks.json:pre_tool_use:1:0'],
+      values: { trusted_hash: 'sha256:837c7413b0eee8990aef36dada0b8aa68e85091eb3c487d9d75ba5460e7be37f' },
+    },
+    {
+      path: ['hooks', 'state', '/home/hooks.json:session_start:0:0'],
+      values: { trusted_hash: 'sha256:1e7a7c9fd48ac7f5ded38f9496360a3f957ec407b20b16f3428b2a6010e0fc68' },
+    },
+  ]);
 });
 
-describe('a variable that is empty', () => {
-  const home = { HOME: '/home/ada' };
+const home = { HOME: '/home/ada' };
 
-  it.each([
-    [codexPaths({ ...home, CODEX_HOME: '' }).config, '/home/ada/.codex/config.toml'],
-    [codexSocket({ ...home, CODEX_HOME: '' }), '/home/ada/.codex/app-server-control/app-server-control.sock'],
-    [codexSocket({ HOME: '' }), `${userInfo().homedir}/.codex/app-server-control/app-server-control.sock`],
-    [shellFile({ ...home, SHELL: '/bin/zsh', ZDOTDIR: '' }), '/home/ada/.zshrc'],
-    [shellFile({ ...home, SHELL: '/bin/fish', XDG_CONFIG_HOME: '' }), '/home/ada/.config/fish/config.fish'],
-  ])('counts as not set: %s', (path, expected) => {
-    expect(path).toBe(expected);
-  });
+it.each([
+  [codexPaths({ ...home, CODEX_HOME: '' }).config, '/home/ada/.codex/config.toml'],
+  [codexSocket({ ...home, CODEX_HOME: '' }), '/home/ada/.codex/app-server-control/app-server-control.sock'],
+  [codexSocket({ HOME: '' }), `${userInfo().homedir}/.codex/app-server-control/app-server-control.sock`],
+  [shellFile({ ...home, SHELL: '/bin/zsh', ZDOTDIR: '' }), '/home/ada/.zshrc'],
+  [shellFile({ ...home, SHELL: '/bin/fish', XDG_CONFIG_HOME: '' }), '/home/ada/.config/fish/config.fish'],
+])('a variable that is empty counts as not set: %s', (path, expected) => {
+  expect(path).toBe(expected);
 });

@@ -57,21 +57,19 @@ describe('setting a property', () => {
   });
 });
 
-describe('appending to a list', () => {
-  it('adds one element, in any file', () => {
-    fc.assert(
-      fc.property(jsonFiles(), (text) => {
-        const edits = appendJson(text, ['hooks', 'Stop'], VALUE);
-        const before = readJson(text);
-        const hooks = before['hooks'] as Record<string, unknown[]> | undefined;
-        const expected = { ...before, hooks: { ...hooks, Stop: [...(hooks?.['Stop'] ?? []), VALUE] } };
-        const after = applyEdits(text, edits);
-        expect(readJson(after)).toEqual(expected);
-        expect(addsOnly(edits)).toBe(true);
-        expect(revertEdits(after, edits)).toBe(text);
-      }),
-    );
-  });
+it('appending to a list adds one element, in any file', () => {
+  fc.assert(
+    fc.property(jsonFiles(), (text) => {
+      const edits = appendJson(text, ['hooks', 'Stop'], VALUE);
+      const before = readJson(text);
+      const hooks = before['hooks'] as Record<string, unknown[]> | undefined;
+      const expected = { ...before, hooks: { ...hooks, Stop: [...(hooks?.['Stop'] ?? []), VALUE] } };
+      const after = applyEdits(text, edits);
+      expect(readJson(after)).toEqual(expected);
+      expect(addsOnly(edits)).toBe(true);
+      expect(revertEdits(after, edits)).toBe(text);
+    }),
+  );
 });
 
 describe('removing', () => {

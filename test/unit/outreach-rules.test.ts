@@ -65,41 +65,35 @@ describe('source × kind', () => {
   });
 });
 
-describe('source × kind × rule × critical', () => {
-  const cases = SOURCES.flatMap((source) =>
-    KINDS.flatMap((kind) =>
-      OFFENCES.flatMap(([rule, offence]) =>
-        [false, true].map((critical) => ({ source, kind, rule, offence, critical })),
-      ),
+const cases = SOURCES.flatMap((source) =>
+  KINDS.flatMap((kind) =>
+    OFFENCES.flatMap(([rule, offence]) =>
+      [false, true].map((critical) => ({ source, kind, rule, offence, critical })),
     ),
-  );
-  test.each(cases)(
-    '$source $kind against $rule, critical $critical',
-    ({ source, kind, rule, offence, critical }) => {
-      const held = source === 'bg' && (!critical || rule === 'allow_ping');
-      expect(ruleOf(state({ source, kind, critical, ...offence }))).toBe(held ? rule : null);
-    },
-  );
+  ),
+);
+test.each(cases)(
+  'source × kind × rule × critical: $source $kind against $rule, critical $critical',
+  ({ source, kind, rule, offence, critical }) => {
+    const held = source === 'bg' && (!critical || rule === 'allow_ping');
+    expect(ruleOf(state({ source, kind, critical, ...offence }))).toBe(held ? rule : null);
+  },
+);
+
+test('of all rules that refuse, the first one is named', () => {
+  const merged: Partial<RuleState> = {};
+  for (const [rule, offence] of OFFENCES.toReversed()) {
+    Object.assign(merged, offence);
+    expect(ruleOf(state(merged))).toBe(rule);
+  }
 });
 
-describe('the order', () => {
-  test('of all rules that refuse, the first one is named', () => {
-    const merged: Partial<RuleState> = {};
-    for (const [rule, offence] of OFFENCES.toReversed()) {
-      Object.assign(merged, offence);
-      expect(ruleOf(state(merged))).toBe(rule);
-    }
-  });
-});
-
-describe('what it costs', () => {
-  test('one token; nothing from main or a fork, and nothing if it is critical', () => {
-    expect(decideByRules(state())).toMatchObject({ bucket: { credits: full.credits - 1 } });
-    const free = { refusal: null, bucket: null };
-    expect(decideByRules(state({ source: 'fork', kind: 'card' }))).toEqual(free);
-    expect(decideByRules(state({ critical: true }))).toEqual(free);
-    expect(decideByRules(state({ critical: true, bucket: { ...full, credits: 0 } }))).toEqual(free);
-  });
+test('what it costs: one token; nothing from main or a fork, and nothing if it is critical', () => {
+  expect(decideByRules(state())).toMatchObject({ bucket: { credits: full.credits - 1 } });
+  const free = { refusal: null, bucket: null };
+  expect(decideByRules(state({ source: 'fork', kind: 'card' }))).toEqual(free);
+  expect(decideByRules(state({ critical: true }))).toEqual(free);
+  expect(decideByRules(state({ critical: true, bucket: { ...full, credits: 0 } }))).toEqual(free);
 });
 
 describe('with nobody there', () => {

@@ -37,37 +37,35 @@ const report = (message: string): Outreach =>
 const many = <T>(count: number, item: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, n) => item(n));
 
-describe('what is refused, with the field and its bound', () => {
-  test.each<[string, () => unknown, string]>([
-    ['a ping of 501 characters', () => ping('x'.repeat(501)), 'message is too long: at most 500 characters'],
-    ['an empty ping', () => ping(' \n '), 'message is empty'],
-    ['an empty title', () => card({ title: '' }), 'title is empty'],
-    ['a title of blanks', () => card({ title: '   ' }), 'title is empty'],
-    [
-      '26 fields',
-      () => card({ fields: many(26, (n) => ({ name: `${n}`, value: 'v' })) }),
-      '26 fields: at most 25',
-    ],
-    [
-      'a field without a value',
-      () => card({ fields: [{ name: 'n', value: '' }] }),
-      'value of a field is empty',
-    ],
-    ['six actions', () => card({ actions: many(6, (n) => ({ label: `${n}` })) }), '6 actions: at most 5'],
-    ['two actions alike', () => card({ actions: [{ label: 'a' }, { label: ' a ' }] }), 'labels must differ'],
-    [
-      'a colour that is none',
-      () => card({ color: 'mauve' }),
-      'no colour "mauve": use blue, green, red, yellow',
-    ],
-    ['a colour of markup', () => card({ color: '<b>\u202e' }), 'no colour'],
-    ['a report over 8 KB', () => report('ä'.repeat(4_097)), 'at most 8 KB'],
-    ['an empty report', () => report('\n'), 'message is empty'],
-  ])('%s', (_name, make, sentence) => {
-    expect(make).toThrow(
-      expect.objectContaining({ code: 'invalid_input', message: expect.stringContaining(sentence) }),
-    );
-  });
+test.each<[string, () => unknown, string]>([
+  ['a ping of 501 characters', () => ping('x'.repeat(501)), 'message is too long: at most 500 characters'],
+  ['an empty ping', () => ping(' \n '), 'message is empty'],
+  ['an empty title', () => card({ title: '' }), 'title is empty'],
+  ['a title of blanks', () => card({ title: '   ' }), 'title is empty'],
+  [
+    '26 fields',
+    () => card({ fields: many(26, (n) => ({ name: `${n}`, value: 'v' })) }),
+    '26 fields: at most 25',
+  ],
+  [
+    'a field without a value',
+    () => card({ fields: [{ name: 'n', value: '' }] }),
+    'value of a field is empty',
+  ],
+  ['six actions', () => card({ actions: many(6, (n) => ({ label: `${n}` })) }), '6 actions: at most 5'],
+  ['two actions alike', () => card({ actions: [{ label: 'a' }, { label: ' a ' }] }), 'labels must differ'],
+  [
+    'a colour that is none',
+    () => card({ color: 'mauve' }),
+    'no colour "mauve": use blue, green, red, yellow',
+  ],
+  ['a colour of markup', () => card({ color: '<b>\u202e' }), 'no colour'],
+  ['a report over 8 KB', () => report('ä'.repeat(4_097)), 'at most 8 KB'],
+  ['an empty report', () => report('\n'), 'message is empty'],
+])('what is refused, with the field and its bound: %s', (_name, make, sentence) => {
+  expect(make).toThrow(
+    expect.objectContaining({ code: 'invalid_input', message: expect.stringContaining(sentence) }),
+  );
 });
 
 describe('what is accepted', () => {
@@ -122,10 +120,7 @@ describe('on the desktop', () => {
       body: 'Build\nAll green.\nfork',
     });
     const main = { ...card({}), source: 'main' as const };
-    expect(popupOn(main)).toMatchObject({
-      title: 'Claude-abc12 · shop',
-      body: 'Build',
-    });
+    expect(popupOn(main)).toMatchObject({ title: 'Claude-abc12 · shop', body: 'Build' });
   });
 
   test('a card is shown whole, except fields for which there is no room', () => {

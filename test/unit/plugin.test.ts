@@ -74,14 +74,12 @@ describe('a hook command', () => {
   });
 });
 
-describe('a server entry', () => {
-  it.each([
-    [{ command: 'hive', args: ['mcp'] }, true],
-    [{ command: '/n/node', args: ['/p/bin/hive', 'mcp', '--role', 'coordinator'] }, true],
-    [{ command: 'npx', args: ['-y', 'hive-sidecar', 'mcp'] }, true],
-    [{ command: 'beehive', args: ['mcp'] }, false],
-    [{ command: 'hive' }, false],
-    [{ url: 'https://example.org/hive/mcp' }, false],
-    [null, false],
-  ])('%j starts Hive: %j', (entry, expected) => expect(isHiveServer(entry)).toBe(expected));
-});
+it.each([
+  [{ command: 'hive', args: ['mcp'] }, true],
+  [{ command: '/n/node', args: ['/p/bin/hive', 'mcp', '--role', 'coordinator'] }, true],
+  [{ command: 'npx', args: ['-y', 'hive-sidecar', 'mcp'] }, true],
+  [{ command: 'beehive', args: ['mcp'] }, false],
+  [{ command: 'hive' }, false],
+  [{ url: 'https://example.org/hive/mcp' }, false],
+  [null, false],
+])('the server entry %j starts Hive: %j', (entry, expected) => expect(isHiveServer(entry)).toBe(expected));

@@ -20,26 +20,13 @@ import {
 import type { Asker, AskRequest, Prompt } from '../../src/domain/prompts.ts';
 import { NO_AUTHORITY } from '../../src/domain/trust.ts';
 import { newPrompt } from '../support/new-prompt.ts';
+import { ASKER } from './prompt-arbitraries.ts';
 
 const NOW = '2026-01-01T12:00:00.000Z';
 const NOON = { now: NOW, minute_of_day: 12 * 60 };
 
 function prompt(request: Partial<AskRequest> = {}, asker: Partial<Asker> = {}, at = NOW): Prompt {
-  return newPrompt(
-    { question: 'Go on?', ...request },
-    {
-      session_id: 's',
-      agent: 'Claude-abc12',
-      agent_title: null,
-      source: 'main',
-      project: 'demo',
-      project_dir: '/demo/.git',
-      turn_id: null,
-      ...asker,
-    },
-    'ask-1',
-    at,
-  );
+  return newPrompt({ question: 'Go on?', ...request }, { ...ASKER, ...asker }, 'ask-1', at);
 }
 
 function wish(changes: Partial<PopupPreferences> = {}): PopupPreferences {
@@ -260,11 +247,9 @@ it.each([
   expect(msOfQuiet(wish(preferences), '2026-01-01T12:00:00.000Z')).toBe(ms);
 });
 
-describe('what is stored of preferences', () => {
-  it('falls back to the defaults, key by key, and keeps what it does not know', () => {
-    expect(preferencesFrom({ sound: true, notify_when: null, of_a_newer_hive: 1 })).toEqual({
-      ...DEFAULT_PREFERENCES,
-      sound: true,
-    });
+it('what is stored of preferences falls back to the defaults, key by key, and keeps what it does not know', () => {
+  expect(preferencesFrom({ sound: true, notify_when: null, of_a_newer_hive: 1 })).toEqual({
+    ...DEFAULT_PREFERENCES,
+    sound: true,
   });
 });

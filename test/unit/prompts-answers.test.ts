@@ -108,10 +108,7 @@ describe('an answer', () => {
   test('selects only what was offered, each once, and its decision is their labels', () => {
     const labels = fc.uniqueArray(
       fc.string({ minLength: 1, maxLength: 5, unit: fc.constantFrom(...'abc,"') }),
-      {
-        minLength: 1,
-        maxLength: 6,
-      },
+      { minLength: 1, maxLength: 6 },
     );
     fc.assert(
       fc.property(labels, fc.nat(), (options, seed) => {

@@ -151,24 +151,17 @@ describe('a run asks', () => {
   });
 });
 
-describe('a sleeping run goes on', () => {
-  const call = (ask_id: string, call_id: string | null = 'toolu'): RunCall => ({ ...CALL, ask_id, call_id });
+const call = (ask_id: string, call_id: string | null = 'toolu'): RunCall => ({ ...CALL, ask_id, call_id });
 
-  test.each([
-    ['when its call is answered', [call('a')], [], true],
-    ['not while its call waits', [call('a')], ['a'], false],
-    ['not while one of two questions of a call waits', [call('a'), call('b')], ['b'], false],
-    [
-      'when one of the questions that it left open is settled',
-      [call('a', null), call('b', null)],
-      ['b'],
-      true,
-    ],
-    ['not while all of them are open', [call('a', null), call('b', null)], ['a', 'b'], false],
-    ['when nothing waits, because its agent died', [], [], true],
-  ])('%s', (_title, calls, pending: string[], goes) => {
-    expect(mayGoOn({ calls }, (ask_id) => pending.includes(ask_id))).toBe(goes);
-  });
+test.each([
+  ['when its call is answered', [call('a')], [], true],
+  ['not while its call waits', [call('a')], ['a'], false],
+  ['not while one of two questions of a call waits', [call('a'), call('b')], ['b'], false],
+  ['when one of the questions that it left open is settled', [call('a', null), call('b', null)], ['b'], true],
+  ['not while all of them are open', [call('a', null), call('b', null)], ['a', 'b'], false],
+  ['when nothing waits, because its agent died', [], [], true],
+])('a sleeping run goes on: %s', (_title, calls, pending: string[], goes) => {
+  expect(mayGoOn({ calls }, (ask_id) => pending.includes(ask_id))).toBe(goes);
 });
 
 describe('a call needs the human', () => {
@@ -276,17 +269,15 @@ describe('an agent that is gone', () => {
   });
 });
 
-describe('the only call of a step', () => {
-  const line = (id: string, call: string, stop_reason: string | null = 'tool_use'): string =>
-    JSON.stringify({ message: { id, stop_reason, content: [{ type: 'tool_use', id: call }] } });
+const line = (id: string, call: string, stop_reason: string | null = 'tool_use'): string =>
+  JSON.stringify({ message: { id, stop_reason, content: [{ type: 'tool_use', id: call }] } });
 
-  test('is known from a transcript that shows the whole step', () => {
-    expect(isOnlyCall(`cut off"tool_use"\n${line('m1', 'a')}\n${line('m2', 'b')}\n`, 'b')).toBe(true);
-    expect(isOnlyCall(`${line('m1', 'a')}\n${line('m1', 'b')}`, 'a')).toBe(false);
-    expect(isOnlyCall(line('m1', 'a', null), 'a')).toBe(false);
-    expect(isOnlyCall(line('m1', 'a'), 'b')).toBe(false);
-    expect(isOnlyCall(null, 'a')).toBe(false);
-  });
+test('the only call of a step is known from a transcript that shows the whole step', () => {
+  expect(isOnlyCall(`cut off"tool_use"\n${line('m1', 'a')}\n${line('m2', 'b')}\n`, 'b')).toBe(true);
+  expect(isOnlyCall(`${line('m1', 'a')}\n${line('m1', 'b')}`, 'a')).toBe(false);
+  expect(isOnlyCall(line('m1', 'a', null), 'a')).toBe(false);
+  expect(isOnlyCall(line('m1', 'a'), 'b')).toBe(false);
+  expect(isOnlyCall(null, 'a')).toBe(false);
 });
 
 describe('what a run starts', () => {

@@ -35,11 +35,7 @@ created_at: 2026-01-11T18:00:00
 
 test("the seed's own file is read", () => {
   const { front, blocks } = parseShared(SEED);
-  expect(front).toEqual({
-    'vibing.nvim': 'true',
-    type: 'shared',
-    created_at: '2026-01-11T18:00:00',
-  });
+  expect(front).toEqual({ 'vibing.nvim': 'true', type: 'shared', created_at: '2026-01-11T18:00:00' });
   expect(blocks.map(({ stamp, handle }) => [stamp, handle])).toEqual([
     ['2026-01-11 18:00:00', 'Claude-abc12'],
     ['2026-01-11 18:05:00', 'Claude-def34'],
@@ -93,24 +89,22 @@ test('text that is not a message is recognized: text before the first heading, a
   ]);
 });
 
-describe('reading', () => {
-  const heading = '## 2026-01-11 18:00:00 Claude-1';
+const heading = '## 2026-01-11 18:00:00 Claude-1';
 
-  test.each([
-    ['nothing', '', []],
-    ['a heading alone', `${heading}\n\n  \n`, []],
-    ['text before the first heading', 'hello\n\nworld', []],
-    ['a heading of another kind', '## Notes\n\ntext', []],
-    ['what stands behind the handle', `${heading} @Claude-2 look`, ['@Claude-2 look']],
-    ['the same with a body', `${heading} @Claude-2\nlook`, ['@Claude-2\nlook']],
-    ['no blank line after the heading', `${heading}\ntext`, ['text']],
-    ['other line ends', `${heading}\r\n\r\na\r\nb\r\n`, ['a\nb']],
-    ['two messages without a blank line', `${heading}\na\n${heading}\nb`, ['a', 'b']],
-    ['a heading that is indented', `${heading}\n\n ${heading}`, [` ${heading}`]],
-    ['a rule in a body', `${heading}\n\na\n---\nb`, ['a\n---\nb']],
-  ])('%s', (_name, text, bodies) => {
-    expect(parseShared(text).blocks.map((block) => block.body)).toEqual(bodies);
-  });
+test.each([
+  ['nothing', '', []],
+  ['a heading alone', `${heading}\n\n  \n`, []],
+  ['text before the first heading', 'hello\n\nworld', []],
+  ['a heading of another kind', '## Notes\n\ntext', []],
+  ['what stands behind the handle', `${heading} @Claude-2 look`, ['@Claude-2 look']],
+  ['the same with a body', `${heading} @Claude-2\nlook`, ['@Claude-2\nlook']],
+  ['no blank line after the heading', `${heading}\ntext`, ['text']],
+  ['other line ends', `${heading}\r\n\r\na\r\nb\r\n`, ['a\nb']],
+  ['two messages without a blank line', `${heading}\na\n${heading}\nb`, ['a', 'b']],
+  ['a heading that is indented', `${heading}\n\n ${heading}`, [` ${heading}`]],
+  ['a rule in a body', `${heading}\n\na\n---\nb`, ['a\n---\nb']],
+])('reading %s', (_name, text, bodies) => {
+  expect(parseShared(text).blocks.map((block) => block.body)).toEqual(bodies);
 });
 
 test('a stamp gives the time in its zone', () => {

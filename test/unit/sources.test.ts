@@ -11,25 +11,23 @@ import {
 
 const HEADLESS = { entrypoint: 'sdk-cli', attended: '0' };
 
-describe('each piece of evidence by itself', () => {
-  test.each<[string, SourceEvidence, Source]>([
-    ['silence', {}, 'main'],
-    ['HIVE_SOURCE=bg', { variable: 'bg' }, 'bg'],
-    ['HIVE_SOURCE=fork', { variable: 'fork' }, 'fork'],
-    ['HIVE_SOURCE=nonsense', { variable: 'nonsense' }, 'main'],
-    ['SessionStart of a fork', { forked: true }, 'fork'],
-    ['a subagent in the background', { backgrounded: true }, 'bg'],
-    ['claude -p', HEADLESS, 'bg'],
-    ['the Agent SDK', { entrypoint: 'sdk-ts', attended: '0' }, 'bg'],
-    ['an entry point that says nothing of a person', { entrypoint: 'sdk-cli' }, 'bg'],
-    ['the terminal program', { entrypoint: 'cli', attended: '1' }, 'main'],
-    ['the terminal program in the background', { entrypoint: 'cli', attended: '0' }, 'bg'],
-    ['an entry point with a person at it', { entrypoint: 'sdk-ts', attended: '1' }, 'main'],
-    ['what it is known as', { current: 'fork' }, 'fork'],
-    ['the correction', { corrected: 'main' }, 'main'],
-  ])('%s', (_name, evidence, source) => {
-    expect(decideSource(evidence)).toBe(source);
-  });
+test.each<[string, SourceEvidence, Source]>([
+  ['silence', {}, 'main'],
+  ['HIVE_SOURCE=bg', { variable: 'bg' }, 'bg'],
+  ['HIVE_SOURCE=fork', { variable: 'fork' }, 'fork'],
+  ['HIVE_SOURCE=nonsense', { variable: 'nonsense' }, 'main'],
+  ['SessionStart of a fork', { forked: true }, 'fork'],
+  ['a subagent in the background', { backgrounded: true }, 'bg'],
+  ['claude -p', HEADLESS, 'bg'],
+  ['the Agent SDK', { entrypoint: 'sdk-ts', attended: '0' }, 'bg'],
+  ['an entry point that says nothing of a person', { entrypoint: 'sdk-cli' }, 'bg'],
+  ['the terminal program', { entrypoint: 'cli', attended: '1' }, 'main'],
+  ['the terminal program in the background', { entrypoint: 'cli', attended: '0' }, 'bg'],
+  ['an entry point with a person at it', { entrypoint: 'sdk-ts', attended: '1' }, 'main'],
+  ['what it is known as', { current: 'fork' }, 'fork'],
+  ['the correction', { corrected: 'main' }, 'main'],
+])('each piece of evidence by itself: %s', (_name, evidence, source) => {
+  expect(decideSource(evidence)).toBe(source);
 });
 
 describe('background wins', () => {

@@ -5,20 +5,18 @@ import { addressArgument, storeAddress, storeName } from '../../src/infrastructu
 
 const HOME = '/home/ada';
 
-describe('HIVE_STORE is taken as', () => {
-  test.each([
-    [undefined, '/home/ada/.local/state/hive/hive.db'],
-    ['', '/home/ada/.local/state/hive/hive.db'],
-    ['/var/lib/hive.db', '/var/lib/hive.db'],
-    ['/var/./lib/../hive.db', '/var/hive.db'],
-    ['/srv/my hive/ünïcode "$x".db', '/srv/my hive/ünïcode "$x".db'],
-    ['~/hive.db', '/home/ada/hive.db'],
-    ['~/a/../b.db', '/home/ada/b.db'],
-    ['postgres://ada@db.example/team?schema=x', 'postgres://ada@db.example/team?schema=x'],
-    ['postgresql://ada@db.example/team', 'postgresql://ada@db.example/team'],
-  ])('%j: %s', (given, address) => {
-    expect(storeAddress({ HOME, XDG_STATE_HOME: undefined, HIVE_STORE: given })).toBe(address);
-  });
+test.each([
+  [undefined, '/home/ada/.local/state/hive/hive.db'],
+  ['', '/home/ada/.local/state/hive/hive.db'],
+  ['/var/lib/hive.db', '/var/lib/hive.db'],
+  ['/var/./lib/../hive.db', '/var/hive.db'],
+  ['/srv/my hive/ünïcode "$x".db', '/srv/my hive/ünïcode "$x".db'],
+  ['~/hive.db', '/home/ada/hive.db'],
+  ['~/a/../b.db', '/home/ada/b.db'],
+  ['postgres://ada@db.example/team?schema=x', 'postgres://ada@db.example/team?schema=x'],
+  ['postgresql://ada@db.example/team', 'postgresql://ada@db.example/team'],
+])('HIVE_STORE %j is taken as %s', (given, address) => {
+  expect(storeAddress({ HOME, XDG_STATE_HOME: undefined, HIVE_STORE: given })).toBe(address);
 });
 
 const RELATIVE = ['hive.db', './x/hive.db', '../hive.db', '%HOME%/hive.db'];

@@ -105,31 +105,30 @@ describe('what an event means for the turns of its session', () => {
   });
 });
 
-describe('what an end does to the pending questions of the turn', () => {
-  const table: [EndKind, WhenTurnAborted[]][] = [
-    ['interrupted', ['cancelled_if_interrupted', 'cancelled']],
-    ['replaced', ['cancelled']],
-    ['unknown', ['cancelled']],
-    ['completed', []],
-    ['ended', []],
-  ];
-  test.each(table)('%s: of these, %s are cancelled', (kind, falling) => {
+const table: [EndKind, WhenTurnAborted[]][] = [
+  ['interrupted', ['cancelled_if_interrupted', 'cancelled']],
+  ['replaced', ['cancelled']],
+  ['unknown', ['cancelled']],
+  ['completed', []],
+  ['ended', []],
+];
+test.each(table)(
+  'what an end does to the pending questions of the turn: %s: of these, %s are cancelled',
+  (kind, falling) => {
     const falls = WHEN_TURN_ABORTED.filter((when_turn_aborted) => CANCELS[kind]({ when_turn_aborted }));
     expect(falls).toEqual(falling);
-  });
-});
+  },
+);
 
-describe('a turn ends once', () => {
-  const ends = [{ state: 'completed' } as const, ENDED_UNKNOWN, ENDED_WITH_SESSION, INTERRUPTED_AT_TERMINAL];
-  test('whatever comes after the first end changes nothing', () => {
-    fc.assert(
-      fc.property(fc.constantFrom(...ends), fc.constantFrom(...ends), (first, second) => {
-        const once = endTurn(running, first, ['ask-1'], NOW);
-        expect(endTurn(once, second, [], later(5))).toBe(once);
-        expect(once).toMatchObject({ ended_at: NOW, cancelled_prompts: ['ask-1'] });
-      }),
-    );
-  });
+const ends = [{ state: 'completed' } as const, ENDED_UNKNOWN, ENDED_WITH_SESSION, INTERRUPTED_AT_TERMINAL];
+test('a turn ends once: whatever comes after the first end changes nothing', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...ends), fc.constantFrom(...ends), (first, second) => {
+      const once = endTurn(running, first, ['ask-1'], NOW);
+      expect(endTurn(once, second, [], later(5))).toBe(once);
+      expect(once).toMatchObject({ ended_at: NOW, cancelled_prompts: ['ask-1'] });
+    }),
+  );
 });
 
 test('a transcript names a turn once the whole line is there', () => {

@@ -12,33 +12,7 @@ import {
 import { hookSettings } from '../../src/domain/installation.ts';
 import type { Mention } from '../../src/domain/mentions.ts';
 import { SETTINGS } from '../../src/domain/settings.ts';
-
-const NOW = '2026-01-11T18:00:00.000Z';
-
-function mention(changes: Partial<Mention> = {}): Mention {
-  return {
-    mention_id: 'mention-1',
-    message_id: 'msg-1',
-    seq: 1,
-    session_id: 'session-1',
-    handle: 'Claude-abc12',
-    from_session_id: 'session-2',
-    priority: 'normal',
-    by_name: true,
-    gates: true,
-    denials: 0,
-    status: 'unprocessed',
-    created_at: NOW,
-    expires_at: null,
-    delivered_at: null,
-    carrier: null,
-    processed_at: null,
-    processed_by: null,
-    processed_via: null,
-    note: null,
-    ...changes,
-  };
-}
+import { mention, NOW } from './mention.ts';
 
 const waker = newWaker('session-1');
 

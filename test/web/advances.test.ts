@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import { revealedSource } from '../../src/domain/display.ts';
 import { ask } from '../support/hive.ts';
-import { openContext, startChromium } from './support/chromium.ts';
+import { openPage, useChromium } from './support/chromium.ts';
 import { pair, serveInbox } from './support/inbox.ts';
 
 /** Shown behind a letter: some characters are only shown where they have one to stand on. */
@@ -14,15 +14,17 @@ const isSpelled = (character: string): boolean =>
   revealedSource(`${BASE}${character}`) !== `${BASE}${character}`;
 const MARK = /\p{M}/u;
 
+useChromium();
+
 test('in the fonts of the page', async () => {
-  const [chromium, inbox] = await Promise.all([startChromium(), serveInbox()]);
+  const inbox = await serveInbox();
   const asked = await ask(inbox.hive, {
     question: 'Run this?',
     context: 'ls',
     options: ['Allow', { label: 'Deny', refuses: true }],
     kind: 'permission',
   });
-  const page = await (await openContext(chromium)).newPage();
+  const page = await openPage();
   await pair(page, inbox);
   await page.goto(`${inbox.url}#/ask/${asked.ask_id}`);
   await page.locator('.source').waitFor();

@@ -8,7 +8,7 @@ import { HUMAN, introduce } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { join, post } from '../support/messages.ts';
 import { agent } from '../support/outreach.ts';
-import { type Chromium, DESKTOP, openContext, startChromium, watchFaults } from './support/chromium.ts';
+import { DESKTOP, openContext, useChromium, watchFaults } from './support/chromium.ts';
 import { pair, type ServedInbox, serveInbox } from './support/inbox.ts';
 
 /** Attacks, each with a script that would set `document.title`. */
@@ -31,13 +31,13 @@ const HOSTILE = ATTACKS.join('\n\n');
 const BROUGHT =
   'main :is(script, iframe, img, style, base, object, embed, form[action], svg, [onerror], [onload], [ontoggle], a[href^="javascript:" i], a[href^="data:" i])';
 
+useChromium();
 let inbox: ServedInbox;
 let context: BrowserContext;
-let chromium: Chromium;
 let asked: string;
 let permission: string;
 beforeFile(async () => {
-  [inbox, chromium] = await Promise.all([serveInbox(), startChromium()]);
+  inbox = await serveInbox();
   const { hive } = inbox;
   const session = await introduce(hive);
   const short = ATTACKS[0] ?? '';
@@ -55,7 +55,7 @@ beforeFile(async () => {
     session,
   );
   await hive.outreach.report({ message: HOSTILE }, await agent(hive, 'bg-session'));
-  context = await openContext(chromium, DESKTOP);
+  context = await openContext(DESKTOP);
   const page = await context.newPage();
   await pair(page, inbox, 'A phone');
   await page.close();

@@ -12,17 +12,13 @@ import { seatThatSigned } from '../../src/domain/seats.ts';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { shell } from '../support/cli.ts';
 import { ask, eventsOf, HUMAN } from '../support/hive.ts';
-import { beforeFile } from '../support/lifetime.ts';
 import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-import { type Chromium, openContext, startChromium } from './support/chromium.ts';
+import { openPage, useChromium } from './support/chromium.ts';
 import { cuttingProxy } from './support/cutting-proxy.ts';
 import { open, pair, type ServedInbox, serveInbox } from './support/inbox.ts';
 
-let chromium: Chromium;
-beforeFile(async () => {
-  chromium = await startChromium();
-});
+useChromium();
 
 let inbox: ServedInbox;
 beforeEach(async () => {
@@ -31,8 +27,7 @@ beforeEach(async () => {
 
 /** A phone of the human's, with its page. */
 async function phone(name = "Ada's phone", url = inbox.url): Promise<{ page: Page; device: Device }> {
-  const context = await openContext(chromium);
-  const page = await context.newPage();
+  const page = await openPage();
   return { page, device: await pair(page, { ...inbox, url }, name) };
 }
 

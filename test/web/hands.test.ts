@@ -5,17 +5,13 @@ import { humanAuthor } from '../../src/domain/messages.ts';
 import { shownCode } from '../../src/extensions/inbox/device.ts';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { ask, eventsOf } from '../support/hive.ts';
-import { beforeFile } from '../support/lifetime.ts';
 import { DEMO, join, post, postUnverified } from '../support/messages.ts';
 import { claude } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
-import { type Chromium, DESKTOP, openContext, PHONE, startChromium } from './support/chromium.ts';
+import { DESKTOP, openPage, PHONE, useChromium } from './support/chromium.ts';
 import { confirm, pair, type ServedInbox, serveInbox } from './support/inbox.ts';
 
-let chromium: Chromium;
-beforeFile(async () => {
-  chromium = await startChromium();
-});
+useChromium();
 let inbox: ServedInbox;
 beforeEach(async () => {
   inbox = await serveInbox();
@@ -49,7 +45,7 @@ describe('a keyboard alone', () => {
     const busy = claude(hive);
     await busy.start();
     await busy.prompt('prompt-1');
-    const page = await (await openContext(chromium, DESKTOP)).newPage();
+    const page = await openPage(DESKTOP);
     const { code } = await devicesOf(hive).invite('ada');
     await page.goto(inbox.url);
     await page.getByLabel('Pairing code').waitFor();
@@ -114,7 +110,7 @@ describe('a keyboard alone', () => {
     async (size) => {
       const { hive } = inbox;
       for (let n = 0; n < 12; n += 1) await ask(hive, { question: `Question ${n}?` });
-      const page = await (await openContext(chromium, { ...PHONE, touch: false })).newPage();
+      const page = await openPage({ ...PHONE, touch: false });
       await pair(page, inbox);
       await page.getByText('Question 11?').waitFor();
       await inbox.kill();
@@ -151,7 +147,7 @@ describe('a keyboard alone', () => {
 
   test('begins each screen at its heading', async () => {
     await ask(inbox.hive, { question: 'Ship?', options: ['Yes'] });
-    const page = await (await openContext(chromium, DESKTOP)).newPage();
+    const page = await openPage(DESKTOP);
     await pair(page, inbox);
     for (const name of ['Agents', 'The room', 'Reports', 'History', 'Needs you']) {
       await page.getByRole('link', { name }).first().click();
@@ -168,7 +164,7 @@ test('a loop that was stopped needs its human, and is decided on there', async (
       await post(hive, n % 2 === 0 ? a : b, `@${(n % 2 === 0 ? b : a).handle} thanks`);
   };
   const states = async (): Promise<string[]> => (await hive.loops.list()).map(({ state }) => state);
-  const page = await (await openContext(chromium, PHONE)).newPage();
+  const page = await openPage();
   await pair(page, inbox);
   const stopped = page.getByRole('region', { name: 'Stopped loops' });
 
@@ -197,7 +193,7 @@ test('a loop that was stopped needs its human, and is decided on there', async (
 test('the messages begin with the newest, and whoever reads older ones is left there when one arrives', async () => {
   const peer = await join(inbox.hive, 'peer-session');
   for (let n = 0; n < 30; n += 1) await post(inbox.hive, peer, `message ${n}`);
-  const page = await (await openContext(chromium)).newPage();
+  const page = await openPage();
   await pair(page, inbox);
   const toEnd = (): Promise<number> =>
     page.evaluate(() => document.documentElement.scrollHeight - innerHeight - scrollY);
@@ -221,7 +217,7 @@ test('messages that mention its human need them, and are marked as done or repli
   // It is no longer among the messages that the page shows.
   for (let n = 0; n < 100; n += 1) await post(hive, peer, `message ${n}`);
   const second = await post(hive, peer, '@Human which build?');
-  const page = await (await openContext(chromium)).newPage();
+  const page = await openPage();
   await pair(page, inbox);
   const mentions = page.getByRole('region', { name: 'Mentions of you' });
   const rows = mentions.getByRole('listitem');
@@ -253,7 +249,7 @@ test('a message under the heading of somebody else says so, in the room and amon
     ...{ body: 'Yes.', author: humanAuthor('emacs', DEMO), by: 'ada' },
     heading: { handle: peer.handle, stamp: '2026-01-11 18:00:00' },
   });
-  const page = await (await openContext(chromium)).newPage();
+  const page = await openPage();
   await pair(page, inbox);
   const names = page.locator('.meta strong');
   await eventually(async () => (await names.count()) === 1);
@@ -269,7 +265,7 @@ test('a message under the heading of somebody else says so, in the room and amon
 test('a reply is one to its message, also when that is no longer on the page', async () => {
   const peer = await join(inbox.hive, 'peer-session');
   const { message } = await post(inbox.hive, peer, 'Which build?');
-  const page = await (await openContext(chromium)).newPage();
+  const page = await openPage();
   await pair(page, inbox);
   await page.getByRole('link', { name: 'The room' }).tap();
   await page.getByRole('button', { name: 'Reply' }).tap();
@@ -286,7 +282,7 @@ test('a reply is one to its message, also when that is no longer on the page', a
 test('a question that is written from right to left begins at the right', async () => {
   const options = [{ label: 'نعم', description: 'يحذف الفرع' }];
   const { ask_id } = await ask(inbox.hive, { question: 'ما الوصف القصير؟', options });
-  const page = await (await openContext(chromium)).newPage();
+  const page = await openPage();
   await pair(page, inbox);
   const directionOf = (selector: string): Promise<string> =>
     page.locator(selector).evaluate((element) => getComputedStyle(element).direction);
@@ -303,7 +299,7 @@ test('a question that is written from right to left begins at the right', async 
 });
 
 test('an address with a pairing code fills it in, also in the tab that already asks for one', async () => {
-  const page = await (await openContext(chromium)).newPage();
+  const page = await openPage();
   await page.goto(inbox.url);
   await page.getByLabel('Pairing code').waitFor();
   await pair(page, inbox);
@@ -311,7 +307,7 @@ test('an address with a pairing code fills it in, also in the tab that already a
 
 test('everything that is tapped is at least 44 pixels high', async () => {
   const { ask_id } = await ask(inbox.hive, { question: 'Ship?', options: ['Yes', 'No'] });
-  const page = await (await openContext(chromium, PHONE)).newPage();
+  const page = await openPage();
   await pair(page, inbox);
   // Where one is can be seen from the first moment.
   expect(await page.locator('nav [aria-current=page]').textContent()).toMatch(/^Needs you/);
@@ -330,7 +326,7 @@ test('everything that is tapped is at least 44 pixels high', async () => {
 });
 
 test('nothing moves for whoever wants less motion', async () => {
-  const page = await (await openContext(chromium, PHONE)).newPage();
+  const page = await openPage();
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await pair(page, inbox);
   const moving = await page

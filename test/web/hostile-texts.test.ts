@@ -13,7 +13,7 @@ import { ask, introduce } from '../support/hive.ts';
 import { hostileText, seen } from '../support/hostile-texts.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { join, post } from '../support/messages.ts';
-import { type Chromium, type Faults, openContext, startChromium, watchFaults } from './support/chromium.ts';
+import { type Faults, openPage, useChromium, watchFaults } from './support/chromium.ts';
 import { pair, type ServedInbox, serveInbox } from './support/inbox.ts';
 
 const TEXTS = Number(process.env['HIVE_TEST_TEXTS'] ?? 1_000);
@@ -22,10 +22,7 @@ const TEXTS_MS = 60_000 + TEXTS * 3_000;
 const MOST_CONTEXT = 64 * 1024;
 const MOST_MESSAGE = 32 * 1024;
 
-let chromium: Chromium;
-beforeFile(async () => {
-  chromium = await startChromium();
-});
+useChromium();
 
 let inbox: ServedInbox;
 let agent: Session;
@@ -35,7 +32,7 @@ async function serve(): Promise<void> {
 }
 
 async function phone(name = "Ada's phone"): Promise<Page> {
-  const page = await (await openContext(chromium)).newPage();
+  const page = await openPage();
   await pair(page, inbox, name);
   return page;
 }
@@ -116,7 +113,7 @@ describe('on one page', () => {
 
 test('one message or question that cannot be drawn leaves the others', async () => {
   await serve();
-  const page = await (await openContext(chromium)).newPage();
+  const page = await openPage();
   // A fault of the page, such as one of a library.
   await page.addInitScript(() => {
     const canParse = URL.canParse.bind(URL);

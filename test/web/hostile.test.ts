@@ -12,17 +12,13 @@ import type { Device } from '../../src/domain/devices.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { ask, HUMAN } from '../support/hive.ts';
-import { beforeFile } from '../support/lifetime.ts';
 import { join, post } from '../support/messages.ts';
 import { rawRequest } from '../support/serve.ts';
 import { eventually } from '../support/wait.ts';
-import { type Chromium, openContext, startChromium } from './support/chromium.ts';
+import { openPage, useChromium } from './support/chromium.ts';
 import { confirm, pair, type ServedInbox, serveInbox } from './support/inbox.ts';
 
-let chromium: Chromium;
-beforeFile(async () => {
-  chromium = await startChromium();
-});
+useChromium();
 
 let inbox: ServedInbox;
 beforeEach(async () => {
@@ -31,8 +27,7 @@ beforeEach(async () => {
 
 /** A phone of the human's, with its page. */
 async function phone({ mayAllow = false } = {}): Promise<{ page: Page; device: Device }> {
-  const context = await openContext(chromium);
-  const page = await context.newPage();
+  const page = await openPage();
   const device = await pair(page, inbox);
   if (mayAllow) inbox.admit(device);
   return { page, device };
@@ -232,7 +227,7 @@ test('what the server could not do is said', async () => {
 });
 
 test('a phone that was refused at the computer says so', async () => {
-  const page = await (await openContext(chromium)).newPage();
+  const page = await openPage();
   const { code } = await devicesOf(inbox.hive).invite('ada');
   await page.goto(`${inbox.url}#code=${code}`);
   await page.getByLabel('Name of this phone').fill('Phone');
@@ -244,8 +239,7 @@ test('a phone that was refused at the computer says so', async () => {
 });
 
 test('a browser that keeps nothing is told so', async () => {
-  const context = await openContext(chromium);
-  const page = await context.newPage();
+  const page = await openPage();
   await page.addInitScript(() => {
     indexedDB.open = () => {
       throw new DOMException('A private window.', 'SecurityError');

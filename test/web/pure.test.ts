@@ -153,12 +153,7 @@ describe('an answer', () => {
   test('is queued as the server resolves it', () => {
     expect(
       answerOf(prompt({ multi_select: true }), { selected: ['No', 'Yes'], comment: ' why ' }, stamp),
-    ).toMatchObject({
-      ask_id: 'ask-1',
-      question: 'Go?',
-      selected: ['Yes', 'No'],
-      ...stamp,
-    });
+    ).toMatchObject({ ask_id: 'ask-1', question: 'Go?', selected: ['Yes', 'No'], ...stamp });
   });
   test('that no server would take is refused before it is queued', () =>
     expect(() => answerOf(prompt(), { selected: ['Perhaps'], comment: null }, stamp)).toThrow(/Perhaps/));

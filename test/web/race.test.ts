@@ -10,7 +10,6 @@ import { expect, test } from 'vitest';
 import type { AskRequest } from '../../src/domain/prompts.ts';
 import { openEmptyHome } from '../support/emacs.ts';
 import { eventsOf, introduce } from '../support/hive.ts';
-import { whenFinished } from '../support/lifetime.ts';
 import { eventually, lots, moment } from '../support/wait.ts';
 import { type CuttingProxy, cuttingProxy } from './support/cutting-proxy.ts';
 import { type ServedInbox, serveInbox } from './support/inbox.ts';
@@ -27,7 +26,6 @@ const LIMIT_MS = 180_000 + ANSWERS * 300;
 
 test(`${ANSWERS} questions, answered by two phones and an Emacs`, { timeout: LIMIT_MS }, async () => {
   const home = await openEmptyHome();
-  whenFinished(() => home.close());
   const inbox = await serveInbox(home.store);
   const proxy = await cuttingProxy(inbox.port);
   const url = `http://127.0.0.1:${proxy.port}/inbox`;

@@ -2,24 +2,20 @@
  * The phone and the status buffer show the same sections, in the same words and the same order: one store, the screen of a real
  * Emacs, and the lists that the page makes of what the server sends it.
  *
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { expect, onTestFinished, test } from 'vitest';
 import type { Session } from '../../src/domain/sessions.ts';
 import { type ListedPrompt, sectionsOf, sortWaiting } from '../../src/extensions/inbox/page/order.ts';
 import { WORDS } from '../../src/extensions/inbox/page/words.ts';
-import { openHive } from '../../src/open-hive.ts';
-import { command, openEmptyHome } from '../support/emacs.ts';
-import { HUMAN } from '../support/hive.ts';
+import { openEmptyHome } from '../support/emacs.ts';
+import { HUMAN, openTestHive } from '../support/hive.ts';
 import { join, post } from '../support/messages.ts';
 import { type Loose, serveInProcess } from '../support/sidecar.ts';
 
 test('what needs you, who works, who is idle and who has ended', async () => {
   const home = await openEmptyHome();
-  onTestFinished(() => home.close());
-  const hive = await openHive({ store: home.store, env: {} });
-  onTestFinished(() => hive.close());
+  const hive = await openTestHive(home.store);
 
   async function called(name: string): Promise<Session> {
     const session = await join(hive, `${name}-session`, { machine: 'elsewhere' });
@@ -61,7 +57,7 @@ test('what needs you, who works, who is idle and who has ended', async () => {
   for (const { session_id } of [leftFirst, leftLast]) await hive.sessions.end(session_id);
 
   const emacs = await home.emacs('nil', { columns: 120, lines: 40 });
-  await command(emacs, 'hive');
+  await emacs.command('hive');
   // Emacs is connected by then: The room has only what is posted later.
   await emacs.until(/blocked for/);
   await post(hive, early, 'The table is ready.');

@@ -10,29 +10,29 @@ import { shownCode } from '../../src/extensions/inbox/device.ts';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import {
-  type Chromium,
   DESKTOP,
   type Faults,
   type Look,
   openContext,
+  openPage,
   PHONE,
-  startChromium,
+  useChromium,
   watchFaults,
 } from './support/chromium.ts';
 import { pair, type ServedInbox, serveInbox } from './support/inbox.ts';
 import { axeFinds, covered, sticksOut } from './support/looks.ts';
 import { fill, type World } from './support/world.ts';
 
+useChromium();
 let inbox: ServedInbox;
 let world: World;
-let chromium: Chromium;
 const contexts = new Map<boolean, BrowserContext>();
 
 beforeFile(async () => {
-  [inbox, chromium] = await Promise.all([serveInbox(), startChromium()]);
+  inbox = await serveInbox();
   world = await fill(inbox.hive);
   for (const look of [PHONE, DESKTOP]) {
-    const context = await openContext(chromium, look);
+    const context = await openContext(look);
     const page = await context.newPage();
     await pair(page, inbox, look.touch ? "Ada's phone" : "Ada's laptop");
     await page.close();
@@ -166,8 +166,7 @@ describe.each(tried.map((look) => [nameOf(look), look] as const))('%s', (name, l
   );
 
   test('pairing', async () => {
-    const context = await openContext(chromium, look);
-    const page = await context.newPage();
+    const page = await openPage(look);
     const faults = watchFaults(page);
     const { code } = await devicesOf(inbox.hive).invite('ada');
     await page.goto(`${inbox.url}#code=${shownCode(code)}`);
@@ -185,8 +184,7 @@ describe.each(tried.map((look) => [nameOf(look), look] as const))('%s', (name, l
   });
 
   test('a phone that was revoked', async () => {
-    const context = await openContext(chromium, look);
-    const page = await context.newPage();
+    const page = await openPage(look);
     await page.emulateMedia({ colorScheme: look.theme });
     const { device_id } = await pair(page, inbox, `Old phone, ${name}`);
     await devicesOf(inbox.hive).revoke(device_id, 'ada');

@@ -7,15 +7,12 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
 import { ask } from '../support/hive.ts';
-import { beforeFile, whenFinished } from '../support/lifetime.ts';
+import { whenFinished } from '../support/lifetime.ts';
 import { eventually } from '../support/wait.ts';
-import { type Chromium, openContext, startChromium } from './support/chromium.ts';
+import { openPage, useChromium } from './support/chromium.ts';
 import { pair, type ServedInbox, serveInbox } from './support/inbox.ts';
 
-let chromium: Chromium;
-beforeFile(async () => {
-  chromium = await startChromium();
-});
+useChromium();
 let inbox: ServedInbox;
 beforeEach(async () => {
   inbox = await serveInbox();
@@ -23,7 +20,7 @@ beforeEach(async () => {
 
 /** A page whose service worker has kept the shell. */
 async function keptPage(url: string): Promise<Page> {
-  const page = await (await openContext(chromium)).newPage();
+  const page = await openPage();
   await pair(page, { ...inbox, url });
   await eventually(() => page.evaluate(() => navigator.serviceWorker.controller !== null));
   return page;

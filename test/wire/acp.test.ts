@@ -5,7 +5,6 @@
  * @module-tag one-winner
  * @module-tag as-displayed
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag acp
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -837,24 +836,22 @@ test(`if a desk and an editor answer at once, exactly one wins, and the other is
   await raceDeskAndEditor(hive, 20);
 });
 
-describe('recorded traffic', () => {
-  const folder = join(import.meta.dirname, 'fixtures/acp');
+const folder = join(import.meta.dirname, 'fixtures/acp');
 
-  /** Replays what each side sent, in its order. What must have been passed on, unchanged, is compared. */
-  test.each(readdirSync(folder))('%s is passed on unchanged', async (name) => {
-    const { client, agent } = openProxy(hive);
-    const messages = readFileSync(join(folder, name), 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { dir: string; method?: string } & Record<string, unknown>);
-    for (const { dir, ...message } of messages) {
-      const [from, to] = dir === 'client>agent' ? [client, agent] : [agent, client];
-      const before = to.got.length;
-      from.send(message);
-      await eventually(() => to.got.length > before);
-      const changed = message.method === 'session/new' || message.method === 'initialize';
-      if (!changed) expect(to.got.at(before)).toEqual(message);
-    }
-    client.end();
-  });
+/** Replays what each side sent, in its order. What must have been passed on, unchanged, is compared. */
+test.each(readdirSync(folder))('recorded traffic %s is passed on unchanged', async (name) => {
+  const { client, agent } = openProxy(hive);
+  const messages = readFileSync(join(folder, name), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { dir: string; method?: string } & Record<string, unknown>);
+  for (const { dir, ...message } of messages) {
+    const [from, to] = dir === 'client>agent' ? [client, agent] : [agent, client];
+    const before = to.got.length;
+    from.send(message);
+    await eventually(() => to.got.length > before);
+    const changed = message.method === 'session/new' || message.method === 'initialize';
+    if (!changed) expect(to.got.at(before)).toEqual(message);
+  }
+  client.end();
 });

@@ -1,11 +1,10 @@
 /**
  * The callbacks of a program on the Agent SDK, called as the SDK calls them.
  *
- * @module-tag sqlite
  * @module-tag hook
  */
 import { hostname } from 'node:os';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   type AgentHive,
   hiveServer,
@@ -17,16 +16,18 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { openDesk } from '../support/dialogs.ts';
 import { HUMAN, recordingLog, untilPending } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 async function open(env: Record<string, string> = {}): Promise<AgentHive> {
-  const hive = await openAgentHive({
-    store: tempStore(),
-    env: { HOME: tempFolder(), ...env },
-    log: recordingLog(),
-  });
-  onTestFinished(() => hive.close());
+  const hive = closedAtEnd(
+    await openAgentHive({
+      store: tempStore(),
+      env: { HOME: tempFolder(), ...env },
+      log: recordingLog(),
+    }),
+  );
   return hive;
 }
 
@@ -42,15 +43,12 @@ function sayer(hooks: ReturnType<typeof hiveHooks>, session_id: string) {
 
 const begin = { prompt_id: 'p1', prompt: 'go' };
 
-describe('the server of an agent (hiveServer)', () => {
-  test('uses the store that its program has opened', async () => {
-    const hive = await open();
-    expect(hiveServer(hive).env).toEqual({ HIVE_STORE: hive.store });
-    const store = tempStore();
-    const other = await openAgentHive({ env: { HOME: tempFolder(), HIVE_STORE: store } });
-    onTestFinished(() => other.close());
-    expect(hiveServer(other, { A: '1' }).env).toEqual({ HIVE_STORE: store, A: '1' });
-  });
+test('the server of an agent (hiveServer) uses the store that its program has opened', async () => {
+  const hive = await open();
+  expect(hiveServer(hive).env).toEqual({ HIVE_STORE: hive.store });
+  const store = tempStore();
+  const other = closedAtEnd(await openAgentHive({ env: { HOME: tempFolder(), HIVE_STORE: store } }));
+  expect(hiveServer(other, { A: '1' }).env).toEqual({ HIVE_STORE: store, A: '1' });
 });
 
 describe('two queries of one program (onInterrupt)', () => {

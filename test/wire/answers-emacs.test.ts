@@ -5,14 +5,13 @@
  * @module-tag one-winner
  * @module-tag provenance
  * @module-tag late
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { describe, expect, test } from 'vitest';
 import { HiveError } from '../../src/domain/errors.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
-import { ask, eventsOf, HUMAN, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
+import { ask, eventsOf, HUMAN, newHive, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
 import { callInProcess } from '../support/mcp-in-process.ts';
 import { isTold, type Loose, serveInProcess } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
@@ -204,8 +203,7 @@ describe('an answer that cannot be accepted', () => {
   });
 
   test('is shown by the doctor, in Emacs and in a shell, until its question is answered', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
+    const { store, hive } = await newHive();
     const desk = await serveInProcess(hive);
     const ask_id = await question(hive);
     desk.notify('hivemind-response', { ask_id, desicion: 'yes' });

@@ -4,7 +4,6 @@
  * @module-tag one-winner
  * @module-tag as-displayed
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { PassThrough } from 'node:stream';

@@ -2,7 +2,6 @@
  * How a sidecar ends: whatever holds it, and leaving nothing behind.
  *
  * @module-tag durable
- * @module-tag sqlite
  * @module-tag emacs
  * @module-tag mcp
  */
@@ -12,7 +11,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { type EmacsOptions, serveEmacs } from '../../src/adapters/emacs/connection.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { ask, openTestHive } from '../support/hive.ts';
+import { ask, newHive, openTestHive } from '../support/hive.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { namesIn, tempStore } from '../support/temp.ts';
 import { eventually, FOR_EVER_MS, moment } from '../support/wait.ts';
@@ -49,8 +48,7 @@ test('it ends while another process holds the store', async () => {
 });
 
 test('it ends while Emacs reads no more bytes', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const sidecar = await startSidecar(store);
   sidecar.child.process.stdout.pause();
   for (let n = 0; n < 40; n += 1) await ask(hive, { question: 'x'.repeat(8_000), urgency: 'low' });

@@ -7,10 +7,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
-import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, newHive, openTestHive } from '../support/hive.ts';
 import { type CallerInProcess, callInProcess } from '../support/mcp-in-process.ts';
 import { attended } from '../support/outreach.ts';
-import { tempStore } from '../support/temp.ts';
 
 type Args = Record<string, unknown>;
 
@@ -33,8 +32,7 @@ interface Scene {
 
 /** An agent in the background, also a coordinator, with its own question, one of another agent and a mention. */
 async function scene(): Promise<Scene> {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   await attended(hive);
   // Settled, so that no wait lasts.
   const settled = await ask(hive, { question: 'Settled?', urgency: 'low' });

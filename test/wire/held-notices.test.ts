@@ -2,7 +2,6 @@
  * Agents that are held by mentions, as the human of a desk is notified of them: when, of whom, and how often.
  *
  * @module-tag guards-end
- * @module-tag sqlite
  * @module-tag emacs
  * @module-tag hook
  */

@@ -3,7 +3,6 @@
  *
  * @module-tag at-least-once
  * @module-tag late
- * @module-tag sqlite
  * @module-tag hook
  */
 import { describe, expect, test } from 'vitest';

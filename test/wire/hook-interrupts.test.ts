@@ -3,7 +3,6 @@
  *
  * @module-tag at-least-once
  * @module-tag guards-end
- * @module-tag sqlite
  * @module-tag hook
  */
 
@@ -232,10 +231,7 @@ describe('subagents of Claude Code', () => {
 
 test('a Stop that waits for the human ends at once when somebody interrupts the agent', async () => {
   const hive = await openTestHive();
-  const env = {
-    CLAUDE_CODE_SESSION_ATTENDED: '0',
-    CLAUDE_CODE_ENTRYPOINT: 'sdk-cli',
-  };
+  const env = { CLAUDE_CODE_SESSION_ATTENDED: '0', CLAUDE_CODE_ENTRYPOINT: 'sdk-cli' };
   await prefer(hive, { stop_wait: 590 });
   const client = claude(hive, { env });
   await client.prompt('p1');

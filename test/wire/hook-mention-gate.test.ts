@@ -2,7 +2,6 @@
  * The mention gate as the recorded clients meet it: which calls it holds, in which mode, and for how long.
  *
  * @module-tag guards-end
- * @module-tag sqlite
  * @module-tag hook
  */
 import { spawn } from 'node:child_process';
@@ -88,22 +87,20 @@ describe('which calls are gated', () => {
   });
 });
 
-describe('modes', () => {
-  test('reminders show four mentions at a time, each once, and say how many are left; a prompt repeats them', async () => {
-    const { hive, mention } = await gatedWorld();
-    await prefer(hive, { gate: 'remind' });
-    for (let n = 1; n <= 10; n += 1) await mention(`number ${n}. @me`);
-    const shown = async (event: Record<string, unknown>): Promise<string[]> =>
-      (await fire(hive, event)).match(/number \d+|\+\d+ more/g) ?? [];
-    const numbers = (from: number, to: number): string[] =>
-      Array.from({ length: to - from + 1 }, (_, n) => `number ${from + n}`);
-    expect(await shown(gatedBash())).toEqual([...numbers(1, 4), '+6 more']);
-    expect(await shown(gatedBash())).toEqual([...numbers(5, 8), '+2 more']);
-    const prompt = gatedEvent('UserPromptSubmit', { prompt: 'go on', prompt_id: 'prompt-2' });
-    expect(await shown(prompt)).toEqual([...numbers(1, 4), '+6 more']);
-    expect(await shown(gatedBash())).toEqual(numbers(9, 10));
-    expect(await shown(gatedBash())).toEqual([]);
-  });
+test('reminders show four mentions at a time, each once, and say how many are left; a prompt repeats them', async () => {
+  const { hive, mention } = await gatedWorld();
+  await prefer(hive, { gate: 'remind' });
+  for (let n = 1; n <= 10; n += 1) await mention(`number ${n}. @me`);
+  const shown = async (event: Record<string, unknown>): Promise<string[]> =>
+    (await fire(hive, event)).match(/number \d+|\+\d+ more/g) ?? [];
+  const numbers = (from: number, to: number): string[] =>
+    Array.from({ length: to - from + 1 }, (_, n) => `number ${from + n}`);
+  expect(await shown(gatedBash())).toEqual([...numbers(1, 4), '+6 more']);
+  expect(await shown(gatedBash())).toEqual([...numbers(5, 8), '+2 more']);
+  const prompt = gatedEvent('UserPromptSubmit', { prompt: 'go on', prompt_id: 'prompt-2' });
+  expect(await shown(prompt)).toEqual([...numbers(1, 4), '+6 more']);
+  expect(await shown(gatedBash())).toEqual(numbers(9, 10));
+  expect(await shown(gatedBash())).toEqual([]);
 });
 
 test('after five steps without progress the gate only reminds, and the human is notified once', async () => {

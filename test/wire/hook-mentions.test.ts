@@ -2,7 +2,6 @@
  * Mentions as the recorded clients meet them: exactly what is printed, and the seed's scenarios.
  *
  * @module-tag at-least-once
- * @module-tag sqlite
  * @module-tag hook
  */
 import { readFileSync } from 'node:fs';

@@ -106,10 +106,9 @@ describe('Codex', () => {
     const lines = [item({ type: 'task_started' }), other];
     const client = { client: 'codex' as const, surroundings: { readTail: () => lines.join('\n') } };
     const asked = async (): Promise<{ context: string | null; decision: unknown }> => {
-      const { prompts, printed } = await fireDialog(hive, CODEX, client);
+      const { prompts, answer } = await fireDialog(hive, CODEX, client);
       lines.push(own);
-      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
-      const { decision } = said(await printed)?.hookSpecificOutput ?? {};
+      const { decision } = said(await answer('Allow'))?.hookSpecificOutput ?? {};
       return { context: prompts[0]?.context ?? null, decision };
     };
     // While the transcript is behind, they are not displayed, so nothing is allowed.
@@ -123,18 +122,16 @@ describe('Codex', () => {
     });
     const { surroundings } = withRules({ decision: 'allow', tool: 'Bash', input: 'echo*' });
     const ruled = { ...client, surroundings: { ...client.surroundings, ...surroundings } };
-    const { prompts, printed } = await fireDialog(hive, CODEX, ruled);
-    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
-    await printed;
+    const { answer } = await fireDialog(hive, CODEX, ruled);
+    await answer('Deny');
   });
 
   test('a patch is shown with its files and its text', async () => {
     const raw = recordedEvent('codex/PermissionRequest-apply_patch.json');
     await prefer(hive, { dialog_wait: 'on' });
-    const { prompts, printed } = await fireDialog(hive, raw, { client: 'codex' });
+    const { prompts, answer } = await fireDialog(hive, raw, { client: 'codex' });
     expect(prompts[0]).toMatchObject({ question: 'Apply a patch to /home/user/outside.txt?' });
     expect(prompts[0]?.context).toContain('+hello');
-    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
-    await printed;
+    await answer('Deny');
   });
 });

@@ -3,7 +3,6 @@
  *
  * @module-tag silence
  * @module-tag no-authority
- * @module-tag sqlite
  * @module-tag hook
  */
 import { beforeEach, describe, expect, test } from 'vitest';

@@ -4,19 +4,18 @@
  * @module-tag as-displayed
  * @module-tag one-winner
  * @module-tag silence
- * @module-tag sqlite
  * @module-tag hook
  */
 
 import { DatabaseSync } from 'node:sqlite';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { RETURNED_TAIL_BYTES } from '../../src/domain/transcripts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { HUMAN, noticesOf, openTestHive, prefer } from '../support/hive.ts';
+import { HUMAN, newHive, noticesOf, prefer } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
-import { tempStore } from '../support/temp.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { turnsOf } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -30,22 +29,20 @@ const SESSION = String(BASH['session_id']);
 let store: string;
 let hive: OpenedHive;
 beforeEach(async () => {
-  store = tempStore();
-  hive = await openTestHive(store);
+  ({ store, hive } = await newHive());
 });
 
 /** Answers the one prompt of a dialog and gives the decision that is printed. */
 async function decided(raw: Record<string, unknown>, decision: string, comment?: string): Promise<unknown> {
-  const { prompts, printed } = await fireDialog(hive, raw);
-  await answerDialog(hive, prompts[0]?.ask_id ?? '', decision, comment);
-  return said(await printed)?.hookSpecificOutput;
+  const { answer } = await fireDialog(hive, raw);
+  return said(await answer(decision, comment))?.hookSpecificOutput;
 }
 
 describe('a permission prompt of Claude Code', () => {
   beforeEach(() => openDesk(hive));
 
   test('shows tool, command, directory, agent and source, and the scope of the client that "always" has', async () => {
-    const { prompts, printed } = await fireDialog(hive, BASH);
+    const { prompts, answer } = await fireDialog(hive, BASH);
     expect(prompts).toMatchObject([
       {
         kind: 'permission',
@@ -70,8 +67,7 @@ describe('a permission prompt of Claude Code', () => {
       },
     ]);
     expect(prompts[0]?.context).toMatch(/npm test[\s\S]*Tool: Bash[\s\S]*Directory: \/home\/user\/project/);
-    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
-    await printed;
+    await answer('Allow');
   });
 
   test('allow, always, deny, deny with a note and abort each have the form that the client accepts', async () => {
@@ -107,20 +103,18 @@ describe('a permission prompt of Claude Code', () => {
   });
 
   test('a plan is shown in full, with the file it is in', async () => {
-    const { prompts, printed } = await fireDialog(hive, PLAN);
+    const { prompts, answer } = await fireDialog(hive, PLAN);
     expect(prompts[0]?.context).toBe(
       '# The plan\n\n1. Do it.\n\n\nplanFilePath: "/home/user/.claude/plans/please-begin-now-tender-leaf.md"',
     );
-    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Keep planning');
-    await printed;
+    await answer('Keep planning');
   });
 
   test('without a plan there is nothing to approve', async () => {
-    const { prompts, printed } = await fireDialog(hive, NO_PLAN);
+    const { prompts, answer } = await fireDialog(hive, NO_PLAN);
     expect(prompts[0]?.context).toContain('has written no plan');
     expect(prompts[0]?.options.map(({ label }) => label)).toEqual(['Keep planning', 'Abort']);
-    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Keep planning');
-    await printed;
+    await answer('Keep planning');
   });
 
   test('a plan is approved with its own input, or refused with a note', async () => {
@@ -143,11 +137,10 @@ describe('a permission prompt of Claude Code', () => {
     'names %s relative to its directory if it is below, and its details have the whole path',
     async (file, question) => {
       const input = { file_path: file, content: 'one' };
-      const { prompts, printed } = await fireDialog(hive, { ...BASH, tool_name: 'Write', tool_input: input });
+      const { prompts, answer } = await fireDialog(hive, { ...BASH, tool_name: 'Write', tool_input: input });
       expect(prompts[0]?.question).toBe(question);
       expect(prompts[0]?.context).toContain(file);
-      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
-      await printed;
+      await answer('Deny');
     },
   );
 
@@ -160,22 +153,20 @@ describe('a permission prompt of Claude Code', () => {
       destination: 'session',
     };
     for (const raw of [plain, { ...plain, permission_suggestions: [deny] }]) {
-      const { prompts, printed } = await fireDialog(hive, raw);
+      const { prompts, answer } = await fireDialog(hive, raw);
       expect(prompts[0]?.options.map(({ label }) => label)).toEqual(['Allow', 'Deny', 'Abort']);
-      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
-      await printed;
+      await answer('Deny');
     }
   });
 
   test('a mode or a place that Hive does not know keeps its own name, whatever that is', async () => {
     const suggestion = { type: 'setMode', mode: 'constructor', destination: 'toString' };
-    const { prompts, printed } = await fireDialog(hive, { ...BASH, permission_suggestions: [suggestion] });
+    const { prompts, answer } = await fireDialog(hive, { ...BASH, permission_suggestions: [suggestion] });
     expect(prompts[0]?.options[1]).toMatchObject({
       label: 'Allow always',
       description: 'By the client itself: mode constructor',
     });
-    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
-    await printed;
+    await answer('Deny');
   });
 
   test('an agent cannot answer it', async () => {
@@ -218,10 +209,7 @@ describe('a permission prompt of Claude Code', () => {
     async (hook_event_name, cancel_reason) => {
       const { ask_id } = await leftAlone();
       await fire(hive, { ...BASH, hook_event_name });
-      expect(await hive.prompts.get(ask_id)).toMatchObject({
-        status: 'cancelled',
-        cancel_reason,
-      });
+      expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled', cancel_reason });
       expect((await hive.prompts.waitForOpen(SESSION, { wait_ms: 0 })).prompts).toEqual([]);
     },
   );
@@ -300,8 +288,7 @@ describe('a permission prompt of Claude Code', () => {
       const isOver = (what: string, id: string) =>
         fire(hive, { ...call(what), hook_event_name: 'PostToolUse', tool_use_id: id, tool_response: {} });
       const ask_id = one.prompts[0]?.ask_id ?? '';
-      await answerDialog(hive, two.prompts[0]?.ask_id ?? '', 'Allow');
-      await two.printed;
+      await two.answer('Allow');
       await isOver('two', 't2');
       expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
       await isOver('one', 't1');
@@ -348,8 +335,7 @@ describe('a permission prompt of Claude Code', () => {
       const before = call('old', -9_000) + result('old', -8_000) + call('asked', -10);
       await eventually(() => Date.now() > Date.parse(created_at) + 1_000);
       const reads: number[] = [];
-      const other = new DatabaseSync(store);
-      onTestFinished(() => other.close());
+      const other = closedAtEnd(new DatabaseSync(store));
       /** The end of the transcript, unless the store is locked. */
       const readTail = (tail: string) => (_path: string, bytes: number) => {
         other.exec('BEGIN IMMEDIATE; ROLLBACK');
@@ -453,9 +439,8 @@ test.each([
   await openDesk(hive);
   const client = file.startsWith('codex') ? ('codex' as const) : ('claude-code' as const);
   await prefer(hive, { dialog_wait: 'on' });
-  const { prompts, printed } = await fireDialog(hive, recordedEvent(file), { client });
+  const { prompts, answer } = await fireDialog(hive, recordedEvent(file), { client });
   const offered = prompts[0]?.options.find(({ label }) => label === 'Allow always');
   expect([prompts[0]?.question, offered?.description ?? null]).toEqual([question, always]);
-  await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
-  await printed;
+  await answer('Deny');
 });

@@ -80,55 +80,53 @@ test('a mention expires after the mention_ttl of the store', async () => {
   expect(waits.sort()).toEqual([90 * 60_000, null]);
 });
 
-describe('what it costs', () => {
-  /** How often the preferences are read while one event is handled. */
-  async function reads(hive: OpenedHive, raw: Record<string, unknown>): Promise<number> {
-    const seats: string[] = [];
-    const { store, prompts, feed, log } = hive;
-    const watched: Store = {
-      ...store,
-      writeUnflushed: (work, announces) =>
-        store.writeUnflushed((tx) => {
-          const { preferences } = tx.desks;
-          tx.desks.preferences = (seat) => {
-            seats.push(seat);
-            return preferences(seat);
-          };
-          return work(tx);
-        }, announces),
-    };
-    const processes = {
-      alive: () => true,
-      ancestors: () => [],
-      environment: () => ({}),
-      nameOf: () => '',
-      startedAt: () => null,
-      ageMs: () => null,
-      interrupt: () => false,
-      kill: () => undefined,
-    };
-    let made = 0;
-    const make = (prefix: string): string => {
-      made += 1;
-      return `${prefix}-${made}`;
-    };
-    const ids = { make };
-    const hooks = createHooks({
-      ...{ store: watched, ids, processes, log },
-      runHandler: null,
-      waiting: async () => ({ feed, prompts }),
-    });
-    await fire({ ...hive, hooks }, raw, at(SEAT));
-    return seats.filter((seat) => seat === SEAT).length;
-  }
-
-  test('a tool call without mentions reads nothing, any event that needs it reads once', async () => {
-    const { hive, mention } = await gatedWorld();
-    expect(await reads(hive, gatedBash())).toBe(0);
-    expect(await reads(hive, gatedEvent('PostToolUse', { tool_name: 'Bash' }))).toBe(0);
-    await mention('now @me', { priority: 'urgent' });
-    expect(await reads(hive, gatedBash())).toBe(1);
-    expect(await reads(hive, gatedEvent('UserPromptSubmit', { prompt: 'go on' }))).toBe(1);
-    expect(await reads(hive, gatedEvent('Stop', { stop_hook_active: false }))).toBe(1);
+/** How often the preferences are read while one event is handled. */
+async function reads(hive: OpenedHive, raw: Record<string, unknown>): Promise<number> {
+  const seats: string[] = [];
+  const { store, prompts, feed, log } = hive;
+  const watched: Store = {
+    ...store,
+    writeUnflushed: (work, announces) =>
+      store.writeUnflushed((tx) => {
+        const { preferences } = tx.desks;
+        tx.desks.preferences = (seat) => {
+          seats.push(seat);
+          return preferences(seat);
+        };
+        return work(tx);
+      }, announces),
+  };
+  const processes = {
+    alive: () => true,
+    ancestors: () => [],
+    environment: () => ({}),
+    nameOf: () => '',
+    startedAt: () => null,
+    ageMs: () => null,
+    interrupt: () => false,
+    kill: () => undefined,
+  };
+  let made = 0;
+  const make = (prefix: string): string => {
+    made += 1;
+    return `${prefix}-${made}`;
+  };
+  const ids = { make };
+  const hooks = createHooks({
+    ...{ store: watched, ids, processes, log },
+    runHandler: null,
+    waiting: async () => ({ feed, prompts }),
   });
+  await fire({ ...hive, hooks }, raw, at(SEAT));
+  return seats.filter((seat) => seat === SEAT).length;
+}
+
+test('what it costs: a tool call without mentions reads nothing, any event that needs it reads once', async () => {
+  const { hive, mention } = await gatedWorld();
+  expect(await reads(hive, gatedBash())).toBe(0);
+  expect(await reads(hive, gatedEvent('PostToolUse', { tool_name: 'Bash' }))).toBe(0);
+  await mention('now @me', { priority: 'urgent' });
+  expect(await reads(hive, gatedBash())).toBe(1);
+  expect(await reads(hive, gatedEvent('UserPromptSubmit', { prompt: 'go on' }))).toBe(1);
+  expect(await reads(hive, gatedEvent('Stop', { stop_hook_active: false }))).toBe(1);
 });

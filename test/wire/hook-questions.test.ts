@@ -3,7 +3,6 @@
  *
  * @module-tag one-winner
  * @module-tag provenance
- * @module-tag sqlite
  * @module-tag hook
  */
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -177,11 +176,7 @@ describe('the options of AskUserQuestion', () => {
     await answer(prompts[0], { decision: 'Right', comment: 'wider' });
     expect(said(await printed)?.hookSpecificOutput).toMatchObject({
       decision: {
-        updatedInput: {
-          annotations: {
-            'Which layout?': { preview: '+--+\n| R|', notes: 'wider' },
-          },
-        },
+        updatedInput: { annotations: { 'Which layout?': { preview: '+--+\n| R|', notes: 'wider' } } },
       },
     });
   });

@@ -331,18 +331,16 @@ test('what a subagent had open goes to its parent when it ends', async () => {
   expect(await hive.prompts.get(asked.ask_id)).toMatchObject({ session_id: FIRST, orphaned: false });
 });
 
-describe('headless runs of Claude Code', () => {
-  test('are background sessions; --fork-session makes another session, --resume reopens the same', async () => {
-    const hive = await openTestHive();
-    const env = { CLAUDE_CODE_ENTRYPOINT: 'sdk-cli', CLAUDE_CODE_SESSION_ATTENDED: '0' };
-    const events = recordedSequence('claude-code/headless-resume-continue-fork.jsonl');
-    for (const event of events) await fire(hive, event, { env });
-    const ids = new Set(events.map((event) => event['session_id']));
-    const sessions = await hive.sessions.list();
-    expect(sessions).toHaveLength(ids.size);
-    expect(sessions.map((session) => session.source)).toEqual(sessions.map(() => 'bg'));
-    expect(sessions.map((session) => session.state)).toEqual(sessions.map(() => 'ended'));
-  });
+test('headless runs of Claude Code are background sessions; --fork-session makes another session, --resume reopens the same', async () => {
+  const hive = await openTestHive();
+  const env = { CLAUDE_CODE_ENTRYPOINT: 'sdk-cli', CLAUDE_CODE_SESSION_ATTENDED: '0' };
+  const events = recordedSequence('claude-code/headless-resume-continue-fork.jsonl');
+  for (const event of events) await fire(hive, event, { env });
+  const ids = new Set(events.map((event) => event['session_id']));
+  const sessions = await hive.sessions.list();
+  expect(sessions).toHaveLength(ids.size);
+  expect(sessions.map((session) => session.source)).toEqual(sessions.map(() => 'bg'));
+  expect(sessions.map((session) => session.state)).toEqual(sessions.map(() => 'ended'));
 });
 
 describe('the callers of one MCP child', () => {

@@ -3,18 +3,16 @@
  * trial looks at the frames as they came, so that one reply in thirty that overtakes its notification fails.
  *
  * @module-tag durable
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
 import type { Turn } from '../../src/domain/turns.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { ask, openTestHive } from '../support/hive.ts';
+import { ask, newHive, openTestHive } from '../support/hive.ts';
 import { beginTurn, INTERRUPTED, interruptStored, requestStored } from '../support/interrupts.ts';
 import { callInProcess } from '../support/mcp-in-process.ts';
 import { type Frame, type RpcClient, serveInProcess, startSidecar } from '../support/sidecar.ts';
-import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const TRIALS = 30;
@@ -59,8 +57,7 @@ test('turn/interrupt, again and again, in the process that ends the turn', async
 });
 
 test('a real sidecar, several requests at once for a turn that another process ends', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const sidecar = await startSidecar(store);
   const known: (string | undefined)[] = [];
   for (let n = 0; n < TRIALS; n += 1) known.push(...(await trial(hive, sidecar, 1 + (n % 3))));
@@ -69,8 +66,7 @@ test('a real sidecar, several requests at once for a turn that another process e
 });
 
 test('turn/interrupt_all is answered after the end of every turn', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const sidecar = await serveInProcess(await openTestHive(store));
   for (let n = 0; n < 10; n += 1) {
     const turns = [await beginTurn(hive, `a-${n}`, 'test'), await beginTurn(hive, `b-${n}`, 'test')];
@@ -84,8 +80,7 @@ test('turn/interrupt_all is answered after the end of every turn', async () => {
 });
 
 test('every desk is notified of the end before its own reply, also if the turn completed first', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const serve = async () => serveInProcess(await openTestHive(store));
   const desks = [await serve(), await serve()];
   for (let n = 0; n < 10; n += 1) {
@@ -102,8 +97,7 @@ test('every desk is notified of the end before its own reply, also if the turn c
 });
 
 test('a desk that has not sent initialized gets no notification, and its reply does not wait for one', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const sidecar = await startSidecar(store, { handshake: false });
   await sidecar.request('initialize', { protocol_version: 1, client: { name: 'test', version: '1' } });
   const turn = await beginTurn(hive);
@@ -115,8 +109,7 @@ test('a desk that has not sent initialized gets no notification, and its reply d
 });
 
 test('hivemind_interrupt: a coordinator learns that the questions were cancelled before it learns that the turn is over', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const coordinator = await callInProcess(await openTestHive(store), 'coordinator');
   const heard: string[] = [];
   coordinator.client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
@@ -137,8 +130,7 @@ test('hivemind_interrupt: a coordinator learns that the questions were cancelled
 });
 
 test('without a subscription hivemind_interrupt follows nothing', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const coordinator = await callInProcess(await openTestHive(store), 'coordinator');
   const turn = await beginTurn(hive);
   const { reply } = await interruptStored(hive);

@@ -3,7 +3,6 @@
  *
  * @module-tag untrusted
  * @module-tag undisturbed
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { describe, expect, test } from 'vitest';

@@ -2,7 +2,6 @@
  * Arguments as models really write them, over a real client: taken, refused with the right call, or said to be ignored.
  *
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag mcp
  */
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';

@@ -3,7 +3,6 @@
  *
  * @module-tag no-self-approval
  * @module-tag provenance
- * @module-tag sqlite
  * @module-tag mcp
  */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -211,34 +210,32 @@ async function waitsOf(
 
 const HEARS = (): void => undefined;
 
-describe('an unknown client', () => {
-  test.each<[string, Record<string, unknown>, Partial<Awaited>, RegExp]>([
-    ['60 s unless asked otherwise', {}, { timed_out: false, waited_ms: 25_000 }, /with timeout_ms 35000 to/],
-    [
-      'as long as it asked for, if that is short',
-      { timeout_ms: 1_000 },
-      { timed_out: true, waited_ms: 1_000 },
-      /Nothing was asked in that time/,
-    ],
-    [
-      '25 s a call',
-      { timeout_ms: 35_000 },
-      { timed_out: false, waited_ms: 25_000 },
-      /with timeout_ms 10000 to/,
-    ],
-    [
-      'to the end with the last call',
-      { timeout_ms: 25_000 },
-      { timed_out: true, waited_ms: 25_000 },
-      /Nothing was asked in that time/,
-    ],
-  ])('waits %s, and is told how to continue', async (_how, args, told, next) => {
-    // Asking for progress proves nothing: most clients still end a call after a minute.
-    const { wait_ms, result } = await waitsOf({}, args, HEARS);
-    expect(wait_ms).toBe(told.waited_ms);
-    expect(result).toMatchObject({ prompts: [], ...told });
-    expect(result.next).toMatch(next);
-  });
+test.each<[string, Record<string, unknown>, Partial<Awaited>, RegExp]>([
+  ['60 s unless asked otherwise', {}, { timed_out: false, waited_ms: 25_000 }, /with timeout_ms 35000 to/],
+  [
+    'as long as it asked for, if that is short',
+    { timeout_ms: 1_000 },
+    { timed_out: true, waited_ms: 1_000 },
+    /Nothing was asked in that time/,
+  ],
+  [
+    '25 s a call',
+    { timeout_ms: 35_000 },
+    { timed_out: false, waited_ms: 25_000 },
+    /with timeout_ms 10000 to/,
+  ],
+  [
+    'to the end with the last call',
+    { timeout_ms: 25_000 },
+    { timed_out: true, waited_ms: 25_000 },
+    /Nothing was asked in that time/,
+  ],
+])('an unknown client waits %s, and is told how to continue', async (_how, args, told, next) => {
+  // Asking for progress proves nothing: most clients still end a call after a minute.
+  const { wait_ms, result } = await waitsOf({}, args, HEARS);
+  expect(wait_ms).toBe(told.waited_ms);
+  expect(result).toMatchObject({ prompts: [], ...told });
+  expect(result.next).toMatch(next);
 });
 
 describe('Claude Code waits as long as it asked for', () => {
@@ -301,9 +298,7 @@ async function interruptWaits(
   await coordinator.callTool(
     { name: 'hivemind_interrupt', arguments: { session: 'agent-2', ...args } },
     undefined,
-    {
-      onprogress: HEARS,
-    },
+    { onprogress: HEARS },
   );
   return waits[0] ?? undefined;
 }

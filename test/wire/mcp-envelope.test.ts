@@ -3,7 +3,6 @@
  * id. Every request gets an answer, over stdio and over HTTP.
  *
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag mcp
  */
 import { PassThrough } from 'node:stream';

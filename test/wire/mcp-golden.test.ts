@@ -127,16 +127,14 @@ describe('prompts', () => {
   });
 });
 
-describe('the shared buffer', () => {
-  test('written and read', async () => {
-    const wire = await connect();
-    await call(wire, 'hivemind_post', { body: 'Hello @Human and @Nobody' });
-    await call(wire, 'hivemind_read');
-    await call(wire, 'hivemind_sessions');
-    await call(wire, 'hivemind_has_unprocessed_mentions');
-    await call(wire, 'hivemind_get_unprocessed_mentions');
-    await call(wire, 'hivemind_process_mentions', { all: true });
-  });
+test('the shared buffer, written and read', async () => {
+  const wire = await connect();
+  await call(wire, 'hivemind_post', { body: 'Hello @Human and @Nobody' });
+  await call(wire, 'hivemind_read');
+  await call(wire, 'hivemind_sessions');
+  await call(wire, 'hivemind_has_unprocessed_mentions');
+  await call(wire, 'hivemind_get_unprocessed_mentions');
+  await call(wire, 'hivemind_process_mentions', { all: true });
 });
 
 test('reaching the human from the background, and stopping another', async () => {

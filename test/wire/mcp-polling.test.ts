@@ -4,7 +4,6 @@
  * @module-tag not-consumed
  * @module-tag at-least-once
  * @module-tag late
- * @module-tag sqlite
  * @module-tag mcp
  */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';

@@ -2,7 +2,6 @@
  * The shared buffer between Emacs and the sidecar: requests and notifications.
  *
  * @module-tag provenance
- * @module-tag sqlite
  * @module-tag emacs
  */
 

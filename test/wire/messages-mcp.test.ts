@@ -2,7 +2,6 @@
  * The shared buffer for agents over MCP: posting, reading and results.
  *
  * @module-tag provenance
- * @module-tag sqlite
  * @module-tag mcp
  */
 

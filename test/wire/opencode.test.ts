@@ -5,7 +5,6 @@
  * @module-tag as-displayed
  * @module-tag silence
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag acp
  */
 import { createServer } from 'node:http';

@@ -1,7 +1,6 @@
 /**
  * Calls of Hive's own tools that Claude Code refuses, or about which it asks: what they would have said reaches the human.
  *
- * @module-tag sqlite
  * @module-tag hook
  */
 import { beforeEach, expect, test } from 'vitest';

@@ -2,7 +2,6 @@
  * Reports on their way to the main session: exactly once normally, at least once whatever is killed.
  *
  * @module-tag at-least-once
- * @module-tag sqlite
  * @module-tag mcp
  * @module-tag hook
  */

@@ -2,7 +2,6 @@
  * Rules over the wire of Emacs: proposed, tried, written into the human's file, listed, used and revoked.
  *
  * @module-tag no-authority
- * @module-tag sqlite
  * @module-tag emacs
  */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -12,7 +11,7 @@ import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { placeAt } from '../../src/infrastructure/platform/place.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog } from '../support/dialogs.ts';
-import { eventsOf, noticesOf, openTestHive, SEAT_SECRET } from '../support/hive.ts';
+import { eventsOf, newHive, noticesOf, SEAT_SECRET } from '../support/hive.ts';
 import { type Client, fire, recordedEvent, said } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
 import { type Loose, openDeskHere, type RpcClient, startSidecar } from '../support/sidecar.ts';
@@ -44,8 +43,7 @@ interface Desk {
 /** A desk whose seat is registered, as the first one is. */
 async function openDesk(open: typeof openDeskHere = openDeskHere): Promise<Desk> {
   const env = trusting(OWN);
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const sidecar = await open(store, { env, seat_key: SEAT_SECRET });
   const human = async (cwd: string) => ({ trust: humanTrust(env), place: placeAt(cwd) });
   return {

@@ -7,7 +7,7 @@ import { emacsExtensions } from '../../src/cli/extensions.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { answerDialog } from '../support/dialogs.ts';
-import { ask, HUMAN, introduce, openTestHive, SEAT, SEAT_SECRET } from '../support/hive.ts';
+import { ask, HUMAN, introduce, newHive, openTestHive, SEAT, SEAT_SECRET } from '../support/hive.ts';
 import { trustFileOf } from '../support/human-file.ts';
 import { INITIALIZE, openDeskHere, startSidecar } from '../support/sidecar.ts';
 import { suspend } from '../support/suspend.ts';
@@ -178,8 +178,7 @@ test('a further seat is registered by a desk whose own key is, and by no other',
 });
 
 test('a phone is paired at a desk, listed, let allow permissions, and revoked', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const { store, hive } = await newHive();
   const env = { XDG_CONFIG_HOME: tempFolder() };
   const sidecar = await openDeskHere(store, { env, seat_key: SEAT_SECRET });
   await expect(sidecar.request('phone/invite', {})).rejects.toThrow(/No inbox is served/);

@@ -2,7 +2,6 @@
  * Frames to Emacs stay under 256 KB, whatever is in the store.
  *
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag emacs
  * @module-tag mcp
  */

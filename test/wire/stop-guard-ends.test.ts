@@ -2,7 +2,6 @@
  * Where the Stop guard does not wait for a Stop, or must not hold one; and what counts as a turn.
  *
  * @module-tag guards-end
- * @module-tag sqlite
  * @module-tag hook
  */
 import { describe, expect, test } from 'vitest';
@@ -44,35 +43,27 @@ describe('without a Stop', () => {
   });
 });
 
-describe('an interrupt', () => {
-  test('is not delayed by anything that is owed', async () => {
-    const hive = await openTestHive();
-    const agent = claude(hive, { env: { HIVE_SOURCE: 'bg' } });
-    await agent.start();
-    await agent.prompt('p1');
-    await ping(hive, 'session-1');
-    const interrupting = hive.interrupts.interrupt({
-      session: 'session-1',
-      actor: HUMAN,
-      timeout_ms: 10_000,
-    });
-    await eventually(async () => (await eventsOf(hive, 'turn/interrupt')).length > 0);
-    expect(await agent.stop('p1')).not.toContain('hivemind_report_updates');
-    expect(await interrupting).toMatchObject({ session_id: 'session-1' });
-  });
+test('an interrupt is not delayed by anything that is owed', async () => {
+  const hive = await openTestHive();
+  const agent = claude(hive, { env: { HIVE_SOURCE: 'bg' } });
+  await agent.start();
+  await agent.prompt('p1');
+  await ping(hive, 'session-1');
+  const interrupting = hive.interrupts.interrupt({ session: 'session-1', actor: HUMAN, timeout_ms: 10_000 });
+  await eventually(async () => (await eventsOf(hive, 'turn/interrupt')).length > 0);
+  expect(await agent.stop('p1')).not.toContain('hivemind_report_updates');
+  expect(await interrupting).toMatchObject({ session_id: 'session-1' });
 });
 
-describe('remind', () => {
-  test('a PostToolUse reminds once of what was shown; a Stop is not held', async () => {
-    const hive = await openTestHive();
-    const agent = claude(hive, { env: HEADLESS });
-    await agent.start();
-    await agent.prompt('p1');
-    await hive.sessions.configure('session-1', { report_policy: 'remind' }, HUMAN);
-    await ping(hive, 'session-1');
-    const reminded = said(await agent.post('p1', 't1'))?.hookSpecificOutput?.['additionalContext'];
-    expect(reminded).toContain('You showed your human ping "Look".');
-    expect(await agent.post('p1', 't2')).toBe('');
-    expect(await agent.stop('p1')).toBe('');
-  });
+test('remind: a PostToolUse reminds once of what was shown; a Stop is not held', async () => {
+  const hive = await openTestHive();
+  const agent = claude(hive, { env: HEADLESS });
+  await agent.start();
+  await agent.prompt('p1');
+  await hive.sessions.configure('session-1', { report_policy: 'remind' }, HUMAN);
+  await ping(hive, 'session-1');
+  const reminded = said(await agent.post('p1', 't1'))?.hookSpecificOutput?.['additionalContext'];
+  expect(reminded).toContain('You showed your human ping "Look".');
+  expect(await agent.post('p1', 't2')).toBe('');
+  expect(await agent.stop('p1')).toBe('');
 });

@@ -2,7 +2,6 @@
  * The Stop guard, over the recorded Stops of both clients: exactly what is printed, and that it ends.
  *
  * @module-tag guards-end
- * @module-tag sqlite
  * @module-tag hook
  */
 import { describe, expect, test } from 'vitest';

@@ -2,14 +2,13 @@
  * Any output of a library goes to stderr: a stray line on stdout would break the protocol for the client.
  *
  * @module-tag untrusted
- * @module-tag sqlite
  * @module-tag mcp
  * @module-tag emacs
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Child, childEnvironment, spawnHive } from '../support/children.ts';
+import { type Child, childEnvironment, readOutput, spawnHive } from '../support/children.ts';
 import { INITIALIZE } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -27,11 +26,8 @@ function spawnPrinter(command: string): { child: Child; wire: () => string } {
   const agent = command === 'mcp' ? { HIVE_AGENT: 'agent-1' } : {};
   const env = childEnvironment(tempStore(), { NODE_OPTIONS: `--require=${library}`, ...agent });
   const child = spawnHive([command], env);
-  let written = '';
-  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-    written += text;
-  });
-  return { child, wire: () => written };
+  const written = readOutput(child);
+  return { child, wire: written };
 }
 
 function request(id: number, method: string, params: unknown = {}): string {
@@ -88,10 +84,7 @@ test('hive sidecar', async () => {
 
 test('a sidecar whose messages nobody reads any more goes on', async () => {
   const child = spawnHive(['sidecar'], childEnvironment(tempStore()));
-  let written = '';
-  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-    written += text;
-  });
+  const written = readOutput(child);
   child.process.stderr.destroy();
   const send = (body: string): void => {
     child.process.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
@@ -99,7 +92,7 @@ test('a sidecar whose messages nobody reads any more goes on', async () => {
   // An unknown parameter is worth a warning.
   send(request(1, 'initialize', { ...INITIALIZE, unknown: 1 }));
   send(request(2, 'prompt/list', { unknown: 1 }));
-  await eventually(() => written.includes('"id":2'));
+  await eventually(() => written().includes('"id":2'));
   send(request(3, 'prompt/list'));
-  await eventually(() => written.includes('"id":3'));
+  await eventually(() => written().includes('"id":3'));
 });

@@ -1,10 +1,11 @@
 /** A store that fails while a batch of events is sent: nothing is sent twice, and nothing is left out. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startEvents } from '../../src/adapters/emacs/connection.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, introduction, openTestHive } from '../support/hive.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -32,8 +33,9 @@ test.each([1, 2, 3, 4, 99])('whichever access to the store fails: number %i', as
   const session = await hive.sessions.introduce(introduction());
   const { ask_id } = await ask(hive, {}, session.session_id);
   await hive.messages.post({ body: 'Done.', author: agentAuthor(session, 'mcp') });
-  const desk = await hive.desks.open({ seat: 'ada@test', human: 'ada', client: 'emacs', pid: process.pid });
-  onTestFinished(() => desk.close());
+  const desk = closedAtEnd(
+    await hive.desks.open({ seat: 'ada@test', human: 'ada', client: 'emacs', pid: process.pid }),
+  );
   const told: string[] = [];
   const place = {
     seat: 'ada@test',

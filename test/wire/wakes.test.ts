@@ -3,7 +3,6 @@
  *
  * @module-tag at-least-once
  * @module-tag guards-end
- * @module-tag sqlite
  * @module-tag hook
  */
 import { DatabaseSync } from 'node:sqlite';
@@ -20,19 +19,14 @@ import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { type OpenedHive, openWakes } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, noticesOf, openTestHive, recordingLog, whenWaiting } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { actorOf, join, post } from '../support/messages.ts';
 import { tempStore } from '../support/temp.ts';
 import { claude, SESSION } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
 const SEAT = 'ada@test';
-const LIFE = {
-  session_id: SESSION,
-  seat: SEAT,
-  env: {},
-  wait_ms: 10_000,
-  deliver: async () => true,
-};
+const LIFE = { session_id: SESSION, seat: SEAT, env: {}, wait_ms: 10_000, deliver: async () => true };
 const RUNS = 'still waits';
 
 let hive: OpenedHive;
@@ -216,8 +210,7 @@ test('a waiter that begins while the store is locked or unavailable begins when 
 test('a waiter of a client that reads its stderr writes nothing there about a locked store', async () => {
   const store = tempStore();
   const wakes = await openWakes({ store, env: {}, busy_ms: 1 });
-  const other = new DatabaseSync(store);
-  onTestFinished(() => other.close());
+  const other = closedAtEnd(new DatabaseSync(store));
   other.exec('BEGIN IMMEDIATE');
   const written = vi.spyOn(process.stderr, 'write');
   onTestFinished(() => written.mockRestore());
@@ -394,11 +387,12 @@ describe('an idle Codex', () => {
       },
     };
     const wakes = createWakes({ store, feed, ids: randomIds, processes });
-    const waker = createCodexWaker(
-      { store, feed, wakes, codex: async () => codex, machine: 'test', log: recordingLog() },
-      { seat: SEAT },
+    const waker = closedAtEnd(
+      createCodexWaker(
+        { store, feed, wakes, codex: async () => codex, machine: 'test', log: recordingLog() },
+        { seat: SEAT },
+      ),
     );
-    onTestFinished(() => waker.close());
     return { waker, queued };
   }
 

@@ -3,21 +3,14 @@ import { hostname } from 'node:os';
 import { HiveError } from '../../../src/domain/errors.ts';
 import { openHive } from '../../../src/open-hive.ts';
 import { waitForOthers } from '../../support/wait-for-others.ts';
+import { introduction } from '../../support/introduction.ts';
 
 const [session_id = ''] = process.argv.slice(2);
 // Many processes on a busy machine wait for each other longer than a person would: speed is not tested here.
 const hive = await openHive({ busy_ms: 60_000 });
-const session = await hive.sessions.introduce({
-  session_id,
-  client: 'claude-code',
-  source: 'bg',
-  project: 'demo',
-  project_dir: '/demo/.git',
-  branch: null,
-  parent_session_id: null,
-  machine: hostname(),
-  pid: null,
-});
+const session = await hive.sessions.introduce(
+  introduction({ session_id, source: 'bg', machine: hostname() }),
+);
 await waitForOthers();
 try {
   await hive.outreach.ping({ message: 'Me!' }, session);

@@ -2,21 +2,12 @@
 import { hostname } from 'node:os';
 import { agentAuthor } from '../../../src/domain/messages.ts';
 import { openHive } from '../../../src/open-hive.ts';
+import { introduction } from '../../support/introduction.ts';
 
 const [session_id = '', count = '1'] = process.argv.slice(2);
 // Many at once on a busy machine: a long wait of one of them is not a failure.
 const hive = await openHive({ busy_ms: 30_000 });
-const session = await hive.sessions.introduce({
-  session_id,
-  client: 'claude-code',
-  source: 'main',
-  project: 'demo',
-  project_dir: '/demo/.git',
-  branch: null,
-  parent_session_id: null,
-  machine: hostname(),
-  pid: null,
-});
+const session = await hive.sessions.introduce(introduction({ session_id, machine: hostname() }));
 const author = agentAuthor(session, 'library');
 for (let n = 0; n < Number(count); n += 1) {
   const { message } = await hive.messages.post({ author, body: `${session_id} ${n} @All` });

@@ -6,6 +6,7 @@ import { openHive } from '../../../src/open-hive.ts';
 import { randomOf } from '../../chaos/random.ts';
 import { moment } from '../../support/wait.ts';
 import { waitForOthers } from '../../support/wait-for-others.ts';
+import { introduction } from '../../support/introduction.ts';
 
 export interface Played {
   /** For each question it asked: the decision it got. */
@@ -22,17 +23,7 @@ const random = randomOf(20_260_111, name);
 
 // Sixteen writers wait for each other longer than a person would: speed is not tested here.
 const hive = await openHive({ busy_ms: 60_000 });
-const session = await hive.sessions.introduce({
-  session_id: name,
-  client: 'race',
-  source: 'main',
-  project: 'race',
-  project_dir: '/race',
-  branch: null,
-  parent_session_id: null,
-  machine: 'race',
-  pid: null,
-});
+const session = await hive.sessions.introduce(introduction({ session_id: name, machine: 'race' }));
 await waitForOthers();
 
 const played: Played = { told: {}, won: [] };

@@ -4,26 +4,19 @@ import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { childEnvironment } from '../../support/children.ts';
-import { lisp, openEmptyHome } from '../../support/emacs.ts';
-import { whenFinished } from '../../support/lifetime.ts';
-import type { Terminal } from '../../support/tmux.ts';
-import { eventually } from '../../support/wait.ts';
+import { type EmacsTerminal, lisp, openEmptyHome } from '../../support/emacs.ts';
 
-export interface Editor extends Terminal {
+export interface Editor extends Omit<EmacsTerminal, 'evaluate'> {
   /** The store that it looks at; agents are to be started on the same. */
   readonly store: string;
   /** The name of the project that it and its agents are in. */
   readonly project: string;
-  /** M-x NAME RET. */
-  command(name: string): Promise<void>;
   /** A Lisp form evaluated as another program does, while Emacs waits for keys; its value as it is printed. */
   evaluate(form: string): Promise<string>;
   /** The text of a buffer. */
   text(buffer: string): Promise<string>;
   /** Evaluates a form that shows a buffer in a new window; keys then go there. */
   show(form: string): Promise<void>;
-  /** Waits until the echo area has shown this. It may be replaced soon, so its log is read. */
-  announces(pattern: RegExp): Promise<void>;
   /** Resets Emacs: one window, nothing half-typed, no buffer that shows what is in the store. */
   calm(): Promise<void>;
 }
@@ -31,7 +24,6 @@ export interface Editor extends Terminal {
 /** Starts it and waits until it is connected. `setup` is Lisp that runs before hive-mode. */
 export async function startEditor(setup = 'nil'): Promise<Editor> {
   const home = await openEmptyHome();
-  whenFinished(() => home.close());
   const env = childEnvironment(home.store);
   const notes = join(env['HOME'] ?? '', 'notes.txt');
   writeFileSync(notes, 'notes\n');
@@ -42,11 +34,6 @@ export async function startEditor(setup = 'nil'): Promise<Editor> {
     ...terminal,
     store: home.store,
     project: basename(env['HOME'] ?? ''),
-    async command(name) {
-      await terminal.keys('M-x');
-      await terminal.type(name);
-      await terminal.keys('Enter');
-    },
     evaluate: async (form) =>
       (await promisify(execFile)('emacsclient', [...client, form], { env })).stdout.trim(),
     text: async (buffer) =>
@@ -60,13 +47,6 @@ export async function startEditor(setup = 'nil'): Promise<Editor> {
     async show(form) {
       await editor.calm();
       await editor.evaluate(`(progn ${form} (select-window (get-buffer-window (current-buffer) t)) nil)`);
-    },
-    async announces(pattern) {
-      await eventually(
-        async () => pattern.test(await editor.text('*Messages*')),
-        20_000,
-        `${pattern} in the echo area`,
-      );
     },
     async calm() {
       await terminal.keys('C-g');

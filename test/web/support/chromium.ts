@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { type Child, childEnvironment, spawnChild } from '../../support/children.ts';
-import { whenFinished } from '../../support/lifetime.ts';
+import { beforeFile, closedAtEnd, whenFinished } from '../../support/lifetime.ts';
 import { tempFolder } from '../../support/temp.ts';
 import { eventually, PATIENCE_MS } from '../../support/wait.ts';
 
@@ -42,8 +42,7 @@ export async function startChromium(folder: string = tempFolder()): Promise<Chro
   const address = (): string[] => (existsSync(ready) ? readFileSync(ready, 'utf8').split('\n') : []);
   await eventually(() => address().length === 2, PATIENCE_MS, 'Chromium');
   const [port, path] = address();
-  const browser = await chromium.connectOverCDP(`ws://127.0.0.1:${port}${path}`);
-  whenFinished(() => browser.close());
+  const browser = closedAtEnd(await chromium.connectOverCDP(`ws://127.0.0.1:${port}${path}`));
   const [kept] = browser.contexts();
   if (kept === undefined) throw new Error('Chromium has no context.');
   kept.setDefaultTimeout(PATIENCE_MS);
@@ -66,12 +65,23 @@ export interface Look {
 export const PHONE: Look = { width: 390, height: 844, theme: 'light', touch: true };
 export const DESKTOP: Look = { width: 1280, height: 800, theme: 'light', touch: false };
 
-/** A context of its own, as another person's browser. */
-export async function openContext(
-  { browser }: Chromium,
-  { width, height, theme, touch }: Look = PHONE,
-): Promise<BrowserContext> {
-  const context = await browser.newContext({
+let shared: Chromium;
+
+/** Starts the browser that the tests of a file share. */
+export function useChromium(): void {
+  beforeFile(async () => {
+    shared = await startChromium();
+  });
+}
+
+/** A page of a context of its own. */
+export async function openPage(look?: Look): Promise<Page> {
+  return (await openContext(look)).newPage();
+}
+
+/** A context of its own in the browser that tests share, as another person's browser. */
+export async function openContext({ width, height, theme, touch }: Look = PHONE): Promise<BrowserContext> {
+  const context = await shared.browser.newContext({
     viewport: { width, height },
     colorScheme: theme,
     hasTouch: touch,

@@ -5,7 +5,13 @@ import type { Device } from '../../../src/domain/devices.ts';
 import { shownCode } from '../../../src/extensions/inbox/device.ts';
 import { devicesOf } from '../../../src/extensions/inbox/service.ts';
 import type { OpenedHive } from '../../../src/open-hive.ts';
-import { type Child, childEnvironment, type Environment, spawnHive } from '../../support/children.ts';
+import {
+  type Child,
+  childEnvironment,
+  type Environment,
+  readOutput,
+  spawnHive,
+} from '../../support/children.ts';
 import { openTestHive, SEAT, withoutQuotas } from '../../support/hive.ts';
 import { trustFileOf, trusting } from '../../support/human-file.ts';
 import { freePort } from '../../support/postgres.ts';
@@ -55,11 +61,8 @@ export async function serveInbox(store: string = tempStore()): Promise<ServedInb
 
 async function serveAt(store: string, port: number, env: Environment): Promise<Child> {
   const child = spawnHive(['serve', '--inbox', '--port', String(port)], childEnvironment(store, env));
-  let said = '';
-  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
-  });
-  await eventually(() => said.includes('/inbox'), PATIENCE_MS, `hive serve --inbox: ${child.stderr()}`);
+  const said = readOutput(child);
+  await eventually(() => said().includes('/inbox'), PATIENCE_MS, `hive serve --inbox: ${child.stderr()}`);
   return child;
 }
 
