@@ -12,9 +12,9 @@ import { permissionDigest } from '../../src/domain/permissions.ts';
 import { checkRequest } from '../../src/domain/prompts.ts';
 import { seatKeyFrom } from '../../src/domain/seats.ts';
 import { openHive } from '../../src/open-hive.ts';
+import { introduction } from '../../test/support/introduction.ts';
 import { connectHive, environment, HIVE, storeIn, tempFolder, wallTime } from '../children.ts';
 import { type Family, interleave, type Measurement, timed } from '../harness.ts';
-import { introduction } from '../../test/support/introduction.ts';
 
 /** As recorded from Claude Code. */
 const recorded = readFileSync(join(import.meta.dirname, '../pre-tool-use.json'), 'utf8');

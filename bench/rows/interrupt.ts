@@ -5,9 +5,9 @@ import { permissionDigest } from '../../src/domain/permissions.ts';
 import { seatKeyFrom } from '../../src/domain/seats.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
+import { introduction } from '../../test/support/introduction.ts';
 import { connectHive, environment, HIVE, storeIn, tempFolder, wallTime } from '../children.ts';
 import { type Family, interleave } from '../harness.ts';
-import { introduction } from '../../test/support/introduction.ts';
 
 const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
 const SESSION = '5e551000-0000-4000-8000-000000000003';

@@ -1,9 +1,9 @@
 /** The shared buffer: how soon another process sees a mention, and how fast a message is parsed for mentions. */
 import { parseMentions } from '../../src/domain/mention-parser.ts';
 import { openHive } from '../../src/open-hive.ts';
+import { introduction } from '../../test/support/introduction.ts';
 import { connectHive, storeIn, tempFolder } from '../children.ts';
 import { type Family, interleave, type Measurement } from '../harness.ts';
-import { introduction } from '../../test/support/introduction.ts';
 
 export const messages: Family = {
   name: 'messages',

@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
+import { introduction } from '../../test/support/introduction.ts';
 import { type Environment, environment, HIVE, start, storeIn, tempFolder } from '../children.ts';
 import { type Family, interleave } from '../harness.ts';
-import { introduction } from '../../test/support/introduction.ts';
 
 const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
 const SESSION = '5e551000-0000-4000-8000-000000000004';

@@ -7,8 +7,7 @@ import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 async function library(store: string, agent = 'program', log = recordingLog()): Promise<HiveLibrary> {
-  const hive = closedAtEnd(await openHive({ store, agent, env: {}, log }));
-  return hive;
+  return closedAtEnd(await openHive({ store, agent, env: {}, log }));
 }
 
 function recorder(): { calls: Prompt[]; onResponse: (prompt: Prompt) => void } {

@@ -8,9 +8,9 @@ import { type Driver, statement } from '../../src/infrastructure/store/sql.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
 import { ask, openTestHive } from '../support/hive.ts';
+import { closedAtEnd } from '../support/lifetime.ts';
 import { append, openOn, seqsAfter } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
-import { closedAtEnd } from '../support/lifetime.ts';
 
 export function migrationsContract(engine: StoreEngine): void {
   test('run once when three processes start at once on a missing store', async () => {

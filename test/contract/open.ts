@@ -4,12 +4,11 @@ import type { NewEvent } from '../../src/domain/events.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openTestHive } from '../support/hive.ts';
-import type { StoreEngine } from './store-contract.ts';
 import { closedAtEnd } from '../support/lifetime.ts';
+import type { StoreEngine } from './store-contract.ts';
 
 export async function openOn(engine: StoreEngine, address: string): Promise<Store> {
-  const store = closedAtEnd(await openStore(await engine.openDriver(address), address));
-  return store;
+  return closedAtEnd(await openStore(await engine.openDriver(address), address));
 }
 
 /** Two hives on one new store, as two processes would have it open. */

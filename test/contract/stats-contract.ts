@@ -6,8 +6,8 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { fireDialog, openDesk } from '../support/dialogs.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { fire, recordedEvent, withRules } from '../support/hooks.ts';
-import type { StoreEngine } from './store-contract.ts';
 import { closedAtEnd } from '../support/lifetime.ts';
+import type { StoreEngine } from './store-contract.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 const FROM_THE_BEGINNING = { at: '', ask_id: '' };

@@ -9,8 +9,7 @@ import type { StoreEngine } from './store-contract.ts';
 
 export function transactionsContract(engine: StoreEngine): void {
   async function openWith(busy_ms: number, address: string): Promise<Driver> {
-    const driver = closedAtEnd(await engine.openDriver(address, { busy_ms }));
-    return driver;
+    return closedAtEnd(await engine.openDriver(address, { busy_ms }));
   }
 
   test('undo state and event together', async () => {

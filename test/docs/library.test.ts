@@ -7,8 +7,8 @@ import {
   type Child,
   childEnvironment,
   outputOf,
-  readOutput,
   ROOT,
+  readOutput,
   spawnChild,
   spawnHive,
 } from '../support/children.ts';

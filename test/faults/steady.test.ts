@@ -1,7 +1,7 @@
 /** `npm run test:steady` with one small file of tests, and with none. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { childEnvironment, readOutput, ROOT, spawnChild } from '../support/children.ts';
+import { childEnvironment, ROOT, readOutput, spawnChild } from '../support/children.ts';
 import { RUN_VARIABLE } from '../support/run-folder.ts';
 import { tempFolder } from '../support/temp.ts';
 

@@ -19,8 +19,7 @@ import { eventually } from '../support/wait.ts';
 const TURN = { thread_id: 'thread-1', client_turn_id: 'turn-7' };
 
 async function hiveWith(env: Record<string, string>): Promise<OpenedHive> {
-  const hive = closedAtEnd(await openHive({ store: tempStore(), env }));
-  return hive;
+  return closedAtEnd(await openHive({ store: tempStore(), env }));
 }
 
 async function codexTurn(hive: OpenedHive): Promise<void> {

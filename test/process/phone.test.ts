@@ -166,8 +166,7 @@ test('a phone may allow once a person says so whose own key counts, where termin
   const store = tempStore();
   const env = trusting({ terminal_may_allow: true });
   const confirming = async (own: Environment): Promise<OpenedHive> => {
-    const hive = closedAtEnd(await openHive({ store, env: own }));
-    return hive;
+    return closedAtEnd(await openHive({ store, env: own }));
   };
   const { device } = await pair(await confirming(env), 'Phone');
   const onlyEmacs = trusting({});

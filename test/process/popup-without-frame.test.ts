@@ -52,12 +52,11 @@ async function askAndClick(question: string): Promise<void> {
 
 /** Opens a frame in a terminal, as a person does. */
 async function frame(...args: string[]): Promise<Terminal> {
-  const terminal = closedAtEnd(
+  return closedAtEnd(
     await openTerminal(mkdtempSync(join(home.folder, 'f')), env, [
       ...['emacsclient', '-s', SERVER, '-t', ...args],
     ]),
   );
-  return terminal;
 }
 
 const frames = (): Promise<string> =>

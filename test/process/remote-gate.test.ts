@@ -20,7 +20,7 @@ import {
   runRemoteHook,
   serveFar,
 } from '../support/remote.ts';
-import { connectHttp, serve, type Served } from '../support/serve.ts';
+import { connectHttp, type Served, serve } from '../support/serve.ts';
 
 describe('the mention gate of another machine', () => {
   const bash = (session_id: string): object => ({

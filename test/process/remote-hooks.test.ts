@@ -38,7 +38,7 @@ import {
   serveFar,
   tokenFileOf,
 } from '../support/remote.ts';
-import { rawRequest, serve, type Served, serveHere, serveNew, serveWith } from '../support/serve.ts';
+import { rawRequest, type Served, serve, serveHere, serveNew, serveWith } from '../support/serve.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { clockPasses, eventually, within } from '../support/wait.ts';

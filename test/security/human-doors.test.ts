@@ -15,8 +15,8 @@ import {
   childEnvironment,
   type Environment,
   HIVE,
-  readOutput,
   ROOT,
+  readOutput,
   spawnChild,
   spawnHive,
 } from '../support/children.ts';

@@ -25,7 +25,7 @@ import {
   serveFar,
   tokenFileOf,
 } from '../support/remote.ts';
-import { connectHttp, INITIALIZE, serve, type Served, serveNew } from '../support/serve.ts';
+import { connectHttp, INITIALIZE, type Served, serve, serveNew } from '../support/serve.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 

@@ -6,8 +6,8 @@ import {
   childEnvironment,
   type Environment,
   HIVE,
-  readOutput,
   ROOT,
+  readOutput,
   spawnHive,
 } from './children.ts';
 import { canRunInHost, runInHost } from './command-host.ts';

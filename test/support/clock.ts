@@ -16,6 +16,5 @@ export async function openWithClock(path: string, ahead_ms: number): Promise<Sto
     write: (work, options) => driver.write((sql, now) => work(sql, shifted(now)), options),
     read: (work) => driver.read((sql, now) => work(sql, shifted(now))),
   };
-  const store = closedAtEnd(await openStore(other, path));
-  return store;
+  return closedAtEnd(await openStore(other, path));
 }

@@ -21,14 +21,13 @@ import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 async function open(env: Record<string, string> = {}): Promise<AgentHive> {
-  const hive = closedAtEnd(
+  return closedAtEnd(
     await openAgentHive({
       store: tempStore(),
       env: { HOME: tempFolder(), ...env },
       log: recordingLog(),
     }),
   );
-  return hive;
 }
 
 const { signal } = new AbortController();

@@ -2,8 +2,8 @@
 import { hostname } from 'node:os';
 import { HiveError } from '../../../src/domain/errors.ts';
 import { openHive } from '../../../src/open-hive.ts';
-import { waitForOthers } from '../../support/wait-for-others.ts';
 import { introduction } from '../../support/introduction.ts';
+import { waitForOthers } from '../../support/wait-for-others.ts';
 
 const [session_id = ''] = process.argv.slice(2);
 // Many processes on a busy machine wait for each other longer than a person would: speed is not tested here.

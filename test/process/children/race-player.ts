@@ -4,9 +4,9 @@
  */
 import { openHive } from '../../../src/open-hive.ts';
 import { randomOf } from '../../chaos/random.ts';
+import { introduction } from '../../support/introduction.ts';
 import { moment } from '../../support/wait.ts';
 import { waitForOthers } from '../../support/wait-for-others.ts';
-import { introduction } from '../../support/introduction.ts';
 
 export interface Played {
   /** For each question it asked: the decision it got. */
