@@ -53,17 +53,12 @@ test('Evil: the list is in motion state with the keys of Hive, and j and k move'
   await emacs.keys('j');
   await at('Motion two?');
   await emacs.keys('k', 'm');
-  await emacs.until(/>.*Motion one\?\n .*Motion two\?/);
-  await emacs.keys('U', 'Tab');
-  await emacs.until(/▸ \S+ {2}2 questions/);
-  await emacs.keys('Tab', 'M-<', 'j', 'c');
-  await emacs.until(/Cancel Deployer.s question\?/);
-  await emacs.keys('y');
+  await emacs.press(/>.*Motion one\?\n .*Motion two\?/, 'U', 'Tab');
+  await emacs.press(/▸ \S+ {2}2 questions/, 'Tab', 'M-<', 'j', 'c');
+  await emacs.press(/Cancel Deployer.s question\?/, 'y');
   expect(await settled(first)).toMatchObject({ status: 'cancelled' });
-  await emacs.until(/▾ \S+ {2}1 question\n/);
-  await emacs.keys('M-<', 'j', 'Enter');
-  await emacs.until(/Motion two\?\n\nOptions[\s\S]*<M> .*Hive-Question/);
-  await emacs.keys('1');
+  await emacs.press(/▾ \S+ {2}1 question\n/, 'M-<', 'j', 'Enter');
+  await emacs.press(/Motion two\?\n\nOptions[\s\S]*<M> .*Hive-Question/, '1');
   expect(await settled(second)).toMatchObject({ selected: ['yes'] });
   await emacs.keys('q', 'q');
 });
@@ -72,14 +67,14 @@ test('Embark, Vertico and Marginalia: questions are in groups of projects, with 
   const first = await ask({ question: 'Group one?', urgency: 'critical', ...YES_NO });
   const second = await ask({ question: 'Group two?', kind: 'permission', ...YES_NO });
   await emacs.keys('C-c', 'h', 'r');
-  await emacs.until(
+  await emacs.press(
     /1\/2 +Answer[\s\S]*\n +\S+ *\$?\n! Deployer: Group one\?[\s\S]*Deployer: Group two\? .*permission/,
+    'C-n',
+    'C-c',
+    '.',
   );
-  await emacs.keys('C-n', 'C-c', '.');
-  await emacs.until(/Act on hive-question .Deployer: Group two\?./);
-  await emacs.keys('c');
-  await emacs.until(/Cancel Deployer.s question\?/);
-  await emacs.keys('y');
+  await emacs.press(/Act on hive-question .Deployer: Group two\?./, 'c');
+  await emacs.press(/Cancel Deployer.s question\?/, 'y');
   expect(await settled(second)).toMatchObject({ status: 'cancelled' });
   await emacs.keys('C-c', 'h', 'l');
   await emacs.until(/▾ \S+ {2}1 question\n.*Group one\?/);
@@ -87,8 +82,7 @@ test('Embark, Vertico and Marginalia: questions are in groups of projects, with 
   await emacs.keys('M-<', 'j');
   await at('Group one?');
   await emacs.keys('C-c', '.');
-  await emacs.until(/Act on hive-question .Deployer: Group one\?./);
-  await emacs.keys('a');
+  await emacs.press(/Act on hive-question .Deployer: Group one\?./, 'a');
   await emacs.reply(/asks: Group one\?/, 'yes');
   expect(await settled(first)).toMatchObject({ selected: ['yes'] });
   await emacs.keys('q');
@@ -96,6 +90,5 @@ test('Embark, Vertico and Marginalia: questions are in groups of projects, with 
 
 test('which-key names the commands behind the prefix in plain words', async () => {
   await emacs.keys('C-c', 'h');
-  await emacs.until(/n (?:→|:) answer one by one/);
-  await emacs.keys('C-g');
+  await emacs.press(/n (?:→|:) answer one by one/, 'C-g');
 });

@@ -58,8 +58,7 @@ const lineWith = (text: string): RegExp => new RegExp(`^.*${text.replaceAll('*',
 async function start({ name, buffer, prefix, asks }: Kind): Promise<void> {
   await emacs.command(name);
   if (asks) {
-    await emacs.until(/^Run program: /m);
-    await emacs.keys('Enter');
+    await emacs.press(/^Run program: /m, 'Enter');
   }
   await emacs.until(lineWith(buffer));
   // eat has a margin.
@@ -93,8 +92,7 @@ test.for(KINDS)(
   '$name: j goes to the terminal, where keys reach the agent',
   async ({ name, buffer, prefix }) => {
     await emacs.command('hive-list');
-    await emacs.until(lineWith(`Which port for ${name}?`));
-    await emacs.keys('M-<', 'C-s');
+    await emacs.press(lineWith(`Which port for ${name}?`), 'M-<', 'C-s');
     await emacs.type(`for ${name}?`);
     await emacs.keys('Enter', 'j');
     await emacs.reply(lineWith(buffer), `Hello, ${name}`);
@@ -114,8 +112,7 @@ test('tmux: j selects the pane, and says where it is', async () => {
   const first = window();
   await pane.until(/^tmux has asked/m, 20_000);
   await emacs.command('hive-list');
-  await emacs.until(lineWith('Which port for tmux?'));
-  await emacs.keys('M-<', 'C-s');
+  await emacs.press(lineWith('Which port for tmux?'), 'M-<', 'C-s');
   await emacs.enter('for tmux?');
   const jump = async (where: string): Promise<void> => {
     tmux('new-window', 'sleep 600');

@@ -50,8 +50,7 @@ describe('hive-respond', () => {
   test('an option, completed', async () => {
     const [ask_id] = await home.asked(emacs, { question: 'Deploy?', options: OPTIONS });
     await emacs.command('hive-respond');
-    await emacs.until(/Deploy\? \(Yes, at once \/ No \/ Later \/ your own words\)/);
-    await emacs.keys('Tab');
+    await emacs.press(/Deploy\? \(Yes, at once \/ No \/ Later \/ your own words\)/, 'Tab');
     await emacs.until(/Yes, at once +Takes a minute/);
     await emacs.type('Y');
     await emacs.keys('Tab', 'Enter');
@@ -66,8 +65,7 @@ test('hive-amend corrects chosen options and their comment, and the event log ke
   /** Free text beside chosen options, given on purpose. */
   const remarked = async (at: RegExp, text: string): Promise<void> => {
     await emacs.reply(at, text);
-    await emacs.until(/Send it as a comment\?/);
-    await emacs.keys('y');
+    await emacs.press(/Send it as a comment\?/, 'y');
   };
   const [ask_id] = await home.asked(emacs, { question: 'When?', options: OPTIONS, multi_select: true });
   await emacs.command('hive-respond');
@@ -99,10 +97,10 @@ test('hive-amend corrects chosen options and their comment, and the event log ke
 
 test('hive-doctor says that everything is right', async () => {
   await emacs.command('hive-doctor');
-  await emacs.until(
+  await emacs.press(
     /\d+ checks: \d+ ok, \d+ not set up, 0 broken\.\n[\s\S]*ok {2}Sidecar +hive-sidecar [\s\S]*ok {2}Outbox +0 unsent, 0 rejected[\s\S]*ok {2}Node +v/,
+    'q',
   );
-  await emacs.keys('q');
 });
 
 describe('when something dies', () => {
@@ -151,8 +149,7 @@ describe('when something dies', () => {
       await emacs.until(/hive 1\b/);
     }
     await emacs.command('hive-respond');
-    await emacs.until(/asks: Half\? one two/);
-    await emacs.keys('Enter');
+    await emacs.press(/asks: Half\? one two/, 'Enter');
     expect(await home.answerTo(ask_id)).toMatchObject({ decision: 'one two ' });
     await eventually(() => readdirSync(drafts).length === 0);
   });

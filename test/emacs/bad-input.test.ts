@@ -55,8 +55,7 @@ test('the disk is full while a draft is saved: the text stays, and is kept once 
     await emacs.until(/hive 1\b/);
     await command(emacs, 'hive-next');
     await emacs.answer(/What is the plan\?[\s\S]*TAB skip/, 'o');
-    await emacs.until(/Hive-Question/);
-    await emacs.keys('e');
+    await emacs.press(/Hive-Question/, 'e');
     await emacs.until(/Hive-Answer/);
     await emacs.type('first, ');
     const pid = await emacs.pid();

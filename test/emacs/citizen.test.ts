@@ -99,10 +99,8 @@ describe('in 80 columns', () => {
 
   test('the buffer of a question wraps between words', async () => {
     await emacs.command('hive-list');
-    await emacs.until(/May I drop/);
-    await emacs.keys('M->', 'C-p', 'Enter');
-    await emacs.until(/They are 40 days old/);
-    await emacs.keys('C-x', '1');
+    await emacs.press(/May I drop/, 'M->', 'C-p', 'Enter');
+    await emacs.press(/They are 40 days old/, 'C-x', '1');
     await emacs.until(/^(?![\s\S]*Age Question)/);
     const screen = await emacs.until(/May I drop[\s\S]*They are 40 days old[\s\S]*\*hive: /);
     expect(screen.filter((line) => /[$\\]$/.test(line))).toEqual([]);
@@ -131,12 +129,10 @@ test('in context-menu-mode the right button offers what can be done with the que
 
 test('in repeat-mode one letter goes on to the next mention', async () => {
   for (const which of ['first', 'second', 'third']) await post(hive, claude, `@Human the ${which}`);
-  await emacs.until(/3@/);
-  await emacs.keys('C-x', '1', 'C-x', 'b');
+  await emacs.press(/3@/, 'C-x', '1', 'C-x', 'b');
   await emacs.enter('notes.txt');
   await emacs.command('hive-shared');
-  await emacs.until(/the third/);
-  await emacs.keys('M-<', 'C-c', 'C-n');
+  await emacs.press(/the third/, 'M-<', 'C-c', 'C-n');
   await at(/@Human the first/);
   await emacs.keys('n');
   await at(/@Human the second/);
@@ -151,10 +147,8 @@ test('with a list, a question and drafts, Emacs ends and asks nothing', async ()
   await emacs.type('half a message');
   await emacs.keys('C-x', '1');
   await emacs.command('hive-list');
-  await emacs.until(/May I drop/);
-  await emacs.keys('M-<', 'C-n', 'Enter');
-  await emacs.until(/Run npm install\?[\s\S]*Options/);
-  await emacs.keys('e');
+  await emacs.press(/May I drop/, 'M-<', 'C-n', 'Enter');
+  await emacs.press(/Run npm install\?[\s\S]*Options/, 'e');
   await emacs.until(/C-c C-c se/);
   await emacs.type('half an answer');
   await emacs.until(/half an answer/);

@@ -59,20 +59,16 @@ test('hive-list marks several and answers them with one decision', async () => {
     { question: 'Other?' },
   );
   await emacs.command('hive-list');
-  await emacs.until(/Merge one\?[\s\S]*Merge two\?[\s\S]*Other\?/);
-  await emacs.keys('M-<', 'C-n', 'm', 'm');
-  await emacs.until(/>.*Merge one\?\n>.*Merge two\?/);
-  await emacs.keys('a');
+  await emacs.press(/Merge one\?[\s\S]*Merge two\?[\s\S]*Other\?/, 'M-<', 'C-n', 'm', 'm');
+  await emacs.press(/>.*Merge one\?\n>.*Merge two\?/, 'a');
   await emacs.reply(/Answer 2 questions: /, 'yes');
   expect(await home.answerTo(ids[0])).toMatchObject({ decision: 'yes', selected: ['yes'] });
   expect(await home.answerTo(ids[1])).toMatchObject({ decision: 'yes', selected: ['yes'] });
   await emacs.gone(/Merge one\?/);
   // RET shows all of it; c cancels there.
   await emacs.keys('M-<', 'C-n', 'Enter');
-  await emacs.until(/Hive-Question/);
-  await emacs.keys('c');
-  await emacs.until(/Cancel Deployer.s question\?/);
-  await emacs.keys('y');
+  await emacs.press(/Hive-Question/, 'c');
+  await emacs.press(/Cancel Deployer.s question\?/, 'y');
   expect(await home.answerTo(ids[2])).toMatchObject({ status: 'cancelled' });
   await emacs.keys('q');
 });
@@ -92,8 +88,7 @@ test('a card is shown with its buttons, and RET on one answers', async () => {
   await emacs.command('hive-outreach');
   await emacs.until(/Nightly build\n +Failed: 3\n +\[Retry\] +Run it again\n +\[Leave it\]/);
   await emacs.keys('M-<', 'Tab', 'Enter');
-  await emacs.until(/ {2}Retry ✓/);
-  await emacs.keys('q');
+  await emacs.press(/ {2}Retry ✓/, 'q');
 });
 
 test('the status buffer follows an agent that works, rests and is looked at, and moves nothing', async () => {
@@ -113,14 +108,12 @@ test('the status buffer follows an agent that works, rests and is looked at, and
   await home.agent.prompts.ask({ question: 'Meanwhile?', ...YES_NO });
   await emacs.until(/hive 2\b/);
   await emacs.type(' com');
-  await emacs.until(/^(?![\s\S]*Meanwhile\?)[\s\S]*I-search backward: task com$/m);
-  await emacs.keys('Enter');
+  await emacs.press(/^(?![\s\S]*Meanwhile\?)[\s\S]*I-search backward: task com$/m, 'Enter');
   await emacs.until(/Meanwhile\?[\s\S]*• Deployer/);
   expect(await emacs.here()).toMatch(/^ • Deployer/);
   // On the line of an agent, a key is about its questions.
   await emacs.keys('c');
-  await emacs.until(/Cancel 2 questions/);
-  await emacs.keys('y');
+  await emacs.press(/Cancel 2 questions/, 'y');
   expect(await home.answerTo(ask_id)).toMatchObject({ status: 'cancelled' });
   await emacs.gone(/hive \d+\b/);
 });
@@ -138,8 +131,7 @@ test('hive-interrupt stops what runs, and says so', async () => {
   await emacs.enter('*scratch*');
   await emacs.command('hive-interrupt');
   // No other agent works.
-  await emacs.until(/Interrupt \(default Deployer\):/);
-  await emacs.keys('Enter');
+  await emacs.press(/Interrupt \(default Deployer\):/, 'Enter');
   await emacs.reply(/Reason for Deployer \(RET for none\)/, 'wrong branch');
   await emacs.said(new RegExp(`${handle}: task interrupted by Ada`));
 });
@@ -147,11 +139,9 @@ test('hive-interrupt stops what runs, and says so', async () => {
 test('hive-history finds past questions, and opens them', async () => {
   await emacs.command('hive-history');
   await emacs.reply(/Search the history for:/, 'merge');
-  await emacs.until(/Merge two\? +→ yes \(Ada\)[\s\S]*Merge one\?/);
-  await emacs.keys('M-<', 'Enter');
+  await emacs.press(/Merge two\? +→ yes \(Ada\)[\s\S]*Merge one\?/, 'M-<', 'Enter');
   await emacs.until(/Hive-Question/);
-  await emacs.until(/Merge two\?[\s\S]*1 {2}yes {2}✓[\s\S]*Answer\nyes/);
-  await emacs.keys('q', 'e', 'C-a', 'C-k');
+  await emacs.press(/Merge two\?[\s\S]*1 {2}yes {2}✓[\s\S]*Answer\nyes/, 'q', 'e', 'C-a', 'C-k');
   const file = join(home.folder, 'history.org');
   await emacs.enter(file);
   await emacs.said(/Wrote \d+ entries/);

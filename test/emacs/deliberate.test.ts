@@ -98,13 +98,10 @@ test('hive-respond: a typo among several options is not sent without a question'
   await emacs.command('hive-respond');
   await emacs.reply(/lint \/ types \/ unit \/ your own words; RET adds one, empty RET sends/, 'lint');
   await emacs.reply(/your own words; chosen: lint; empty RET sends/, 'unti');
-  await emacs.until(/"unti" is not an option\. {2}Send it as a comment\?/);
-  await emacs.keys('n');
+  await emacs.press(/"unti" is not an option\. {2}Send it as a comment\?/, 'n');
   // It is there again, to be corrected.
-  await emacs.until(/RET sends\) unti$/m);
-  await emacs.keys('BSpace', 'BSpace');
+  await emacs.press(/RET sends\) unti$/m, 'BSpace', 'BSpace');
   await emacs.enter('it');
-  await emacs.until(/chosen: lint, unit; empty RET sends/);
-  await emacs.keys('Enter');
+  await emacs.press(/chosen: lint, unit; empty RET sends/, 'Enter');
   expect(await home.answerTo(id)).toMatchObject({ selected: ['lint', 'unit'], comment: null });
 });

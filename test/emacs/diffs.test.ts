@@ -51,30 +51,24 @@ beforeFile(async () => {
 test('the diff is read hunk by hunk, visited, compared, and said to be old when the file changes', async () => {
   await emacs.command('hive-next');
   await emacs.answer(/TAB skip/, 'o');
-  await emacs.until(/^@@ -2,7 /m);
-  await emacs.keys('C-x', '1');
+  await emacs.press(/^@@ -2,7 /m, 'C-x', '1');
   await emacs.until(/^ +5 +-const value5 = 5;\n +5 \+const value5 = five;$/m);
 
   await emacs.keys('n');
   await emacs.keys('n');
-  await emacs.until(/^ +41 \+export const forty/m);
-  await emacs.keys('C-n');
+  await emacs.press(/^ +41 \+export const forty/m, 'C-n');
   await emacs.keys('C-n');
   await emacs.keys('C-n');
   await emacs.keys('C-n');
   await emacs.keys('Enter');
-  await emacs.until(/values\.ts .*\(41,0\)|values\.ts +.*L41/);
-  await emacs.keys('C-x', '1');
-  await emacs.until(/values\.ts/);
-  await emacs.keys('C-x', 'k', 'Enter');
+  await emacs.press(/values\.ts .*\(41,0\)|values\.ts +.*L41/, 'C-x', '1');
+  await emacs.press(/values\.ts/, 'C-x', 'k', 'Enter');
   await emacs.until(/From the same agent|What happened|Options/);
 
   await emacs.keys('p');
   await emacs.keys('E');
-  await emacs.until(/\*hive before: values\.ts\*[\s\S]*\*hive after: values\.ts\*/);
-  await emacs.keys('q');
-  await emacs.until(/Quit this Ediff session/);
-  await emacs.keys('y');
+  await emacs.press(/\*hive before: values\.ts\*[\s\S]*\*hive after: values\.ts\*/, 'q');
+  await emacs.press(/Quit this Ediff session/, 'y');
   await emacs.until(/^(?![\s\S]*hive after)[\s\S]*export const forty/);
 
   writeFileSync(file, 'all new\n');

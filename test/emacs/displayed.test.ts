@@ -36,17 +36,13 @@ describe('a permission that is longer than the screen', () => {
     await emacs.command('hive-next');
     await emacs.until(/Too long to show here/);
     await emacs.answer(/Too long to show here/, '1');
-    await emacs.until(/Read it to the end/);
-    await emacs.keys('C-x', '1');
-    await emacs.until(/Run make\?[\s\S]*line 15$/m);
-    await emacs.keys('1');
+    await emacs.press(/Read it to the end/, 'C-x', '1');
+    await emacs.press(/Run make\?[\s\S]*line 15$/m, '1');
     await emacs.until(/Not sent: scroll/);
     // A jump to the end leaves a gap.
     await emacs.keys('M->');
-    await emacs.until(/^(?![\s\S]*Not sent: scroll)[\s\S]*rm -rf ~/);
-    await emacs.keys('1');
-    await emacs.until(/Not sent: scroll/);
-    await emacs.keys('M-<');
+    await emacs.press(/^(?![\s\S]*Not sent: scroll)[\s\S]*rm -rf ~/, '1');
+    await emacs.press(/Not sent: scroll/, 'M-<');
     await emacs.until(/line 15$/m);
     for (const line of [30, 50, 70]) {
       await emacs.keys('Space');
@@ -54,10 +50,8 @@ describe('a permission that is longer than the screen', () => {
       expect(await home.stored(id)).toMatchObject({ status: 'pending' });
     }
     await emacs.keys('Space');
-    await emacs.until(/rm -rf ~/);
-    await emacs.keys('1');
-    await emacs.until(/This is a PERMISSION\. {2}Answer "Allow"\?/);
-    await emacs.keys('y');
+    await emacs.press(/rm -rf ~/, '1');
+    await emacs.press(/This is a PERMISSION\. {2}Answer "Allow"\?/, 'y');
     expect(await home.answerTo(id)).toMatchObject({ selected: ['Allow'], via: 'emacs' });
   });
 
@@ -116,12 +110,9 @@ test('a line that is cut at the edge of the window is not displayed', async () =
   await emacs.evaluate('(add-hook (quote hive-prompt-mode-hook) (lambda () (setq truncate-lines t)) 90)');
   await emacs.command('hive-next');
   await emacs.answer(/Too long to show here/, '1');
-  await emacs.until(/Options[\s\S]*Read it to the end/);
-  await emacs.keys('1');
-  await emacs.until(/Not sent: scroll/);
-  await emacs.keys('C-n');
-  await emacs.until(/^(?![\s\S]*Not sent: scroll)/);
-  await emacs.keys('1');
+  await emacs.press(/Options[\s\S]*Read it to the end/, '1');
+  await emacs.press(/Not sent: scroll/, 'C-n');
+  await emacs.press(/^(?![\s\S]*Not sent: scroll)/, '1');
   await emacs.until(/Not sent: scroll/);
   expect(await home.stored(id)).toMatchObject({ status: 'pending' });
 });

@@ -66,26 +66,20 @@ test('a permission takes one key; what is typed after it is not typed into the f
   await emacs.answer(/Run make\?[\s\S]*TAB skip/, '1');
   await emacs.answer(/u takes it back/, 'C-e');
   await emacs.type('Z');
-  await emacs.until(/began\.Z$/m);
-  await emacs.keys('C-/');
+  await emacs.press(/began\.Z$/m, 'C-/');
   await emacs.evaluate('(hive-outbox-send-delayed)');
   expect(await home.answerTo(id)).toMatchObject({ selected: ['Allow'], via: 'emacs' });
 });
 
 test('q in a menu quits the menu, and nothing else', async () => {
   await emacs.command('hive');
-  await emacs.until(/\*hive\*/);
-  await emacs.keys('h');
-  await emacs.until(/do not disturb/);
-  await emacs.keys('q');
+  await emacs.press(/\*hive\*/, 'h');
+  await emacs.press(/do not disturb/, 'q');
   await emacs.until(/^(?![\s\S]*do not disturb)/);
   await emacs.command('hive-list');
-  await emacs.until(/No questions are pending/);
-  await emacs.keys('?');
-  await emacs.until(/quit this menu/);
-  await emacs.keys('q');
-  await emacs.until(/^(?![\s\S]*quit this menu)[\s\S]*No questions are pending/);
-  await emacs.keys('q');
+  await emacs.press(/No questions are pending/, '?');
+  await emacs.press(/quit this menu/, 'q');
+  await emacs.press(/^(?![\s\S]*quit this menu)[\s\S]*No questions are pending/, 'q');
   await emacs.until(/^The date on which it began\.$/m);
 });
 
@@ -98,8 +92,7 @@ test('without a desktop, the history of a question does not tell that no popup w
     ),
   );
   await emacs.command('hive-list');
-  await emacs.until(/Which colour\?/);
-  await emacs.keys('M-<', 'C-n', 'Enter');
+  await emacs.press(/Which colour\?/, 'M-<', 'C-n', 'Enter');
   const screen = (await emacs.until(/What happened[\s\S]*shown at a desk/)).join('\n');
   expect(screen).not.toContain('popup');
   await emacs.keys('c');

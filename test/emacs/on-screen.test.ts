@@ -71,8 +71,7 @@ test.each([
   await layOut();
   const [id] = await home.asked(emacs, permission('make clean\nmake all'));
   await emacs.keys('M-x');
-  await emacs.until(/^M-x/m);
-  await emacs.keys(...keys, 'F5');
+  await emacs.press(/^M-x/m, ...keys, 'F5');
   const screen = await emacs.until(/PERMISSION Run make\?[\s\S]*TAB skip/);
   expect(echoArea(screen)).toMatch(/Run make\?\n {2}make clean\n {2}make all\n 1 {2}Allow\n 2 {2}Deny\n/);
   await emacs.answer(/TAB skip/, '1');
@@ -86,12 +85,10 @@ test('with a minibuffer selected, a permission that is too long is read in the o
   await layOut();
   await home.asked(emacs, permission(NINE.repeat(3)));
   await emacs.keys('M-x');
-  await emacs.until(/^M-x/m);
-  await emacs.keys('F5');
+  await emacs.press(/^M-x/m, 'F5');
   await emacs.answer(/Too long to show here/, 'Space');
   await emacs.answer(/echo step 1\n[\s\S]*SPC, DEL scroll/, 'q');
-  await emacs.until(/^(?![\s\S]*DEL scroll)/);
-  await emacs.keys('C-g');
+  await emacs.press(/^(?![\s\S]*DEL scroll)/, 'C-g');
   await emacs.until(/^(?![\s\S]*^M-x)/m);
 });
 
@@ -178,10 +175,8 @@ test('in 80 columns, the mode lines of a question and of an answer have room for
   });
   await emacs.keys('F5');
   await emacs.answer(/TAB skip/, 'o');
-  await emacs.until(/\*hive: Deployer – Which.*\(Hive-Question\) +hive 1\b/);
-  await emacs.keys('e');
-  await emacs.until(/\*hive answer: Deployer – .*\(Hive-Answer\) +hive 1\b/);
-  await emacs.keys('C-c', 'C-k');
+  await emacs.press(/\*hive: Deployer – Which.*\(Hive-Question\) +hive 1\b/, 'e');
+  await emacs.press(/\*hive answer: Deployer – .*\(Hive-Answer\) +hive 1\b/, 'C-c', 'C-k');
   await emacs.until(/^(?![\s\S]*Hive-Answer)/);
 });
 
@@ -190,14 +185,12 @@ test('a menu that is longer than its window says how to scroll it, and its keys 
   await home.asked(emacs, permission('make'));
   // Below another window, as where nothing was set.
   await emacs.keys('F6');
-  await emacs.until(/\*scratch\*[\s\S]*Needs you[\s\S]*\*hive\*/);
-  await emacs.keys('?');
-  await emacs.until(
+  await emacs.press(/\*scratch\*[\s\S]*Needs you[\s\S]*\*hive\*/, '?');
+  await emacs.press(
     /w write to it[\s\S]*C-v scroll this menu\n[\s\S]*q quit this menu\n(?![\s\S]*remove filters)/,
+    'C-v',
   );
-  await emacs.keys('C-v');
-  await emacs.until(/mark what is alike[\s\S]*remove filters/);
-  await emacs.keys('t');
+  await emacs.press(/mark what is alike[\s\S]*remove filters/, 't');
   await emacs.until(/1 marked/);
 });
 

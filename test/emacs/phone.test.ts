@@ -34,8 +34,7 @@ async function used(): Promise<{ device: Device; phrase: string }> {
   await emacs.keys('C-u');
   await emacs.command('hive-phone');
   await emacs.reply(/Address of the inbox:/, 'https://hive.example.org');
-  await emacs.until(/████[\s\S]*▄/);
-  await emacs.keys('M->');
+  await emacs.press(/████[\s\S]*▄/, 'M->');
   const screen = (await emacs.until(/The code is \S+\./)).join('\n');
   expect(screen).toContain('https://hive.example.org/inbox#code=');
   const code = /The code is (\S+)\./.exec(screen)?.[1] ?? '';
@@ -76,22 +75,17 @@ test('a phone is let in once its human says that it shows the same phrase; nothi
 test('where no inbox is served, hive-phone offers to serve it, asks for the address once, and then shows the code', async () => {
   await emacs.evaluate('(setq hive-serve "127.0.0.1:0")');
   await emacs.command('hive-phone-list');
-  await emacs.until(/No phone is paired\. {2}\+ pairs one/);
-  await emacs.keys('+');
-  await emacs.until(/No inbox is served on this machine[\s\S]*s +serve it from this Emacs/);
-  await emacs.keys('s');
+  await emacs.press(/No phone is paired\. {2}\+ pairs one/, '+');
+  await emacs.press(/No inbox is served on this machine[\s\S]*s +serve it from this Emacs/, 's');
   await emacs.reply(/Address at which phones reach it/, 'https://hive.example.org');
-  await emacs.until(/Serve it from later sessions of Emacs, too\?/);
-  await emacs.keys('n');
-  await emacs.until(/████[\s\S]*▄/);
-  await emacs.keys('M->');
+  await emacs.press(/Serve it from later sessions of Emacs, too\?/, 'n');
+  await emacs.press(/████[\s\S]*▄/, 'M->');
   await emacs.until(/hive\.example\.org\/inbox#code=[\s\S]*The code is \S+\./);
 });
 
 test('a phone that shows another phrase is refused', async () => {
   const { device } = await used();
-  await emacs.until(/has used the code/);
-  await emacs.keys('c');
+  await emacs.press(/has used the code/, 'c');
   await emacs.reply(/Does Ada's phone show/, 'no');
   await emacs.until(/Refused Ada's phone/);
   await expect(devicesOf(hive).confirm(device, 'ada')).rejects.toMatchObject({ code: 'not_allowed' });
@@ -104,8 +98,7 @@ test('a phone in the list is let allow permissions, which then counts, and is re
   const phone = await pair(desk, "Ada's phone");
   await desk.close();
   await emacs.command('hive-phone-list');
-  await emacs.until(/Old phone[\s\S]*Ada's phone +ada +paired +answer$/m);
-  await emacs.keys('n', 'a');
+  await emacs.press(/Old phone[\s\S]*Ada's phone +ada +paired +answer$/m, 'n', 'a');
   await emacs.reply(/Let Ada's phone allow/, 'yes');
   await emacs.until(/answer and allow/);
   const seats = () => humanTrust({ HOME: home.folder }).seats;
@@ -122,8 +115,7 @@ test('a phone in the list is let allow permissions, which then counts, and is re
   expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
   // Point is still on its line.
   await emacs.keys('k');
-  await emacs.until(/Revoke Ada's phone\?/);
-  await emacs.keys('y');
+  await emacs.press(/Revoke Ada's phone\?/, 'y');
   await emacs.until(/Ada's phone +ada +revoked/);
   expect(readFileSync(join(home.folder, '.config/hive/trust.json'), 'utf8')).not.toContain(phone.seat.key);
 });

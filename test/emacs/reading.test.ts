@@ -42,34 +42,31 @@ test('a long context opens with its headings, a table is aligned, an address say
   await emacs.keys('F');
   await emacs.until(/^Deployer · .*\n\nShall I follow this plan\?\n\nContext\n# Why … 60 lines$/m);
   await emacs.keys('F', 'Enter');
-  await emacs.until(/^# Why … 60 lines\n# What it costs … 4 lines\n# Where … 61 lines$/m);
-  await emacs.keys('C-x', '1');
+  await emacs.press(/^# Why … 60 lines\n# What it costs … 4 lines\n# Where … 61 lines$/m, 'C-x', '1');
 
   // TAB on a heading; it goes to the next button elsewhere.
   await emacs.keys('M-<', 'C-s');
   await emacs.type('costs');
   await emacs.keys('Enter', 'Tab');
-  await emacs.until(
+  await emacs.press(
     /^\| +n \| what +\|\n\|-+\|-+\|\n\| +1 \| ab +\|\n\| +22 \| 日本語 +\|\n# Where … 61 lines$/m,
+    'Tab',
   );
-  await emacs.keys('Tab');
   await emacs.until(/^# What it costs … 4 lines$/m);
 
   await emacs.keys('C-n', 'Tab');
-  await emacs.until(
+  await emacs.press(
     /\(https:\/\/evil\.example\/100%25\?a=b\) → evil\.example and\nhttps:\/\/p<U\+0430>ypal\.example → xn--pypal-4ve\.example\.$/m,
+    'C-n',
+    'Tab',
+    'Tab',
   );
-  await emacs.keys('C-n', 'Tab', 'Tab');
-  await emacs.until(/^Visit https:\/\/xn--pypal-4ve\.example$/m);
-  await emacs.keys('BTab');
-  await emacs.until(/^Visit https:\/\/evil\.example\/100%25\?a=b$/m);
-  await emacs.keys('Enter');
-  await emacs.until(/^Visit evil\.example\? {2}https:\/\/evil\.example\/100%25\?a=b \(y or n\)/m);
-  await emacs.keys('n');
+  await emacs.press(/^Visit https:\/\/xn--pypal-4ve\.example$/m, 'BTab');
+  await emacs.press(/^Visit https:\/\/evil\.example\/100%25\?a=b$/m, 'Enter');
+  await emacs.press(/^Visit evil\.example\? {2}https:\/\/evil\.example\/100%25\?a=b \(y or n\)/m, 'n');
   await emacs.until(/\(y or n\) n$/m);
   expect(existsSync(visited)).toBe(false);
   await emacs.keys('Enter');
-  await emacs.until(/\(y or n\)$/m);
-  await emacs.keys('y');
+  await emacs.press(/\(y or n\)$/m, 'y');
   expect(await textOf(visited, 'the visit')).toBe('https://evil.example/100%25?a=b');
 });

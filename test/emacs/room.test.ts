@@ -34,12 +34,10 @@ beforeFile(async () => {
 
 test('C-x C-s writes the messages, and C-x k and C-x C-c keep what is not posted', async () => {
   await emacs.command('hive-shared');
-  await emacs.until(/The table is ready/);
-  await emacs.keys('M->');
+  await emacs.press(/The table is ready/, 'M->');
   await emacs.type('half a thought');
   await emacs.keys('C-x', 'C-s');
-  await emacs.until(/Save messages to: .*shared-\d{8}\.md/);
-  await emacs.keys('C-a', 'C-k');
+  await emacs.press(/Save messages to: .*shared-\d{8}\.md/, 'C-a', 'C-k');
   await emacs.enter(place.join(home.folder, 'room.md'));
   await emacs.said(/Wrote 1 message to .*room\.md/);
   expect(readFileSync(place.join(home.folder, 'room.md'), 'utf8')).toMatch(/The table is ready\.\n/);
@@ -58,8 +56,7 @@ test('C-x C-s writes the messages, and C-x k and C-x C-c keep what is not posted
   await eventually(() => !processes.alive(sidecar), 60_000, 'the end of Emacs and its sidecar');
   emacs = await home.emacs(setup);
   await emacs.command('hive-shared');
-  await emacs.until(/^half a thought and the rest/m);
-  await emacs.keys('C-c', 'C-c');
+  await emacs.press(/^half a thought and the rest/m, 'C-c', 'C-c');
   await eventually(
     async () => (await hive.messages.read({ limit: 10 })).items.length === 2,
     20_000,

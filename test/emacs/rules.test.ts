@@ -51,18 +51,16 @@ test('A shows the rule with what it would have answered; RET writes it and also 
   await emacs.said(/asks: Run npm test src\/b\.ts/);
   await emacs.command('hive-next');
   await emacs.answer(/Run npm test src\/b\.ts\?[\s\S]*A {2}Always allow/, 'A');
-  await emacs.until(/input +npm test src\/b\.ts\n[\s\S]*0 that you allowed, 0 that you denied/);
-  await emacs.keys('e');
-  await emacs.until(/Input of the rule/);
-  await emacs.keys('C-a', 'C-k');
+  await emacs.press(/input +npm test src\/b\.ts\n[\s\S]*0 that you allowed, 0 that you denied/, 'e');
+  await emacs.press(/Input of the rule/, 'C-a', 'C-k');
   await emacs.enter('npm test*');
   await emacs.until(/1 that you allowed, 1 that you denied[\s\S]*You decided differently\n.*npm test evil/);
   expect(written()).not.toContain('npm test');
   await emacs.keys('Enter');
-  await emacs.until(
+  await emacs.press(
     /Allow this, and let the rule "Bash npm test\*" answer in your place from now on\?\\?\s*\(y or n\)/,
+    'y',
   );
-  await emacs.keys('y');
   const output = said(await printed)?.hookSpecificOutput;
   expect(output).toMatchObject({ decision: { behavior: 'allow' } });
   expect(JSON.parse(written())).toMatchObject({
@@ -70,12 +68,9 @@ test('A shows the rule with what it would have answered; RET writes it and also 
   });
   await emacs.command('hive-rules');
   // 80 columns have room for the end and the line, too.
-  await emacs.until(/allow +Bash npm test\* +project +0 +\d{4}-\d\d-\d\d +:\d+$/m);
-  await emacs.keys('t');
-  await emacs.until(/This rule answers in your place:[\s\S]*2 that you allowed, 1 that you denied/);
-  await emacs.keys('q');
-  await emacs.until(/k revoke/);
-  await emacs.keys('k');
+  await emacs.press(/allow +Bash npm test\* +project +0 +\d{4}-\d\d-\d\d +:\d+$/m, 't');
+  await emacs.press(/This rule answers in your place:[\s\S]*2 that you allowed, 1 that you denied/, 'q');
+  await emacs.press(/k revoke/, 'k');
   await emacs.until(/None yet\. {2}Press A at a permission to make one/);
   expect(JSON.parse(written()).permission_rules).toBeUndefined();
 });
@@ -85,11 +80,9 @@ test('the statistics show in 80 columns how long agents waited and where they we
   const { answer } = await ask('npm test');
   await answer('Deny');
   await emacs.command('hive-stats');
-  await emacs.until(/The last 7 days: 4 questions, 4 answered in time\./);
-  await emacs.keys('d');
+  await emacs.press(/The last 7 days: 4 questions, 4 answered in time\./, 'd');
   await emacs.reply(/How many days \(default 7\):/, '2');
-  await emacs.until(/The last 2 days: 4 questions/);
-  await emacs.keys('C-x', '1');
+  await emacs.press(/The last 2 days: 4 questions/, 'C-x', '1');
   await emacs.until(/█+ 4$/m);
   const screen = await emacs.until(/by kind +4 [\s\S]*permission\n[\s\S]*Answered in\n +4 {2}Emacs/);
   const page = screen.filter((line) => !line.startsWith('-UUU'));

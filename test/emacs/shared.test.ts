@@ -132,8 +132,7 @@ describe('writing', () => {
     expect(await inBuffer('(- (point) (hive-shared-start))')).toBe(point);
     await emacs.keys('C-e');
     await emacs.type('ence');
-    await emacs.until(/^half a sentence$/m);
-    await emacs.keys('C-/');
+    await emacs.press(/^half a sentence$/m, 'C-/');
     await emacs.until(/^half a sent$/m);
     await saysAndShows('between two undos');
     await emacs.keys('C-/');
@@ -216,8 +215,7 @@ describe('another program writes into the buffer', () => {
 test('mentions of the human are counted, shown, answered and marked done', async () => {
   await saysAndShows('@Human which colour?');
   await emacs.until(/hive 1@/);
-  await emacs.until(/\[reply\] \[done\]/);
-  await emacs.keys('M-<', 'C-c', 'C-n');
+  await emacs.press(/\[reply\] \[done\]/, 'M-<', 'C-c', 'C-n');
   await eventually(async () => (await inBuffer('(looking-at "@Human which colour")')) === 't');
   await emacs.keys('C-c', 'C-r');
   await emacs.type('red');
@@ -231,11 +229,9 @@ test('mentions of the human are counted, shown, answered and marked done', async
   await emacs.until(/hive 1@/);
   await emacs.command('hive-check-mentions');
   await emacs.until(/Mentions of you: 2 in total, 1 done, 1 open/);
-  await emacs.until(/@Human one more/);
-  await emacs.keys('d');
+  await emacs.press(/@Human one more/, 'd');
   await emacs.until(/2 done, 0 open/);
-  await emacs.until(/^(?![\s\S]*hive \d+@)/);
-  await emacs.keys('q');
+  await emacs.press(/^(?![\s\S]*hive \d+@)/, 'q');
 });
 
 describe('a mention that shows the buffer', () => {
@@ -274,8 +270,7 @@ describe('a mention that shows the buffer', () => {
     // While the human is busy, Hive looks again and again; once the human is idle, it shows the buffer.
     await eventually(async () => (await evaluate(`(and ${PLANNED} t)`)) === 't');
     expect(await evaluate(shownIn)).toBe('0');
-    await emacs.until(/^M-x igno$/m);
-    await emacs.keys('re', 'Enter');
+    await emacs.press(/^M-x igno$/m, 're', 'Enter');
     await emacs.until(/\|@Human during another M-x/);
   });
 

@@ -72,18 +72,15 @@ describe('while ten prompts arrive', () => {
     await emacs.until(/M-x goto-li/);
     await expectUntouched(tenArrive);
     await emacs.keys('ne', 'Enter');
-    await emacs.until(/Goto line/);
-    await emacs.keys('3', 'Enter');
+    await emacs.press(/Goto line/, '3', 'Enter');
     expect(await lispValue('(line-number-at-pos)')).toBe('3');
   });
 
   test('an incremental search goes on', async () => {
     await emacs.keys('C-s', 'need');
-    await emacs.until(/L5 +\(Text Isearch\)[\s\S]*I-search: need/); // It has gone to the match.
-    await expectUntouched(tenArrive);
-    await emacs.keys('le');
-    await emacs.until(/I-search: needle/);
-    await emacs.keys('Enter');
+    await emacs.press(/L5 +\(Text Isearch\)[\s\S]*I-search: need/); // It has gone to the match.
+    await expectUntouched(tenArrive, 'le');
+    await emacs.press(/I-search: needle/, 'Enter');
     expect(await lispValue('(list (line-number-at-pos) (current-column))')).toBe('(5 11)');
   });
 
@@ -97,9 +94,8 @@ describe('while ten prompts arrive', () => {
 
   test('a prefix key and a command that reads keys of its own go on', async () => {
     await emacs.keys('C-x');
-    await emacs.until(/^(?![\s\S]*said: t)/); // Emacs has read it.
-    await expectUntouched(tenArrive);
-    await emacs.keys('h');
+    await emacs.press(/^(?![\s\S]*said: t)/); // Emacs has read it.
+    await expectUntouched(tenArrive, 'h');
     expect(await lispValue('mark-active')).toBe('t');
     await emacs.keys('M-<', 'M-%');
     await emacs.reply(/Query replace/, 'needle');
@@ -107,8 +103,7 @@ describe('while ten prompts arrive', () => {
     await emacs.until(/Query replacing needle with thread/);
     await expectUntouched(tenArrive);
     await emacs.keys('n', 'y');
-    await emacs.until(/five thread/);
-    await emacs.keys('C-/');
+    await emacs.press(/five thread/, 'C-/');
     await emacs.until(/five needle/);
   });
 
@@ -124,14 +119,12 @@ describe('while ten prompts arrive', () => {
     expect(await emacs.cursor()).toBe(cursor);
     expect(await lispValue(where)).toBe(before);
     await emacs.type('XYZ');
-    await emacs.until(/twXYZo needle/);
-    await emacs.keys('C-/', 'C-x', '1');
+    await emacs.press(/twXYZo needle/, 'C-/', 'C-x', '1');
   });
 
   test('a half-typed answer goes on, and is the answer', async () => {
     await emacs.command('hive-respond');
-    await emacs.until(/Answer \(\d+ pending, default /);
-    await emacs.keys('Enter');
+    await emacs.press(/Answer \(\d+ pending, default /, 'Enter');
     await emacs.until(/asks: Question 1\?/);
     await emacs.type('half an ans');
     await emacs.until(/half an ans/);

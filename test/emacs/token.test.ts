@@ -91,14 +91,11 @@ async function command(name: string): Promise<void> {
   // While Emacs still works for the command before, it drops keys.
   await emacs.keys('C-x', '1');
   await emacs.command('hive-token-for-directory');
-  await emacs.until(/Let agents ask from/);
-  await emacs.keys('C-a', 'C-k');
+  await emacs.press(/Let agents ask from/, 'C-a', 'C-k');
   await emacs.enter(`/hivetest:${container.pid}:/`);
-  await emacs.until(/Name of the token: \d+/);
-  await emacs.keys('C-a', 'C-k');
+  await emacs.press(/Name of the token: \d+/, 'C-a', 'C-k');
   await emacs.enter(name);
-  await emacs.until(new RegExp(`Address of hive serve.*http://127.0.0.1:${port}`));
-  await emacs.keys('Enter');
+  await emacs.press(new RegExp(`Address of hive serve.*http://127.0.0.1:${port}`), 'Enter');
 }
 
 /** The names of all tokens, and whether each is revoked. */

@@ -73,8 +73,7 @@ test('in the daemon that never had one, with a file to edit', async () => {
   expect(screen).toMatch(/1 {2}yes/);
   // The keys in flight go into the file.
   await terminal.type('x');
-  await terminal.until(/^xWhat I came to write\./m);
-  await terminal.keys('C-/', 'C-x', '#');
+  await terminal.press(/^xWhat I came to write\./m, 'C-/', 'C-x', '#');
   await eventually(
     async () => (await frames()) === '("initial_terminal")',
     undefined,
@@ -85,8 +84,7 @@ test('in the daemon that never had one, with a file to edit', async () => {
 test('in the daemon whose frame was closed, and only once', async () => {
   await askAndClick('And now?');
   const first = await frame();
-  await first.until(/And now\?[\s\S]*1 {2}yes/);
-  await first.keys('C-x', '5', '0');
+  await first.press(/And now\?[\s\S]*1 {2}yes/, 'C-x', '5', '0');
   await eventually(
     async () => (await frames()) === '("initial_terminal")',
     undefined,

@@ -290,10 +290,8 @@ requirement('000-23 A command shows all unprocessed mentions and marks them', as
   await emacs.until(/the second of two/);
   expect((await abc.use('hivemind_has_unprocessed_mentions')).count).toBe(2);
   await emacs.keys('M-<', 'd');
-  await emacs.until(/1 open/);
-  await emacs.keys('D');
-  await emacs.until(/mark all 1 done/);
-  await emacs.keys('y');
+  await emacs.press(/1 open/, 'D');
+  await emacs.press(/mark all 1 done/, 'y');
   await emacs.until(/0 open/);
   expect((await abc.use('hivemind_has_unprocessed_mentions')).count).toBe(0);
 });
@@ -463,8 +461,7 @@ requirement(
     await emacs.until(new RegExp(`Reply to ${await def.title()}:`));
     await emacs.type('I will');
     await emacs.keys('Tab');
-    await emacs.until(/I will look into it today\./);
-    await emacs.keys('Enter');
+    await emacs.press(/I will look into it today\./, 'Enter');
     await eventually(async () => (await waiting(def)).length === 1);
     const [reply] = await waiting(def);
     expect(reply.body).toContain('I will look into it today.');

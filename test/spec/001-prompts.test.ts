@@ -317,10 +317,8 @@ requirement('001-22 Emacs goes on while an agent waits for an answer', async () 
   await emacs.until(/M-x find-f/);
   const blocked = abc.use('hivemind_ask', { question: 'Blocked?', timeout_ms: 60_000 });
   const params = await told(desk, 'hivemind-ask', ({ question }) => question === 'Blocked?');
-  await emacs.until(/hive 1\b/);
-  await emacs.keys('ile');
-  await emacs.until(/M-x find-file/);
-  await emacs.keys('C-g');
+  await emacs.press(/hive 1\b/, 'ile');
+  await emacs.press(/M-x find-file/, 'C-g');
   await answer(params.ask_id, 'no longer');
   expect(await blocked).toMatchObject({ decision: 'no longer' });
 });
@@ -613,8 +611,7 @@ requirement('001-51 Claude may run inside Emacs, where its questions appear', as
   await client.hive(['ask', 'From inside?'], { env: { CLAUDE_CODE_SESSION_ID: 'inner-session' } });
   await emacs.calm();
   await emacs.command('hive-list');
-  await emacs.until(/From inside\?/);
-  await emacs.keys('j');
+  await emacs.press(/From inside\?/, 'j');
   await eventually(async () => (await emacs.evaluate('(buffer-name (window-buffer))')) === '"*agent*"');
   await emacs.evaluate('(kill-process "agent")');
 });

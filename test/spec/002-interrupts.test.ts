@@ -289,8 +289,7 @@ async function typed(): Promise<void> {
   await eventually(async () => (await emacs.evaluate(known)) === 't', 10_000, 'the turn in Emacs');
   await emacs.command('hive-interrupt');
   await emacs.reply(/^Interrupt:$/m, await abc.title());
-  await emacs.until(/Reason for .* \(RET for none\)/);
-  await emacs.keys('Enter');
+  await emacs.press(/Reason for .* \(RET for none\)/, 'Enter');
   await emacs.said(new RegExp(`${await abc.title()}: task interrupted by`));
 }
 

@@ -344,8 +344,7 @@ requirement('004-22 The buffer can be kept as a file with the date in its name',
   expect(await emacs.evaluate('(with-current-buffer (window-buffer) buffer-file-name)')).toBe('nil');
   const file = join(tempFolder(), 'from-emacs.md');
   await emacs.keys('C-c', 'C-s');
-  await emacs.until(/Save messages to: .*shared-\d{8}\.md/);
-  await emacs.keys('C-a', 'C-k');
+  await emacs.press(/Save messages to: .*shared-\d{8}\.md/, 'C-a', 'C-k');
   await emacs.enter(file);
   await eventually(() => existsSync(file) && readFileSync(file, 'utf8').includes('to be kept in a file'));
 });
@@ -482,12 +481,10 @@ requirement('004-36 Sessions that are gone are cleaned up', async () => {
 requirement('004-37 Names complete behind an @', async () => {
   await emacs.calm();
   await openHere();
-  await emacs.until(/write below/);
-  await emacs.keys('M->');
+  await emacs.press(/write below/, 'M->');
   await emacs.type('look @claude-d');
   await emacs.keys('Tab');
-  await emacs.until(/look @Claude-def34/);
-  await emacs.keys('C-c', 'C-k');
+  await emacs.press(/look @Claude-def34/, 'C-c', 'C-k');
 });
 
 requirement('004-39 Use case: progress is shared without calling anybody', async () => {

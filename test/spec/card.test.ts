@@ -119,10 +119,8 @@ requirement('card-7 The human answers in the minibuffer, and every command begin
   });
   await emacs.calm();
   await emacs.command('hive');
-  await emacs.until(/Claude-abc12|Idle and done|Needs you/);
-  await emacs.keys('h');
-  await emacs.until(/correct an answer/);
-  await emacs.keys('q', 'q');
+  await emacs.press(/Claude-abc12|Idle and done|Needs you/, 'h');
+  await emacs.press(/correct an answer/, 'q', 'q');
   const foreign = await emacs.evaluate(
     `(let (found) (mapatoms (lambda (s) (when (and (commandp s) (symbol-file s 'defun)
          (string-match-p "/elisp/" (symbol-file s 'defun))

@@ -7,6 +7,8 @@ import { eventually, moment, PATIENCE_MS } from './wait.ts';
 export interface Terminal {
   /** Keys by their tmux names (`C-x`, `M-x`, `Enter`), or runs of plain characters without special meaning. */
   keys(...keys: string[]): Promise<void>;
+  /** The same once the screen shows `prompt`. */
+  press(prompt: RegExp, ...keys: string[]): Promise<void>;
   /** Literal text, including `;`. */
   type(text: string): Promise<void>;
   /** The same, and RET. */
@@ -85,6 +87,10 @@ export async function openTerminal(
   const terminal: Terminal = {
     async keys(...keys) {
       await tmux('send-keys', ...keys);
+    },
+    async press(prompt, ...keys) {
+      await terminal.until(prompt);
+      await terminal.keys(...keys);
     },
     async type(text) {
       await tmux('send-keys', '-l', '--', text);
