@@ -6,13 +6,13 @@
  * @module-tag mounts
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { type EmacsTerminal, type EmptyHome, lisp, openEmptyHome } from '../support/emacs.ts';
 import { beforeFile, whenFinished } from '../support/lifetime.ts';
 import { connectMcp } from '../support/mcp-client.ts';
+import { freePort } from '../support/postgres.ts';
 import { eventually } from '../support/wait.ts';
 
 /** A container whose home is a file system of its own; `run` runs a line of shell in it. */
@@ -61,14 +61,6 @@ const method = (far: string): string => `(with-eval-after-load 'tramp (add-to-li
       .map((word) => `(${lisp(word)})`)
       .join(' ')} ("env" "HOME=${far}") ("/bin/sh")))
     (tramp-remote-shell "/bin/sh") (tramp-remote-shell-args ("-c")))))`;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 let home: EmptyHome;
 let emacs: EmacsTerminal;

@@ -4,10 +4,9 @@
  * @module-tag popup
  */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   type Popup,
   popupOf,
@@ -19,6 +18,7 @@ import {
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import { runNotifyCommand } from '../../src/infrastructure/desktop/command.ts';
 import { ask, openTestHive } from '../support/hive.ts';
+import { listen } from '../support/listen.ts';
 import { post } from '../support/messages.ts';
 import { agent } from '../support/outreach.ts';
 
@@ -31,12 +31,7 @@ async function startNtfy(status: number): Promise<{ send(popup: Popup): Promise<
     got.push(await json(request));
     response.writeHead(status).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await listen(server);
   const command = `NTFY_URL=${url} NTFY_TOPIC=mine INBOX_URL=https://hive.example.org/inbox node ${EXAMPLE}`;
   return {
     got,

@@ -7,12 +7,11 @@
  * @module-tag acp
  */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { beforeEach, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openTestHive, untilPending, withoutQuotas } from '../support/hive.ts';
-import { whenFinished } from '../support/lifetime.ts';
+import { listen } from '../support/listen.ts';
 import { attach, type StandIn, standIn } from '../support/opencode.ts';
 import { turnsOf } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
@@ -76,15 +75,7 @@ test('a response without an end is given up: the server is as one that cannot be
     response.on('drain', more).on('error', () => undefined);
     more();
   });
-  await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
-  whenFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        endless.close(() => resolve());
-        endless.closeAllConnections();
-      }),
-  );
-  const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`;
+  const url = await listen(endless);
   const { remarks, stop } = await attach(hive, url);
   expect(remarks[0]).toBe(`Cannot reach ${url} (/path: more than 32 MB); trying again until you stop this.`);
   await stop();

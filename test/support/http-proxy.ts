@@ -1,8 +1,6 @@
 /** A reverse proxy on loopback, whose answers a test may give itself. */
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
-import { eventually } from './wait.ts';
+import { listen } from './listen.ts';
 
 /** True if it has answered the request, whose body is `text`. */
 type Answering = (request: IncomingMessage, text: string, response: ServerResponse) => boolean;
@@ -43,14 +41,8 @@ export async function httpProxy(target: string): Promise<HttpProxy> {
     for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
     if (own?.(request, text, response) !== true) pass(request, text, response);
   });
-  server.listen(0, '127.0.0.1');
-  await eventually(() => server.listening, 5_000, 'the proxy');
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`,
+    url: `${await listen(server)}${pathname}`,
     answering(answer) {
       own = answer;
     },

@@ -1,8 +1,6 @@
 /** The inbox on a real port of this machine, and a device that comes in as the page does. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
 import { INBOX_PATH } from '../../src/adapters/inbox.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { type Prompt, resolveAnswer } from '../../src/domain/prompts.ts';
@@ -15,6 +13,8 @@ import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { createDoor, type DoorLimits } from '../../src/extensions/serve/door.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openTestHive } from './hive.ts';
+import { closedAtEnd } from './lifetime.ts';
+import { listen } from './listen.ts';
 
 /** The inbox of this hive, without the page unless its files are given: `url` ends in /inbox. */
 export async function serveInbox(
@@ -35,13 +35,8 @@ export async function serveInbox(
   });
   const door = createDoor(inbox.listener, { limits });
   const { server } = door;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    await inbox.close();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin = await listen(server);
+  closedAtEnd(inbox);
   return { url: `${origin}${INBOX_PATH}`, origin, server };
 }
 

@@ -4,11 +4,11 @@
  * aborted turn asked stays listed.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { attachOpencode } from '../../src/extensions/editors/opencode/attach.ts';
 import { opencodeServer } from '../../src/extensions/editors/opencode/server.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { whenFinished } from './lifetime.ts';
+import { closeServer, listen } from './listen.ts';
 import { eventually } from './wait.ts';
 
 export interface Reply {
@@ -128,15 +128,8 @@ export async function standIn(port = 0): Promise<StandIn> {
   }
 
   const server = createServer((request, response) => void serve(request, response));
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  whenFinished(close);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listen(server, port),
     replies,
     aborted,
     parents,
@@ -177,7 +170,7 @@ export async function standIn(port = 0): Promise<StandIn> {
     resume() {
       isHeld = false;
     },
-    close,
+    close: () => closeServer(server),
   };
 }
 

@@ -1,10 +1,9 @@
 /** A push service on loopback, and the browser behind it: it keeps what it is sent, and decrypts it (RFC 8188, RFC 8291). */
 import { createDecipheriv, createECDH, createPublicKey, hkdfSync, randomBytes, verify } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
 import type { PushTarget } from '../../src/domain/devices.ts';
 import type { PushMessage } from '../../src/extensions/inbox/pushes.ts';
+import { listen } from './listen.ts';
 
 export interface Received {
   headers: IncomingHttpHeaders;
@@ -46,12 +45,7 @@ export async function startPushService(): Promise<PushService> {
     response.writeHead(status, retry_after === undefined ? {} : { 'Retry-After': retry_after });
     response.end(text);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin = await listen(server);
   const service: PushService = {
     origin,
     received,

@@ -1,7 +1,6 @@
 /** A real `hive serve` child, clients of it, and raw requests to it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -13,6 +12,8 @@ import { tokensOf } from '../../src/extensions/serve/tokens.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { type Child, childEnvironment, type Environment, readOutput, spawnHive } from './children.ts';
 import { openTestHive } from './hive.ts';
+import { closedAtEnd } from './lifetime.ts';
+import { listen } from './listen.ts';
 import { tempStore } from './temp.ts';
 import { eventually } from './wait.ts';
 
@@ -69,14 +70,8 @@ export async function serveHere(
     },
     ...changes,
   });
-  const server = createServer(mcp.listener).listen(0, '127.0.0.1');
-  onTestFinished(async () => {
-    await mcp.close();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  await eventually(() => server.listening, 5_000, 'the server');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, mcp };
+  const origin = await listen(createServer(mcp.listener));
+  return { url: `${origin}/mcp`, mcp: closedAtEnd(mcp) };
 }
 
 export interface RemoteCaller {

@@ -5,13 +5,13 @@
  * @module-tag durable
  */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Page, Route } from 'playwright-core';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Device } from '../../src/domain/devices.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { ask, HUMAN } from '../support/hive.ts';
+import { listen } from '../support/listen.ts';
 import { join, post } from '../support/messages.ts';
 import { rawRequest } from '../support/serve.ts';
 import { eventually } from '../support/wait.ts';
@@ -300,16 +300,19 @@ test('another server of this machine gets nothing from the browser with which it
     seen.push(headers);
     response.setHeader('Content-Type', 'text/html').end('<img src="/inbox/picture">');
   });
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void other.close());
+  const origin = await listen(other);
   // An agent has started it, and its human opens it in the browser that shows the inbox.
   const app = await page.context().newPage();
-  await app.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/inbox/app`);
+  await app.goto(`${origin}/inbox/app`);
   expect(seen.length).toBeGreaterThan(1);
   for (const headers of seen) {
     const { host: _, ...sent } = headers as Record<string, string>;
-    const { origin } = new URL(inbox.url);
-    const forged = { ...sent, origin, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' };
+    const forged = {
+      ...sent,
+      origin: new URL(inbox.url).origin,
+      'sec-fetch-site': 'same-origin',
+      'content-type': 'application/json',
+    };
     const body = JSON.stringify({ method: 'message/post', params: { body: 'Forged.' } });
     expect((await rawRequest(inbox.url, { path: '/inbox/call', headers: forged, body })).status).toBe(401);
   }

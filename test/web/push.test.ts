@@ -19,6 +19,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { serveInbox } from '../support/inbox.ts';
+import { closeServer } from '../support/listen.ts';
 import { post } from '../support/messages.ts';
 import { agent } from '../support/outreach.ts';
 import { type PushService, startPushService } from '../support/push-service.ts';
@@ -160,10 +161,7 @@ async function phone(): Promise<Phone> {
       });
     },
     stopPhones,
-    async stopServer() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stopServer: () => closeServer(server),
     startServer: () => new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', resolve)),
   };
 }

@@ -7,7 +7,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
 import { ask } from '../support/hive.ts';
-import { whenFinished } from '../support/lifetime.ts';
+import { listen } from '../support/listen.ts';
 import { eventually } from '../support/wait.ts';
 import { openPage, useChromium } from './support/chromium.ts';
 import { pair, type ServedInbox, serveInbox } from './support/inbox.ts';
@@ -145,15 +145,8 @@ async function changingBuild(
     answer.on('close', () => behind.destroy());
     asked.pipe(behind);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  whenFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const address = server.address();
-  const own = typeof address === 'object' && address !== null ? address.port : 0;
   return {
-    url: `http://127.0.0.1:${own}/inbox`,
+    url: `${await listen(server)}/inbox`,
     change() {
       isNew = true;
     },

@@ -8,7 +8,6 @@
  * @module-tag acp
  */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseJson } from '../../src/domain/json-numbers.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
@@ -25,7 +24,7 @@ import {
   untilPending,
   withoutQuotas,
 } from '../support/hive.ts';
-import { whenFinished } from '../support/lifetime.ts';
+import { listen } from '../support/listen.ts';
 import { attach, type StandIn, standIn } from '../support/opencode.ts';
 import { turnsOf } from '../support/turns.ts';
 import { eventually, lots, moment } from '../support/wait.ts';
@@ -384,10 +383,7 @@ describe('the connection', () => {
 
   test('to a server that wants a password is refused with the variable that has it', async () => {
     const guarded = createServer((_request, response) => void response.writeHead(401).end());
-    await new Promise<void>((resolve) => guarded.listen(0, '127.0.0.1', resolve));
-    whenFinished(() => new Promise<void>((resolve) => guarded.close(() => resolve())));
-    const { port } = guarded.address() as AddressInfo;
-    const { remarks, stop } = await attach(hive, `http://127.0.0.1:${port}`);
+    const { remarks, stop } = await attach(hive, await listen(guarded));
     await stop();
     expect(remarks).toEqual([expect.stringContaining('put that into OPENCODE_SERVER_PASSWORD')]);
   });
