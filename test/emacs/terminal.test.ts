@@ -78,8 +78,9 @@ describe('while ten prompts arrive', () => {
 
   test('an incremental search goes on', async () => {
     await emacs.keys('C-s', 'need');
-    await emacs.press(/L5 +\(Text Isearch\)[\s\S]*I-search: need/); // It has gone to the match.
-    await expectUntouched(tenArrive, 'le');
+    await emacs.until(/L5 +\(Text Isearch\)[\s\S]*I-search: need/); // It has gone to the match.
+    await expectUntouched(tenArrive);
+    await emacs.keys('le');
     await emacs.press(/I-search: needle/, 'Enter');
     expect(await lispValue('(list (line-number-at-pos) (current-column))')).toBe('(5 11)');
   });
@@ -94,8 +95,9 @@ describe('while ten prompts arrive', () => {
 
   test('a prefix key and a command that reads keys of its own go on', async () => {
     await emacs.keys('C-x');
-    await emacs.press(/^(?![\s\S]*said: t)/); // Emacs has read it.
-    await expectUntouched(tenArrive, 'h');
+    await emacs.until(/^(?![\s\S]*said: t)/); // Emacs has read it.
+    await expectUntouched(tenArrive);
+    await emacs.keys('h');
     expect(await lispValue('mark-active')).toBe('t');
     await emacs.keys('M-<', 'M-%');
     await emacs.reply(/Query replace/, 'needle');

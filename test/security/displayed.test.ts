@@ -34,7 +34,7 @@ import {
   openDesk,
   permissionDecision,
 } from '../support/dialogs.ts';
-import { ask, eventsOf, HUMAN, newHive, noticesOf } from '../support/hive.ts';
+import { ask, eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { fire, recordedEvent, said } from '../support/hooks.ts';
 import { tempFolder } from '../support/temp.ts';
 
@@ -44,9 +44,8 @@ const LARGE = 'x'.repeat(3 * 1024 * 1024);
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 
 let hive: OpenedHive;
-let store: string;
 beforeEach(async () => {
-  ({ store, hive } = await newHive());
+  hive = await openTestHive();
   await openDesk(hive);
 });
 
@@ -499,7 +498,7 @@ describe('an edit', () => {
   }
 
   test('is shown as a diff of the file, and allowed while that is what it does', async () => {
-    const { prompts, printed, file } = await asked('a\nb\nc\n');
+    const { prompts, answer, file } = await asked('a\nb\nc\n');
     expect(prompts[0]?.context).toBe(
       [
         ...[`--- ${file}`, `+++ ${file}`, '@@ -1,3 +1,3 @@', ' a', '-b', '+B', ' c', ''],
@@ -540,7 +539,7 @@ describe('an edit', () => {
   });
 
   test('is denied when the file has changed since, and the human is told', async () => {
-    const { prompts, printed, file } = await asked('a\nb\nc\n');
+    const { prompts, answer, file } = await asked('a\nb\nc\n');
     const shown = prompts[0] as Prompt;
     expect(await hive.edits.changedSince(shown)).toEqual([]);
     writeFileSync(file, 'a\nb\nd\n');
@@ -553,7 +552,7 @@ describe('an edit', () => {
   });
 
   test('is denied when a link to another file with the same text has taken the place of the file', async () => {
-    const { prompts, printed, file } = await asked('a\nb\nc\n');
+    const { answer, file } = await asked('a\nb\nc\n');
     const other = join(tempFolder(), 'other.txt');
     writeFileSync(other, 'a\nb\nc\n');
     rmSync(file);
@@ -764,7 +763,7 @@ describe('a permission for a path that contains a link', () => {
     symlinkSync(target, join(folder, 'notes'));
     const said = `The path contains a link. The file is ${target}`;
     for (const path of [join(folder, 'notes'), 'notes']) {
-      const { prompts, printed } = await asked(folder, tool, input(path));
+      const { prompts, answer } = await asked(folder, tool, input(path));
       expect(prompts[0]?.context?.split('\n')).toContain(said);
       await answer('Deny');
     }
@@ -773,7 +772,7 @@ describe('a permission for a path that contains a link', () => {
   test('says that .. after a link may lead elsewhere, because programs differ there', async () => {
     const folder = tempFolder();
     symlinkSync(tempFolder(), join(folder, 'notes'));
-    const { prompts, printed } = await asked(folder, 'Read', { file_path: 'notes/../key' });
+    const { prompts, answer } = await asked(folder, 'Read', { file_path: 'notes/../key' });
     expect(prompts[0]?.context).toMatch(/^The path has \.\. in it\./);
     await answer('Deny');
   });
@@ -786,7 +785,7 @@ describe('a permission for a path that contains a link', () => {
     for (const before of [null, plain]) {
       if (before === null) writeFileSync(notes, 'the same\n');
       else symlinkSync(before ?? '', notes);
-      const { prompts, printed } = await asked(folder, 'Read', { file_path: notes });
+      const { answer } = await asked(folder, 'Read', { file_path: notes });
       rmSync(notes);
       symlinkSync(secret ?? '', notes);
       expect(await answer('Allow')).toMatch(/"deny".*not what is about to run/);

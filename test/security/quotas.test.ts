@@ -40,7 +40,7 @@ async function pend(hive: OpenedHive, session: Session, count: number): Promise<
 const MOST_PENDING = QUOTAS.quota_pending.most;
 
 test('a token opens only so many sessions, by hooks or calls, and is told when to try again', async () => {
-  const { store, hive } = await newHive();
+  const hive = await openTestHive();
   const remote = (token: string, name: string): Promise<Session> =>
     hive.sessions.introduce(
       introduction({ session_id: `token:${token}:${name}`, machine: `token:${token}` }),

@@ -93,7 +93,7 @@ describe('a call on another machine whose input', () => {
   test.each(ENDLESS.slice(1))(
     '%s is allowed by its client alone, and stderr says why',
     async (_what, input) => {
-      const { served, file, hive } = await serveFar();
+      const { served, file } = await serveFar();
       const ran = await runRemoteHook(served, and(call('PermissionRequest'), 'tool_input', input), file);
       expect(ran).toMatchObject({ code: 0, out: '' });
       expect(ran.err).toMatch(/^hive hook: The (?:JSON|hook event) .+\.\n$/);
