@@ -145,7 +145,8 @@ describe('one process', () => {
     });
 
     it('are not a storm at a slower pace: after a storm, prompts get their own popups again', async () => {
-      const { store, hive } = await newHive();
+      const store = tempStore();
+      hive = await openTestHive(store);
       const stop = await desk();
       for (const n of [1, 2, 3, 4]) await ask(hive, { question: `${n}?` });
       await eventually(() => notifier.cards.at(-1)?.title === '4 questions wait for you');
