@@ -14,7 +14,7 @@ import { shell } from '../support/cli.ts';
 import { ask, eventsOf, HUMAN } from '../support/hive.ts';
 import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-import { openPage, useChromium } from './support/chromium.ts';
+import { openPage, startChromium, useChromium } from './support/chromium.ts';
 import { cuttingProxy } from './support/cutting-proxy.ts';
 import { open, pair, type ServedInbox, serveInbox } from './support/inbox.ts';
 
