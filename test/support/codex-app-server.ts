@@ -20,7 +20,7 @@ export interface AppServer {
   readonly messages: readonly Message[];
 }
 
-/** What the real one was heard to say (test/wire/fixtures). */
+/** Messages of the real one (test/wire/fixtures). */
 export const RECORDED = JSON.parse(
   readFileSync(join(ROOT, 'test/wire/fixtures/codex/control-socket.json'), 'utf8'),
 ) as {
