@@ -8,7 +8,7 @@ import { HUMAN } from '../support/hive.ts';
 import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, type Script } from './support/anthropic.ts';
-import { claudeEnvironment } from './support/claude.ts';
+import { claudeEnvironment, transcriptsOf } from './support/claude.ts';
 import { codexEnvironment, configureCodex } from './support/codex.ts';
 import { hive as codexCall, startResponses } from './support/responses.ts';
 import {
@@ -124,6 +124,8 @@ describe('a run of Claude Code', () => {
     const started = await start({ script, patience: '60s' });
     const { hive, child, folder } = started;
     await pending(hive);
+    // The client writes it a moment after its hook; without it, nothing can be continued.
+    await eventually(() => transcriptsOf({ folder }).includes('"tool_use"'), 20_000, 'the transcript');
     await child.kill('SIGKILL');
     kill((await runOf(hive)).agent?.pid ?? 0);
     watching(started);
