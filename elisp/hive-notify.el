@@ -135,6 +135,8 @@ LINE is a function that makes it for a text of a given width, at least 20."
   (let ((breath (- (+ hive-notify--spoke hive-notify--breath) (hive-now))))
     (cond ((not (or hive-notify--arrived hive-notify--answered hive-notify--lines)))
           ((or (hive-notify-busy-p) (hive-notify--unread-p))
+           ;; Whoever is busy for hours keeps no more than what still waits.
+           (setq hive-notify--arrived (hive-notify--fresh))
            (hive-notify--soon hive-notify--busy-interval))
           ;; An earlier line must not be replaced before it can be read.
           ((> breath 0) (hive-notify--soon breath))
@@ -188,16 +190,19 @@ LINE is a function that makes it for a text of a given width, at least 20."
                            (plist-get (hive-prompt-at-point) :ask_id)))))
            (window-list-1 nil 'no-minibuffer 'visible)))
 
-(defun hive-notify--arrival ()
-  "Return a line about the questions that arrived, or nil.
+(defun hive-notify--fresh ()
+  "Return the questions that are still to be announced, newest first.
 Leave out those that are already settled or answered, and those that the
 human has snoozed or opened in the meantime."
-  (let* ((fresh (cl-remove-if-not
-                 (lambda (prompt)
-                   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
-                     (and now (hive-prompt-unanswered-p now) (not (hive-prompt-snoozed-p now))
-                          (not (hive-notify--displayed-p now)))))
-                 (reverse hive-notify--arrived)))
+  (seq-filter (lambda (prompt)
+                (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
+                  (and now (hive-prompt-unanswered-p now) (not (hive-prompt-snoozed-p now))
+                       (not (hive-notify--displayed-p now)))))
+              hive-notify--arrived))
+
+(defun hive-notify--arrival ()
+  "Return a line about the questions that arrived, or nil."
+  (let* ((fresh (reverse (hive-notify--fresh)))
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))
          (others (1- (length fresh))))
     (when first

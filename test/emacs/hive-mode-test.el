@@ -133,6 +133,17 @@
         (hive-notify--speak)
         (should (equal (car said) "Answered agent-32: no (stored)"))))))
 
+(ert-deftest hive-notify-keeps-for-a-busy-human-only-what-still-waits ()
+  (hive-test-with-desk nil
+    (let ((waiting (hive-test-prompt :ask_id "ask-2")))
+      (cl-letf (((symbol-function 'hive-notify-busy-p) #'always)
+                ((symbol-function 'hive-model-prompt)
+                 (lambda (id) (and (equal id "ask-2") waiting)))
+                (hive-notify--arrived (list (hive-test-prompt :ask_id "ask-3") waiting
+                                            (hive-test-prompt :ask_id "ask-1"))))
+        (hive-notify--speak)
+        (should (equal (list waiting) hive-notify--arrived))))))
+
 (ert-deftest hive-notify-does-not-announce-what-was-settled-or-snoozed-before ()
   (dolist (change '((:status "expired") (:snoozed_until "2999-01-01T00:00:00.000Z")))
     (hive-test-connected
