@@ -5,6 +5,7 @@ import { connectMcp } from '../support/mcp-client.ts';
 import { otherMachine } from '../support/network.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
+import { eventually } from '../support/wait.ts';
 
 test('an agent in a network of its own asks over a slow link, and survives a cut of the link: the answer given in the meantime arrives', {
   timeout: 90_000,
@@ -27,8 +28,7 @@ test('an agent in a network of its own asks over a slow link, and survives a cut
   const asked = await agent.call('hivemind_ask_async', { question: 'Through the cut?' });
   const ask_id = String(asked['ask_id']);
   const waiting = agent.call('hivemind_poll', { ask_id, wait_ms: 25_000 });
-  // Answered in order: the poll waits by now.
-  await agent.client.ping();
+  await eventually(async () => (await hive.prompts.get(ask_id)).blocked_since !== null);
   machine.cut();
   await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
   await expect(agent.call('hivemind_ask_async', { question: 'During the cut?' })).rejects.toThrow(
