@@ -148,7 +148,8 @@ async function checkBooks(hive: OpenedHive, { asked, answered }: Books): Promise
   expect([...byQuestion.values()].filter((prompts) => prompts.length > 1)).toEqual([]);
   for (const prompt of items) {
     const { ask_id } = prompt;
-    const trail = await hive.store.read((tx) => tx.events.of(ask_id, 100));
+    // Each round orphans it twice, and it may wait for all of them.
+    const trail = await hive.store.read((tx) => tx.events.of(ask_id, 10_000));
     const count = (type: string): number => trail.filter((event) => event.type === type).length;
     expect([ask_id, count('prompt/created')]).toEqual([ask_id, 1]);
     expect([ask_id, count('prompt/responded')]).toEqual([ask_id, prompt.status === 'responded' ? 1 : 0]);
