@@ -135,7 +135,7 @@ LINE is a function that makes it for a text of a given width, at least 20."
   (let ((breath (- (+ hive-notify--spoke hive-notify--breath) (hive-now))))
     (cond ((not (or hive-notify--arrived hive-notify--answered hive-notify--lines)))
           ((or (hive-notify-busy-p) (hive-notify--unread-p))
-           ;; Whoever is busy for hours keeps no more than what still waits.
+           ;; In hours of typing this grows no longer than what still waits.
            (setq hive-notify--arrived (hive-notify--fresh))
            (hive-notify--soon hive-notify--busy-interval))
           ;; An earlier line must not be replaced before it can be read.
