@@ -108,14 +108,20 @@ export function createInterrupts(parts: InterruptParts) {
       const started = performance.now();
       const wait_ms = checkedWait(request);
       await checkCurrentTurn(request.session);
-      const { interrupt, turn, session } = await store.write((tx) => recordRequest(tx, request, parts));
+      const { interrupt, turn, session, pushes } = await store.write(async (tx) => {
+        const taken = await recordRequest(tx, request, parts);
+        return { ...taken, pushes: await push.claim(tx, taken) };
+      });
       const waited = (): number => performance.now() - started;
       if (interrupt === null) return outcomeOf(turn, null, waited());
       if (interrupt.state !== 'pending') return outcomeFor({ interrupt, turn }, waited());
-      push(interrupt, turn, session);
+      const pushed = pushes ? push.send(interrupt, turn, session) : undefined;
       const unwatch = turnWatch.watch(turn.turn_id);
       try {
-        return outcomeFor(await wait(interrupt, wait_ms, request.signal), waited());
+        const settled = await wait(interrupt, wait_ms, request.signal);
+        // A hook may have settled it, and the asker's process may end with this call: it must not take the push with it.
+        await pushed;
+        return outcomeFor(settled, waited());
       } finally {
         unwatch();
       }
@@ -463,20 +469,6 @@ function createTurnWatch({ store, processes, files, machine, log }: InterruptPar
 
 /** After `closing` the store is closed, so a late answer from Codex is left to the hooks. */
 function createPush({ store, codex, machine, log }: InterruptParts, closing: AbortSignal) {
-  /**
-   * Records the push before it happens, for one process only: if the turn ends after that, this interrupt ended it, not the
-   * terminal.
-   */
-  async function claim({ interrupt_id, turn_id }: Interrupt): Promise<boolean> {
-    return store.write(async (tx) => {
-      const pending = await tx.turns.pendingInterrupts(turn_id);
-      const own = pending.find((interrupt) => interrupt.interrupt_id === interrupt_id);
-      if (own === undefined || pending.some(({ pushed_at }) => pushed_at !== null)) return false;
-      await update(tx, 'pushed', { ...own, pushed_at: tx.now });
-      return true;
-    });
-  }
-
   async function release({ interrupt_id }: Interrupt): Promise<void> {
     await store.write(async (tx) => {
       const own = await tx.turns.interrupt(interrupt_id);
@@ -489,7 +481,7 @@ function createPush({ store, codex, machine, log }: InterruptParts, closing: Abo
     { turn_id, client_turn_id }: Turn,
     session: Session,
   ): Promise<void> {
-    if (client_turn_id === null || !(await claim(interrupt))) return;
+    if (client_turn_id === null) return;
     const thread_id = threadOf(session);
     const stopped = await (await codex()).interrupt({ thread_id, client_turn_id });
     // Without an answer, the push may still end the turn: a tool that is slow to stop delays the answer.
@@ -502,11 +494,27 @@ function createPush({ store, codex, machine, log }: InterruptParts, closing: Abo
     });
   }
 
-  return (interrupt: Interrupt, turn: Turn, session: Session): void => {
-    if (session.machine !== machine || session.client !== 'codex') return;
-    void beside(log, 'An interrupt could not be pushed; the next hook delivers it.', () =>
-      interruptCodex(interrupt, turn, session),
-    );
+  return {
+    /**
+     * Records the push before it happens, for one process only: if the turn ends after that, this interrupt ended it, not the
+     * terminal. False if there is nothing to push, or another process does it.
+     */
+    async claim(tx: WriteTx, { interrupt, turn, session }: Taken): Promise<boolean> {
+      const { client_turn_id, turn_id } = turn;
+      if (session.machine !== machine || session.client !== 'codex' || client_turn_id === null) return false;
+      if (interrupt?.state !== 'pending') return false;
+      const pending = await tx.turns.pendingInterrupts(turn_id);
+      if (pending.some(({ pushed_at }) => pushed_at !== null)) return false;
+      await update(tx, 'pushed', { ...interrupt, pushed_at: tx.now });
+      return true;
+    },
+
+    /** Sends what was claimed. Resolves when Codex has answered, or will not; never rejects. */
+    send(interrupt: Interrupt, turn: Turn, session: Session): Promise<void> {
+      return beside(log, 'An interrupt could not be pushed; the next hook delivers it.', () =>
+        interruptCodex(interrupt, turn, session),
+      );
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { breathe } from '../../src/application/background.ts';
 import { createCodexControl } from '../../src/infrastructure/platform/codex-control.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -147,6 +148,34 @@ describe('an interrupt of a turn of Codex', () => {
     // Another caller, who begins later, has waited long enough.
     expect(await createCodexControl({ CODEX_HOME: home }).interrupt(TURN)).not.toBe(true);
     await endsByHook();
+  });
+
+  test('if a hook has stopped it first, the asker still leaves only when Codex has answered', async () => {
+    const { promise: answered, resolve: answer } = Promise.withResolvers<object>();
+    const server = await startAppServer(tempFolder(), ({ method }) =>
+      method === 'initialize' ? { result: {} } : answered,
+    );
+    const hive = await hiveWith({ CODEX_HOME: server.home });
+    await codexTurn(hive);
+    const { turn_id } = (await hive.turns.current('thread-1')) ?? expect.fail();
+    const ask = () => hive.interrupts.interrupt({ session: 'thread-1', turn_id, actor: HUMAN });
+    let left = false;
+    const reply = ask().finally(() => {
+      left = true;
+    });
+    await eventually(() => server.messages.some(({ method }) => method === 'turn/interrupt'));
+    const other = ask();
+    const pending = () => hive.store.read((tx) => tx.turns.pendingInterrupts(turn_id));
+    await eventually(async () => (await pending()).length === 2);
+    const call = { tool_name: 'Bash', tool_input: { command: 'true' }, tool_use_id: 'call-1' };
+    const event = { session_id: 'thread-1', turn_id: 'turn-7', cwd: '/', hook_event_name: 'PreToolUse' };
+    expect(await fire(hive, { ...event, ...call }, { client: 'codex' })).toContain('ada');
+    // Both learn at the same time that the turn is over.
+    expect(await other).toMatchObject({ outcome: 'aborted', by: 'ada' });
+    await breathe();
+    expect(left).toBe(false);
+    answer({ result: {} });
+    expect(await reply).toMatchObject({ outcome: 'aborted', by: 'ada' });
   });
 
   test('20 askers cause one call', async () => {

@@ -41,17 +41,20 @@ export function asksCommand(command: string, id: number, facts: Record<string, u
 type Said = object | readonly object[] | undefined;
 
 /** Answers each request with the result of `reply`. */
-export async function startAppServer(home: string, reply: (message: Message) => Said): Promise<AppServer> {
+export async function startAppServer(
+  home: string,
+  reply: (message: Message) => Said | Promise<Said>,
+): Promise<AppServer> {
   const messages: Message[] = [];
   const server = createServer();
   const sockets = new WebSocketServer({ server });
   sockets.on('connection', (socket) => {
     // A ping, and each reply in two fragments: a client must cope with both.
     socket.ping('hi');
-    socket.on('message', (data) => {
+    socket.on('message', async (data) => {
       const message = JSON.parse(String(data)) as Message;
       messages.push(message);
-      const said = message.id === undefined ? undefined : reply(message);
+      const said = message.id === undefined ? undefined : await reply(message);
       if (said === undefined) return;
       for (const one of Array.isArray(said) ? said : [{ id: message.id, ...said }]) {
         const bytes = Buffer.from(JSON.stringify(one));
