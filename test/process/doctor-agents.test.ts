@@ -164,11 +164,16 @@ describe('hive doctor', () => {
     mkdirSync(join(folder, '.codex'));
     const config = join(folder, '.codex/config.toml');
     writeFileSync(config, '[mcp_servers.hive]\ncommand = "evil"\n');
-    const found = async (): Promise<Found | undefined> =>
-      (await person.hive('doctor', '--json'))
+    const found = async (where = folder): Promise<Found | undefined> =>
+      (await person.as({ HOME: where }).hive('doctor', '--json'))
         .json()
         .checks.find(({ name }: { name: string }) => name === 'Codex projects');
     expect(await found()).toMatchObject({ state: 'not_set_up', text: expect.stringContaining(config) });
+    const inside = join(folder, 'packages/one');
+    mkdirSync(inside, { recursive: true });
+    expect(await found(inside)).toBeUndefined();
+    mkdirSync(join(folder, '.git'));
+    expect(await found(inside)).toMatchObject({ text: expect.stringContaining(config) });
     writeFileSync(config, '[mcp_servers.other]\ncommand = "other"\n');
     expect(await found()).toBeUndefined();
   });

@@ -26,7 +26,13 @@ import {
 } from '../../domain/installation.ts';
 import type { Environment } from '../../domain/sources.ts';
 import { excerpt } from '../../domain/text.ts';
-import { entriesInside, ownProject, wholeRepository, withoutProject } from '../platform/project-path.ts';
+import {
+  entriesInside,
+  ownProject,
+  projectFolders,
+  wholeRepository,
+  withoutProject,
+} from '../platform/project-path.ts';
 import {
   type FoundHook,
   findHooks,
@@ -178,11 +184,14 @@ async function examineCodex(env: Environment, folder: string): Promise<Check[]> 
     },
   ];
   const checks = await examineClient('Codex', 'codex', found, 'hive init codex', env);
-  const others = join(folder, '.codex', 'config.toml');
-  if (
-    others !== paths.config &&
-    valueAt(inFile(others, '', readToml), ['mcp_servers', SERVER_NAME]) !== undefined
-  )
+  const others = projectFolders(folder)
+    .map((each) => join(each, '.codex', 'config.toml'))
+    .find(
+      (path) =>
+        path !== paths.config &&
+        valueAt(inFile(path, '', readToml), ['mcp_servers', SERVER_NAME]) !== undefined,
+    );
+  if (others !== undefined)
     checks.push(
       checkNotSetUp(
         'Codex projects',

@@ -49,6 +49,16 @@ export function wholeRepository(project: string): string {
   return whole;
 }
 
+/** This folder and those above it, up to the first with `.git`; without one, only itself. Codex reads the settings of each. */
+export function projectFolders(folder: string): string[] {
+  const folders: string[] = [];
+  for (let each = folder; ; each = dirname(each)) {
+    folders.push(each);
+    if (existsSync(join(each, '.git'))) return folders;
+    if (dirname(each) === each) return [folder];
+  }
+}
+
 /** An entry that is relative or empty depends on where the doctor was started: in the project. */
 function leadsInto(project: string, entry: string): boolean {
   if (!isAbsolute(entry)) return true;
