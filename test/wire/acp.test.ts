@@ -509,6 +509,19 @@ describe('sessions and turns', () => {
     }
   });
 
+  test('a prompt that is sent when the agent has ended begins no turn', async () => {
+    const { client, agent, ended } = await beginAcp(hive);
+    agent.send({ id: 3, result: { stopReason: 'end_turn' } });
+    agent.end();
+    await ended;
+    client.send({ id: 4, method: 'session/prompt', params: { sessionId: 's1', prompt: [] } });
+    await agent.until(({ id }) => id === 4);
+    // The store writes in order.
+    const { session_id } = await hive.sessions.introduce(introduction());
+    await hive.turns.start({ session_id });
+    expect(await turnsOf(hive, 'editor-1')).toMatchObject([{ state: 'completed' }]);
+  });
+
   test('a session that is loaded again stays the same one, and its turn goes on', async () => {
     const { client, agent } = await beginAcp(hive);
     await eventually(async () => (await turnsOf(hive, 'editor-1')).length === 1);

@@ -396,12 +396,15 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   });
   await pass(agent.input, fromAgent);
   questions.end();
-  for (const { session } of conversations.values()) session.stop();
+  const open = [...conversations.values()];
+  // A prompt that the client sends now begins no turn: nobody would end it.
+  conversations.clear();
+  for (const { session } of open) session.stop();
   background.run('hive acp could not end its turns.', endAll);
   await background.ended();
 
   async function endAll(): Promise<void> {
     await questions.withdrawAll();
-    for (const { session } of conversations.values()) await session.close();
+    for (const { session } of open) await session.close();
   }
 }
