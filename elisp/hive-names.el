@@ -59,413 +59,280 @@ Each has its name, its scope, what it means, its kind, and the words
 and the unit that the kind takes.  Those of the scope `connection' are
 not stored.")
 
+;;;; Characters
+
+;; Ranges of characters as in src/domain/characters.ts: hexadecimal, with spaces
+;; between them.
+
 (defconst hive-text-visible
-  '((#x21 . #x7e) (#xa1 . #xac) (#xae . #x2ff) (#x370 . #x377) (#x37a . #x37f) (#x384 . #x38a)
-    #x38c (#x38e . #x3a1) (#x3a3 . #x482) (#x48a . #x52f) (#x531 . #x556) (#x559 . #x58a)
-    (#x58d . #x58f) #x5be #x5c0 #x5c3 #x5c6 (#x5d0 . #x5ea) (#x5ef . #x5f4) (#x606 . #x60f)
-    (#x61d . #x64a) (#x660 . #x66f) (#x671 . #x6d5) (#x6e5 . #x6e6) #x6e9 (#x6ee . #x70d)
-    #x710 (#x712 . #x72f) (#x74d . #x7a5) #x7b1 (#x7c0 . #x7ea) (#x7f4 . #x7fa) (#x7fe .
-    #x815) #x824 (#x830 . #x83e) (#x840 . #x858) #x85e (#x860 . #x86a) (#x870 . #x88e) (#x8a0
-    . #x8c9) (#x904 . #x939) #x93d #x950 (#x958 . #x961) (#x964 . #x980) (#x985 . #x98c)
-    (#x98f . #x990) (#x993 . #x9a8) (#x9aa . #x9b0) #x9b2 (#x9b6 . #x9b9) #x9bd #x9ce (#x9dc .
-    #x9dd) (#x9df . #x9e1) (#x9e6 . #x9fd) (#xa05 . #xa0a) (#xa0f . #xa10) (#xa13 . #xa28)
-    (#xa2a . #xa30) (#xa32 . #xa33) (#xa35 . #xa36) (#xa38 . #xa39) (#xa59 . #xa5c) #xa5e
-    (#xa66 . #xa6f) (#xa72 . #xa74) #xa76 (#xa85 . #xa8d) (#xa8f . #xa91) (#xa93 . #xaa8)
-    (#xaaa . #xab0) (#xab2 . #xab3) (#xab5 . #xab9) #xabd #xad0 (#xae0 . #xae1) (#xae6 .
-    #xaf1) #xaf9 (#xb05 . #xb0c) (#xb0f . #xb10) (#xb13 . #xb28) (#xb2a . #xb30) (#xb32 .
-    #xb33) (#xb35 . #xb39) #xb3d (#xb5c . #xb5d) (#xb5f . #xb61) (#xb66 . #xb77) #xb83 (#xb85
-    . #xb8a) (#xb8e . #xb90) (#xb92 . #xb95) (#xb99 . #xb9a) #xb9c (#xb9e . #xb9f) (#xba3 .
-    #xba4) (#xba8 . #xbaa) (#xbae . #xbb9) #xbd0 (#xbe6 . #xbfa) (#xc05 . #xc0c) (#xc0e .
-    #xc10) (#xc12 . #xc28) (#xc2a . #xc39) #xc3d (#xc58 . #xc5a) #xc5d (#xc60 . #xc61) (#xc66
-    . #xc6f) (#xc77 . #xc80) (#xc84 . #xc8c) (#xc8e . #xc90) (#xc92 . #xca8) (#xcaa . #xcb3)
-    (#xcb5 . #xcb9) #xcbd (#xcdd . #xcde) (#xce0 . #xce1) (#xce6 . #xcef) (#xcf1 . #xcf2)
-    (#xd04 . #xd0c) (#xd0e . #xd10) (#xd12 . #xd3a) #xd3d (#xd4e . #xd4f) (#xd54 . #xd56)
-    (#xd58 . #xd61) (#xd66 . #xd7f) (#xd85 . #xd96) (#xd9a . #xdb1) (#xdb3 . #xdbb) #xdbd
-    (#xdc0 . #xdc6) (#xde6 . #xdef) #xdf4 (#xe01 . #xe30) (#xe32 . #xe33) (#xe3f . #xe46)
-    (#xe4f . #xe5b) (#xe81 . #xe82) #xe84 (#xe86 . #xe8a) (#xe8c . #xea3) #xea5 (#xea7 .
-    #xeb0) (#xeb2 . #xeb3) #xebd (#xec0 . #xec4) #xec6 (#xed0 . #xed9) (#xedc . #xedf) (#xf00
-    . #xf17) (#xf1a . #xf34) #xf36 #xf38 (#xf3a . #xf3d) (#xf40 . #xf47) (#xf49 . #xf6c) #xf85
-    (#xf88 . #xf8c) (#xfbe . #xfc5) (#xfc7 . #xfcc) (#xfce . #xfda) (#x1000 . #x102a) (#x103f
-    . #x1055) (#x105a . #x105d) #x1061 (#x1065 . #x1066) (#x106e . #x1070) (#x1075 . #x1081)
-    #x108e (#x1090 . #x1099) (#x109e . #x10c5) #x10c7 #x10cd (#x10d0 . #x115e) (#x1200 .
-    #x1248) (#x124a . #x124d) (#x1250 . #x1256) #x1258 (#x125a . #x125d) (#x1260 . #x1288)
-    (#x128a . #x128d) (#x1290 . #x12b0) (#x12b2 . #x12b5) (#x12b8 . #x12be) #x12c0 (#x12c2 .
-    #x12c5) (#x12c8 . #x12d6) (#x12d8 . #x1310) (#x1312 . #x1315) (#x1318 . #x135a) (#x1360 .
-    #x137c) (#x1380 . #x1399) (#x13a0 . #x13f5) (#x13f8 . #x13fd) (#x1400 . #x167f) (#x1681 .
-    #x169c) (#x16a0 . #x16f8) (#x1700 . #x1711) (#x171f . #x1731) (#x1735 . #x1736) (#x1740 .
-    #x1751) (#x1760 . #x176c) (#x176e . #x1770) (#x1780 . #x17b3) (#x17d4 . #x17dc) (#x17e0 .
-    #x17e9) (#x17f0 . #x17f9) (#x1800 . #x180a) (#x1810 . #x1819) (#x1820 . #x1878) (#x1880 .
-    #x1884) (#x1887 . #x18a8) #x18aa (#x18b0 . #x18f5) (#x1900 . #x191e) #x1940 (#x1944 .
-    #x196d) (#x1970 . #x1974) (#x1980 . #x19ab) (#x19b0 . #x19c9) (#x19d0 . #x19da) (#x19de .
-    #x1a16) (#x1a1e . #x1a54) (#x1a80 . #x1a89) (#x1a90 . #x1a99) (#x1aa0 . #x1aad) (#x1b05 .
-    #x1b33) (#x1b45 . #x1b4c) (#x1b50 . #x1b6a) (#x1b74 . #x1b7e) (#x1b83 . #x1ba0) (#x1bae .
-    #x1be5) (#x1bfc . #x1c23) (#x1c3b . #x1c49) (#x1c4d . #x1c88) (#x1c90 . #x1cba) (#x1cbd .
-    #x1cc7) #x1cd3 (#x1ce9 . #x1cec) (#x1cee . #x1cf3) (#x1cf5 . #x1cf6) #x1cfa (#x1d00 .
-    #x1dbf) (#x1e00 . #x1f15) (#x1f18 . #x1f1d) (#x1f20 . #x1f45) (#x1f48 . #x1f4d) (#x1f50 .
-    #x1f57) #x1f59 #x1f5b #x1f5d (#x1f5f . #x1f7d) (#x1f80 . #x1fb4) (#x1fb6 . #x1fc4) (#x1fc6
-    . #x1fd3) (#x1fd6 . #x1fdb) (#x1fdd . #x1fef) (#x1ff2 . #x1ff4) (#x1ff6 . #x1ffe) (#x2010
-    . #x2027) (#x2030 . #x205e) (#x2070 . #x2071) (#x2074 . #x208e) (#x2090 . #x209c) (#x20a0
-    . #x20c0) (#x2100 . #x218b) (#x2190 . #x2426) (#x2440 . #x244a) (#x2460 . #x27ff) (#x2801
-    . #x2b73) (#x2b76 . #x2b95) (#x2b97 . #x2cee) (#x2cf2 . #x2cf3) (#x2cf9 . #x2d25) #x2d27
-    #x2d2d (#x2d30 . #x2d67) (#x2d6f . #x2d70) (#x2d80 . #x2d96) (#x2da0 . #x2da6) (#x2da8 .
-    #x2dae) (#x2db0 . #x2db6) (#x2db8 . #x2dbe) (#x2dc0 . #x2dc6) (#x2dc8 . #x2dce) (#x2dd0 .
-    #x2dd6) (#x2dd8 . #x2dde) (#x2e00 . #x2e5d) (#x2e80 . #x2e99) (#x2e9b . #x2ef3) (#x2f00 .
-    #x2fd5) (#x2ff0 . #x2ffb) (#x3001 . #x3029) (#x3030 . #x303f) (#x3041 . #x3096) (#x309b .
-    #x30ff) (#x3105 . #x312f) (#x3131 . #x3163) (#x3165 . #x318e) (#x3190 . #x31e3) (#x31f0 .
-    #x321e) (#x3220 . #xa48c) (#xa490 . #xa4c6) (#xa4d0 . #xa62b) (#xa640 . #xa66e) #xa673
-    (#xa6a0 . #xa6ef) (#xa6f2 . #xa6f7) (#xa700 . #xa7ca) (#xa7d0 . #xa7d1) #xa7d3 (#xa7d5 .
-    #xa7d9) (#xa7f2 . #xa801) (#xa803 . #xa805) (#xa807 . #xa80a) (#xa80c . #xa822) (#xa828 .
-    #xa82b) (#xa830 . #xa839) (#xa840 . #xa877) (#xa882 . #xa8b3) (#xa8ce . #xa8d9) (#xa8f2 .
-    #xa8fe) (#xa900 . #xa925) (#xa92e . #xa946) (#xa95f . #xa97c) (#xa9c1 . #xa9cd) (#xa9cf .
-    #xa9d9) (#xa9de . #xa9e4) (#xa9e6 . #xa9fe) (#xaa00 . #xaa28) (#xaa40 . #xaa42) (#xaa44 .
-    #xaa4b) (#xaa50 . #xaa59) (#xaa5c . #xaa7a) (#xaa7e . #xaaaf) #xaab1 (#xaab5 . #xaab6)
-    (#xaab9 . #xaabd) #xaac0 #xaac2 (#xaadb . #xaaea) (#xaaf0 . #xaaf4) (#xab01 . #xab06)
-    (#xab09 . #xab0e) (#xab11 . #xab16) (#xab20 . #xab26) (#xab28 . #xab2e) (#xab30 . #xab6b)
-    (#xab70 . #xabe2) #xabeb (#xabf0 . #xabf9) (#xac00 . #xd7a3) (#xf900 . #xfa6d) (#xfa70 .
-    #xfad9) (#xfb00 . #xfb06) (#xfb13 . #xfb17) #xfb1d (#xfb1f . #xfb36) (#xfb38 . #xfb3c)
-    #xfb3e (#xfb40 . #xfb41) (#xfb43 . #xfb44) (#xfb46 . #xfbc2) (#xfbd3 . #xfd8f) (#xfd92 .
-    #xfdc7) #xfdcf (#xfdf0 . #xfdff) (#xfe10 . #xfe19) (#xfe30 . #xfe52) (#xfe54 . #xfe66)
-    (#xfe68 . #xfe6b) (#xfe70 . #xfe74) (#xfe76 . #xfefc) (#xff01 . #xff9f) (#xffa1 . #xffbe)
-    (#xffc2 . #xffc7) (#xffca . #xffcf) (#xffd2 . #xffd7) (#xffda . #xffdc) (#xffe0 . #xffe6)
-    (#xffe8 . #xffee) #xfffd (#x10000 . #x1000b) (#x1000d . #x10026) (#x10028 . #x1003a)
-    (#x1003c . #x1003d) (#x1003f . #x1004d) (#x10050 . #x1005d) (#x10080 . #x100fa) (#x10100 .
-    #x10102) (#x10107 . #x10133) (#x10137 . #x1018e) (#x10190 . #x1019c) #x101a0 (#x101d0 .
-    #x101fc) (#x10280 . #x1029c) (#x102a0 . #x102d0) (#x102e1 . #x102fb) (#x10300 . #x10323)
-    (#x1032d . #x1034a) (#x10350 . #x10375) (#x10380 . #x1039d) (#x1039f . #x103c3) (#x103c8 .
-    #x103d5) (#x10400 . #x1049d) (#x104a0 . #x104a9) (#x104b0 . #x104d3) (#x104d8 . #x104fb)
-    (#x10500 . #x10527) (#x10530 . #x10563) (#x1056f . #x1057a) (#x1057c . #x1058a) (#x1058c .
-    #x10592) (#x10594 . #x10595) (#x10597 . #x105a1) (#x105a3 . #x105b1) (#x105b3 . #x105b9)
-    (#x105bb . #x105bc) (#x10600 . #x10736) (#x10740 . #x10755) (#x10760 . #x10767) (#x10780 .
-    #x10785) (#x10787 . #x107b0) (#x107b2 . #x107ba) (#x10800 . #x10805) #x10808 (#x1080a .
-    #x10835) (#x10837 . #x10838) #x1083c (#x1083f . #x10855) (#x10857 . #x1089e) (#x108a7 .
-    #x108af) (#x108e0 . #x108f2) (#x108f4 . #x108f5) (#x108fb . #x1091b) (#x1091f . #x10939)
-    #x1093f (#x10980 . #x109b7) (#x109bc . #x109cf) (#x109d2 . #x10a00) (#x10a10 . #x10a13)
-    (#x10a15 . #x10a17) (#x10a19 . #x10a35) (#x10a40 . #x10a48) (#x10a50 . #x10a58) (#x10a60 .
-    #x10a9f) (#x10ac0 . #x10ae4) (#x10aeb . #x10af6) (#x10b00 . #x10b35) (#x10b39 . #x10b55)
-    (#x10b58 . #x10b72) (#x10b78 . #x10b91) (#x10b99 . #x10b9c) (#x10ba9 . #x10baf) (#x10c00 .
-    #x10c48) (#x10c80 . #x10cb2) (#x10cc0 . #x10cf2) (#x10cfa . #x10d23) (#x10d30 . #x10d39)
-    (#x10e60 . #x10e7e) (#x10e80 . #x10ea9) #x10ead (#x10eb0 . #x10eb1) (#x10f00 . #x10f27)
-    (#x10f30 . #x10f45) (#x10f51 . #x10f59) (#x10f70 . #x10f81) (#x10f86 . #x10f89) (#x10fb0 .
-    #x10fcb) (#x10fe0 . #x10ff6) (#x11003 . #x11037) (#x11047 . #x1104d) (#x11052 . #x1106f)
-    (#x11071 . #x11072) #x11075 (#x11083 . #x110af) (#x110bb . #x110bc) (#x110be . #x110c1)
-    (#x110d0 . #x110e8) (#x110f0 . #x110f9) (#x11103 . #x11126) (#x11136 . #x11144) #x11147
-    (#x11150 . #x11172) (#x11174 . #x11176) (#x11183 . #x111b2) (#x111c1 . #x111c8) #x111cd
-    (#x111d0 . #x111df) (#x111e1 . #x111f4) (#x11200 . #x11211) (#x11213 . #x1122b) (#x11238 .
-    #x1123d) (#x11280 . #x11286) #x11288 (#x1128a . #x1128d) (#x1128f . #x1129d) (#x1129f .
-    #x112a9) (#x112b0 . #x112de) (#x112f0 . #x112f9) (#x11305 . #x1130c) (#x1130f . #x11310)
-    (#x11313 . #x11328) (#x1132a . #x11330) (#x11332 . #x11333) (#x11335 . #x11339) #x1133d
-    #x11350 (#x1135d . #x11361) (#x11400 . #x11434) (#x11447 . #x1145b) #x1145d (#x1145f .
-    #x11461) (#x11480 . #x114af) (#x114c4 . #x114c7) (#x114d0 . #x114d9) (#x11580 . #x115ae)
-    (#x115c1 . #x115db) (#x11600 . #x1162f) (#x11641 . #x11644) (#x11650 . #x11659) (#x11660 .
-    #x1166c) (#x11680 . #x116aa) (#x116b8 . #x116b9) (#x116c0 . #x116c9) (#x11700 . #x1171a)
-    (#x11730 . #x11746) (#x11800 . #x1182b) #x1183b (#x118a0 . #x118f2) (#x118ff . #x11906)
-    #x11909 (#x1190c . #x11913) (#x11915 . #x11916) (#x11918 . #x1192f) #x1193f #x11941
-    (#x11944 . #x11946) (#x11950 . #x11959) (#x119a0 . #x119a7) (#x119aa . #x119d0) (#x119e1 .
-    #x119e3) #x11a00 (#x11a0b . #x11a32) #x11a3a (#x11a3f . #x11a46) #x11a50 (#x11a5c .
-    #x11a89) (#x11a9a . #x11aa2) (#x11ab0 . #x11af8) (#x11c00 . #x11c08) (#x11c0a . #x11c2e)
-    (#x11c40 . #x11c45) (#x11c50 . #x11c6c) (#x11c70 . #x11c8f) (#x11d00 . #x11d06) (#x11d08 .
-    #x11d09) (#x11d0b . #x11d30) #x11d46 (#x11d50 . #x11d59) (#x11d60 . #x11d65) (#x11d67 .
-    #x11d68) (#x11d6a . #x11d89) #x11d98 (#x11da0 . #x11da9) (#x11ee0 . #x11ef2) (#x11ef7 .
-    #x11ef8) #x11fb0 (#x11fc0 . #x11ff1) (#x11fff . #x12399) (#x12400 . #x1246e) (#x12470 .
-    #x12474) (#x12480 . #x12543) (#x12f90 . #x12ff2) (#x13000 . #x1342e) (#x14400 . #x14646)
-    (#x16800 . #x16a38) (#x16a40 . #x16a5e) (#x16a60 . #x16a69) (#x16a6e . #x16abe) (#x16ac0 .
-    #x16ac9) (#x16ad0 . #x16aed) #x16af5 (#x16b00 . #x16b2f) (#x16b37 . #x16b45) (#x16b50 .
-    #x16b59) (#x16b5b . #x16b61) (#x16b63 . #x16b77) (#x16b7d . #x16b8f) (#x16e40 . #x16e9a)
-    (#x16f00 . #x16f4a) #x16f50 (#x16f93 . #x16f9f) (#x16fe0 . #x16fe3) (#x17000 . #x187f7)
-    (#x18800 . #x18cd5) (#x18d00 . #x18d08) (#x1aff0 . #x1aff3) (#x1aff5 . #x1affb) (#x1affd .
-    #x1affe) (#x1b000 . #x1b122) (#x1b150 . #x1b152) (#x1b164 . #x1b167) (#x1b170 . #x1b2fb)
-    (#x1bc00 . #x1bc6a) (#x1bc70 . #x1bc7c) (#x1bc80 . #x1bc88) (#x1bc90 . #x1bc99) #x1bc9c
-    #x1bc9f (#x1cf50 . #x1cfc3) (#x1d000 . #x1d0f5) (#x1d100 . #x1d126) (#x1d129 . #x1d158)
-    (#x1d15a . #x1d164) (#x1d16a . #x1d16c) (#x1d183 . #x1d184) (#x1d18c . #x1d1a9) (#x1d1ae .
-    #x1d1ea) (#x1d200 . #x1d241) #x1d245 (#x1d2e0 . #x1d2f3) (#x1d300 . #x1d356) (#x1d360 .
-    #x1d378) (#x1d400 . #x1d454) (#x1d456 . #x1d49c) (#x1d49e . #x1d49f) #x1d4a2 (#x1d4a5 .
-    #x1d4a6) (#x1d4a9 . #x1d4ac) (#x1d4ae . #x1d4b9) #x1d4bb (#x1d4bd . #x1d4c3) (#x1d4c5 .
-    #x1d505) (#x1d507 . #x1d50a) (#x1d50d . #x1d514) (#x1d516 . #x1d51c) (#x1d51e . #x1d539)
-    (#x1d53b . #x1d53e) (#x1d540 . #x1d544) #x1d546 (#x1d54a . #x1d550) (#x1d552 . #x1d6a5)
-    (#x1d6a8 . #x1d7cb) (#x1d7ce . #x1d9ff) (#x1da37 . #x1da3a) (#x1da6d . #x1da74) (#x1da76 .
-    #x1da83) (#x1da85 . #x1da8b) (#x1df00 . #x1df1e) (#x1e100 . #x1e12c) (#x1e137 . #x1e13d)
-    (#x1e140 . #x1e149) (#x1e14e . #x1e14f) (#x1e290 . #x1e2ad) (#x1e2c0 . #x1e2eb) (#x1e2f0 .
-    #x1e2f9) #x1e2ff (#x1e7e0 . #x1e7e6) (#x1e7e8 . #x1e7eb) (#x1e7ed . #x1e7ee) (#x1e7f0 .
-    #x1e7fe) (#x1e800 . #x1e8c4) (#x1e8c7 . #x1e8cf) (#x1e900 . #x1e943) #x1e94b (#x1e950 .
-    #x1e959) (#x1e95e . #x1e95f) (#x1ec71 . #x1ecb4) (#x1ed01 . #x1ed3d) (#x1ee00 . #x1ee03)
-    (#x1ee05 . #x1ee1f) (#x1ee21 . #x1ee22) #x1ee24 #x1ee27 (#x1ee29 . #x1ee32) (#x1ee34 .
-    #x1ee37) #x1ee39 #x1ee3b #x1ee42 #x1ee47 #x1ee49 #x1ee4b (#x1ee4d . #x1ee4f) (#x1ee51 .
-    #x1ee52) #x1ee54 #x1ee57 #x1ee59 #x1ee5b #x1ee5d #x1ee5f (#x1ee61 . #x1ee62) #x1ee64
-    (#x1ee67 . #x1ee6a) (#x1ee6c . #x1ee72) (#x1ee74 . #x1ee77) (#x1ee79 . #x1ee7c) #x1ee7e
-    (#x1ee80 . #x1ee89) (#x1ee8b . #x1ee9b) (#x1eea1 . #x1eea3) (#x1eea5 . #x1eea9) (#x1eeab .
-    #x1eebb) (#x1eef0 . #x1eef1) (#x1f000 . #x1f02b) (#x1f030 . #x1f093) (#x1f0a0 . #x1f0ae)
-    (#x1f0b1 . #x1f0bf) (#x1f0c1 . #x1f0cf) (#x1f0d1 . #x1f0f5) (#x1f100 . #x1f1ad) (#x1f1e6 .
-    #x1f202) (#x1f210 . #x1f23b) (#x1f240 . #x1f248) (#x1f250 . #x1f251) (#x1f260 . #x1f265)
-    (#x1f300 . #x1f6d7) (#x1f6dd . #x1f6ec) (#x1f6f0 . #x1f6fc) (#x1f700 . #x1f773) (#x1f780 .
-    #x1f7d8) (#x1f7e0 . #x1f7eb) #x1f7f0 (#x1f800 . #x1f80b) (#x1f810 . #x1f847) (#x1f850 .
-    #x1f859) (#x1f860 . #x1f887) (#x1f890 . #x1f8ad) (#x1f8b0 . #x1f8b1) (#x1f900 . #x1fa53)
-    (#x1fa60 . #x1fa6d) (#x1fa70 . #x1fa74) (#x1fa78 . #x1fa7c) (#x1fa80 . #x1fa86) (#x1fa90 .
-    #x1faac) (#x1fab0 . #x1faba) (#x1fac0 . #x1fac5) (#x1fad0 . #x1fad9) (#x1fae0 . #x1fae7)
-    (#x1faf0 . #x1faf6) (#x1fb00 . #x1fb92) (#x1fb94 . #x1fbca) (#x1fbf0 . #x1fbf9) (#x20000 .
-    #x2a6df) (#x2a700 . #x2b738) (#x2b740 . #x2b81d) (#x2b820 . #x2cea1) (#x2ceb0 . #x2ebe0)
-    (#x2f800 . #x2fa1d) (#x30000 . #x3134a))
+  "21-7e a1-ac ae-2ff 370-377 37a-37f 384-38a 38c 38e-3a1 3a3-482 48a-52f 531-556 559-58a 58d-58f
+5be 5c0 5c3 5c6 5d0-5ea 5ef-5f4 606-60f 61d-64a 660-66f 671-6d5 6e5-6e6 6e9 6ee-70d 710 712-72f
+74d-7a5 7b1 7c0-7ea 7f4-7fa 7fe-815 824 830-83e 840-858 85e 860-86a 870-88e 8a0-8c9 904-939 93d
+950 958-961 964-980 985-98c 98f-990 993-9a8 9aa-9b0 9b2 9b6-9b9 9bd 9ce 9dc-9dd 9df-9e1 9e6-9fd
+a05-a0a a0f-a10 a13-a28 a2a-a30 a32-a33 a35-a36 a38-a39 a59-a5c a5e a66-a6f a72-a74 a76 a85-a8d
+a8f-a91 a93-aa8 aaa-ab0 ab2-ab3 ab5-ab9 abd ad0 ae0-ae1 ae6-af1 af9 b05-b0c b0f-b10 b13-b28
+b2a-b30 b32-b33 b35-b39 b3d b5c-b5d b5f-b61 b66-b77 b83 b85-b8a b8e-b90 b92-b95 b99-b9a b9c
+b9e-b9f ba3-ba4 ba8-baa bae-bb9 bd0 be6-bfa c05-c0c c0e-c10 c12-c28 c2a-c39 c3d c58-c5a c5d
+c60-c61 c66-c6f c77-c80 c84-c8c c8e-c90 c92-ca8 caa-cb3 cb5-cb9 cbd cdd-cde ce0-ce1 ce6-cef
+cf1-cf2 d04-d0c d0e-d10 d12-d3a d3d d4e-d4f d54-d56 d58-d61 d66-d7f d85-d96 d9a-db1 db3-dbb dbd
+dc0-dc6 de6-def df4 e01-e30 e32-e33 e3f-e46 e4f-e5b e81-e82 e84 e86-e8a e8c-ea3 ea5 ea7-eb0
+eb2-eb3 ebd ec0-ec4 ec6 ed0-ed9 edc-edf f00-f17 f1a-f34 f36 f38 f3a-f3d f40-f47 f49-f6c f85
+f88-f8c fbe-fc5 fc7-fcc fce-fda 1000-102a 103f-1055 105a-105d 1061 1065-1066 106e-1070 1075-1081
+108e 1090-1099 109e-10c5 10c7 10cd 10d0-115e 1200-1248 124a-124d 1250-1256 1258 125a-125d
+1260-1288 128a-128d 1290-12b0 12b2-12b5 12b8-12be 12c0 12c2-12c5 12c8-12d6 12d8-1310 1312-1315
+1318-135a 1360-137c 1380-1399 13a0-13f5 13f8-13fd 1400-167f 1681-169c 16a0-16f8 1700-1711
+171f-1731 1735-1736 1740-1751 1760-176c 176e-1770 1780-17b3 17d4-17dc 17e0-17e9 17f0-17f9
+1800-180a 1810-1819 1820-1878 1880-1884 1887-18a8 18aa 18b0-18f5 1900-191e 1940 1944-196d
+1970-1974 1980-19ab 19b0-19c9 19d0-19da 19de-1a16 1a1e-1a54 1a80-1a89 1a90-1a99 1aa0-1aad
+1b05-1b33 1b45-1b4c 1b50-1b6a 1b74-1b7e 1b83-1ba0 1bae-1be5 1bfc-1c23 1c3b-1c49 1c4d-1c88
+1c90-1cba 1cbd-1cc7 1cd3 1ce9-1cec 1cee-1cf3 1cf5-1cf6 1cfa 1d00-1dbf 1e00-1f15 1f18-1f1d
+1f20-1f45 1f48-1f4d 1f50-1f57 1f59 1f5b 1f5d 1f5f-1f7d 1f80-1fb4 1fb6-1fc4 1fc6-1fd3 1fd6-1fdb
+1fdd-1fef 1ff2-1ff4 1ff6-1ffe 2010-2027 2030-205e 2070-2071 2074-208e 2090-209c 20a0-20c0
+2100-218b 2190-2426 2440-244a 2460-27ff 2801-2b73 2b76-2b95 2b97-2cee 2cf2-2cf3 2cf9-2d25 2d27
+2d2d 2d30-2d67 2d6f-2d70 2d80-2d96 2da0-2da6 2da8-2dae 2db0-2db6 2db8-2dbe 2dc0-2dc6 2dc8-2dce
+2dd0-2dd6 2dd8-2dde 2e00-2e5d 2e80-2e99 2e9b-2ef3 2f00-2fd5 2ff0-2ffb 3001-3029 3030-303f
+3041-3096 309b-30ff 3105-312f 3131-3163 3165-318e 3190-31e3 31f0-321e 3220-a48c a490-a4c6
+a4d0-a62b a640-a66e a673 a6a0-a6ef a6f2-a6f7 a700-a7ca a7d0-a7d1 a7d3 a7d5-a7d9 a7f2-a801
+a803-a805 a807-a80a a80c-a822 a828-a82b a830-a839 a840-a877 a882-a8b3 a8ce-a8d9 a8f2-a8fe
+a900-a925 a92e-a946 a95f-a97c a9c1-a9cd a9cf-a9d9 a9de-a9e4 a9e6-a9fe aa00-aa28 aa40-aa42
+aa44-aa4b aa50-aa59 aa5c-aa7a aa7e-aaaf aab1 aab5-aab6 aab9-aabd aac0 aac2 aadb-aaea aaf0-aaf4
+ab01-ab06 ab09-ab0e ab11-ab16 ab20-ab26 ab28-ab2e ab30-ab6b ab70-abe2 abeb abf0-abf9 ac00-d7a3
+f900-fa6d fa70-fad9 fb00-fb06 fb13-fb17 fb1d fb1f-fb36 fb38-fb3c fb3e fb40-fb41 fb43-fb44
+fb46-fbc2 fbd3-fd8f fd92-fdc7 fdcf fdf0-fdff fe10-fe19 fe30-fe52 fe54-fe66 fe68-fe6b fe70-fe74
+fe76-fefc ff01-ff9f ffa1-ffbe ffc2-ffc7 ffca-ffcf ffd2-ffd7 ffda-ffdc ffe0-ffe6 ffe8-ffee fffd
+10000-1000b 1000d-10026 10028-1003a 1003c-1003d 1003f-1004d 10050-1005d 10080-100fa 10100-10102
+10107-10133 10137-1018e 10190-1019c 101a0 101d0-101fc 10280-1029c 102a0-102d0 102e1-102fb
+10300-10323 1032d-1034a 10350-10375 10380-1039d 1039f-103c3 103c8-103d5 10400-1049d 104a0-104a9
+104b0-104d3 104d8-104fb 10500-10527 10530-10563 1056f-1057a 1057c-1058a 1058c-10592 10594-10595
+10597-105a1 105a3-105b1 105b3-105b9 105bb-105bc 10600-10736 10740-10755 10760-10767 10780-10785
+10787-107b0 107b2-107ba 10800-10805 10808 1080a-10835 10837-10838 1083c 1083f-10855 10857-1089e
+108a7-108af 108e0-108f2 108f4-108f5 108fb-1091b 1091f-10939 1093f 10980-109b7 109bc-109cf
+109d2-10a00 10a10-10a13 10a15-10a17 10a19-10a35 10a40-10a48 10a50-10a58 10a60-10a9f 10ac0-10ae4
+10aeb-10af6 10b00-10b35 10b39-10b55 10b58-10b72 10b78-10b91 10b99-10b9c 10ba9-10baf 10c00-10c48
+10c80-10cb2 10cc0-10cf2 10cfa-10d23 10d30-10d39 10e60-10e7e 10e80-10ea9 10ead 10eb0-10eb1
+10f00-10f27 10f30-10f45 10f51-10f59 10f70-10f81 10f86-10f89 10fb0-10fcb 10fe0-10ff6 11003-11037
+11047-1104d 11052-1106f 11071-11072 11075 11083-110af 110bb-110bc 110be-110c1 110d0-110e8
+110f0-110f9 11103-11126 11136-11144 11147 11150-11172 11174-11176 11183-111b2 111c1-111c8 111cd
+111d0-111df 111e1-111f4 11200-11211 11213-1122b 11238-1123d 11280-11286 11288 1128a-1128d
+1128f-1129d 1129f-112a9 112b0-112de 112f0-112f9 11305-1130c 1130f-11310 11313-11328 1132a-11330
+11332-11333 11335-11339 1133d 11350 1135d-11361 11400-11434 11447-1145b 1145d 1145f-11461
+11480-114af 114c4-114c7 114d0-114d9 11580-115ae 115c1-115db 11600-1162f 11641-11644 11650-11659
+11660-1166c 11680-116aa 116b8-116b9 116c0-116c9 11700-1171a 11730-11746 11800-1182b 1183b
+118a0-118f2 118ff-11906 11909 1190c-11913 11915-11916 11918-1192f 1193f 11941 11944-11946
+11950-11959 119a0-119a7 119aa-119d0 119e1-119e3 11a00 11a0b-11a32 11a3a 11a3f-11a46 11a50
+11a5c-11a89 11a9a-11aa2 11ab0-11af8 11c00-11c08 11c0a-11c2e 11c40-11c45 11c50-11c6c 11c70-11c8f
+11d00-11d06 11d08-11d09 11d0b-11d30 11d46 11d50-11d59 11d60-11d65 11d67-11d68 11d6a-11d89 11d98
+11da0-11da9 11ee0-11ef2 11ef7-11ef8 11fb0 11fc0-11ff1 11fff-12399 12400-1246e 12470-12474
+12480-12543 12f90-12ff2 13000-1342e 14400-14646 16800-16a38 16a40-16a5e 16a60-16a69 16a6e-16abe
+16ac0-16ac9 16ad0-16aed 16af5 16b00-16b2f 16b37-16b45 16b50-16b59 16b5b-16b61 16b63-16b77
+16b7d-16b8f 16e40-16e9a 16f00-16f4a 16f50 16f93-16f9f 16fe0-16fe3 17000-187f7 18800-18cd5
+18d00-18d08 1aff0-1aff3 1aff5-1affb 1affd-1affe 1b000-1b122 1b150-1b152 1b164-1b167 1b170-1b2fb
+1bc00-1bc6a 1bc70-1bc7c 1bc80-1bc88 1bc90-1bc99 1bc9c 1bc9f 1cf50-1cfc3 1d000-1d0f5 1d100-1d126
+1d129-1d158 1d15a-1d164 1d16a-1d16c 1d183-1d184 1d18c-1d1a9 1d1ae-1d1ea 1d200-1d241 1d245
+1d2e0-1d2f3 1d300-1d356 1d360-1d378 1d400-1d454 1d456-1d49c 1d49e-1d49f 1d4a2 1d4a5-1d4a6
+1d4a9-1d4ac 1d4ae-1d4b9 1d4bb 1d4bd-1d4c3 1d4c5-1d505 1d507-1d50a 1d50d-1d514 1d516-1d51c
+1d51e-1d539 1d53b-1d53e 1d540-1d544 1d546 1d54a-1d550 1d552-1d6a5 1d6a8-1d7cb 1d7ce-1d9ff
+1da37-1da3a 1da6d-1da74 1da76-1da83 1da85-1da8b 1df00-1df1e 1e100-1e12c 1e137-1e13d 1e140-1e149
+1e14e-1e14f 1e290-1e2ad 1e2c0-1e2eb 1e2f0-1e2f9 1e2ff 1e7e0-1e7e6 1e7e8-1e7eb 1e7ed-1e7ee
+1e7f0-1e7fe 1e800-1e8c4 1e8c7-1e8cf 1e900-1e943 1e94b 1e950-1e959 1e95e-1e95f 1ec71-1ecb4
+1ed01-1ed3d 1ee00-1ee03 1ee05-1ee1f 1ee21-1ee22 1ee24 1ee27 1ee29-1ee32 1ee34-1ee37 1ee39 1ee3b
+1ee42 1ee47 1ee49 1ee4b 1ee4d-1ee4f 1ee51-1ee52 1ee54 1ee57 1ee59 1ee5b 1ee5d 1ee5f 1ee61-1ee62
+1ee64 1ee67-1ee6a 1ee6c-1ee72 1ee74-1ee77 1ee79-1ee7c 1ee7e 1ee80-1ee89 1ee8b-1ee9b 1eea1-1eea3
+1eea5-1eea9 1eeab-1eebb 1eef0-1eef1 1f000-1f02b 1f030-1f093 1f0a0-1f0ae 1f0b1-1f0bf 1f0c1-1f0cf
+1f0d1-1f0f5 1f100-1f1ad 1f1e6-1f202 1f210-1f23b 1f240-1f248 1f250-1f251 1f260-1f265 1f300-1f6d7
+1f6dd-1f6ec 1f6f0-1f6fc 1f700-1f773 1f780-1f7d8 1f7e0-1f7eb 1f7f0 1f800-1f80b 1f810-1f847
+1f850-1f859 1f860-1f887 1f890-1f8ad 1f8b0-1f8b1 1f900-1fa53 1fa60-1fa6d 1fa70-1fa74 1fa78-1fa7c
+1fa80-1fa86 1fa90-1faac 1fab0-1faba 1fac0-1fac5 1fad0-1fad9 1fae0-1fae7 1faf0-1faf6 1fb00-1fb92
+1fb94-1fbca 1fbf0-1fbf9 20000-2a6df 2a700-2b738 2b740-2b81d 2b820-2cea1 2ceb0-2ebe0 2f800-2fa1d
+30000-3134a"
   "Characters that are drawn with a width of their own.")
 
 (defconst hive-text-marks
-  '((#x300 . #x34e) (#x350 . #x36f) (#x483 . #x489) (#x591 . #x5bd) #x5bf (#x5c1 . #x5c2)
-    (#x5c4 . #x5c5) #x5c7 (#x610 . #x61a) (#x64b . #x65f) #x670 (#x6d6 . #x6dc) (#x6df .
-    #x6e4) (#x6e7 . #x6e8) (#x6ea . #x6ed) #x711 (#x730 . #x74a) (#x7a6 . #x7b0) (#x7eb .
-    #x7f3) #x7fd (#x816 . #x819) (#x81b . #x823) (#x825 . #x827) (#x829 . #x82d) (#x859 .
-    #x85b) (#x898 . #x89f) (#x8ca . #x8e1) (#x8e3 . #x903) (#x93a . #x93c) (#x93e . #x94f)
-    (#x951 . #x957) (#x962 . #x963) (#x981 . #x983) #x9bc (#x9be . #x9c4) (#x9c7 . #x9c8)
-    (#x9cb . #x9cd) #x9d7 (#x9e2 . #x9e3) #x9fe (#xa01 . #xa03) #xa3c (#xa3e . #xa42) (#xa47 .
-    #xa48) (#xa4b . #xa4d) #xa51 (#xa70 . #xa71) #xa75 (#xa81 . #xa83) #xabc (#xabe . #xac5)
-    (#xac7 . #xac9) (#xacb . #xacd) (#xae2 . #xae3) (#xafa . #xaff) (#xb01 . #xb03) #xb3c
-    (#xb3e . #xb44) (#xb47 . #xb48) (#xb4b . #xb4d) (#xb55 . #xb57) (#xb62 . #xb63) #xb82
-    (#xbbe . #xbc2) (#xbc6 . #xbc8) (#xbca . #xbcd) #xbd7 (#xc00 . #xc04) #xc3c (#xc3e .
-    #xc44) (#xc46 . #xc48) (#xc4a . #xc4d) (#xc55 . #xc56) (#xc62 . #xc63) (#xc81 . #xc83)
-    #xcbc (#xcbe . #xcc4) (#xcc6 . #xcc8) (#xcca . #xccd) (#xcd5 . #xcd6) (#xce2 . #xce3)
-    (#xd00 . #xd03) (#xd3b . #xd3c) (#xd3e . #xd44) (#xd46 . #xd48) (#xd4a . #xd4d) #xd57
-    (#xd62 . #xd63) (#xd81 . #xd83) #xdca (#xdcf . #xdd4) #xdd6 (#xdd8 . #xddf) (#xdf2 .
-    #xdf3) #xe31 (#xe34 . #xe3a) (#xe47 . #xe4e) #xeb1 (#xeb4 . #xebc) (#xec8 . #xecd) (#xf3e
-    . #xf3f) (#xf71 . #xf84) (#xf86 . #xf87) (#xf90 . #xf97) (#xf99 . #xfbc) (#x102b . #x103e)
-    (#x1056 . #x1059) (#x105e . #x1060) (#x1062 . #x1064) (#x1067 . #x106d) (#x1071 . #x1074)
-    (#x1082 . #x108d) #x108f (#x109a . #x109d) (#x135d . #x135e) (#x1712 . #x1715) (#x1732 .
-    #x1734) (#x1752 . #x1753) (#x1772 . #x1773) (#x17b6 . #x17d3) #x17dd (#x1885 . #x1886)
-    #x18a9 (#x1920 . #x192b) (#x1930 . #x193b) (#x1a17 . #x1a1b) (#x1a55 . #x1a5e) (#x1a60 .
-    #x1a7c) #x1a7f (#x1ab0 . #x1ace) (#x1b80 . #x1b82) (#x1ba1 . #x1bad) (#x1be6 . #x1bf3)
-    (#x1c24 . #x1c37) (#x1cd0 . #x1cd2) (#x1cd4 . #x1ce8) #x1ced #x1cf4 (#x1cf7 . #x1cf9)
-    (#x1dc0 . #x1dff) (#x20d0 . #x20f0) (#x2cef . #x2cf1) #x2d7f (#x2de0 . #x2dff) (#x302a .
-    #x302f) (#x3099 . #x309a) (#xa66f . #xa672) (#xa674 . #xa67d) (#xa69e . #xa69f) (#xa6f0 .
-    #xa6f1) (#xa880 . #xa881) (#xa8b4 . #xa8c5) #xa8ff (#xa926 . #xa92d) (#xa980 . #xa983)
-    (#xa9b3 . #xa9c0) #xa9e5 (#xaa29 . #xaa36) #xaa43 (#xaa4c . #xaa4d) (#xaa7b . #xaa7d)
-    #xaab0 (#xaab2 . #xaab4) (#xaab7 . #xaab8) (#xaabe . #xaabf) #xaac1 (#xaaeb . #xaaef)
-    (#xaaf5 . #xaaf6) (#xabe3 . #xabea) (#xabec . #xabed) #xfb1e (#xfe20 . #xfe2f) #x101fd
-    #x102e0 (#x10376 . #x1037a) (#x10a01 . #x10a03) (#x10a05 . #x10a06) (#x10a0c . #x10a0f)
-    (#x10a38 . #x10a3a) #x10a3f (#x10ae5 . #x10ae6) (#x10d24 . #x10d27) (#x10eab . #x10eac)
-    (#x10f46 . #x10f50) (#x10f82 . #x10f85) (#x11080 . #x11082) (#x110b0 . #x110ba) #x110c2
-    (#x11100 . #x11102) (#x11127 . #x11134) (#x11145 . #x11146) #x11173 (#x1122c . #x11237)
-    #x1123e (#x112df . #x112ea) (#x11300 . #x11303) (#x1133b . #x1133c) (#x1133e . #x11344)
-    (#x11347 . #x11348) (#x1134b . #x1134d) #x11357 (#x11362 . #x11363) (#x11366 . #x1136c)
-    (#x11370 . #x11374) (#x11435 . #x11446) #x1145e (#x115af . #x115b5) (#x115b8 . #x115c0)
-    (#x115dc . #x115dd) (#x116ab . #x116b7) (#x1171d . #x1172b) (#x1182c . #x1183a) (#x11930 .
-    #x11935) (#x11937 . #x11938) (#x1193b . #x1193e) #x11940 (#x11942 . #x11943) (#x119d1 .
-    #x119d7) (#x119da . #x119e0) #x119e4 (#x11a01 . #x11a0a) (#x11a33 . #x11a39) (#x11a3b .
-    #x11a3e) #x11a47 (#x11a51 . #x11a5b) (#x11a8a . #x11a99) (#x11c2f . #x11c36) (#x11c38 .
-    #x11c3f) (#x11c92 . #x11ca7) (#x11ca9 . #x11cb6) (#x11d31 . #x11d36) #x11d3a (#x11d3c .
-    #x11d3d) (#x11d3f . #x11d45) #x11d47 (#x11d8a . #x11d8e) (#x11d90 . #x11d91) (#x11d93 .
-    #x11d97) (#x11ef3 . #x11ef6) (#x16af0 . #x16af4) (#x16b30 . #x16b36) #x16f4f (#x16f51 .
-    #x16f87) (#x16f8f . #x16f92) #x16fe4 (#x16ff0 . #x16ff1) (#x1bc9d . #x1bc9e) (#x1cf00 .
-    #x1cf2d) (#x1cf30 . #x1cf46) (#x1d165 . #x1d169) (#x1d16d . #x1d172) (#x1d17b . #x1d182)
-    (#x1d185 . #x1d18b) (#x1d1aa . #x1d1ad) (#x1d242 . #x1d244) (#x1da00 . #x1da36) (#x1da3b .
-    #x1da6c) #x1da75 #x1da84 (#x1da9b . #x1da9f) (#x1daa1 . #x1daaf) (#x1e000 . #x1e006)
-    (#x1e008 . #x1e018) (#x1e01b . #x1e021) (#x1e023 . #x1e024) (#x1e026 . #x1e02a) (#x1e130 .
-    #x1e136) #x1e2ae (#x1e2ec . #x1e2ef) (#x1e8d0 . #x1e8d6) (#x1e944 . #x1e94a))
+  "300-34e 350-36f 483-489 591-5bd 5bf 5c1-5c2 5c4-5c5 5c7 610-61a 64b-65f 670 6d6-6dc 6df-6e4
+6e7-6e8 6ea-6ed 711 730-74a 7a6-7b0 7eb-7f3 7fd 816-819 81b-823 825-827 829-82d 859-85b 898-89f
+8ca-8e1 8e3-903 93a-93c 93e-94f 951-957 962-963 981-983 9bc 9be-9c4 9c7-9c8 9cb-9cd 9d7 9e2-9e3
+9fe a01-a03 a3c a3e-a42 a47-a48 a4b-a4d a51 a70-a71 a75 a81-a83 abc abe-ac5 ac7-ac9 acb-acd
+ae2-ae3 afa-aff b01-b03 b3c b3e-b44 b47-b48 b4b-b4d b55-b57 b62-b63 b82 bbe-bc2 bc6-bc8 bca-bcd
+bd7 c00-c04 c3c c3e-c44 c46-c48 c4a-c4d c55-c56 c62-c63 c81-c83 cbc cbe-cc4 cc6-cc8 cca-ccd
+cd5-cd6 ce2-ce3 d00-d03 d3b-d3c d3e-d44 d46-d48 d4a-d4d d57 d62-d63 d81-d83 dca dcf-dd4 dd6
+dd8-ddf df2-df3 e31 e34-e3a e47-e4e eb1 eb4-ebc ec8-ecd f3e-f3f f71-f84 f86-f87 f90-f97 f99-fbc
+102b-103e 1056-1059 105e-1060 1062-1064 1067-106d 1071-1074 1082-108d 108f 109a-109d 135d-135e
+1712-1715 1732-1734 1752-1753 1772-1773 17b6-17d3 17dd 1885-1886 18a9 1920-192b 1930-193b
+1a17-1a1b 1a55-1a5e 1a60-1a7c 1a7f 1ab0-1ace 1b80-1b82 1ba1-1bad 1be6-1bf3 1c24-1c37 1cd0-1cd2
+1cd4-1ce8 1ced 1cf4 1cf7-1cf9 1dc0-1dff 20d0-20f0 2cef-2cf1 2d7f 2de0-2dff 302a-302f 3099-309a
+a66f-a672 a674-a67d a69e-a69f a6f0-a6f1 a880-a881 a8b4-a8c5 a8ff a926-a92d a980-a983 a9b3-a9c0
+a9e5 aa29-aa36 aa43 aa4c-aa4d aa7b-aa7d aab0 aab2-aab4 aab7-aab8 aabe-aabf aac1 aaeb-aaef
+aaf5-aaf6 abe3-abea abec-abed fb1e fe20-fe2f 101fd 102e0 10376-1037a 10a01-10a03 10a05-10a06
+10a0c-10a0f 10a38-10a3a 10a3f 10ae5-10ae6 10d24-10d27 10eab-10eac 10f46-10f50 10f82-10f85
+11080-11082 110b0-110ba 110c2 11100-11102 11127-11134 11145-11146 11173 1122c-11237 1123e
+112df-112ea 11300-11303 1133b-1133c 1133e-11344 11347-11348 1134b-1134d 11357 11362-11363
+11366-1136c 11370-11374 11435-11446 1145e 115af-115b5 115b8-115c0 115dc-115dd 116ab-116b7
+1171d-1172b 1182c-1183a 11930-11935 11937-11938 1193b-1193e 11940 11942-11943 119d1-119d7
+119da-119e0 119e4 11a01-11a0a 11a33-11a39 11a3b-11a3e 11a47 11a51-11a5b 11a8a-11a99 11c2f-11c36
+11c38-11c3f 11c92-11ca7 11ca9-11cb6 11d31-11d36 11d3a 11d3c-11d3d 11d3f-11d45 11d47 11d8a-11d8e
+11d90-11d91 11d93-11d97 11ef3-11ef6 16af0-16af4 16b30-16b36 16f4f 16f51-16f87 16f8f-16f92 16fe4
+16ff0-16ff1 1bc9d-1bc9e 1cf00-1cf2d 1cf30-1cf46 1d165-1d169 1d16d-1d172 1d17b-1d182 1d185-1d18b
+1d1aa-1d1ad 1d242-1d244 1da00-1da36 1da3b-1da6c 1da75 1da84 1da9b-1da9f 1daa1-1daaf 1e000-1e006
+1e008-1e018 1e01b-1e021 1e023-1e024 1e026-1e02a 1e130-1e136 1e2ae 1e2ec-1e2ef 1e8d0-1e8d6
+1e944-1e94a"
   "Characters that are drawn on the one before them.")
 
 (defconst hive-text-carriers
-  (list '((#x1e900 . #x1e94a))
-   '((#x11700 . #x1171a) (#x1171d . #x1172b) (#x11740 . #x11746))
-   '((#x610 . #x61a) (#x620 . #x63f) (#x641 . #x64a) (#x656 . #x65f) (#x66e . #x66f) (#x671 .
-    #x6d3) (#x6d5 . #x6dc) (#x6df . #x6e4) (#x6e7 . #x6e8) (#x6ea . #x6ef) (#x6fa . #x6fc)
-    #x6ff (#x750 . #x77f) (#x870 . #x887) (#x889 . #x88e) (#x898 . #x8c8) (#x8ca . #x8e1)
-    (#x8e3 . #x8ff) (#xfb50 . #xfbb1) (#xfbd3 . #xfd3d) (#xfd50 . #xfd8f) (#xfd92 . #xfdc7)
-    (#xfdf0 . #xfdfb) (#xfe70 . #xfe74) (#xfe76 . #xfefc) (#x1ee00 . #x1ee03) (#x1ee05 .
-    #x1ee1f) (#x1ee21 . #x1ee22) #x1ee24 #x1ee27 (#x1ee29 . #x1ee32) (#x1ee34 . #x1ee37)
-    #x1ee39 #x1ee3b #x1ee42 #x1ee47 #x1ee49 #x1ee4b (#x1ee4d . #x1ee4f) (#x1ee51 . #x1ee52)
-    #x1ee54 #x1ee57 #x1ee59 #x1ee5b #x1ee5d #x1ee5f (#x1ee61 . #x1ee62) #x1ee64 (#x1ee67 .
-    #x1ee6a) (#x1ee6c . #x1ee72) (#x1ee74 . #x1ee77) (#x1ee79 . #x1ee7c) #x1ee7e (#x1ee80 .
-    #x1ee89) (#x1ee8b . #x1ee9b) (#x1eea1 . #x1eea3) (#x1eea5 . #x1eea9) (#x1eeab . #x1eebb))
-   '((#xa6a0 . #xa6e5) (#xa6f0 . #xa6f1) (#x16800 . #x16a38))
-   '((#x16ad0 . #x16aed) (#x16af0 . #x16af4))
-   '((#x1bc0 . #x1bf3))
-   '((#x980 . #x983) (#x985 . #x98c) (#x98f . #x990) (#x993 . #x9a8) (#x9aa . #x9b0) #x9b2
-    (#x9b6 . #x9b9) (#x9bc . #x9c4) (#x9c7 . #x9c8) (#x9cb . #x9ce) #x9d7 (#x9dc . #x9dd)
-    (#x9df . #x9e3) (#x9f0 . #x9f1) #x9fc #x9fe)
-   '((#x11c00 . #x11c08) (#x11c0a . #x11c36) (#x11c38 . #x11c40))
-   '((#x1a00 . #x1a1b))
-   '((#x1740 . #x1753))
-   '((#x11100 . #x11134) (#x11144 . #x11147))
-   '((#xaa00 . #xaa36) (#xaa40 . #xaa4d))
-   '((#x3e2 . #x3ef) (#x2c80 . #x2ce4) (#x2ceb . #x2cf3))
-   '((#x400 . #x481) (#x483 . #x484) (#x487 . #x52f) (#x1c80 . #x1c88) #x1d2b (#x2de0 . #x2dff)
-    (#xa640 . #xa672) (#xa674 . #xa67d) (#xa69e . #xa69f) (#xfe2e . #xfe2f))
-   '((#x900 . #x950) (#x955 . #x963) (#x972 . #x97f) (#xa8f2 . #xa8f7) #xa8fb (#xa8fd . #xa8ff))
-   '((#x11900 . #x11906) #x11909 (#x1190c . #x11913) (#x11915 . #x11916) (#x11918 . #x11935)
-    (#x11937 . #x11938) (#x1193b . #x11943))
-   '((#x11800 . #x1183a))
-   '((#x1bc00 . #x1bc6a) (#x1bc70 . #x1bc7c) (#x1bc80 . #x1bc88) (#x1bc90 . #x1bc99) (#x1bc9d .
-    #x1bc9e))
-   '((#x1200 . #x1248) (#x124a . #x124d) (#x1250 . #x1256) #x1258 (#x125a . #x125d) (#x1260 .
-    #x1288) (#x128a . #x128d) (#x1290 . #x12b0) (#x12b2 . #x12b5) (#x12b8 . #x12be) #x12c0
-    (#x12c2 . #x12c5) (#x12c8 . #x12d6) (#x12d8 . #x1310) (#x1312 . #x1315) (#x1318 . #x135a)
-    (#x135d . #x135e) (#x1380 . #x138f) (#x2d80 . #x2d96) (#x2da0 . #x2da6) (#x2da8 . #x2dae)
-    (#x2db0 . #x2db6) (#x2db8 . #x2dbe) (#x2dc0 . #x2dc6) (#x2dc8 . #x2dce) (#x2dd0 . #x2dd6)
-    (#x2dd8 . #x2dde) (#xab01 . #xab06) (#xab09 . #xab0e) (#xab11 . #xab16) (#xab20 . #xab26)
-    (#xab28 . #xab2e) (#x1e7e0 . #x1e7e6) (#x1e7e8 . #x1e7eb) (#x1e7ed . #x1e7ee) (#x1e7f0 .
-    #x1e7fe))
-   '((#x2c00 . #x2c5f) (#x1e000 . #x1e006) (#x1e008 . #x1e018) (#x1e01b . #x1e021) (#x1e023 .
-    #x1e024) (#x1e026 . #x1e02a))
-   '((#x11300 . #x11303) (#x11305 . #x1130c) (#x1130f . #x11310) (#x11313 . #x11328) (#x1132a .
-    #x11330) (#x11332 . #x11333) (#x11335 . #x11339) (#x1133c . #x11344) (#x11347 . #x11348)
-    (#x1134b . #x1134d) #x11350 #x11357 (#x1135d . #x11363) (#x11366 . #x1136c) (#x11370 .
-    #x11374))
-   '((#x370 . #x373) (#x376 . #x377) (#x37b . #x37d) #x37f #x386 (#x388 . #x38a) #x38c (#x38e .
-    #x3a1) (#x3a3 . #x3e1) (#x3f0 . #x3f5) (#x3f7 . #x3ff) (#x1d26 . #x1d2a) (#x1f00 . #x1f15)
-    (#x1f18 . #x1f1d) (#x1f20 . #x1f45) (#x1f48 . #x1f4d) (#x1f50 . #x1f57) #x1f59 #x1f5b
-    #x1f5d (#x1f5f . #x1f7d) (#x1f80 . #x1fb4) (#x1fb6 . #x1fbc) #x1fbe (#x1fc2 . #x1fc4)
-    (#x1fc6 . #x1fcc) (#x1fd0 . #x1fd3) (#x1fd6 . #x1fdb) (#x1fe0 . #x1fec) (#x1ff2 . #x1ff4)
-    (#x1ff6 . #x1ffc) #x2126 #xab65 (#x1d242 . #x1d244))
-   '((#xa81 . #xa83) (#xa85 . #xa8d) (#xa8f . #xa91) (#xa93 . #xaa8) (#xaaa . #xab0) (#xab2 .
-    #xab3) (#xab5 . #xab9) (#xabc . #xac5) (#xac7 . #xac9) (#xacb . #xacd) #xad0 (#xae0 .
-    #xae3) (#xaf9 . #xaff))
-   '((#x11d60 . #x11d65) (#x11d67 . #x11d68) (#x11d6a . #x11d8e) (#x11d90 . #x11d91) (#x11d93 .
-    #x11d98))
-   '((#xa01 . #xa03) (#xa05 . #xa0a) (#xa0f . #xa10) (#xa13 . #xa28) (#xa2a . #xa30) (#xa32 .
-    #xa33) (#xa35 . #xa36) (#xa38 . #xa39) #xa3c (#xa3e . #xa42) (#xa47 . #xa48) (#xa4b .
-    #xa4d) #xa51 (#xa59 . #xa5c) #xa5e (#xa70 . #xa75))
-   '((#x3400 . #x4dbf) (#x4e00 . #x9fff) (#xf900 . #xfa6d) (#xfa70 . #xfad9) (#x16ff0 .
-    #x16ff1) (#x20000 . #x2a6df) (#x2a700 . #x2b738) (#x2b740 . #x2b81d) (#x2b820 . #x2cea1)
-    (#x2ceb0 . #x2ebe0) (#x2f800 . #x2fa1d) (#x30000 . #x3134a))
-   '((#x1100 . #x115e) (#x302e . #x302f) (#x3131 . #x3163) (#x3165 . #x318e) (#xa960 . #xa97c)
-    (#xac00 . #xd7a3) (#xffa1 . #xffbe) (#xffc2 . #xffc7) (#xffca . #xffcf) (#xffd2 . #xffd7)
-    (#xffda . #xffdc))
-   '((#x10d00 . #x10d27))
-   '((#x1720 . #x1734))
-   '((#x591 . #x5bd) #x5bf (#x5c1 . #x5c2) (#x5c4 . #x5c5) #x5c7 (#x5d0 . #x5ea) (#x5ef .
-    #x5f2) (#xfb1d . #xfb28) (#xfb2a . #xfb36) (#xfb38 . #xfb3c) #xfb3e (#xfb40 . #xfb41)
-    (#xfb43 . #xfb44) (#xfb46 . #xfb4f))
-   '((#xa980 . #xa983) (#xa9b3 . #xa9c0))
-   '((#x11080 . #x110ba) #x110c2)
-   '((#xc80 . #xc83) (#xc85 . #xc8c) (#xc8e . #xc90) (#xc92 . #xca8) (#xcaa . #xcb3) (#xcb5 .
-    #xcb9) (#xcbc . #xcc4) (#xcc6 . #xcc8) (#xcca . #xccd) (#xcd5 . #xcd6) (#xcdd . #xcde)
-    (#xce0 . #xce3) (#xcf1 . #xcf2))
-   '((#xa90a . #xa92d))
-   '((#x10a00 . #x10a03) (#x10a05 . #x10a06) (#x10a0c . #x10a13) (#x10a15 . #x10a17) (#x10a19 .
-    #x10a35) (#x10a38 . #x10a3a) #x10a3f)
-   '(#x16fe4 (#x18b00 . #x18cd5))
-   '((#x1780 . #x17b3) (#x17b6 . #x17d3) (#x17dc . #x17dd))
-   '((#x11200 . #x11211) (#x11213 . #x11237) #x1123e)
-   '((#x112b0 . #x112ea))
-   '((#xe81 . #xe82) #xe84 (#xe86 . #xe8a) (#xe8c . #xea3) #xea5 (#xea7 . #xebd) (#xec0 .
-    #xec4) (#xec8 . #xecd) (#xedc . #xedf))
-   '((#x1c00 . #x1c37) (#x1c4d . #x1c4f))
-   '((#x1900 . #x191e) (#x1920 . #x192b) (#x1930 . #x193b))
-   '((#x11150 . #x11173) #x11176)
-   '((#x11ee0 . #x11ef6))
-   '((#xd00 . #xd0c) (#xd0e . #xd10) (#xd12 . #xd44) (#xd46 . #xd48) (#xd4a . #xd4e) (#xd54 .
-    #xd57) (#xd5f . #xd63) (#xd7a . #xd7f))
-   '((#x840 . #x85b))
-   '((#x10ac0 . #x10ac7) (#x10ac9 . #x10ae6))
-   '((#x11c72 . #x11c8f) (#x11c92 . #x11ca7) (#x11ca9 . #x11cb6))
-   '((#x11d00 . #x11d06) (#x11d08 . #x11d09) (#x11d0b . #x11d36) #x11d3a (#x11d3c . #x11d3d)
-    (#x11d3f . #x11d47))
-   '((#xaae0 . #xaaef) #xaaf2 (#xaaf5 . #xaaf6) (#xabc0 . #xabea) (#xabec . #xabed))
-   '((#x1e800 . #x1e8c4) (#x1e8d0 . #x1e8d6))
-   '((#x16f00 . #x16f4a) (#x16f4f . #x16f87) (#x16f8f . #x16f92))
-   '((#x1820 . #x1842) (#x1844 . #x1878) (#x1880 . #x18aa))
-   '((#x1000 . #x103f) (#x1050 . #x108f) (#x109a . #x109d) (#xa9e0 . #xa9e5) (#xa9e7 . #xa9ef)
-    (#xa9fa . #xa9fe) (#xaa60 . #xaa6f) (#xaa71 . #xaa76) (#xaa7a . #xaa7f))
-   '((#x119a0 . #x119a7) (#x119aa . #x119d7) (#x119da . #x119e1) (#x119e3 . #x119e4))
-   '((#x11400 . #x1144a) (#x1145e . #x11461))
-   '((#x7ca . #x7f3) #x7fd)
-   '((#x1e100 . #x1e12c) (#x1e130 . #x1e136) #x1e14e)
-   '((#x10350 . #x1037a))
-   '((#x10f70 . #x10f85))
-   '((#xb01 . #xb03) (#xb05 . #xb0c) (#xb0f . #xb10) (#xb13 . #xb28) (#xb2a . #xb30) (#xb32 .
-    #xb33) (#xb35 . #xb39) (#xb3c . #xb44) (#xb47 . #xb48) (#xb4b . #xb4d) (#xb55 . #xb57)
-    (#xb5c . #xb5d) (#xb5f . #xb63) #xb71)
-   '((#x16b00 . #x16b36) (#x16b63 . #x16b77) (#x16b7d . #x16b8f))
-   '((#x800 . #x819) (#x81b . #x823) (#x825 . #x827) (#x829 . #x82d))
-   '((#xa880 . #xa8c5))
-   '((#x11580 . #x115b5) (#x115b8 . #x115c0) (#x115d8 . #x115dd))
-   '((#x1da00 . #x1da36) (#x1da3b . #x1da6c) #x1da75 #x1da84 (#x1da9b . #x1da9f) (#x1daa1 .
-    #x1daaf))
-   '((#xd81 . #xd83) (#xd85 . #xd96) (#xd9a . #xdb1) (#xdb3 . #xdbb) #xdbd (#xdc0 . #xdc6)
-    #xdca (#xdcf . #xdd4) #xdd6 (#xdd8 . #xddf) (#xdf2 . #xdf3))
-   '((#x10f30 . #x10f50))
-   '((#x11a50 . #x11a99) #x11a9d)
-   '((#x1b80 . #x1baf) (#x1bba . #x1bbf))
-   '((#x710 . #x74a) (#x74d . #x74f) (#x860 . #x86a))
-   '((#x1700 . #x1715) #x171f)
-   '((#x1760 . #x176c) (#x176e . #x1770) (#x1772 . #x1773))
-   '((#x1a20 . #x1a5e) (#x1a60 . #x1a7c) #x1a7f)
-   '((#xaa80 . #xaac2) (#xaadb . #xaadc))
-   '((#x11680 . #x116b8))
-   '((#xb82 . #xb83) (#xb85 . #xb8a) (#xb8e . #xb90) (#xb92 . #xb95) (#xb99 . #xb9a) #xb9c
-    (#xb9e . #xb9f) (#xba3 . #xba4) (#xba8 . #xbaa) (#xbae . #xbb9) (#xbbe . #xbc2) (#xbc6 .
-    #xbc8) (#xbca . #xbcd) #xbd0 #xbd7)
-   '((#xc00 . #xc0c) (#xc0e . #xc10) (#xc12 . #xc28) (#xc2a . #xc39) (#xc3c . #xc44) (#xc46 .
-    #xc48) (#xc4a . #xc4d) (#xc55 . #xc56) (#xc58 . #xc5a) #xc5d (#xc60 . #xc63))
-   '((#x780 . #x7b1))
-   '((#xe01 . #xe3a) (#xe40 . #xe45) (#xe47 . #xe4e))
-   '((#xf3e . #xf47) (#xf49 . #xf6c) (#xf71 . #xf84) (#xf86 . #xf87) (#xf90 . #xf97) (#xf99 .
-    #xfbc))
-   '((#x2d30 . #x2d67) #x2d7f)
-   '((#x1e290 . #x1e2ae))
-   '((#x1e2c0 . #x1e2ef))
-   '((#x10e80 . #x10ea9) (#x10eab . #x10eac) (#x10eb0 . #x10eb1))
-   '((#x11a00 . #x11a3e) #x11a47))
+  (list "1e900-1e94a"
+        "11700-1171a 1171d-1172b 11740-11746"
+        "610-61a 620-63f 641-64a 656-65f 66e-66f 671-6d3 6d5-6dc 6df-6e4 6e7-6e8 6ea-6ef 6fa-6fc 6ff
+750-77f 870-887 889-88e 898-8c8 8ca-8e1 8e3-8ff fb50-fbb1 fbd3-fd3d fd50-fd8f fd92-fdc7
+fdf0-fdfb fe70-fe74 fe76-fefc 1ee00-1ee03 1ee05-1ee1f 1ee21-1ee22 1ee24 1ee27 1ee29-1ee32
+1ee34-1ee37 1ee39 1ee3b 1ee42 1ee47 1ee49 1ee4b 1ee4d-1ee4f 1ee51-1ee52 1ee54 1ee57 1ee59 1ee5b
+1ee5d 1ee5f 1ee61-1ee62 1ee64 1ee67-1ee6a 1ee6c-1ee72 1ee74-1ee77 1ee79-1ee7c 1ee7e 1ee80-1ee89
+1ee8b-1ee9b 1eea1-1eea3 1eea5-1eea9 1eeab-1eebb"
+        "a6a0-a6e5 a6f0-a6f1 16800-16a38"
+        "16ad0-16aed 16af0-16af4"
+        "1bc0-1bf3"
+        "980-983 985-98c 98f-990 993-9a8 9aa-9b0 9b2 9b6-9b9 9bc-9c4 9c7-9c8 9cb-9ce 9d7 9dc-9dd 9df-9e3
+9f0-9f1 9fc 9fe"
+        "11c00-11c08 11c0a-11c36 11c38-11c40"
+        "1a00-1a1b"
+        "1740-1753"
+        "11100-11134 11144-11147"
+        "aa00-aa36 aa40-aa4d"
+        "3e2-3ef 2c80-2ce4 2ceb-2cf3"
+        "400-481 483-484 487-52f 1c80-1c88 1d2b 2de0-2dff a640-a672 a674-a67d a69e-a69f fe2e-fe2f"
+        "900-950 955-963 972-97f a8f2-a8f7 a8fb a8fd-a8ff"
+        "11900-11906 11909 1190c-11913 11915-11916 11918-11935 11937-11938 1193b-11943"
+        "11800-1183a"
+        "1bc00-1bc6a 1bc70-1bc7c 1bc80-1bc88 1bc90-1bc99 1bc9d-1bc9e"
+        "1200-1248 124a-124d 1250-1256 1258 125a-125d 1260-1288 128a-128d 1290-12b0 12b2-12b5 12b8-12be
+12c0 12c2-12c5 12c8-12d6 12d8-1310 1312-1315 1318-135a 135d-135e 1380-138f 2d80-2d96 2da0-2da6
+2da8-2dae 2db0-2db6 2db8-2dbe 2dc0-2dc6 2dc8-2dce 2dd0-2dd6 2dd8-2dde ab01-ab06 ab09-ab0e
+ab11-ab16 ab20-ab26 ab28-ab2e 1e7e0-1e7e6 1e7e8-1e7eb 1e7ed-1e7ee 1e7f0-1e7fe"
+        "2c00-2c5f 1e000-1e006 1e008-1e018 1e01b-1e021 1e023-1e024 1e026-1e02a"
+        "11300-11303 11305-1130c 1130f-11310 11313-11328 1132a-11330 11332-11333 11335-11339 1133c-11344
+11347-11348 1134b-1134d 11350 11357 1135d-11363 11366-1136c 11370-11374"
+        "370-373 376-377 37b-37d 37f 386 388-38a 38c 38e-3a1 3a3-3e1 3f0-3f5 3f7-3ff 1d26-1d2a 1f00-1f15
+1f18-1f1d 1f20-1f45 1f48-1f4d 1f50-1f57 1f59 1f5b 1f5d 1f5f-1f7d 1f80-1fb4 1fb6-1fbc 1fbe
+1fc2-1fc4 1fc6-1fcc 1fd0-1fd3 1fd6-1fdb 1fe0-1fec 1ff2-1ff4 1ff6-1ffc 2126 ab65 1d242-1d244"
+        "a81-a83 a85-a8d a8f-a91 a93-aa8 aaa-ab0 ab2-ab3 ab5-ab9 abc-ac5 ac7-ac9 acb-acd ad0 ae0-ae3
+af9-aff"
+        "11d60-11d65 11d67-11d68 11d6a-11d8e 11d90-11d91 11d93-11d98"
+        "a01-a03 a05-a0a a0f-a10 a13-a28 a2a-a30 a32-a33 a35-a36 a38-a39 a3c a3e-a42 a47-a48 a4b-a4d a51
+a59-a5c a5e a70-a75"
+        "3400-4dbf 4e00-9fff f900-fa6d fa70-fad9 16ff0-16ff1 20000-2a6df 2a700-2b738 2b740-2b81d
+2b820-2cea1 2ceb0-2ebe0 2f800-2fa1d 30000-3134a"
+        "1100-115e 302e-302f 3131-3163 3165-318e a960-a97c ac00-d7a3 ffa1-ffbe ffc2-ffc7 ffca-ffcf
+ffd2-ffd7 ffda-ffdc"
+        "10d00-10d27"
+        "1720-1734"
+        "591-5bd 5bf 5c1-5c2 5c4-5c5 5c7 5d0-5ea 5ef-5f2 fb1d-fb28 fb2a-fb36 fb38-fb3c fb3e fb40-fb41
+fb43-fb44 fb46-fb4f"
+        "a980-a983 a9b3-a9c0"
+        "11080-110ba 110c2"
+        "c80-c83 c85-c8c c8e-c90 c92-ca8 caa-cb3 cb5-cb9 cbc-cc4 cc6-cc8 cca-ccd cd5-cd6 cdd-cde ce0-ce3
+cf1-cf2"
+        "a90a-a92d"
+        "10a00-10a03 10a05-10a06 10a0c-10a13 10a15-10a17 10a19-10a35 10a38-10a3a 10a3f"
+        "16fe4 18b00-18cd5"
+        "1780-17b3 17b6-17d3 17dc-17dd"
+        "11200-11211 11213-11237 1123e"
+        "112b0-112ea"
+        "e81-e82 e84 e86-e8a e8c-ea3 ea5 ea7-ebd ec0-ec4 ec8-ecd edc-edf"
+        "1c00-1c37 1c4d-1c4f"
+        "1900-191e 1920-192b 1930-193b"
+        "11150-11173 11176"
+        "11ee0-11ef6"
+        "d00-d0c d0e-d10 d12-d44 d46-d48 d4a-d4e d54-d57 d5f-d63 d7a-d7f"
+        "840-85b"
+        "10ac0-10ac7 10ac9-10ae6"
+        "11c72-11c8f 11c92-11ca7 11ca9-11cb6"
+        "11d00-11d06 11d08-11d09 11d0b-11d36 11d3a 11d3c-11d3d 11d3f-11d47"
+        "aae0-aaef aaf2 aaf5-aaf6 abc0-abea abec-abed"
+        "1e800-1e8c4 1e8d0-1e8d6"
+        "16f00-16f4a 16f4f-16f87 16f8f-16f92"
+        "1820-1842 1844-1878 1880-18aa"
+        "1000-103f 1050-108f 109a-109d a9e0-a9e5 a9e7-a9ef a9fa-a9fe aa60-aa6f aa71-aa76 aa7a-aa7f"
+        "119a0-119a7 119aa-119d7 119da-119e1 119e3-119e4"
+        "11400-1144a 1145e-11461"
+        "7ca-7f3 7fd"
+        "1e100-1e12c 1e130-1e136 1e14e"
+        "10350-1037a"
+        "10f70-10f85"
+        "b01-b03 b05-b0c b0f-b10 b13-b28 b2a-b30 b32-b33 b35-b39 b3c-b44 b47-b48 b4b-b4d b55-b57 b5c-b5d
+b5f-b63 b71"
+        "16b00-16b36 16b63-16b77 16b7d-16b8f"
+        "800-819 81b-823 825-827 829-82d"
+        "a880-a8c5"
+        "11580-115b5 115b8-115c0 115d8-115dd"
+        "1da00-1da36 1da3b-1da6c 1da75 1da84 1da9b-1da9f 1daa1-1daaf"
+        "d81-d83 d85-d96 d9a-db1 db3-dbb dbd dc0-dc6 dca dcf-dd4 dd6 dd8-ddf df2-df3"
+        "10f30-10f50"
+        "11a50-11a99 11a9d"
+        "1b80-1baf 1bba-1bbf"
+        "710-74a 74d-74f 860-86a"
+        "1700-1715 171f"
+        "1760-176c 176e-1770 1772-1773"
+        "1a20-1a5e 1a60-1a7c 1a7f"
+        "aa80-aac2 aadb-aadc"
+        "11680-116b8"
+        "b82-b83 b85-b8a b8e-b90 b92-b95 b99-b9a b9c b9e-b9f ba3-ba4 ba8-baa bae-bb9 bbe-bc2 bc6-bc8
+bca-bcd bd0 bd7"
+        "c00-c0c c0e-c10 c12-c28 c2a-c39 c3c-c44 c46-c48 c4a-c4d c55-c56 c58-c5a c5d c60-c63"
+        "780-7b1"
+        "e01-e3a e40-e45 e47-e4e"
+        "f3e-f47 f49-f6c f71-f84 f86-f87 f90-f97 f99-fbc"
+        "2d30-2d67 2d7f"
+        "1e290-1e2ae"
+        "1e2c0-1e2ef"
+        "10e80-10ea9 10eab-10eac 10eb0-10eb1"
+        "11a00-11a3e 11a47")
   "The characters and the marks of each script that has marks of its own.
 These are drawn only on characters of their script.")
 
 (defconst hive-text-blanks
-  '(#xa0 #x3000)
+  "a0 3000"
   "Blanks other than the space that people write.")
 
 (defconst hive-text-scripts
-  (list '((#x41 . #x5a) (#x61 . #x7a) #xaa #xba (#xc0 . #xd6) (#xd8 . #xf6) (#xf8 . #x2b8) (#x2e0 .
-    #x2e4) (#x1d00 . #x1d25) (#x1d2c . #x1d5c) (#x1d62 . #x1d65) (#x1d6b . #x1d77) (#x1d79 .
-    #x1dbe) (#x1e00 . #x1eff) #x2071 #x207f (#x2090 . #x209c) (#x212a . #x212b) #x2132 #x214e
-    (#x2183 . #x2184) (#x2c60 . #x2c7f) (#xa722 . #xa787) (#xa78b . #xa7ca) (#xa7d0 . #xa7d1)
-    #xa7d3 (#xa7d5 . #xa7d9) (#xa7f2 . #xa7ff) (#xab30 . #xab5a) (#xab5c . #xab64) (#xab66 .
-    #xab69) (#xfb00 . #xfb06) (#xff21 . #xff3a) (#xff41 . #xff5a) (#x10780 . #x10785) (#x10787
-    . #x107b0) (#x107b2 . #x107ba) (#x1df00 . #x1df1e))
-   '((#x11700 . #x1171a) (#x11740 . #x11746))
-   '((#x620 . #x63f) (#x641 . #x64a) (#x66e . #x66f) (#x671 . #x6d3) #x6d5 (#x6e5 . #x6e6)
-    (#x6ee . #x6ef) (#x6fa . #x6fc) #x6ff (#x750 . #x77f) (#x870 . #x887) (#x889 . #x88e)
-    (#x8a0 . #x8c9) (#xfb50 . #xfbb1) (#xfbd3 . #xfd3d) (#xfd50 . #xfd8f) (#xfd92 . #xfdc7)
-    (#xfdf0 . #xfdfb) (#xfe70 . #xfe74) (#xfe76 . #xfefc) (#x1ee00 . #x1ee03) (#x1ee05 .
-    #x1ee1f) (#x1ee21 . #x1ee22) #x1ee24 #x1ee27 (#x1ee29 . #x1ee32) (#x1ee34 . #x1ee37)
-    #x1ee39 #x1ee3b #x1ee42 #x1ee47 #x1ee49 #x1ee4b (#x1ee4d . #x1ee4f) (#x1ee51 . #x1ee52)
-    #x1ee54 #x1ee57 #x1ee59 #x1ee5b #x1ee5d #x1ee5f (#x1ee61 . #x1ee62) #x1ee64 (#x1ee67 .
-    #x1ee6a) (#x1ee6c . #x1ee72) (#x1ee74 . #x1ee77) (#x1ee79 . #x1ee7c) #x1ee7e (#x1ee80 .
-    #x1ee89) (#x1ee8b . #x1ee9b) (#x1eea1 . #x1eea3) (#x1eea5 . #x1eea9) (#x1eeab . #x1eebb))
-   '((#x531 . #x556) #x559 (#x560 . #x588) (#xfb13 . #xfb17))
-   '((#xa6a0 . #xa6e5) (#x16800 . #x16a38))
-   '((#x1401 . #x166c) (#x166f . #x167f) (#x18b0 . #x18f5) (#x11ab0 . #x11abf))
-   '((#x102a0 . #x102d0))
-   '((#x13a0 . #x13f5) (#x13f8 . #x13fd) (#xab70 . #xabbf))
-   '((#x3e2 . #x3ef) (#x2c80 . #x2ce4) (#x2ceb . #x2cee) (#x2cf2 . #x2cf3))
-   '((#x400 . #x481) (#x48a . #x52f) (#x1c80 . #x1c88) #x1d2b #x1d78 (#xa640 . #xa66e))
-   '((#x10400 . #x1044f))
-   '((#x10500 . #x10527))
-   '((#x1200 . #x1248) (#x124a . #x124d) (#x1250 . #x1256) #x1258 (#x125a . #x125d) (#x1260 .
-    #x1288) (#x128a . #x128d) (#x1290 . #x12b0) (#x12b2 . #x12b5) (#x12b8 . #x12be) #x12c0
-    (#x12c2 . #x12c5) (#x12c8 . #x12d6) (#x12d8 . #x1310) (#x1312 . #x1315) (#x1318 . #x135a)
-    (#x1380 . #x138f) (#x2d80 . #x2d96) (#x2da0 . #x2da6) (#x2da8 . #x2dae) (#x2db0 . #x2db6)
-    (#x2db8 . #x2dbe) (#x2dc0 . #x2dc6) (#x2dc8 . #x2dce) (#x2dd0 . #x2dd6) (#x2dd8 . #x2dde)
-    (#xab01 . #xab06) (#xab09 . #xab0e) (#xab11 . #xab16) (#xab20 . #xab26) (#xab28 . #xab2e)
-    (#x1e7e0 . #x1e7e6) (#x1e7e8 . #x1e7eb) (#x1e7ed . #x1e7ee) (#x1e7f0 . #x1e7fe))
-   '((#x10a0 . #x10c5) #x10c7 #x10cd (#x10d0 . #x10fa) (#x10fc . #x10ff) (#x1c90 . #x1cba)
-    (#x1cbd . #x1cbf) (#x2d00 . #x2d25) #x2d27 #x2d2d)
-   '((#x370 . #x373) (#x376 . #x377) (#x37a . #x37d) #x37f #x386 (#x388 . #x38a) #x38c (#x38e .
-    #x3a1) (#x3a3 . #x3e1) (#x3f0 . #x3f5) (#x3f7 . #x3ff) (#x1d26 . #x1d2a) (#x1d5d . #x1d61)
-    (#x1d66 . #x1d6a) #x1dbf (#x1f00 . #x1f15) (#x1f18 . #x1f1d) (#x1f20 . #x1f45) (#x1f48 .
-    #x1f4d) (#x1f50 . #x1f57) #x1f59 #x1f5b #x1f5d (#x1f5f . #x1f7d) (#x1f80 . #x1fb4) (#x1fb6
-    . #x1fbc) #x1fbe (#x1fc2 . #x1fc4) (#x1fc6 . #x1fcc) (#x1fd0 . #x1fd3) (#x1fd6 . #x1fdb)
-    (#x1fe0 . #x1fec) (#x1ff2 . #x1ff4) (#x1ff6 . #x1ffc) #x2126 #xab65)
-   '((#x5d0 . #x5ea) (#x5ef . #x5f2) #xfb1d (#xfb1f . #xfb28) (#xfb2a . #xfb36) (#xfb38 .
-    #xfb3c) #xfb3e (#xfb40 . #xfb41) (#xfb43 . #xfb44) (#xfb46 . #xfb4f))
-   '((#xa4d0 . #xa4fd) #x11fb0)
-   '((#x10280 . #x1029c))
-   '((#xd04 . #xd0c) (#xd0e . #xd10) (#xd12 . #xd3a) #xd3d #xd4e (#xd54 . #xd56) (#xd5f .
-    #xd61) (#xd7a . #xd7f))
-   '((#x16f00 . #x16f4a) #x16f50 (#x16f93 . #x16f9f))
-   '((#x7ca . #x7ea) (#x7f4 . #x7f5) #x7fa)
-   '((#x10300 . #x1031f) (#x1032d . #x1032f))
-   '((#xb05 . #xb0c) (#xb0f . #xb10) (#xb13 . #xb28) (#xb2a . #xb30) (#xb32 . #xb33) (#xb35 .
-    #xb39) #xb3d (#xb5c . #xb5d) (#xb5f . #xb61) #xb71)
-   '((#x104b0 . #x104d3) (#x104d8 . #x104fb))
-   '((#x16a0 . #x16ea) (#x16f1 . #x16f8))
-   '((#x2d30 . #x2d67) #x2d6f)
-   '((#x11480 . #x114af) (#x114c4 . #x114c5) #x114c7)
-   '((#x118a0 . #x118df) #x118ff))
+  (list "41-5a 61-7a aa ba c0-d6 d8-f6 f8-2b8 2e0-2e4 1d00-1d25 1d2c-1d5c 1d62-1d65 1d6b-1d77 1d79-1dbe
+1e00-1eff 2071 207f 2090-209c 212a-212b 2132 214e 2183-2184 2c60-2c7f a722-a787 a78b-a7ca
+a7d0-a7d1 a7d3 a7d5-a7d9 a7f2-a7ff ab30-ab5a ab5c-ab64 ab66-ab69 fb00-fb06 ff21-ff3a ff41-ff5a
+10780-10785 10787-107b0 107b2-107ba 1df00-1df1e"
+        "11700-1171a 11740-11746"
+        "620-63f 641-64a 66e-66f 671-6d3 6d5 6e5-6e6 6ee-6ef 6fa-6fc 6ff 750-77f 870-887 889-88e 8a0-8c9
+fb50-fbb1 fbd3-fd3d fd50-fd8f fd92-fdc7 fdf0-fdfb fe70-fe74 fe76-fefc 1ee00-1ee03 1ee05-1ee1f
+1ee21-1ee22 1ee24 1ee27 1ee29-1ee32 1ee34-1ee37 1ee39 1ee3b 1ee42 1ee47 1ee49 1ee4b 1ee4d-1ee4f
+1ee51-1ee52 1ee54 1ee57 1ee59 1ee5b 1ee5d 1ee5f 1ee61-1ee62 1ee64 1ee67-1ee6a 1ee6c-1ee72
+1ee74-1ee77 1ee79-1ee7c 1ee7e 1ee80-1ee89 1ee8b-1ee9b 1eea1-1eea3 1eea5-1eea9 1eeab-1eebb"
+        "531-556 559 560-588 fb13-fb17"
+        "a6a0-a6e5 16800-16a38"
+        "1401-166c 166f-167f 18b0-18f5 11ab0-11abf"
+        "102a0-102d0"
+        "13a0-13f5 13f8-13fd ab70-abbf"
+        "3e2-3ef 2c80-2ce4 2ceb-2cee 2cf2-2cf3"
+        "400-481 48a-52f 1c80-1c88 1d2b 1d78 a640-a66e"
+        "10400-1044f"
+        "10500-10527"
+        "1200-1248 124a-124d 1250-1256 1258 125a-125d 1260-1288 128a-128d 1290-12b0 12b2-12b5 12b8-12be
+12c0 12c2-12c5 12c8-12d6 12d8-1310 1312-1315 1318-135a 1380-138f 2d80-2d96 2da0-2da6 2da8-2dae
+2db0-2db6 2db8-2dbe 2dc0-2dc6 2dc8-2dce 2dd0-2dd6 2dd8-2dde ab01-ab06 ab09-ab0e ab11-ab16
+ab20-ab26 ab28-ab2e 1e7e0-1e7e6 1e7e8-1e7eb 1e7ed-1e7ee 1e7f0-1e7fe"
+        "10a0-10c5 10c7 10cd 10d0-10fa 10fc-10ff 1c90-1cba 1cbd-1cbf 2d00-2d25 2d27 2d2d"
+        "370-373 376-377 37a-37d 37f 386 388-38a 38c 38e-3a1 3a3-3e1 3f0-3f5 3f7-3ff 1d26-1d2a 1d5d-1d61
+1d66-1d6a 1dbf 1f00-1f15 1f18-1f1d 1f20-1f45 1f48-1f4d 1f50-1f57 1f59 1f5b 1f5d 1f5f-1f7d
+1f80-1fb4 1fb6-1fbc 1fbe 1fc2-1fc4 1fc6-1fcc 1fd0-1fd3 1fd6-1fdb 1fe0-1fec 1ff2-1ff4 1ff6-1ffc
+2126 ab65"
+        "5d0-5ea 5ef-5f2 fb1d fb1f-fb28 fb2a-fb36 fb38-fb3c fb3e fb40-fb41 fb43-fb44 fb46-fb4f"
+        "a4d0-a4fd 11fb0"
+        "10280-1029c"
+        "d04-d0c d0e-d10 d12-d3a d3d d4e d54-d56 d5f-d61 d7a-d7f"
+        "16f00-16f4a 16f50 16f93-16f9f"
+        "7ca-7ea 7f4-7f5 7fa"
+        "10300-1031f 1032d-1032f"
+        "b05-b0c b0f-b10 b13-b28 b2a-b30 b32-b33 b35-b39 b3d b5c-b5d b5f-b61 b71"
+        "104b0-104d3 104d8-104fb"
+        "16a0-16ea 16f1-16f8"
+        "2d30-2d67 2d6f"
+        "11480-114af 114c4-114c5 114c7"
+        "118a0-118df 118ff")
   "The letters of each script that has letters like those of ASCII.
 Latin comes first.")
 

@@ -121,12 +121,16 @@ a mark of a script has the same number."
   (or hive-text--tables
       (let ((kinds (make-char-table nil)) (carriers (make-char-table nil)))
         (cl-flet ((fill (table ranges number)
-                    (dolist (range ranges) (set-char-table-range table range number))))
+                    (dolist (range (split-string ranges))
+                      (pcase-let ((`(,first ,last) (split-string range "-")))
+                        (set-char-table-range
+                         table (cons (string-to-number first 16) (string-to-number (or last first) 16))
+                         number)))))
           (fill kinds hive-text-visible hive-text--visible)
-          (fill kinds '(?\t ?\n ?\s) hive-text--visible)
+          (dolist (char '(?\t ?\n ?\s)) (aset kinds char hive-text--visible))
           (fill kinds hive-text-blanks hive-text--visible)
           (fill kinds hive-text-marks hive-text--mark)
-          (fill kinds '((?0 . ?9) ?_) hive-text--inner)
+          (dolist (char (append "0123456789_" nil)) (aset kinds char hive-text--inner))
           (cl-loop for letters in hive-text-scripts for kind from hive-text--latin
                    do (fill kinds letters kind))
           (cl-loop for ranges in hive-text-carriers for script from 1

@@ -15,17 +15,8 @@ const target = join(root, 'elisp/hive-names.el');
 const dashed = (name) => name.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 const text = (value) => JSON.stringify(value);
 
-/** Ranges as a list of a character or a pair of the first and the last, on lines of bounded length. */
-function ranges(text) {
-  const items = text.split(' ').map((range) => {
-    const [first, last] = range.split('-').map((code) => `#x${code}`);
-    return last === undefined ? first : `(${first} . ${last})`;
-  });
-  return `'(${items
-    .join(' ')
-    .replace(/(.{1,90})(?: |$)/g, '$1\n    ')
-    .trimEnd()})`;
-}
+/** Ranges as a string, on lines of bounded length. */
+const ranges = (text) => `"${text.replace(/(.{1,96})(?: |$)/g, '$1\n').trimEnd()}"`;
 
 /** A list with one item on each line. */
 const list = (items) => `'(${items.join('\n    ')})`;
@@ -80,6 +71,11 @@ Each has its name, its scope, what it means, its kind, and the words
 and the unit that the kind takes.  Those of the scope \`connection' are
 not stored.")
 
+;;;; Characters
+
+;; Ranges of characters as in src/domain/characters.ts: hexadecimal, with spaces
+;; between them.
+
 (defconst hive-text-visible
   ${ranges(VISIBLE)}
   "Characters that are drawn with a width of their own.")
@@ -89,7 +85,7 @@ not stored.")
   "Characters that are drawn on the one before them.")
 
 (defconst hive-text-carriers
-  (list ${CARRIERS.map(ranges).join('\n   ')})
+  (list ${CARRIERS.map(ranges).join('\n        ')})
   "The characters and the marks of each script that has marks of its own.
 These are drawn only on characters of their script.")
 
@@ -98,7 +94,7 @@ These are drawn only on characters of their script.")
   "Blanks other than the space that people write.")
 
 (defconst hive-text-scripts
-  (list ${Object.values(LOOK_ALIKE_SCRIPTS).map(ranges).join('\n   ')})
+  (list ${Object.values(LOOK_ALIKE_SCRIPTS).map(ranges).join('\n        ')})
   "The letters of each script that has letters like those of ASCII.
 Latin comes first.")
 
