@@ -71,58 +71,43 @@ export interface Store {
   leave(): Promise<void>;
 }
 
-export interface ReadTx {
-  /** The store's clock at the beginning of the transaction. */
+/** The records of each capability: as a read sees them, and as a write does. */
+interface Capabilities {
+  prompts: [PromptReads, PromptRecords];
+  sessions: [SessionReads, SessionRecords];
+  turns: [TurnReads, TurnRecords];
+  messages: [MessageReads, MessageRecords];
+  mentions: [MentionReads, MentionRecords];
+  loops: [LoopReads, LoopRecords];
+  gates: [GateReads, GateRecords];
+  tokens: [TokenReads, TokenRecords];
+  devices: [DeviceReads, DeviceRecords];
+  runs: [RunReads, RunRecords];
+  rules: [RuleReads, RuleReads];
+  stats: [StatsReads, StatsReads];
+  history: [HistoryReads, HistoryReads];
+  retention: [RetentionReads, RetentionRecords];
+  outreach: [OutreachReads, OutreachRecords];
+  deliveries: [DeliveryReads, DeliveryRecords];
+  hookOutputs: [HookOutputReads, HookOutputRecords];
+  wakers: [WakerReads, WakerRecords];
+  desks: [DeskReads, DeskRecords];
+  humans: [HumanReads, HumanRecords];
+  claims: [ClaimReads, ClaimRecords];
+  waits: [WaitReads, WaitRecords];
+  popups: [PopupReads, PopupRecords];
+  events: [EventReads, EventRecords];
+}
+
+/** The store's clock at the beginning of the transaction, and the records. */
+interface Tx {
   readonly now: string;
-  readonly prompts: PromptReads;
-  readonly sessions: SessionReads;
-  readonly turns: TurnReads;
-  readonly messages: MessageReads;
-  readonly mentions: MentionReads;
-  readonly loops: LoopReads;
-  readonly gates: GateReads;
-  readonly tokens: TokenReads;
-  readonly devices: DeviceReads;
-  readonly runs: RunReads;
-  readonly rules: RuleReads;
-  readonly stats: StatsReads;
-  readonly history: HistoryReads;
-  readonly outreach: OutreachReads;
-  readonly deliveries: DeliveryReads;
-  readonly hookOutputs: HookOutputReads;
-  readonly wakers: WakerReads;
-  readonly desks: DeskReads;
-  readonly humans: HumanReads;
-  readonly claims: ClaimReads;
-  readonly waits: WaitReads;
-  readonly popups: PopupReads;
-  readonly events: EventReads;
 }
 
-export interface WriteTx extends ReadTx {
-  readonly prompts: PromptRecords;
-  readonly sessions: SessionRecords;
-  readonly turns: TurnRecords;
-  readonly messages: MessageRecords;
-  readonly mentions: MentionRecords;
-  readonly loops: LoopRecords;
-  readonly gates: GateRecords;
-  readonly tokens: TokenRecords;
-  readonly devices: DeviceRecords;
-  readonly runs: RunRecords;
-  readonly outreach: OutreachRecords;
-  readonly deliveries: DeliveryRecords;
-  readonly hookOutputs: HookOutputRecords;
-  readonly wakers: WakerRecords;
-  readonly desks: DeskRecords;
-  readonly humans: HumanRecords;
-  readonly claims: ClaimRecords;
-  readonly waits: WaitRecords;
-  readonly popups: PopupRecords;
-  readonly events: EventRecords;
-}
+export type ReadTx = Tx & { readonly [Name in keyof Capabilities]: Capabilities[Name][0] };
+export type WriteTx = Tx & { readonly [Name in keyof Capabilities]: Capabilities[Name][1] };
 
-// ---- Lists and retention ----
+// ---- Lists ----
 // Shared by all kinds of records.
 
 /** One page of a list, in its order. */
@@ -131,19 +116,6 @@ export interface Page<T> {
   items: T[];
   /** Where the next page begins, opaque to callers; null at the end. */
   next_cursor: string | null;
-}
-
-/** Counts of records by kind: pruning prompts also removes their responses, popups and events. */
-export type PruneCounts = Readonly<Record<string, number>>;
-
-/** The records that retention removes: those settled before a time, with everything that depends on them (retention.ts). */
-export interface PrunableReads {
-  prunable(before: string): Promise<PruneCounts>;
-}
-
-export interface Prunable {
-  /** Removes at most `limit` of them; no counts at all when none is left. */
-  prune(before: string, limit: number): Promise<PruneCounts>;
 }
 
 /** A page of a list that is read to its end. */
@@ -207,7 +179,7 @@ export interface StoredResponse extends PromptAnswer {
   signature: string | null;
 }
 
-export interface PromptReads extends PrunableReads, DoctoredReads {
+export interface PromptReads extends DoctoredReads {
   /** For callers that ask for this very prompt. @throws HiveError `store_foreign` if it is damaged. */
   get(ask_id: string): Promise<Prompt | undefined>;
   /** The same for work that can go on without it: undefined if it is damaged. */
@@ -246,7 +218,7 @@ export interface PromptReads extends PrunableReads, DoctoredReads {
   response(response_id: string): Promise<StoredResponse | undefined>;
 }
 
-export interface PromptRecords extends PromptReads, Prunable {
+export interface PromptRecords extends PromptReads {
   insert(prompt: Prompt): Promise<void>;
   /** Compare-and-set from `pending`; an answer also requires that the prompt has not expired. False: another was first. */
   settle(prompt: Prompt, now: string): Promise<boolean>;
@@ -426,7 +398,7 @@ export interface Connection {
   opened_at: string;
 }
 
-export interface SessionReads extends PrunableReads, DoctoredReads {
+export interface SessionReads extends DoctoredReads {
   get(session_id: string): Promise<Session | undefined>;
   byHandle(handle: string): Promise<Session | undefined>;
   /** Every handle, the most recently active session first. */
@@ -454,7 +426,7 @@ export interface SessionReads extends PrunableReads, DoctoredReads {
   connection(connection_id: string): Promise<Connection | undefined>;
 }
 
-export interface SessionRecords extends SessionReads, Prunable {
+export interface SessionRecords extends SessionReads {
   upsert(session: Session): Promise<void>;
   touch(session_id: string, now: string): Promise<void>;
   touchByHook(session_id: string, now: string): Promise<void>;
@@ -504,7 +476,7 @@ export interface WakerRecords extends WakerReads {
 // ---- Turns ----
 // Turns, and the requests to end one.
 
-export interface TurnReads extends PrunableReads, DoctoredReads {
+export interface TurnReads extends DoctoredReads {
   get(turn_id: string): Promise<Turn | undefined>;
   /** The running turn; a session has one at a time. */
   current(session_id: string): Promise<Turn | undefined>;
@@ -522,7 +494,7 @@ export interface TurnReads extends PrunableReads, DoctoredReads {
   pendingInterrupts(turn_id: string): Promise<Interrupt[]>;
 }
 
-export interface TurnRecords extends TurnReads, Prunable {
+export interface TurnRecords extends TurnReads {
   insert(turn: Turn): Promise<void>;
   update(turn: Turn): Promise<void>;
   insertInterrupt(interrupt: Interrupt): Promise<void>;
@@ -557,7 +529,7 @@ export interface MessagePage {
   more: boolean;
 }
 
-export interface MessageReads extends PrunableReads, DoctoredReads {
+export interface MessageReads extends DoctoredReads {
   /** For callers that ask for this very message. @throws HiveError `store_foreign` if it is damaged. */
   get(message_id: string): Promise<Message | undefined>;
   /** The same for work that can go on without it: undefined if it is damaged. */
@@ -581,7 +553,7 @@ export interface MessageReads extends PrunableReads, DoctoredReads {
   byBody(body: string, limit: number): Promise<Message[]>;
 }
 
-export interface MessageRecords extends MessageReads, Prunable {
+export interface MessageRecords extends MessageReads {
   nextSeq(): Promise<number>;
   insert(message: Message): Promise<void>;
 }
@@ -593,7 +565,7 @@ export interface MentionFilter {
   cursor?: string | null | undefined;
 }
 
-export interface MentionReads extends PrunableReads {
+export interface MentionReads {
   get(mention_id: string): Promise<MentionInFull | undefined>;
   ofMessage(message_id: string, session_id: string): Promise<MentionInFull | undefined>;
   /**
@@ -618,7 +590,7 @@ export interface MentionReads extends PrunableReads {
   expiries: Deadlines<Mention>;
 }
 
-export interface MentionRecords extends MentionReads, Prunable {
+export interface MentionRecords extends MentionReads {
   insert(mention: Mention): Promise<void>;
   update(mention: Mention): Promise<void>;
   /** Counts one more tool call that the unprocessed mentions of a session have held. */
@@ -663,7 +635,7 @@ export interface ReportReader {
   carrier: string;
 }
 
-export interface OutreachReads extends PrunableReads, DoctoredReads {
+export interface OutreachReads extends DoctoredReads {
   get(outreach_id: string): Promise<Outreach | undefined>;
   /** The card whose actions are the options of this prompt. */
   byPrompt(ask_id: string): Promise<Outreach | undefined>;
@@ -683,7 +655,7 @@ export interface OutreachReads extends PrunableReads, DoctoredReads {
   guard(session_id: string): Promise<StopGuardRecord | undefined>;
 }
 
-export interface OutreachRecords extends OutreachReads, Prunable {
+export interface OutreachRecords extends OutreachReads {
   /** Makes reports owed again that were given up at this time. */
   oweAgain(session_id: string, let_go_at: string): Promise<void>;
   nextNumber(): Promise<number>;
@@ -698,13 +670,13 @@ export interface OutreachRecords extends OutreachReads, Prunable {
 // ---- People ----
 // Desks, humans, teams, and tokens for remote agents.
 
-export interface DeskReads extends PrunableReads {
+export interface DeskReads {
   online(now: string): Promise<Desk[]>;
   get(desk_id: string): Promise<Desk | undefined>;
   preferences(seat: string): Promise<Record<string, unknown>>;
 }
 
-export interface DeskRecords extends DeskReads, Prunable {
+export interface DeskRecords extends DeskReads {
   put(desk: Desk): Promise<void>;
   renew(desk_id: string, lease_until: string): Promise<void>;
   remove(desk_id: string): Promise<void>;
@@ -728,17 +700,17 @@ export interface HumanRecords extends HumanReads {
   removeTeam(folded: string): Promise<boolean>;
 }
 
-export interface TokenReads extends PrunableReads, DoctoredReads {
+export interface TokenReads extends DoctoredReads {
   get(name: string): Promise<Token | undefined>;
   byDigest(digest: string): Promise<Token | undefined>;
   list(): Promise<Token[]>;
 }
 
-export interface TokenRecords extends TokenReads, Prunable {
+export interface TokenRecords extends TokenReads {
   put(token: Token): Promise<void>;
 }
 
-export interface DeviceReads extends PrunableReads, DoctoredReads {
+export interface DeviceReads extends DoctoredReads {
   get(device_id: string): Promise<Device | undefined>;
   byKey(key: string): Promise<Device | undefined>;
   /** All devices, in the order of pairing. */
@@ -746,7 +718,7 @@ export interface DeviceReads extends PrunableReads, DoctoredReads {
   pairing(code_digest: string): Promise<Pairing | undefined>;
 }
 
-export interface DeviceRecords extends DeviceReads, Prunable {
+export interface DeviceRecords extends DeviceReads {
   put(device: Device): Promise<void>;
   putPairing(pairing: Pairing): Promise<void>;
   removeExpiredPairings(now: string): Promise<void>;
@@ -757,7 +729,7 @@ export interface DeviceRecords extends DeviceReads, Prunable {
 // ---- Runs ----
 // Headless agents that end while their human thinks.
 
-export interface RunReads extends PrunableReads, DoctoredReads {
+export interface RunReads extends DoctoredReads {
   get(run_id: string): Promise<Run | undefined>;
   /** Whether the row was last written by a process with this person's key. */
   isMarked(run_id: string): Promise<boolean>;
@@ -767,7 +739,7 @@ export interface RunReads extends PrunableReads, DoctoredReads {
   list(seat: string): Promise<Run[]>;
 }
 
-export interface RunRecords extends RunReads, Prunable {
+export interface RunRecords extends RunReads {
   /** Writes the row with a mark of this person's key, unless the previous row had lost its mark. */
   put(run: Run): Promise<void>;
 }
@@ -775,7 +747,7 @@ export interface RunRecords extends RunReads, Prunable {
 // ---- Events ----
 // The event log, and the search through history.
 
-export interface EventReads extends PrunableReads, DoctoredReads {
+export interface EventReads extends DoctoredReads {
   /** The highest seq committed so far; 0 in a new store. */
   head(): Promise<number>;
   /** Events after a cursor, in order. */
@@ -787,7 +759,7 @@ export interface EventReads extends PrunableReads, DoctoredReads {
   notices(limit: number, before?: number): Promise<HiveEvent[]>;
 }
 
-export interface EventRecords extends EventReads, Prunable {
+export interface EventRecords extends EventReads {
   append(event: NewEvent): Promise<number>;
 }
 
@@ -804,6 +776,35 @@ export interface HistoryFilter {
 
 export interface HistoryReads {
   search(filter: HistoryFilter): Promise<Page<HistoryEntry>>;
+}
+
+// ---- Retention ----
+
+/** The records that are removed with age, by their main kind (retention.ts). Mentions alone only on a person's request. */
+export type Aging =
+  | 'prompts'
+  | 'messages'
+  | 'mentions'
+  | 'outreach'
+  | 'turns'
+  | 'sessions'
+  | 'tokens'
+  | 'devices'
+  | 'runs'
+  | 'desks'
+  | 'events';
+
+/** Counts of records by table: pruning prompts also removes their responses, popups and events. */
+export type PruneCounts = Readonly<Record<string, number>>;
+
+export interface RetentionReads {
+  /** How many were settled before that time, with everything that depends on them. */
+  prunable(aging: Aging, before: string): Promise<PruneCounts>;
+}
+
+export interface RetentionRecords extends RetentionReads {
+  /** Removes at most `limit` of them; no counts at all when none is left. */
+  prune(aging: Aging, before: string, limit: number): Promise<PruneCounts>;
 }
 
 // ---- Rules ----

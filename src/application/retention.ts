@@ -7,14 +7,11 @@ import { invalidInput } from '../domain/errors.ts';
 import { recordProgress } from '../domain/mention-gate.ts';
 import { DAY_MS, timeAfter } from '../domain/times.ts';
 import { breathe, repeatedly } from './background.ts';
-import type { PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
+import type { Aging, PruneCounts, ReadTx, Store } from './ports.ts';
 import { storeSettings } from './settings.ts';
 import type { Logger } from './world.ts';
 
-/**
- * Every kind of record that is removed with age, in the order of removal: a record comes before the records that it refers to. A
- * new capability adds its records here.
- */
+/** What is removed with age, in the order of removal: a record comes before the records that it refers to. */
 const KINDS = [
   'prompts',
   'messages',
@@ -26,7 +23,7 @@ const KINDS = [
   'runs',
   'desks',
   'events',
-] as const satisfies readonly (keyof WriteTx)[];
+] as const satisfies readonly Aging[];
 
 const MAX_DAYS = 36_500;
 const BATCH = 100;
@@ -50,15 +47,15 @@ export function createRetention(store: Store) {
     return store.read(async (tx) => {
       const before = cutoff(tx, days);
       let total: PruneCounts = {};
-      for (const kind of KINDS) total = add(total, await tx[kind].prunable(before));
+      for (const kind of KINDS) total = add(total, await tx.retention.prunable(kind, before));
       return total;
     });
   }
 
-  async function inBatches(prune: (tx: WriteTx) => Promise<PruneCounts>): Promise<PruneCounts> {
+  async function inBatches(kind: Aging, before: (tx: ReadTx) => string): Promise<PruneCounts> {
     let total: PruneCounts = {};
     for (;;) {
-      const counts = await store.write(prune);
+      const counts = await store.write((tx) => tx.retention.prune(kind, before(tx), BATCH));
       if (sum(counts) === 0) return total;
       total = add(total, counts);
       // Lets others write between two batches.
@@ -76,18 +73,18 @@ export function createRetention(store: Store) {
     /** Removes them, batch by batch; returns how many of each kind. */
     async sweep(days: number): Promise<PruneCounts> {
       let total: PruneCounts = {};
-      for (const kind of KINDS)
-        total = add(total, await inBatches((tx) => tx[kind].prune(cutoff(tx, days), BATCH)));
+      for (const kind of KINDS) total = add(total, await inBatches(kind, (tx) => cutoff(tx, days)));
       return total;
     },
     /** How many mentions are at least that old, processed or not, with the records that refer to them; 0 days: all. */
-    previewMentions: (days: number) => store.read((tx) => tx.mentions.prunable(cutoff(tx, days))),
+    previewMentions: (days: number) =>
+      store.read((tx) => tx.retention.prunable('mentions', cutoff(tx, days))),
     /** Removes those mentions and appends one event that says who did it. Their messages stay. */
     async clearMentions(days: number, { by, via }: HumanActor): Promise<PruneCounts> {
       // Fixed, so that this terminates even while new mentions keep arriving.
       const before = await store.read(async (tx) => cutoff(tx, days));
       const held = await store.read((tx) => tx.mentions.unprocessedBySession());
-      const total = await inBatches((tx) => tx.mentions.prune(before, BATCH));
+      const total = await inBatches('mentions', () => before);
       await store.write(async (tx) => {
         const left = await tx.mentions.unprocessedBySession();
         for (const session_id of held.keys()) {

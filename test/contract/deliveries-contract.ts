@@ -141,7 +141,7 @@ export function deliveriesContract(engine: StoreEngine): void {
       delivered_at: expect.any(String),
       carrier: `hook:${SESSION}`,
     });
-    const pruned = await hive.store.write((tx) => tx.outreach.prune('9999', 10));
+    const pruned = await hive.store.write((tx) => tx.retention.prune('outreach', '9999', 10));
     expect(pruned).toMatchObject({ outreach: 1, deliveries: 1 });
     expect(await receipts(hive, item.outreach_id)).toBeUndefined();
   });

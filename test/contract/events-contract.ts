@@ -35,7 +35,7 @@ export function eventsContract(engine: StoreEngine): void {
     const store = await openOn(engine, address);
     await append(store, 5);
     const head = await store.read((tx) => tx.events.head());
-    await store.write((tx) => tx.events.prune(FAR_FUTURE, 100));
+    await store.write((tx) => tx.retention.prune('events', FAR_FUTURE, 100));
     expect(await seqsAfter(store, 0)).toEqual([]);
     await store.close();
     const reopened = await openOn(engine, address);
@@ -46,7 +46,7 @@ export function eventsContract(engine: StoreEngine): void {
   test('remember how far a prune has gone', async () => {
     const store = await openOn(engine, await engine.freshAddress());
     await append(store, 5);
-    await store.write((tx) => tx.events.prune(FAR_FUTURE, 3));
+    await store.write((tx) => tx.retention.prune('events', FAR_FUTURE, 3));
     const [pruned, head] = await store.read(async (tx) => [await tx.events.pruned(), await tx.events.head()]);
     const [first] = await seqsAfter(store, 0);
     expect(first).toBe((pruned ?? 0) + 1);

@@ -83,7 +83,7 @@ export function feedContract(engine: StoreEngine): void {
   test('says resync when retention has removed what it had not seen, and goes on from there', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     await append(hive.store, 5);
-    await hive.store.write((tx) => tx.events.prune(FAR_FUTURE, 3));
+    await hive.store.write((tx) => tx.retention.prune('events', FAR_FUTURE, 3));
     const followed = follow(hive, 1);
     await eventually(() => followed.resyncs.length === 1);
     await append(hive.store, 1);
@@ -94,7 +94,7 @@ export function feedContract(engine: StoreEngine): void {
   test('says resync again when the first time failed', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     await append(hive.store, 2);
-    await hive.store.write((tx) => tx.events.prune(FAR_FUTURE, 2));
+    await hive.store.write((tx) => tx.retention.prune('events', FAR_FUTURE, 2));
     const heads: number[] = [];
     const stop = hive.feed.follow({
       cursor: 0,
@@ -114,7 +114,7 @@ export function feedContract(engine: StoreEngine): void {
     await append(hive.store, 5);
     const followed = follow(hive, 0);
     await eventually(() => followed.seqs.length === 5);
-    await hive.store.write((tx) => tx.events.prune(FAR_FUTURE, 100));
+    await hive.store.write((tx) => tx.retention.prune('events', FAR_FUTURE, 100));
     await append(hive.store, 1);
     await eventually(() => followed.seqs.length === 6);
     expect([followed.resyncs, followed.seqs]).toEqual([[], upTo(6)]);

@@ -250,15 +250,17 @@ export function outreachContract(engine: StoreEngine): void {
     const hive = await away();
     const session = await agent(hive, 'bg-1');
     const { outreach_id } = await hive.outreach.ping({ message: 'unseen' }, session);
-    expect(await hive.store.write((tx) => tx.outreach.prune('9999', 10))).not.toMatchObject({ outreach: 1 });
+    expect(await hive.store.write((tx) => tx.retention.prune('outreach', '9999', 10))).not.toMatchObject({
+      outreach: 1,
+    });
     expect(await hive.outreach.find(outreach_id)).toMatchObject({ status: 'unseen' });
     await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'emacs' });
-    await hive.store.write((tx) => tx.outreach.prune('9999', 10));
+    await hive.store.write((tx) => tx.retention.prune('outreach', '9999', 10));
     expect(await hive.outreach.find(outreach_id)).toBeUndefined();
     await attended(hive);
     await hive.outreach.ping({ message: 'x' }, session);
     await hive.outreach.report({ message: 'kept' }, session);
-    const swept = await hive.store.write((tx) => tx.outreach.prune('9999', 10));
+    const swept = await hive.store.write((tx) => tx.retention.prune('outreach', '9999', 10));
     expect(swept).toMatchObject({ outreach: 1 });
     expect((await hive.outreach.list({ limit: 10 })).items.map(({ kind }) => kind)).toEqual(['report']);
   });

@@ -58,7 +58,7 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'how far one thing has come': (tx) => tx.deliveries.get('ask-1'),
   'what was answered, newest first': (tx) => tx.prompts.list({ status: 'responded', limit: 100 }),
   'every prompt, newest first': (tx) => tx.prompts.list({ limit: 100 }),
-  'what retention may remove': (tx) => tx.prompts.prunable('2026'),
+  'what retention may remove': (tx) => tx.retention.prunable('prompts', '2026'),
   'the history of a session': (tx) => tx.mentions.list({ session_id: 'session-1', limit: 100 }),
 };
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { devicesOf } from '../../src/extensions/inbox/service.ts';
 import { tokensOf } from '../../src/extensions/serve/tokens.ts';
 import { tablesOfStore } from '../../src/infrastructure/store/copy.ts';
-import { agingTables } from '../../src/infrastructure/store/prune.ts';
+import { agingTables } from '../../src/infrastructure/store/retention.ts';
 import { countOf, endSession, grow } from '../support/ageing.ts';
 import { pair } from '../support/devices.ts';
 import { ENDED } from '../support/ended-process.ts';

@@ -52,7 +52,9 @@ export function turnsContract(engine: StoreEngine): void {
     await hive.interrupts.interrupt({ session: SESSION, timeout_ms: 0, actor: HUMAN });
     await hive.turns.end(old.turn_id, { aborted: 'interrupted' });
     const running = await hive.turns.start({ session_id: SESSION });
-    const pruned = await hive.store.write((tx) => tx.turns.prune('9999-01-01T00:00:00.000Z', 10));
+    const pruned = await hive.store.write((tx) =>
+      tx.retention.prune('turns', '9999-01-01T00:00:00.000Z', 10),
+    );
     expect(pruned).toMatchObject({ turns: 1, interrupts: 1, deliveries: 1 });
     await expect(hive.turns.get(old.turn_id)).rejects.toMatchObject({ code: 'turn_not_found' });
     expect((await hive.turns.get(running.turn_id)).state).toBe('in_progress');

@@ -46,7 +46,7 @@ describe('desks', () => {
     await ask(hive, { urgency: 'low' });
     await hive.store.write(async (tx) => {
       await tx.events.append({ type: 'desk/notice', session_id: null, subject: null, data: {} });
-      await tx.events.prune('2100-01-01T00:00:00.000Z', 1_000);
+      await tx.retention.prune('events', '2100-01-01T00:00:00.000Z', 1_000);
     });
     process.kill(sidecar.child.pid, 'SIGCONT');
     await expectTold(sidecar, 'desk/resync');

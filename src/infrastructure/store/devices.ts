@@ -1,7 +1,6 @@
 /** The statements of devices and of the codes that pair them. */
 import type { DeviceRecords } from '../../application/ports.ts';
 import type { Device, Pairing } from '../../domain/devices.ts';
-import { pruneDevices } from './prune.ts';
 import { change, columns, many, one, type Sql, statement, table } from './sql.ts';
 
 const devices = table<Device>(
@@ -33,6 +32,5 @@ export function deviceStatements(sql: Sql): DeviceRecords {
     putPairing: (pairing) => pairings.put(sql, pairing),
     removeExpiredPairings: (now) => change(sql, REMOVE_EXPIRED, [now]),
     removeUnusedPairings: () => sql.run(REMOVE_UNUSED, []),
-    ...pruneDevices(sql),
   };
 }

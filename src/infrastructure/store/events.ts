@@ -4,7 +4,6 @@
  */
 import type { EventRecords } from '../../application/ports.ts';
 import type { EventType, HiveEvent } from '../../domain/events.ts';
-import { pruneEvents } from './prune.ts';
 import {
   DOCTORED,
   type Driver,
@@ -70,7 +69,6 @@ export function eventStatements(
         extended = await extendReserved(sql, seq, reserved);
       return seq;
     },
-    ...pruneEvents(sql, now),
   };
 }
 

@@ -1,7 +1,6 @@
 /** The statements of humans and their teams. */
 import type { DeskRecords, HumanRecords } from '../../application/ports.ts';
 import type { Desk, Human, Team } from '../../domain/humans.ts';
-import { pruneDesks } from './prune.ts';
 import { change, columns, many, parseStored, type Sql, statement, table } from './sql.ts';
 
 const humans = table<Human>('humans', columns({ plain: 'folded name seen_at' }));
@@ -49,7 +48,7 @@ const SET_PREFERENCES = statement(
   'INSERT INTO preferences (seat, value) VALUES ($1, $2) ON CONFLICT (seat) DO UPDATE SET value = $2',
 );
 
-export function deskStatements(sql: Sql, now: string): DeskRecords {
+export function deskStatements(sql: Sql): DeskRecords {
   return {
     online: (at) => many(sql, ONLINE, [at], desks.decode),
     get: (desk_id) => desks.get(sql, desk_id),
@@ -62,6 +61,5 @@ export function deskStatements(sql: Sql, now: string): DeskRecords {
     remove: (desk_id) => change(sql, REMOVE, [desk_id]),
     removeLapsed: (at) => change(sql, REMOVE_LAPSED, [at]),
     setPreferences: (seat, value) => change(sql, SET_PREFERENCES, [seat, JSON.stringify(value)]),
-    ...pruneDesks(sql, now),
   };
 }

@@ -4,7 +4,6 @@ import type { Loop } from '../../domain/loops.ts';
 import type { GateRecord } from '../../domain/mention-gate.ts';
 import type { Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
 import { MESSAGE_COLUMNS, readMentioned } from './messages.ts';
-import { pruneMentions } from './prune.ts';
 import {
   type Codec,
   change,
@@ -179,8 +178,6 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
     deny: (session_id) => change(sql, DENY, [session_id, now]),
 
     move: (from, { session_id, handle }) => ids(sql, MOVE, [from, session_id, handle], 'mention_id'),
-
-    ...pruneMentions(sql),
   };
 }
 

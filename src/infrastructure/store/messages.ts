@@ -7,7 +7,6 @@ import type { Message } from '../../domain/messages.ts';
 import type { RoomNews } from '../../domain/room.ts';
 import { searchText } from '../../domain/text.ts';
 import { checksums } from './checksums.ts';
-import { pruneMessages } from './prune.ts';
 import {
   type Conditions,
   columns,
@@ -159,8 +158,6 @@ export function messageStatements(sql: Sql): MessageRecords {
       const encoded = [...messages.encode(message), digest(message.body)];
       await sql.run(INSERT, [...encoded, searchable(message), messageChecksums.ofEncoded(encoded)]);
     },
-
-    ...pruneMessages(sql),
   };
 }
 

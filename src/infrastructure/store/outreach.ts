@@ -3,7 +3,6 @@ import type { OutreachFilter, OutreachRecords } from '../../application/ports.ts
 import type { Outreach } from '../../domain/outreach.ts';
 import type { Bucket } from '../../domain/rates.ts';
 import type { StopGuardRecord } from '../../domain/stop-guard.ts';
-import { pruneOutreach } from './prune.ts';
 import {
   type Codec,
   type Conditions,
@@ -133,6 +132,5 @@ export function outreachStatements(sql: Sql): OutreachRecords {
     moveReader: (from, to) => change(sql, MOVE_READER, [from, to]),
     putBucket: (bucket) => buckets.put(sql, bucket),
     putGuard: (record) => guards.put(sql, record),
-    ...pruneOutreach(sql),
   };
 }

@@ -16,7 +16,6 @@ import { orderKey, type Prompt, type Urgency } from '../../domain/prompts.ts';
 import { searchText } from '../../domain/text.ts';
 import { checksums } from './checksums.ts';
 import { openOf } from './deliveries.ts';
-import { prunePrompts } from './prune.ts';
 import {
   type Codec,
   type Conditions,
@@ -280,8 +279,6 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       const pending = await ids(sql, MOVE_PENDING, params, 'ask_id');
       return [...pending, ...(await ids(sql, MOVE_OWED, params, 'ask_id'))];
     },
-
-    ...prunePrompts(sql),
   };
 }
 

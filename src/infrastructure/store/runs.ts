@@ -4,7 +4,6 @@
  */
 import type { RunRecords } from '../../application/ports.ts';
 import type { Run } from '../../domain/runs.ts';
-import { pruneRuns } from './prune.ts';
 import { columns, many, type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
 
 /** The mark of a row, over its encoded columns; null if this process has no key. */
@@ -53,6 +52,5 @@ export function runStatements(sql: Sql, markOf: MarkRun): RunRecords {
       const ours = before === undefined || (await isIn(before));
       await sql.run(PUT, [...encoded, ours ? await mark(encoded) : null]);
     },
-    ...pruneRuns(sql),
   };
 }

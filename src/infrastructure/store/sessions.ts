@@ -3,7 +3,6 @@ import type { Connection, SessionRecords, WakerRecords } from '../../application
 import type { Waker } from '../../domain/hooks.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { timeAfter } from '../../domain/times.ts';
-import { pruneSessions } from './prune.ts';
 import {
   change,
   columns,
@@ -175,7 +174,6 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
     nameConnection: (connection_id, session_id) => change(sql, NAME_CONNECTION, [connection_id, session_id]),
     closeConnection: (connection_id) => change(sql, CLOSE_CONNECTION, [connection_id]),
     damaged: (after) => sessions.damaged(sql, after),
-    ...pruneSessions(sql),
   };
 }
 

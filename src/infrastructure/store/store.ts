@@ -17,6 +17,7 @@ import { messageStatements } from './messages.ts';
 import { outreachStatements } from './outreach.ts';
 import { popupStatements } from './popups.ts';
 import { claimStatements, promptStatements } from './prompts.ts';
+import { retentionStatements } from './retention.ts';
 import { ruleStatements } from './rules.ts';
 import { type MarkRun, runStatements } from './runs.ts';
 import { checkSchema, SCHEMA_VERSION } from './schema.ts';
@@ -175,7 +176,7 @@ const STATEMENTS: { readonly [Name in keyof Statements]: (begun: Begun) => State
   deliveries: ({ sql }) => deliveryStatements(sql),
   hookOutputs: ({ sql }) => hookOutputStatements(sql),
   popups: ({ sql, now }) => popupStatements(sql, now),
-  desks: ({ sql, now }) => deskStatements(sql, now),
+  desks: ({ sql }) => deskStatements(sql),
   humans: ({ sql }) => humanStatements(sql),
   tokens: ({ sql }) => tokenStatements(sql),
   devices: ({ sql }) => deviceStatements(sql),
@@ -183,6 +184,7 @@ const STATEMENTS: { readonly [Name in keyof Statements]: (begun: Begun) => State
   rules: ({ sql }) => ruleStatements(sql),
   stats: ({ sql }) => statsStatements(sql),
   history: ({ sql }) => historyStatements(sql),
+  retention: ({ sql, now }) => retentionStatements(sql, now),
   events: ({ sql, now, onAppend, reserved }) => eventStatements(sql, now, onAppend, reserved),
 };
 

@@ -1,7 +1,6 @@
 /** The statements of tokens. */
 import type { TokenRecords } from '../../application/ports.ts';
 import type { Token } from '../../domain/tokens.ts';
-import { pruneTokens } from './prune.ts';
 import { columns, many, one, type Sql, statement, table } from './sql.ts';
 
 const tokens = table<Token>(
@@ -22,6 +21,5 @@ export function tokenStatements(sql: Sql): TokenRecords {
     damaged: (after) => tokens.damaged(sql, after, 'token '),
     list: () => many(sql, LIST, [], tokens.decode),
     put: (token) => tokens.put(sql, token),
-    ...pruneTokens(sql),
   };
 }

@@ -3,7 +3,6 @@ import type { TurnRecords } from '../../application/ports.ts';
 import type { Interrupt } from '../../domain/interrupts.ts';
 import type { Turn } from '../../domain/turns.ts';
 import { deliveries, openOf } from './deliveries.ts';
-import { pruneTurns } from './prune.ts';
 import { columns, many, one, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
 
 const turns = table<Turn>(
@@ -47,7 +46,6 @@ export function turnStatements(sql: Sql): TurnRecords {
     one(sql, query, params, turns.decode);
 
   return {
-    ...pruneTurns(sql),
     get: (turn_id) => turns.get(sql, turn_id),
     current: (session_id) => found(CURRENT, [session_id]),
     last: (session_id) => found(LAST, [session_id]),

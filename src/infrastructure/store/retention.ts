@@ -2,11 +2,15 @@
  * The statements of retention: what may be removed, and what is removed with it. A removed event raises the number below
  * which a cursor needs a snapshot (invariant 10). `application/retention.ts` decides when and in which order.
  */
-import type { Prunable, PrunableReads, PruneCounts } from '../../application/ports.ts';
+import type { Aging, PruneCounts, RetentionRecords } from '../../application/ports.ts';
 import { QUOTA_BUCKETS } from '../../domain/quotas.ts';
 import { numberIn, type Row, type Sql, type Statement, statement } from './sql.ts';
 
-type Pruning = PrunableReads & Prunable;
+/** The statements for one kind of record. */
+interface Pruning {
+  prunable(before: string): Promise<PruneCounts>;
+  prune(before: string, limit: number): Promise<PruneCounts>;
+}
 
 /** A kind of record, with the tables that refer to it. */
 interface Kind {
@@ -151,37 +155,40 @@ const QUOTAS: Kind = {
   with: [],
 };
 
-export const pruneOutreach = (sql: Sql): Pruning => pruning(sql, OUTREACH, QUOTAS);
-export const pruneTurns = (sql: Sql): Pruning => pruning(sql, TURNS);
-export const prunePrompts = (sql: Sql): Pruning => pruning(sql, PROMPTS);
-export const pruneMessages = (sql: Sql): Pruning => pruning(sql, MESSAGES);
-export const pruneMentions = (sql: Sql): Pruning => pruning(sql, MENTIONS);
-export const pruneSessions = (sql: Sql): Pruning => pruning(sql, SESSIONS, CONNECTIONS);
-export const pruneRuns = (sql: Sql): Pruning => pruning(sql, RUNS);
-export const pruneTokens = (sql: Sql): Pruning => pruning(sql, TOKENS);
-export const pruneDevices = (sql: Sql): Pruning => pruning(sql, DEVICES, PAIRINGS);
+/** The kinds of records. Desks and events have their own rules. */
+const KINDS: Readonly<Record<Exclude<Aging, 'desks' | 'events'>, readonly Kind[]>> = {
+  prompts: [PROMPTS],
+  messages: [MESSAGES],
+  mentions: [MENTIONS],
+  outreach: [OUTREACH, QUOTAS],
+  turns: [TURNS],
+  sessions: [SESSIONS, CONNECTIONS],
+  tokens: [TOKENS],
+  devices: [DEVICES, PAIRINGS],
+  runs: [RUNS],
+};
 
-/** Everything that retention removes. Desks and events have their own rules. */
+/** Every table from which retention removes something. */
 export function agingTables(): ReadonlySet<string> {
-  const kinds = [
-    PROMPTS,
-    MESSAGES,
-    SESSIONS,
-    CONNECTIONS,
-    TOKENS,
-    DEVICES,
-    PAIRINGS,
-    RUNS,
-    TURNS,
-    OUTREACH,
-    QUOTAS,
-  ];
-  const tables = kinds.flatMap(({ table, with: hanging }) => [table, ...hanging.map(([other]) => other)]);
+  const tables = Object.values(KINDS)
+    .flat()
+    .flatMap(({ table, with: hanging }) => [table, ...hanging.map(([other]) => other)]);
   return new Set([...tables, 'desks', 'events']);
 }
 
+export function retentionStatements(sql: Sql, now: string): RetentionRecords {
+  const of = (aging: Aging): Pruning => {
+    if (aging === 'desks') return pruneDesks(sql, now);
+    return aging === 'events' ? pruneEvents(sql, now) : pruneKinds(sql, KINDS[aging]);
+  };
+  return {
+    prunable: (aging, before) => of(aging).prunable(before),
+    prune: (aging, before, limit) => of(aging).prune(before, limit),
+  };
+}
+
 /** A desk whose lease has expired is gone, however recently. */
-export function pruneDesks(sql: Sql, now: string): Pruning {
+function pruneDesks(sql: Sql, now: string): Pruning {
   return {
     prunable: async () => counted('desks', await numberIn(sql, COUNT_LAPSED, [now])),
     prune: async () => counted('desks', await sql.run(DELETE_LAPSED, [now])),
@@ -208,7 +215,7 @@ const COUNT_EVENTS = statement(() => `SELECT COUNT(*) AS n FROM events WHERE ${O
 const OLDEST_EVENTS = statement(() => `SELECT seq FROM events WHERE ${OLD_EVENTS} ORDER BY seq LIMIT $3`);
 const DELETE_EVENTS = statement(() => `DELETE FROM events WHERE ${OLD_EVENTS} AND seq <= $3`);
 
-export function pruneEvents(sql: Sql, now: string): Pruning {
+function pruneEvents(sql: Sql, now: string): Pruning {
   async function firstYoung(before: string): Promise<number> {
     const [row] = await sql.all(FIRST_YOUNG, [before, now]);
     return row === undefined ? Number.MAX_SAFE_INTEGER : Number(row['seq']);
@@ -227,7 +234,7 @@ export function pruneEvents(sql: Sql, now: string): Pruning {
   };
 }
 
-function pruning(sql: Sql, ...kinds: readonly Kind[]): Pruning {
+function pruneKinds(sql: Sql, kinds: readonly Kind[]): Pruning {
   return {
     async prunable(before) {
       const total: Record<string, number> = {};
