@@ -21,20 +21,11 @@ import {
 import { objectIn } from '../../domain/json.ts';
 import { editsInTurn } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
-import {
-  appendJson,
-  isEmptyJson,
-  type JsonPath,
-  readJson,
-  removeJson,
-  setJson,
-  valueAt,
-} from './json-edits.ts';
+import { appendJson, type JsonPath, readJson, removeJson, setJson, valueAt } from './json-edits.ts';
 import type { Entry, Part } from './parts.ts';
 
 type Program = readonly string[];
 
-const NEW_FILE = '{\n}\n';
 const SERVER_PATH = ['mcpServers', SERVER_NAME];
 
 /** The MCP server, in ~/.claude.json or a project's .mcp.json. */
@@ -44,11 +35,9 @@ export function claudeServer(path: string, program: Program, role: Role = 'agent
     serverSetting('claude-code', program, role, was === null ? null : entryOf(was));
   return {
     path,
-    newFile: NEW_FILE,
     fragment: JSON.stringify({ mcpServers: { [SERVER_NAME]: wanted(null) } }, null, 2),
     isRight: (text) => isDeepStrictEqual(entryOf(text), wanted(text)),
     entries: (text) => serverEntries(entryOf(text)),
-    isEmpty: isEmptyJson,
     add(text, was) {
       refuseOther(path, entryOf(text));
       return setJson(text, SERVER_PATH, wanted(was));
@@ -79,7 +68,6 @@ export function roleIn(entry: unknown): Role {
 export function hookPart(client: HookClient, path: string, given: HookProgram): Part {
   return {
     path,
-    newFile: NEW_FILE,
     fragment: JSON.stringify({ hooks: hookTable(client, given) }, null, 2),
     isRight(text) {
       const ours = findHooks(text, client);
@@ -99,7 +87,6 @@ export function hookPart(client: HookClient, path: string, given: HookProgram): 
           return { kind: 'hook', event, program: words.length === 0 ? null : shellLine(words) };
         }),
       ),
-    isEmpty: isEmptyJson,
     add: (text) =>
       editsInTurn(text, hookSettings(client), (setting, now) =>
         appendJson(now, ['hooks', setting.event], hookGroup(client, given, setting)),
@@ -121,14 +108,12 @@ export function rulePart(path: string, server: string | null): Part {
   const wanted = server === null ? [] : toolRules(server);
   return {
     path,
-    newFile: NEW_FILE,
     fragment: JSON.stringify({ permissions: { allow: wanted } }, null, 2),
     isRight: (text) => missingRules(text, wanted).length === 0,
     entries: (text) =>
       allowRules(text).flatMap((rule) =>
         OUR_RULES.has(rule) ? [{ kind: 'rule' as const, rule: String(rule) }] : [],
       ),
-    isEmpty: isEmptyJson,
     add: (text) =>
       editsInTurn(text, missingRules(text, wanted), (rule, now) => appendJson(now, ALLOW_PATH, rule)),
     remove(text, written) {
@@ -162,11 +147,9 @@ export function refusalPart(path: string): Part {
   const missing = (text: string): unknown[] => REFUSED_NAMES.filter((name) => !names(text).includes(name));
   return {
     path,
-    newFile: NEW_FILE,
     fragment: JSON.stringify({ disabledMcpjsonServers: REFUSED_NAMES }, null, 2),
     isRight: (text) => missing(text).length === 0,
     entries: (text) => (missing(text).length === 0 ? [{ kind: 'refusal' }] : []),
-    isEmpty: isEmptyJson,
     add: (text) => editsInTurn(text, missing(text), (name, now) => appendJson(now, REFUSED_PATH, name)),
     // A person may have refused one of them, so only the whole set counts as ours.
     remove: (text) =>
@@ -263,11 +246,9 @@ export function commandPart(path: string, text: string): Part {
   const content = text.replace(/^allowed-tools: .*\n/m, '');
   return {
     path,
-    newFile: '',
     fragment: content,
     isRight: (now) => now === content,
     entries: (now) => (now === content ? [{ kind: 'command', command: `/${basename(path, '.md')}` }] : []),
-    isEmpty: (now) => now === '',
     add: (now) => (now === '' ? [{ offset: 0, removed: '', inserted: content }] : []),
     remove: (now) => (now === content ? [{ offset: 0, removed: now, inserted: '' }] : []),
   };

@@ -46,7 +46,6 @@ export function codexConfig(
   const isTrust = (where: readonly string[]): boolean => where[0] === 'hooks';
   return {
     path,
-    newFile: '',
     fragment: linesOf(server('')),
     isRight: (text) =>
       (isForeign(text) || hasTable(readToml(text), server(text))) &&
@@ -58,7 +57,6 @@ export function codexConfig(
         .filter(isTrust)
         .map((): Entry => ({ kind: 'trust' })),
     ],
-    isEmpty: (text) => text.trim() === '',
     add(text, was) {
       const existing = valueAt(readToml(text), SERVER_PATH);
       refuseOther(path, existing);

@@ -93,14 +93,12 @@ interface BlockMarks {
 export function blockPart(path: string, marks: BlockMarks, lines: readonly string[]): Part {
   return {
     path,
-    newFile: '',
     fragment: lines.join('\n'),
     isRight: (text) => findBlock(text, marks) === `${lines.join('\n')}\n`,
     entries: (text) =>
       (findBlock(text, marks) ?? '')
         .split('\n')
         .flatMap((line) => (line === '' ? [] : { kind: 'line', text: line })),
-    isEmpty: (text) => text.trim() === '',
     add(text) {
       const eol = text.includes('\r\n') ? '\r\n' : '\n';
       const gap = text === '' ? '' : text.endsWith('\n') ? eol : eol + eol;

@@ -36,11 +36,6 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((at, key) => (isFields(at) ? at[key] : undefined), value);
 }
 
-/** Whether a file contains only white space and an empty object, without any comment. */
-export function isEmptyJson(text: string): boolean {
-  return /^(?:\{\s*\})?$/.test(text.trim());
-}
-
 /** Sets a property, and creates missing objects on the way to it. */
 export function setJson(text: string, path: JsonPath, value: unknown): TextEdit[] {
   const root = treeOf(text);

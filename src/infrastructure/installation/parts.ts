@@ -28,16 +28,12 @@ export type Entry =
 /** Hive's part of one file. */
 export interface Part {
   path: string;
-  /** The content of a new file before our part is added. */
-  newFile: string;
   /** Our part alone, for a person who pastes it. */
   fragment: string;
   /** Whether our part is complete and current, without entries of an older Hive. */
   isRight(text: string): boolean;
   /** Our own entries in a text, from any version of Hive. */
   entries(text: string): Entry[];
-  /** Whether nothing is left in the file; a comment counts as content. */
-  isEmpty(text: string): boolean;
   /**
    * Adds our part to a text that has none of it. `was` is the text before our part was removed, null without one: a person's
    * settings in our part are kept.
@@ -108,7 +104,7 @@ function withoutOurs(part: Part, text: string, receipt: Receipt | null): string 
     receipt !== null && isAsWritten(text, receipt)
       ? revertEdits(text, receipt.edits)
       : applyEdits(text, text.trim() === '' ? [] : part.remove(text, receipt?.edits ?? null));
-  return left !== text && receipt?.created === true && part.isEmpty(left) ? null : left;
+  return left !== text && receipt?.created === true && isEmpty(left) ? null : left;
 }
 
 /** Whether a file is as Hive has written it. */
@@ -116,9 +112,15 @@ export function isAsWritten(text: string, receipt: Receipt | null): boolean {
   return receipt?.hash === hashOf(text);
 }
 
-function start(part: Part, empty: string | null, base: string | null): TextEdit[] {
-  if (base !== null && empty === null) return [];
-  return part.newFile === '' ? [] : [{ offset: 0, removed: empty ?? '', inserted: part.newFile }];
+/** What a new file begins with, before our part is added. */
+function start({ path }: Part, empty: string | null, base: string | null): TextEdit[] {
+  if ((base !== null && empty === null) || !path.endsWith('.json')) return [];
+  return [{ offset: 0, removed: empty ?? '', inserted: '{\n}\n' }];
+}
+
+/** Whether nothing is left in a file; a comment counts as content. */
+function isEmpty(text: string): boolean {
+  return /^(?:\{\s*\})?$/.test(text.trim());
 }
 
 /** Adds the file's path to errors of `work` that do not mention it. */
